@@ -8,9 +8,10 @@ import (
 
 // Autoscaling is how a provider scales a group of machines or pods: the bounds of its size, and the rule.
 type Autoscaling struct {
-	Min     int64 `json:"min"`
-	Max     int64 `json:"max"`
-	Desired int64 `json:"desired"` // the size that the provider was told to keep; for Azure and Kubernetes the present size
+	Min int64 `json:"min"`
+	Max int64 `json:"max"`
+	// Desired is the size that the provider was told to keep; for Azure and Kubernetes it is the present size.
+	Desired int64 `json:"desired"`
 	// TargetCPUPercent is the average CPU that it is kept at, and CooldownSeconds how long it waits between changes;
 	// nil: it has none.
 	TargetCPUPercent *int64 `json:"targetCPUPercent,omitempty"`
@@ -29,8 +30,8 @@ type Autoscaling struct {
 // Autoscaler is a Conn of a provider with kinds that it scales by itself: aws-asg, aws-ecs, azure-vmss, gcp-mig and
 // kubernetes-deployment.
 type Autoscaler interface {
-	// ReadAutoscaling tells how the resource is scaled now. One that is not there is class NotFound, a kind that is
-	// not scaled Unsupported.
+	// ReadAutoscaling returns how the resource is scaled now. A missing resource is class NotFound, a kind that is not
+	// scaled Unsupported.
 	ReadAutoscaling(ctx context.Context, kind, region, uid string) (Autoscaling, error)
 	// SetAutoscaling sets the scaling, with one call where the provider has one. It makes no change if the scaling is
 	// as wanted. With Native it restores the scaling that ReadAutoscaling returned. Without Native it adds a CPU rule
@@ -39,8 +40,8 @@ type Autoscaler interface {
 	SetAutoscaling(ctx context.Context, kind, region, uid string, want Autoscaling) error
 }
 
-// RunsNothing reports whether the group has been told to have 0 instances. A stop leaves a group so. It is never
-// recorded as the size of a group, and never restored.
+// RunsNothing reports whether the group was told to have 0 instances, as after a stop. Such a size is never recorded
+// and never restored.
 func (a Autoscaling) RunsNothing() bool { return a.Desired < 1 }
 
 // CPURule is the name of the rule for the CPU that SetAutoscaling makes where rules have names; one of that name is
@@ -89,8 +90,8 @@ func invalidAutoscaling(format string, args ...any) error {
 	return &Error{Class: Invalid, Op: "SetAutoscaling", Message: fmt.Sprintf(format, args...)}
 }
 
-// IsMetBy reports whether a group that is scaled as live is so already as a asks: a rule that a does not name may be
-// any.
+// IsMetBy reports whether a group whose scaling is live has the scaling a already. A rule that a does not name may
+// have any value.
 func (a Autoscaling) IsMetBy(live Autoscaling) bool {
 	return a.Min == live.Min && a.Max == live.Max && a.Desired == live.Desired &&
 		meetsOptional(a.TargetCPUPercent, live.TargetCPUPercent) &&
@@ -110,8 +111,6 @@ func (d discreet) ReadAutoscaling(ctx context.Context, kind, region, uid string)
 }
 
 // SetAutoscaling returns the Conn's; class Unsupported when the Conn scales nothing.
-//
-//nolint:revive // as Autoscaler has it
 func (d discreet) SetAutoscaling(ctx context.Context, kind, region, uid string, want Autoscaling) error {
 	a, ok := d.conn.(Autoscaler)
 	if !ok {

@@ -65,7 +65,7 @@ func (r *rangedBill) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// piece fetches a range, again where it breaks off and that may help.
+// piece fetches a range. It repeats a fetch that breaks off, if the error may pass.
 func (r *rangedBill) piece(off, n int64) ([]byte, error) {
 	p := make([]byte, n)
 	for try := 1; ; try++ {

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// catalogue describes every kind once, in a place that links no SDK: providers take their descriptions from here, and
-// so does GET /resources/types, which must stay small. Deadlines and batches are those of the executors' trials; which
-// are priced, shared/domain/pricing knows. Each provider's part is a file beside this one.
+// catalogue describes every kind once, without linking an SDK. Providers take their descriptions from here, and so
+// does GET /resources/types, which must stay small. Deadlines and batches were measured with the executor.
+// shared/domain/pricing knows which kinds have prices. Each provider's part is a file beside this one.
 var catalogue = slices.Concat(awsKinds, azureKinds, gcpKinds, kubernetesKinds)
 
-// collectives are, by provider, the kinds that stand for everything which no other kind of the provider lists.
+// collectives are the collective kinds, by provider: each stands for all resources without a kind of their own.
 var collectives = map[string]Kind{
 	"aws":        awsOthers,
 	"azure":      azureOthers,
@@ -45,7 +45,7 @@ func KindsOf(provider string) []Kind {
 	return out
 }
 
-// CollectiveOf returns the kind that stands for everything which no other kind of the provider lists.
+// CollectiveOf returns the provider's collective kind, which stands for all resources without a kind of their own.
 func CollectiveOf(provider string) Kind { return collectives[provider] }
 
 // KindOf describes the kind of the type; false when the catalogue has none.

@@ -89,7 +89,7 @@ var awsKinds = []Kind{
 	},
 }
 
-// AWSOthers is the kind of AWS that stands for everything which no other kind lists.
+// AWSOthers is AWS's collective kind, for all resources without a kind of their own.
 const AWSOthers = "aws-*"
 
 var awsOthers = Kind{Type: AWSOthers, Provider: "aws", Name: "Everything else", Global: true, Discoverable: true}

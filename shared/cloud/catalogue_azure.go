@@ -27,8 +27,8 @@ const (
 	AzureMLCompute        = "azure-ml-compute"
 )
 
-// azureKinds are the kinds of Azure. Its resource manager acts on one resource a call, and tells the state of one a
-// call.
+// azureKinds are the kinds of Azure. Its resource manager acts on one resource a call, and returns the state of one
+// resource a call.
 var azureKinds = []Kind{
 	{
 		Type: AzureVM, Provider: "azure", Name: "Azure virtual machine", Actionable: true,
@@ -115,7 +115,7 @@ var azureKinds = []Kind{
 	},
 }
 
-// AzureOthers is the kind of Azure that stands for everything which no other kind lists.
+// AzureOthers is Azure's collective kind, for all resources without a kind of their own.
 const AzureOthers = "azure-*"
 
 var azureOthers = Kind{Type: AzureOthers, Provider: "azure", Name: "Everything else", Global: true, Discoverable: true}

@@ -15,8 +15,8 @@ const (
 	GCPAlloyDB     = "gcp-alloydb"
 )
 
-// gcpKinds are the kinds of Google Cloud. It acts on one resource a call; the batch of instances is of those that are
-// looked at together before each is acted on.
+// gcpKinds are the kinds of Google Cloud. It acts on one resource a call. The batch of instances is the number that
+// one call reads before the acts.
 var gcpKinds = []Kind{
 	{
 		Type: GCPCompute, Provider: "gcp", Name: "Compute Engine instance", Actionable: true,
@@ -58,7 +58,7 @@ var gcpKinds = []Kind{
 	},
 }
 
-// GCPOthers is the kind of Google Cloud that stands for everything which no other kind lists.
+// GCPOthers is Google Cloud's collective kind, for all resources without a kind of their own.
 const GCPOthers = "gcp-*"
 
 var gcpOthers = Kind{Type: GCPOthers, Provider: "gcp", Name: "Everything else", Global: true, Discoverable: true}

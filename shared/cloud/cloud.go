@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Status is the state of a resource in the words of this service.
+// Status is the state of a resource, the same for all providers.
 type Status string
 
 // The statuses.
@@ -120,7 +120,7 @@ type State struct {
 	NoCapacity bool   // it is off because the provider had no room for it when it was last started
 	// why it may not be started or stopped: "member of Auto Scaling group x: act on the group"
 	Unschedulable string
-	Snapshot      json.RawMessage // the state that a stop overwrites; nil when there is none or the resource is already off
+	Snapshot      json.RawMessage // the state that a stop overwrites; nil when there is none, or it is off
 	Marked        bool            // the resource itself carries marks of a stop of ours, which a start takes away
 	Steps         []Step          // of a kind that is stopped and started in steps, in the order of a stop
 }
@@ -190,14 +190,14 @@ type Provider interface {
 // Conn is a connection to one account. Errors are *Error. Every call has its own deadline, below ctx's, and is retried
 // when its provider says that it may be retried. Throttling that outlasts the retries is class Throttled.
 type Conn interface {
-	// Identify tells the native id of the account that the credentials open.
+	// Identify returns the native id of the account that the credentials open.
 	Identify(ctx context.Context) (string, error)
 	// Regions lists the regions that are enabled for the account.
 	Regions(ctx context.Context) ([]string, error)
 	// List reads one page of the resources of a kind in a region; page "" is the first.
 	List(ctx context.Context, kind, region, page string) (ResourcePage, error)
-	// Read tells the live states of resources of one kind in one region; uids that do not exist are missing from the
-	// answer. It makes one provider call per Kind.ReadBatch ids.
+	// Read returns the live states of resources of one kind in one region, without uids that do not exist. It makes
+	// one provider call per Kind.ReadBatch ids.
 	Read(ctx context.Context, kind, region string, uids []string) ([]State, error)
 	// Act starts or stops resources of one kind in one region, in provider calls of Kind.ActBatch ids, and returns one
 	// Result for each target. One bad id does not keep the others from being acted on.
@@ -223,7 +223,7 @@ type Admitter interface {
 	Admit(ctx context.Context, verb Verb, kind, region string, n int) (now int, later time.Duration)
 }
 
-// Verifier is a Conn that tells more cheaply than Read how far resources are that were acted on.
+// Verifier is a Conn that reads the progress of an act with fewer calls than Read.
 type Verifier interface {
 	// Verify returns the live states as Read does, but may leave out Unschedulable and Snapshot, which matter only
 	// before an act.

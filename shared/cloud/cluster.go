@@ -2,7 +2,7 @@ package cloud
 
 import "context"
 
-// ClusterStatus is the state of a cluster in the words of this service.
+// ClusterStatus is the state of a cluster, the same for all providers.
 type ClusterStatus string
 
 // The statuses of clusters.

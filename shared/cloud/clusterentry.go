@@ -18,8 +18,9 @@ func ErrNoPublicEndpoint(cluster string) error {
 	return &Error{
 		Class: Unsupported, Code: "PrivateCluster",
 		Message: cluster +
-			" is private: its API server has no public endpoint, so that it cannot be reached from here; give it one, " +
-			"or, where this installation stands in a network that leads to it, register the cluster with a kubeconfig",
+			" is private: its API server has no public endpoint, so that it cannot be reached from here; give it " +
+			"one, or, where this installation stands in a network that leads to it, register the cluster with a " +
+			"kubeconfig",
 	}
 }
 
@@ -48,7 +49,7 @@ type Inside interface {
 // ClusterAccess is an optional interface of a Conn whose credentials open the clusters that its provider runs. Errors
 // and deadlines are as for Conn; the entry is valid as long as the Conn.
 type ClusterAccess interface {
-	// EnterCluster tells how a cluster is entered; one that does not exist is class NotFound, one whose server is not
-	// known yet class Moving.
+	// EnterCluster returns the entry of a cluster. A missing cluster is class NotFound, one without an address yet
+	// class Moving.
 	EnterCluster(ctx context.Context, region, name string) (ClusterEntry, error)
 }

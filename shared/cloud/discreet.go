@@ -125,8 +125,6 @@ func (d discreet) Act(ctx context.Context, verb Verb, kind, region string, targe
 }
 
 // Admit returns the Conn's answer. A Conn that does not admit accepts all resources.
-//
-//nolint:revive // as Admitter has it
 func (d discreet) Admit(ctx context.Context, verb Verb, kind, region string, n int) (now int, later time.Duration) {
 	if a, ok := d.conn.(Admitter); ok {
 		return a.Admit(ctx, verb, kind, region, n)
@@ -208,7 +206,7 @@ func (d discreetOrganisations) Members(ctx context.Context, tags bool) ([]Member
 	return all, d.hidden.hide(err)
 }
 
-// EnterCluster returns the Conn's; a provider that tells of clusters and does not open them is class Unsupported.
+// EnterCluster returns the Conn's entry. A provider that lists clusters and cannot open them is class Unsupported.
 func (d discreetClusters) EnterCluster(ctx context.Context, region, name string) (ClusterEntry, error) {
 	access, ok := d.clusters.(ClusterAccess)
 	if !ok {

@@ -43,7 +43,7 @@ func (d discreet) OpenBill(ctx context.Context, of Delivery, file BillFile) (Bil
 	return discreetBill{r, d.s}, nil
 }
 
-// ControlTotal returns the Conn's; one that delivers no bills tells nothing.
+// ControlTotal returns the Conn's total; ok is false for a Conn without bills.
 func (d discreet) ControlTotal(ctx context.Context, period time.Time) (total, currency string, ok bool, err error) {
 	b, err := d.biller()
 	if err != nil {
@@ -61,7 +61,7 @@ func (d discreet) Spent() BillSpending {
 	return BillSpending{}
 }
 
-// discreetBill is a file whose errors tell no secrets.
+// discreetBill is a file whose errors contain no secrets.
 type discreetBill struct {
 	BillReader
 	hidden secrets

@@ -37,7 +37,7 @@ type Error struct {
 	Err     error
 }
 
-// Error tells operation, code and message.
+// Error returns operation, code and message.
 func (e *Error) Error() string {
 	s := e.Message
 	if e.Code != "" {

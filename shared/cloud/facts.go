@@ -14,8 +14,9 @@ import (
 // needs it answers "unknown" and not "no".
 type Facts map[string]any
 
-// Since is the value of a fact that is a time which no provider tells: since when the resource has been as it is, by
-// our own first sight of it. The inventory puts the time there, and keeps it for as long as the fact is told so.
+// Since is the value of a fact that is a time which no provider returns: the time since which the resource has its
+// present state. The inventory replaces it by the time at which discovery first saw the state, and keeps that time
+// while the fact stays.
 type Since struct{}
 
 // Epoch and Never are the times for known absence. Epoch stands for an event that would have to be long ago to matter,
@@ -68,8 +69,8 @@ func (f Facts) MarkSince(earlier Facts, at time.Time) Facts {
 	return out
 }
 
-// Unread is the fact that tells which others are missing because a call for them failed, and how: "logging:
-// s3:GetBucketLogging: AccessDenied". A fact that is missing without it is one that the provider does not tell.
+// Unread is the fact that names the facts that are missing because a call failed, and the error: "logging:
+// s3:GetBucketLogging: AccessDenied". A fact that is missing otherwise is one that the provider does not return.
 const Unread = "unread"
 
 // Miss notes that facts could not be read, and why, in words that are the same each time: a rule which needs one of

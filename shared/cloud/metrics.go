@@ -29,8 +29,8 @@ type Metric struct {
 	Factor           float64
 }
 
-// Measure is a series that a provider keeps of a resource: "AWS/EC2", "CPUUtilization", "Maximum". Metric may end in a
-// note in parentheses, as metrics.csv has them, which tells the provider which of several it is.
+// Measure is a time series of a resource at its provider: "AWS/EC2", "CPUUtilization", "Maximum". Metric may end in a
+// note in parentheses, as in metrics.csv, which selects one of several series.
 type Measure struct{ Namespace, Metric, Statistic string }
 
 // IsCount reports whether no points mean that nothing happened, and not that nothing is known (recommendations,
@@ -75,8 +75,8 @@ type Metered interface {
 	Metrics(ctx context.Context, r MetricRequest) (MetricAnswer, error)
 }
 
-// azureDays is how many days one collection asks of a resource of Azure, which tells of at most 50 resources in a
-// call: of a night's calls half as many are needed when each resource has its turn every second night.
+// azureDays is the number of days that one collection requests for an Azure resource. One call covers at most 50
+// resources, so each resource has its turn every second night, which halves the calls of a night.
 const azureDays = 2
 
 // MeasuredDays returns how many days up to and including this one a nightly collection requests for a resource: 1 for

@@ -9,7 +9,7 @@ type Member struct {
 	Units    []Unit            // that it lies in, the innermost first
 	Tags     map[string]string // nil when they were not asked for
 	Closed   bool              // it is suspended or being closed: nothing opens it any more
-	// AuthMethod and Credentials open the member; an empty AuthMethod says that those of the connection do.
+	// AuthMethod and Credentials open the member. An empty AuthMethod means the credentials of the connection.
 	AuthMethod  string
 	Credentials map[string]string
 }
@@ -24,7 +24,7 @@ type Unit struct {
 // Organisations is an optional interface of a Conn whose provider has organizations of accounts. Errors are as for
 // Conn. A listing may be long, so its only deadline is ctx's.
 type Organisations interface {
-	// Organisation tells the native id of the organization, whose members the credentials list.
+	// Organisation returns the native id of the organization whose members the credentials can list.
 	Organisation(ctx context.Context) (string, error)
 	// Members lists the accounts of the organization, closed ones too; with their tags, which may cost a call each,
 	// where tags is true.

@@ -25,7 +25,7 @@ const (
 	PerMonth PriceUnit = "month" // of a gibibyte, an operation a second, or of the thing itself, as the key says
 )
 
-// Pricer is a Provider whose public prices can be asked for.
+// Pricer is a Provider with public prices.
 type Pricer interface {
 	// Prices passes every known price of a region to take, each key once. It returns the version of the list: the
 	// provider's publication date, or the day of the fetch. If the answer breaks off, Prices returns an error, and the

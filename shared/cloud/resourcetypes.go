@@ -26,7 +26,7 @@ type knownTypes struct {
 	native map[nativeName]string // our type
 }
 
-// readTypes reads the table when it is first needed, so that functions which never ask do not pay for it.
+// readTypes reads the table on first use, so that functions without need of it do not pay for it.
 var readTypes = sync.OnceValue(func() *knownTypes {
 	t := &knownTypes{byType: map[string]int{}, native: map[nativeName]string{}}
 	_, lines, _ := strings.Cut(resourceTypes, "\n") // behind the header

@@ -42,6 +42,7 @@ func TestInventory_ImportsNothingAboutMoney(t *testing.T) {
 
 // oneCaller are the packages of shared/ that one function or one package imports, and the reason why each is not a part of it.
 var oneCaller = map[string]string{
+	"shared/cloud/gcp/googlerest":    "knows the requests and answers of Google's APIs and no kinds, and is tested alone",
 	"shared/engine/mail/ses":         "keeps the client of SES out of the functions that only queue mail",
 	"shared/foundation/parquetguard": "knows nothing of bills, and is fuzzed and attacked alone",
 }

@@ -20,8 +20,8 @@ var managedClusters = kind{
 	needs: clusterNeeds(),
 }
 
-// clusterNeeds has the permission to be told a cluster's address beside those that stop and start it, and not beside
-// those that read: of a cluster without Entra the answer opens everything in it.
+// clusterNeeds holds the permission to read a cluster's credentials, beside those for stops and starts. Reads do not
+// get it: for a cluster without Entra the answer opens everything in the cluster.
 func clusterNeeds() needs {
 	n := verbNeeds(clusterType, "stop", "start")
 	n.startStop = append(n.startStop, clusterType+"/"+credentialVerb+"/action")
@@ -56,7 +56,7 @@ var clusterStates = map[string]cloud.Status{
 var clusterPower = map[string]cloud.Status{"running": cloud.Running, "stopped": cloud.Stopped}
 
 func clusterFacts(r resource, _ *setting) (facts, error) {
-	c, err := properties[aksCluster](r)
+	c, err := decodeProperties[aksCluster](r)
 	if err != nil {
 		return facts{}, err
 	}

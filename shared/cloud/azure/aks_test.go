@@ -21,7 +21,7 @@ func TestAKS_AnOperationUnderWayIsWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := act(t, c, cloud.Start, aks, cloud.Target{UID: cluster.UID()})
-	wantClass(t, "a start during the stop", err, cloud.Moving) // its code is otherwise that of an act that is never allowed
+	wantClass(t, "a start during the stop", err, cloud.Moving) // a code that else means never
 	if s := state(t, c, aks, cluster.UID()); s.Status != cloud.Stopping {
 		t.Errorf("during the stop: %+v", s)
 	}

@@ -51,7 +51,7 @@ type settingBody struct {
 	} `json:"properties"`
 }
 
-// readSettings reads the autoscale settings of the subscription as they stand.
+// readSettings reads the autoscale settings of the subscription from the resource manager.
 func (c *conn) readSettings(ctx context.Context, subscription string) (settings, error) {
 	raw, err := listAll[json.RawMessage](ctx, c.client, subscriptionsPath+"/"+subscription+"/providers/"+settingType,
 		settingVersion)
@@ -61,7 +61,7 @@ func (c *conn) readSettings(ctx context.Context, subscription string) (settings,
 	return newSettings(raw)
 }
 
-// listedSettings reads those of a region from the Resource Graph, for lists of kinds that have them.
+// listedSettings reads the autoscale settings of a region from the Resource Graph, for listings.
 func (c *conn) listedSettings(ctx context.Context, k kind, region string) (settings, error) {
 	if !k.autoscaled {
 		return nil, nil //nolint:nilnil // a kind without settings has none
@@ -101,28 +101,28 @@ func newSettings(raw []json.RawMessage) (settings, error) {
 	return all, nil
 }
 
-// scales reports whether the setting moves a size at present.
-func (s *setting) scales() bool { return s != nil && s.enabled && !s.paused }
+// isActive reports whether the setting moves a size at present.
+func (s *setting) isActive() bool { return s != nil && s.enabled && !s.paused }
 
-// pause disables the setting, unless it is.
-func (s *setting) pause(ctx context.Context, c *armClient) error {
-	if !s.scales() {
+// disableSetting disables the setting, unless it is.
+func (s *setting) disableSetting(ctx context.Context, c *armClient) error {
+	if !s.isActive() {
 		return nil
 	}
-	return s.write(ctx, c, func(body map[string]any) {
-		part(body, "tags")[pausedTag] = paused
-		part(body, "properties")["enabled"] = false
+	return s.writeSetting(ctx, c, func(body map[string]any) {
+		partOf(body, "tags")[pausedTag] = paused
+		partOf(body, "properties")["enabled"] = false
 	})
 }
 
-// resume enables the setting that a stop has disabled, and takes the tag of the stop away in any case.
-func (s *setting) resume(ctx context.Context, c *armClient) error {
-	if s == nil || s.scales() && !s.tagged {
+// enableSetting enables the setting that a stop has disabled, and takes the tag of the stop away in any case.
+func (s *setting) enableSetting(ctx context.Context, c *armClient) error {
+	if s == nil || s.isActive() && !s.tagged {
 		return nil
 	}
-	return s.write(ctx, c, func(body map[string]any) {
-		delete(part(body, "tags"), pausedTag)
-		part(body, "properties")["enabled"] = true
+	return s.writeSetting(ctx, c, func(body map[string]any) {
+		delete(partOf(body, "tags"), pausedTag)
+		partOf(body, "properties")["enabled"] = true
 	})
 }
 
@@ -131,14 +131,14 @@ func (s *setting) setBounds(ctx context.Context, c *armClient, b bounds) error {
 	if b == s.bounds {
 		return nil
 	}
-	return s.write(ctx, c, func(body map[string]any) {
-		profiles, _ := part(body, "properties")["profiles"].([]any)
+	return s.writeSetting(ctx, c, func(body map[string]any) {
+		profiles, _ := partOf(body, "properties")["profiles"].([]any)
 		for _, p := range profiles {
 			profile, ok := p.(map[string]any)
 			if !ok {
 				continue
 			}
-			capacity := part(profile, "capacity")
+			capacity := partOf(profile, "capacity")
 			if b.Min != s.bounds.Min {
 				capacity["minimum"] = strconv.FormatInt(b.Min, 10)
 			}
@@ -164,14 +164,16 @@ func clamp(capacity map[string]any) any {
 	return strconv.FormatInt(max(n[1], min(n[0], n[2])), 10)
 }
 
-// write sends the setting with a change. All other fields stay as they were read.
-func (s *setting) write(ctx context.Context, c *armClient, change func(body map[string]any)) error {
-	whole, err := editable(s.raw)
+// writeSetting sends the setting with a change. All other fields stay as they were read.
+func (s *setting) writeSetting(ctx context.Context, c *armClient, change func(body map[string]any)) error {
+	whole, err := decodeEditable(s.raw)
 	if err != nil {
 		return err
 	}
-	body := map[string]any{"location": whole["location"], "tags": part(whole, "tags"),
-		"properties": part(whole, "properties")}
+	body := map[string]any{"location": whole["location"], "tags": partOf(whole, "tags"),
+		"properties": partOf(whole, "properties")}
 	change(body)
-	return c.do(ctx, call{method: http.MethodPut, path: strings.TrimSuffix(s.id, "/"), version: settingVersion, body: body}, nil)
+	return c.callARM(ctx, call{
+		method: http.MethodPut, path: strings.TrimSuffix(s.id, "/"), version: settingVersion, body: body,
+	}, nil)
 }

@@ -40,7 +40,7 @@ type Options struct {
 	// Transport carries the requests to Azure itself; nil is a pool of its own. Those to an EndpointURL go through the
 	// guard.
 	Transport http.RoundTripper
-	// PriceLists is where the retail prices are; "" is where Azure tells them.
+	// PriceLists is the address of the retail prices; "" is Azure's own.
 	PriceLists string
 	// Timeout bounds one attempt of one call.
 	Timeout time.Duration
@@ -72,16 +72,16 @@ type Provider struct {
 
 // New makes the provider.
 func New(o Options) *Provider {
-	o = o.filled()
+	o = o.withDefaults()
 	return &Provider{
 		options: o,
 		limiter: newLimiter(o, o.Limits), endpoints: newEndpointLimiter(o),
-		http:    client(o.Transport, o.Timeout),
-		guarded: o.addresses().Transport(),
+		http:    httpClient(o.Transport, o.Timeout),
+		guarded: o.addressPolicy().Transport(),
 	}
 }
 
-func client(t http.RoundTripper, timeout time.Duration) *http.Client {
+func httpClient(t http.RoundTripper, timeout time.Duration) *http.Client {
 	return &http.Client{
 		Transport: t,
 		Timeout:   timeout,
@@ -90,12 +90,12 @@ func client(t http.RoundTripper, timeout time.Duration) *http.Client {
 	}
 }
 
-// addresses says where an EndpointURL may lead.
-func (o Options) addresses() ssrfguard.Policy {
+// addressPolicy says where an EndpointURL may lead.
+func (o Options) addressPolicy() ssrfguard.Policy {
 	return ssrfguard.Policy{Private: o.PrivateAddresses, AnyPort: true}
 }
 
-func (o Options) filled() Options {
+func (o Options) withDefaults() Options {
 	if o.Timeout <= 0 {
 		o.Timeout = 20 * time.Second
 	}
@@ -112,13 +112,14 @@ func (o Options) filled() Options {
 		o.Limits = defaultLimits
 	}
 	if o.Transport == nil {
-		o.Transport = pool()
+		o.Transport = connectionPool()
 	}
 	return o
 }
 
-// pool keeps enough connections open for a bulk action that reads many resources at once: all of Azure is one host.
-func pool() http.RoundTripper {
+// connectionPool keeps enough connections open for a bulk action that reads many resources at once: all of Azure is
+// one host.
+func connectionPool() http.RoundTripper {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConns, t.MaxIdleConnsPerHost = 256, 32
 	return t
@@ -127,7 +128,7 @@ func pool() http.RoundTripper {
 // Name is "azure".
 func (p *Provider) Name() string { return Name }
 
-// Kinds returns the kinds in the registry, and the one that stands for everything else.
+// Kinds returns the kinds in the registry, and the collective kind for all other resources.
 func (p *Provider) Kinds() []cloud.Kind {
 	out := make([]cloud.Kind, len(registry), len(registry)+1)
 	for i, k := range registry {
@@ -142,7 +143,7 @@ func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, erro
 	if err := p.endpointAllowed(a.EndpointURL); err != nil {
 		return nil, err
 	}
-	c, err := p.open(a)
+	c, err := p.openConn(a)
 	if err != nil {
 		return nil, err // not c, which would be an interface that holds nil
 	}
@@ -156,7 +157,7 @@ func (p *Provider) endpointAllowed(endpoint string) error {
 	if !p.options.CustomEndpoints {
 		return errInvalid("endpointURL is not accepted: this installation allows no custom endpoints")
 	}
-	if err := p.options.addresses().CheckAddress(endpoint); err != nil {
+	if err := p.options.addressPolicy().CheckAddress(endpoint); err != nil {
 		return errInvalid("endpointURL: %s", fault.Message(err)) // not repeated: there may be a password in it
 	}
 	return nil

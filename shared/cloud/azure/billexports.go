@@ -74,7 +74,7 @@ func (c *conn) findExports(ctx context.Context) ([]billExport, error) {
 		return []billExport{{name: set.Export, account: set.StorageAccount, container: set.Container,
 			folder: set.Prefix, named: true}}, nil
 	}
-	id, err := c.subscription(ctx)
+	id, err := c.subscriptionID(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (c *conn) findExports(ctx context.Context) ([]billExport, error) {
 	}
 	k := call{method: http.MethodGet, path: subscriptionsPath + "/" + id + costsPath + "/exports",
 		version: costsVersion, query: url.Values{"$expand": {"runHistory"}}}
-	if err := c.client.do(ctx, k, &got); err != nil {
+	if err := c.client.callARM(ctx, k, &got); err != nil {
 		return nil, err
 	}
 	var out []billExport
@@ -102,7 +102,7 @@ func (c *conn) ControlTotal(ctx context.Context, period time.Time) (total, curre
 	if set := c.account.Billing; set.StorageAccount != "" || set.Export != "" {
 		return "", "", false, nil
 	}
-	id, err := c.subscription(ctx)
+	id, err := c.subscriptionID(ctx)
 	if err != nil {
 		return "", "", false, err
 	}
@@ -116,7 +116,7 @@ func (c *conn) ControlTotal(ctx context.Context, period time.Time) (total, curre
 	}
 	k := call{method: http.MethodPost, path: subscriptionsPath + "/" + id + costsPath + "/query", version: costsVersion,
 		body: totalOf(period)}
-	err = c.client.do(ctx, k, &got)
+	err = c.client.callARM(ctx, k, &got)
 	if e, is := errors.AsType[*cloud.Error](err); is && e.Class == cloud.Denied {
 		return "", "", false, nil
 	}

@@ -95,8 +95,8 @@ func monthOf(t time.Time) time.Time {
 // columns then determine the form.
 func (r run) isBill(named bool) bool { return r.form != "" || r.Export.Type == "" && named }
 
-// rows is how many rows the run has; -1 where it does not tell.
-func (r run) rows() int64 {
+// rowCount returns the number of rows of the run; -1 if the manifest does not name it.
+func (r run) rowCount() int64 {
 	if r.Rows == nil {
 		return -1
 	}

@@ -18,16 +18,15 @@ var _ cloud.Biller = (*conn)(nil)
 const (
 	costsPath    = "/providers/Microsoft.CostManagement"
 	costsVersion = "2025-03-01"
-	// maxRuns bounds how many manifests of an export are read: those of 13 months, three a day.
+	// maxRuns is the largest number of an export's manifests that are read: 13 months with three runs a day.
 	maxRuns = 1_200
 )
 
-// billingNeeds are the permissions that reading bills takes in the subscription, blobsNeed in the storage account
-// besides.
+// billingNeeds are the permissions in the subscription for reading bills; blobsNeed is the one in the storage account.
 var billingNeeds = []string{"Microsoft.CostManagement/exports/read", "Microsoft.CostManagement/query/action"}
 
-// typed is a period and the type of cost in it.
-type typed struct {
+// typedPeriod is a period and the type of cost in it.
+type typedPeriod struct {
 	period time.Time
 	form   cloud.BillForm
 }
@@ -40,7 +39,7 @@ func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery
 	if err != nil {
 		return nil, err
 	}
-	newest := map[typed]cloud.Delivery{}
+	newest := map[typedPeriod]cloud.Delivery{}
 	var why []error
 	for _, e := range exports {
 		if err := c.addRuns(ctx, e, monthOf(from), newest); err != nil {
@@ -54,7 +53,7 @@ func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery
 			why = append(why, &cloud.Error{Class: cloud.NotFound, Code: "FailedExport", Message: e.notice})
 		}
 	}
-	out := joined(newest)
+	out := joinRuns(newest)
 	if len(out) == 0 {
 		return nil, cmp.Or(append(why, noDelivery(c.account.Billing))...)
 	}
@@ -76,8 +75,8 @@ func noDelivery(set cloud.BillSettings) error {
 }
 
 // addRuns adds the deliveries of the runs of an export.
-func (c *conn) addRuns(ctx context.Context, e billExport, from time.Time, newest map[typed]cloud.Delivery) error {
-	k, err := c.container(e.account, e.container)
+func (c *conn) addRuns(ctx context.Context, e billExport, from time.Time, newest map[typedPeriod]cloud.Delivery) error {
+	k, err := c.billContainer(e.account, e.container)
 	if err != nil {
 		return err
 	}
@@ -85,7 +84,7 @@ func (c *conn) addRuns(ctx context.Context, e billExport, from time.Time, newest
 	if folder != "" {
 		folder += "/"
 	}
-	blobs, err := k.list(ctx, folder)
+	blobs, err := k.listBlobs(ctx, folder)
 	if err != nil {
 		return err
 	}
@@ -93,22 +92,22 @@ func (c *conn) addRuns(ctx context.Context, e billExport, from time.Time, newest
 	for _, b := range blobs {
 		there[b.name] = b
 	}
-	runs, err := k.runs(ctx, e, manifestsSince(blobs, from))
+	runs, err := k.readRuns(ctx, e, manifestsSince(blobs, from))
 	for _, r := range runs {
-		d := k.delivery(r, there, e)
+		d := k.deliveryOf(r, there, e)
 		for p := r.first; !p.After(r.last); p = p.AddDate(0, 1, 0) {
 			if d.Period = p; p.Before(from) {
 				continue
 			}
-			if have, ok := newest[typed{p, r.form}]; !ok || have.DeliveredAt.Before(d.DeliveredAt) {
-				newest[typed{p, r.form}] = d
+			if have, ok := newest[typedPeriod{p, r.form}]; !ok || have.DeliveredAt.Before(d.DeliveredAt) {
+				newest[typedPeriod{p, r.form}] = d
 			}
 		}
 	}
 	return err
 }
 
-// manifestsSince are the manifests that were written since, the newest first: none of a period is older than the
+// manifestsSince returns the manifests that were written since then, newest first. A manifest is never older than its
 // period.
 func manifestsSince(blobs []blob, from time.Time) []blob {
 	var out []blob
@@ -121,11 +120,11 @@ func manifestsSince(blobs []blob, from time.Time) []blob {
 	return out[:min(len(out), maxRuns)]
 }
 
-// runs reads manifests. One that cannot be read does not keep the others back.
-func (k container) runs(ctx context.Context, e billExport, manifests []blob) ([]run, error) {
+// readRuns reads manifests. One that cannot be read does not keep the others back.
+func (k container) readRuns(ctx context.Context, e billExport, manifests []blob) ([]run, error) {
 	all, errs := make([]run, len(manifests)), make([]error, len(manifests))
 	cloud.InParallel(len(manifests), width, func(i int) {
-		text, err := k.read(ctx, manifests[i])
+		text, err := k.readBlob(ctx, manifests[i])
 		if err == nil {
 			all[i], err = newRun(text, manifests[i], e)
 		}
@@ -142,11 +141,11 @@ func (k container) runs(ctx context.Context, e billExport, manifests []blob) ([]
 	return out, cmp.Or(errs...)
 }
 
-// delivery makes a delivery of a run. A file that is listed and not there fails when it is opened.
-func (k container) delivery(r run, there map[string]blob, e billExport) cloud.Delivery {
+// deliveryOf makes a delivery of a run. A file that is listed and not there fails when it is opened.
+func (k container) deliveryOf(r run, there map[string]blob, e billExport) cloud.Delivery {
 	d := cloud.Delivery{
 		Source: cloud.StorageExport, Export: cmp.Or(r.export, k.name), Form: r.form, DeliveredAt: r.at.modified,
-		Rows: r.rows(), Notice: e.notice,
+		Rows: r.rowCount(), Notice: e.notice,
 		Shared: !r.first.Equal(r.last),
 	}
 	sum := sha256.New()
@@ -166,13 +165,13 @@ func (k container) delivery(r run, there map[string]blob, e billExport) cloud.De
 	return d
 }
 
-// joined picks of each period the best that there is.
-func joined(newest map[typed]cloud.Delivery) []cloud.Delivery {
+// joinRuns picks of each period the best that there is.
+func joinRuns(newest map[typedPeriod]cloud.Delivery) []cloud.Delivery {
 	best := map[time.Time]cloud.Delivery{}
 	for k, d := range newest {
-		actual, amortized := newest[typed{k.period, cloud.AzureActualForm}],
-			newest[typed{k.period, cloud.AzureAmortizedForm}]
-		focus, isFocus := newest[typed{k.period, cloud.FOCUSForm}]
+		actual, amortized := newest[typedPeriod{k.period, cloud.AzureActualForm}],
+			newest[typedPeriod{k.period, cloud.AzureAmortizedForm}]
+		focus, isFocus := newest[typedPeriod{k.period, cloud.FOCUSForm}]
 		switch {
 		case isFocus:
 			d = focus
@@ -196,8 +195,8 @@ func joined(newest map[typed]cloud.Delivery) []cloud.Delivery {
 	return out
 }
 
-// alone is a run of actual or of amortized cost that stands for both: its form would say that the other half is beside
-// it.
+// alone returns a run of actual or of amortized cost as a complete bill: without its form, which says that another run
+// belongs to it.
 func alone(d cloud.Delivery) cloud.Delivery {
 	d.Form = ""
 	d.Files = slices.Clone(d.Files)
@@ -232,11 +231,11 @@ func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFi
 	if !ok {
 		return nil, errInvalid("%.300q is not the address of a blob", file.Name)
 	}
-	k, err := c.container(account, name)
+	k, err := c.billContainer(account, name)
 	if err != nil {
 		return nil, err
 	}
-	found, err := k.list(ctx, in)
+	found, err := k.listBlobs(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -248,9 +247,10 @@ func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFi
 	case file.Version == "":
 		file.Version = found[i].etag
 	case found[i].etag != file.Version:
-		return nil, &cloud.Error{Class: cloud.Moving, Op: blobsNeed, Code: "Replaced", Message: file.Name + " was replaced: it is read anew from the next delivery"}
+		return nil, &cloud.Error{Class: cloud.Moving, Op: blobsNeed, Code: "Replaced",
+			Message: file.Name + " was replaced while it was read: the next delivery is read from the beginning"}
 	}
 	return cloud.NewRangedBill(ctx, found[i].size, func(ctx context.Context, p []byte, off int64) error {
-		return k.fetch(ctx, p, off, file)
+		return k.fetchRange(ctx, p, off, file)
 	}), nil
 }

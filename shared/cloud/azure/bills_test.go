@@ -102,6 +102,8 @@ func TestBills_OverTheTwinKeepTheContract(t *testing.T) {
 			}
 		}
 	}
+	const exports = "Microsoft.CostManagement/exports/read"
+	const blobs = "Microsoft.Storage/storageAccounts/blobServices/containers/blobs/read"
 	last, deliveries := runOf("focus", "FocusCost", 3), 0
 	var names []string
 	cloudtest.RunBills(t, openBills(t, tw, cloud.BillSettings{}).(cloud.Conn), cloudtest.Bills{
@@ -118,9 +120,10 @@ func TestBills_OverTheTwinKeepTheContract(t *testing.T) {
 		Replace: func() { tw.PutBlob(inCosts+names[0], []byte("replaced"), month(5)) },
 		Lose:    func() { tw.RemoveBlob(inCosts + names[1]) },
 		Deny: map[string]func(bool){
-			"Microsoft.CostManagement/exports/read":                                    deny("Microsoft.CostManagement/exports/read", "AuthorizationFailed"),
-			"Microsoft.Storage/storageAccounts/blobServices/containers/blobs/read":     deny("Microsoft.Storage/storageAccounts/blobServices/containers/blobs/read", "AuthorizationPermissionMismatch"),
-			"the application needs the role Storage Blob Data Reader in the storage a": deny("Microsoft.Storage/storageAccounts/blobServices/containers/blobs/read", "AuthorizationPermissionMismatch"),
+			exports: deny(exports, "AuthorizationFailed"),
+			blobs:   deny(blobs, "AuthorizationPermissionMismatch"),
+			"the application needs the role Storage Blob Data Reader in the storage a": deny(blobs,
+				"AuthorizationPermissionMismatch"),
 		},
 		Cut: tw.CutBlobs,
 		Break: func(on bool) {

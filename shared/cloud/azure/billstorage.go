@@ -49,15 +49,15 @@ type blob struct {
 	modified   time.Time
 }
 
-func (c *conn) container(account, name string) (container, error) {
+func (c *conn) billContainer(account, name string) (container, error) {
 	if !storageName.MatchString(account) || !containerName.MatchString(name) {
 		return container{}, errInvalid("%.64q is no storage account, or %.64q no container of one", account, name)
 	}
 	return container{c.storage, c.storageEndpoint, account, name}, nil
 }
 
-// address is where the container is.
-func (k container) address() string {
+// containerAddress is where the container is.
+func (k container) containerAddress() string {
 	if k.endpoint != "" {
 		return k.endpoint + "/" + k.account + "/" + k.name
 	}
@@ -78,8 +78,8 @@ func parseBlob(address string) (account, name, blob string, ok bool) {
 	return account, name, blob, ok && found && isBlob && inside && blob != ""
 }
 
-// do makes a GET. It returns an error unless the answer is a success.
-func (k container) do(ctx context.Context, address string, header map[string]string) (*http.Response, error) {
+// getBlob makes a GET. It returns an error unless the answer is a success.
+func (k container) getBlob(ctx context.Context, address string, header map[string]string) (*http.Response, error) {
 	req, err := runtime.NewRequest(ctx, http.MethodGet, address)
 	if err != nil {
 		return nil, errInvalid("%.300q is not the address of a blob: %v", address, err)
@@ -126,8 +126,8 @@ type blobList struct {
 	Next string `xml:"NextMarker"`
 }
 
-// list lists the blobs whose names begin with the prefix.
-func (k container) list(ctx context.Context, prefix string) ([]blob, error) {
+// listBlobs lists the blobs whose names begin with the prefix.
+func (k container) listBlobs(ctx context.Context, prefix string) ([]blob, error) {
 	var out []blob
 	for marker := ""; len(out) <= maxBlobs; {
 		q := url.Values{"restype": {"container"}, "comp": {"list"}, "prefix": {prefix}}
@@ -156,19 +156,19 @@ func (k container) list(ctx context.Context, prefix string) ([]blob, error) {
 
 func (k container) listPage(ctx context.Context, q url.Values) (blobList, error) {
 	var page blobList
-	resp, err := k.do(ctx, k.address()+"?"+q.Encode(), nil)
+	resp, err := k.getBlob(ctx, k.containerAddress()+"?"+q.Encode(), nil)
 	if err != nil {
 		return page, err
 	}
 	defer resp.Body.Close()
 	if err := runtime.UnmarshalAsXML(resp, &page); err != nil {
-		return page, errUnreadable(k.address(), err)
+		return page, errUnreadable(k.containerAddress(), err)
 	}
 	return page, nil
 }
 
-// read reads a small blob whole.
-func (k container) read(ctx context.Context, b blob) ([]byte, error) {
+// readBlob reads a small blob whole.
+func (k container) readBlob(ctx context.Context, b blob) ([]byte, error) {
 	if b.size > maxManifest {
 		return nil, errUnsupported("%s has %d bytes", k.nameOf(b.name), b.size)
 	}
@@ -176,17 +176,17 @@ func (k container) read(ctx context.Context, b blob) ([]byte, error) {
 	if b.size == 0 {
 		return p, nil
 	}
-	return p, k.fetch(ctx, p, 0, cloud.BillFile{Name: k.nameOf(b.name), Version: b.etag})
+	return p, k.fetchRange(ctx, p, 0, cloud.BillFile{Name: k.nameOf(b.name), Version: b.etag})
 }
 
-// fetch fills p with the bytes at offset off of a blob. It returns an error if the blob has changed.
-func (k container) fetch(ctx context.Context, p []byte, off int64, of cloud.BillFile) error {
+// fetchRange fills p with the bytes at offset off of a blob. It returns an error if the blob has changed.
+func (k container) fetchRange(ctx context.Context, p []byte, off int64, of cloud.BillFile) error {
 	_, _, name, _ := parseBlob(of.Name)
 	header := map[string]string{"X-Ms-Range": fmt.Sprintf("bytes=%d-%d", off, off+int64(len(p))-1)}
 	if of.Version != "" {
 		header["If-Match"] = of.Version
 	}
-	resp, err := k.do(ctx, k.address()+escaped("/"+name), header)
+	resp, err := k.getBlob(ctx, k.containerAddress()+escapePath("/"+name), header)
 	if e, ok := errors.AsType[*cloud.Error](err); ok && e.Class == cloud.Moving {
 		return &cloud.Error{Class: cloud.Moving, Op: blobsNeed, Code: "Replaced", Err: err,
 			Message: of.Name + " was replaced while it was read: it is read anew from the next delivery"}

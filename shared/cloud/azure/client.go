@@ -29,10 +29,10 @@ type call struct {
 	body                  any
 }
 
-// do makes the call and decodes the answer into out, unless out is nil. An act that Azure has accepted (202) counts as
-// made. Its outcome shows in the state of the resource, which every process can read.
-func (c *armClient) do(ctx context.Context, k call, out any) error {
-	resp, err := c.send(ctx, k)
+// callARM makes the call and decodes the answer into out, unless out is nil. An act that Azure has accepted (202)
+// counts as made. Its outcome shows in the state of the resource, which every process can read.
+func (c *armClient) callARM(ctx context.Context, k call, out any) error {
+	resp, err := c.sendCall(ctx, k)
 	if err != nil {
 		return classifyError(permissionOf(k.method, k.path), err)
 	}
@@ -50,8 +50,8 @@ func (c *armClient) do(ctx context.Context, k call, out any) error {
 	return nil
 }
 
-func (c *armClient) send(ctx context.Context, k call) (*http.Response, error) {
-	req, err := runtime.NewRequest(ctx, k.method, runtime.JoinPaths(c.endpoint, escaped(k.path)))
+func (c *armClient) sendCall(ctx context.Context, k call) (*http.Response, error) {
+	req, err := runtime.NewRequest(ctx, k.method, runtime.JoinPaths(c.endpoint, escapePath(k.path)))
 	if err != nil {
 		return nil, errInvalid("%.256q is not a path of Azure: %v", k.path, err)
 	}
@@ -70,8 +70,8 @@ func (c *armClient) send(ctx context.Context, k call) (*http.Response, error) {
 	return c.pipeline.Do(req)
 }
 
-// escaped escapes the parts of a path: names of resource groups may hold parentheses and letters of any language.
-func escaped(path string) string {
+// escapePath escapes the parts of a path: names of resource groups may hold parentheses and letters of any language.
+func escapePath(path string) string {
 	parts := strings.Split(path, "/")
 	for i, p := range parts {
 		parts[i] = url.PathEscape(p)
@@ -88,7 +88,7 @@ func listAll[T any](ctx context.Context, c *armClient, path, version string) ([]
 			Value []T    `json:"value"`
 			Next  string `json:"nextLink"`
 		}
-		if err := c.do(ctx, k, &page); err != nil {
+		if err := c.callARM(ctx, k, &page); err != nil {
 			return nil, err
 		}
 		all = append(all, page.Value...)
@@ -104,11 +104,13 @@ func listAll[T any](ctx context.Context, c *armClient, path, version string) ([]
 	return nil, errUnsupported("%s has more than %d pages", path, maxPages)
 }
 
-// get reads a resource as it stands, whole, to be changed and put back.
-func (c *armClient) get(ctx context.Context, uid, version string, query url.Values) (json.RawMessage, resource, error) {
+// getResource returns the whole resource, to be changed and written back.
+func (c *armClient) getResource(ctx context.Context, uid, version string, query url.Values) (json.RawMessage, resource,
+	error) {
 	var raw json.RawMessage
 	var r resource
-	if err := c.do(ctx, call{method: http.MethodGet, path: uid, version: version, query: query}, &raw); err != nil {
+	if err := c.callARM(ctx, call{method: http.MethodGet, path: uid, version: version, query: query},
+		&raw); err != nil {
 		return nil, r, err
 	}
 	if err := json.Unmarshal(raw, &r); err != nil {

@@ -20,15 +20,15 @@ const credentialVerb = "listClusterUserCredential"
 
 var _ cloud.ClusterAccess = (*conn)(nil)
 
-// EnterCluster tells where an AKS cluster answers; a token of Entra opens it, once the cluster or Azure's roles let
-// the application in, which is the customer's to do. Of the kubeconfig that Azure hands out only address and authority
-// are taken: its user names a plugin.
+// EnterCluster returns the address of an AKS cluster and the source of its tokens. A token of Entra opens the cluster
+// if the customer has given the application a role in it. Only address and authority are taken from the kubeconfig
+// that Azure returns, because its user names a plugin.
 func (c *conn) EnterCluster(ctx context.Context, region, name string) (cloud.ClusterEntry, error) {
 	r, err := c.findCluster(ctx, region, name)
 	if err != nil {
 		return cloud.ClusterEntry{}, err
 	}
-	k, err := properties[aksCluster](r)
+	k, err := decodeProperties[aksCluster](r)
 	if err == nil {
 		err = k.enterable(name)
 	}
@@ -42,7 +42,8 @@ func (c *conn) EnterCluster(ctx context.Context, region, name string) (cloud.Clu
 	a, err := kubeconfig.ParseCluster(text)
 	if err != nil {
 		return cloud.ClusterEntry{},
-			errInvalid("AKS tells of the cluster %s what cannot be used: %s", name, fault.Message(err))
+			errInvalid("the kubeconfig that AKS returned for the cluster %s cannot be used: %s", name,
+				fault.Message(err))
 	}
 	return cloud.ClusterEntry{UID: uidOf(r.ID), Server: a.Server, ServerName: a.ServerName, Authority: a.Authority,
 		Token: c.clusterToken}, nil
@@ -75,7 +76,7 @@ func (c *conn) userKubeconfig(ctx context.Context, r resource) (string, error) {
 	var out struct {
 		Kubeconfigs []struct{ Value []byte }
 	}
-	err := c.client.do(ctx, call{
+	err := c.client.callARM(ctx, call{
 		method: http.MethodPost, path: r.ID + "/" + credentialVerb, version: clusterVersion,
 		query: url.Values{"format": {"exec"}},
 	}, &out)

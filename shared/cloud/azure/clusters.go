@@ -17,7 +17,7 @@ var aksName = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]{0,62}$`)
 // ClusterNames names the AKS clusters of the region. Names are unique in a resource group alone: of those that are
 // there twice, the group is added, "prod.group-1".
 func (c *conn) ClusterNames(ctx context.Context, region string) ([]string, error) {
-	all, err := c.clusters(ctx, region)
+	all, err := c.listClusters(ctx, region)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (c *conn) findCluster(ctx context.Context, region, name string) (resource, 
 	if !aksName.MatchString(short) {
 		return resource{}, notFound("AKS has no cluster %.100q in region %s", name, region)
 	}
-	all, err := c.clusters(ctx, region)
+	all, err := c.listClusters(ctx, region)
 	if err != nil {
 		return resource{}, err
 	}
@@ -59,12 +59,12 @@ func (c *conn) findCluster(ctx context.Context, region, name string) (resource, 
 	}
 }
 
-// clusters reads the AKS clusters of the region as they stand.
-func (c *conn) clusters(ctx context.Context, region string) ([]resource, error) {
+// listClusters reads the AKS clusters of the region from the resource manager.
+func (c *conn) listClusters(ctx context.Context, region string) ([]resource, error) {
 	if !regionName.MatchString(region) {
 		return nil, errInvalid("%.64q is not the name of an Azure region", region)
 	}
-	id, err := c.subscription(ctx)
+	id, err := c.subscriptionID(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func longName(r resource) string {
 }
 
 func describeCluster(r resource, region, name string) (cloud.Cluster, error) {
-	p, err := properties[aksCluster](r)
+	p, err := decodeProperties[aksCluster](r)
 	if err != nil {
 		return cloud.Cluster{}, err
 	}

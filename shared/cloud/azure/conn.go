@@ -36,13 +36,13 @@ type conn struct {
 	clock           clock.Clock
 	stranger        azcore.TokenCredential // a token that must not open the account; nil when that is not tested
 	overview        overview
-	acquaintance    acquaintance
+	acquaintance    neighbourCache
 	mu              sync.Mutex
 	found           string // the subscription of an account that names none
 }
 
-// subscription returns the id of the subscription. An account that names none has to have one alone.
-func (c *conn) subscription(ctx context.Context) (string, error) {
+// subscriptionID returns the id of the subscription. An account that names none has to have one alone.
+func (c *conn) subscriptionID(ctx context.Context) (string, error) {
 	if c.account.NativeID != "" {
 		return strings.ToLower(c.account.NativeID), nil
 	}
@@ -81,19 +81,19 @@ func (c *conn) Identify(ctx context.Context) (string, error) {
 	if err := c.demandAudience(ctx); err != nil {
 		return "", err
 	}
-	id, err := c.subscription(ctx)
+	id, err := c.subscriptionID(ctx)
 	if err != nil {
 		return "", err
 	}
 	var got subscriptionRow
-	err = c.client.do(ctx,
+	err = c.client.callARM(ctx,
 		call{method: http.MethodGet, path: subscriptionsPath + "/" + id, version: subscriptionsVersion}, &got)
 	return strings.ToLower(got.ID), err
 }
 
 // Regions lists the regions of the subscription: of those that the account names, or all.
 func (c *conn) Regions(ctx context.Context) ([]string, error) {
-	id, err := c.subscription(ctx)
+	id, err := c.subscriptionID(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (c *conn) Read(ctx context.Context, kind, region string, uids []string) ([]
 	for i, u := range uids {
 		targets[i].UID = u
 	}
-	here, err := c.resolve(ctx, k, targets)
+	here, err := c.resolveTargets(ctx, k, targets)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func (c *conn) Read(ctx context.Context, kind, region string, uids []string) ([]
 
 // readOne returns the state of one resource; nil when it is not there.
 func (c *conn) readOne(ctx context.Context, k kind, region string, t target) (*cloud.State, error) {
-	_, r, err := c.client.get(ctx, t.UID, k.version, k.query)
+	_, r, err := c.client.getResource(ctx, t.UID, k.version, k.query)
 	if err != nil && cloud.ClassOf(err) == cloud.NotFound || err == nil && r.Location != "" &&
 		regionOf(r.Location) != region {
 		return nil, nil //nolint:nilnil // absence is no failure: it is missing from the answer
@@ -193,19 +193,19 @@ func (c *conn) readOne(ctx context.Context, k kind, region string, t target) (*c
 	}, nil
 }
 
-// resolved is a target that may be acted on, or why it may not.
-type resolved struct {
+// resolvedTarget is a target that may be acted on, or why it may not.
+type resolvedTarget struct {
 	target
 	err error
 }
 
-// resolve separates the targets that are not of the kind or the subscription, and adds the autoscale settings of the
-// others, which it reads once for all.
-func (c *conn) resolve(ctx context.Context, k kind, targets []cloud.Target) ([]resolved, error) {
+// resolveTargets separates the targets that are not of the kind or the subscription, and adds the autoscale settings
+// of the others, which it reads once for all.
+func (c *conn) resolveTargets(ctx context.Context, k kind, targets []cloud.Target) ([]resolvedTarget, error) {
 	if len(targets) == 0 {
 		return nil, nil
 	}
-	id, err := c.subscription(ctx)
+	id, err := c.subscriptionID(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +215,7 @@ func (c *conn) resolve(ctx context.Context, k kind, targets []cloud.Target) ([]r
 			return nil, err
 		}
 	}
-	out := make([]resolved, len(targets))
+	out := make([]resolvedTarget, len(targets))
 	for i, t := range targets {
 		out[i].target = target{t, known[uidOf(t.UID)]}
 		if !isOf(t.UID, id, k.arm) {
@@ -226,14 +226,12 @@ func (c *conn) resolve(ctx context.Context, k kind, targets []cloud.Target) ([]r
 }
 
 // Act starts or stops.
-//
-//nolint:revive // the parameters are those of cloud.Conn
 func (c *conn) Act(ctx context.Context, v cloud.Verb, kind, region string, targets []cloud.Target) []cloud.Result {
 	out := make([]cloud.Result, len(targets))
 	k, err := kindOf(kind, region)
-	var here []resolved
+	var here []resolvedTarget
 	if err == nil {
-		here, err = c.resolve(ctx, k, targets)
+		here, err = c.resolveTargets(ctx, k, targets)
 	}
 	cloud.InParallel(len(targets), width, func(i int) {
 		switch out[i].UID = targets[i].UID; {
@@ -249,8 +247,6 @@ func (c *conn) Act(ctx context.Context, v cloud.Verb, kind, region string, targe
 }
 
 // Scale sets a size. A minimum, a desired size and a maximum that contradict each other are class Invalid.
-//
-//nolint:revive // the parameters are those of cloud.Conn
 func (c *conn) Scale(ctx context.Context, kind, region, uid string, want cloud.Capacity) error {
 	k, err := kindOf(kind, region)
 	if err != nil {
@@ -265,7 +261,7 @@ func (c *conn) Scale(ctx context.Context, kind, region, uid string, want cloud.C
 
 // resolveOne is resolve for one resource.
 func (c *conn) resolveOne(ctx context.Context, k kind, uid string) (target, error) {
-	here, err := c.resolve(ctx, k, []cloud.Target{{UID: uid}})
+	here, err := c.resolveTargets(ctx, k, []cloud.Target{{UID: uid}})
 	if err != nil {
 		return target{}, err
 	}
@@ -274,9 +270,9 @@ func (c *conn) resolveOne(ctx context.Context, k kind, uid string) (target, erro
 
 var _ cloud.Autoscaler = (*conn)(nil)
 
-// ReadAutoscaling tells how a set is scaled.
+// ReadAutoscaling returns how a set is scaled.
 func (c *conn) ReadAutoscaling(ctx context.Context, kind, region, uid string) (cloud.Autoscaling, error) {
-	k, t, err := c.autoscaled(ctx, kind, region, uid)
+	k, t, err := c.autoscaledResource(ctx, kind, region, uid)
 	if err != nil {
 		return cloud.Autoscaling{}, err
 	}
@@ -284,18 +280,16 @@ func (c *conn) ReadAutoscaling(ctx context.Context, kind, region, uid string) (c
 }
 
 // SetAutoscaling sets how a set is scaled.
-//
-//nolint:revive // the parameters are those of cloud.Autoscaler
 func (c *conn) SetAutoscaling(ctx context.Context, kind, region, uid string, want cloud.Autoscaling) error {
-	k, t, err := c.autoscaled(ctx, kind, region, uid)
+	k, t, err := c.autoscaledResource(ctx, kind, region, uid)
 	if err != nil {
 		return err
 	}
 	return k.setAutoscaling(ctx, c.client, t, want)
 }
 
-// autoscaled finds a resource of a kind that Azure scales.
-func (c *conn) autoscaled(ctx context.Context, kindType, region, uid string) (kind, target, error) {
+// autoscaledResource finds a resource of a kind that Azure scales.
+func (c *conn) autoscaledResource(ctx context.Context, kindType, region, uid string) (kind, target, error) {
 	k, err := kindOf(kindType, region)
 	if err != nil {
 		return k, target{}, err

@@ -49,7 +49,7 @@ var appRunning = map[string]cloud.Status{
 }
 
 func containerAppFacts(r resource, _ *setting) (facts, error) {
-	a, err := properties[containerApp](r)
+	a, err := decodeProperties[containerApp](r)
 	if err != nil {
 		return facts{}, err
 	}
@@ -68,11 +68,11 @@ func (a containerApp) replicas() (least, most int64) {
 
 // scaleContainerApp writes both bounds: a 0 that is left out would be taken for the default.
 func scaleContainerApp(ctx context.Context, c *armClient, t target, want cloud.Capacity) error {
-	_, r, err := c.get(ctx, t.UID, containerAppVersion, nil)
+	_, r, err := c.getResource(ctx, t.UID, containerAppVersion, nil)
 	if err != nil {
 		return err
 	}
-	a, err := properties[containerApp](r)
+	a, err := decodeProperties[containerApp](r)
 	if err != nil {
 		return err
 	}
@@ -98,5 +98,5 @@ func scaleContainerApp(ctx context.Context, c *armClient, t target, want cloud.C
 	body := map[string]any{"properties": map[string]any{"template": map[string]any{
 		"scale": map[string]any{"minReplicas": to.desired, "maxReplicas": to.bounds.Max},
 	}}}
-	return c.do(ctx, call{method: http.MethodPatch, path: t.UID, version: containerAppVersion, body: body}, nil)
+	return c.callARM(ctx, call{method: http.MethodPatch, path: t.UID, version: containerAppVersion, body: body}, nil)
 }

@@ -18,7 +18,7 @@ var containerGroupStates = map[string]cloud.Status{
 }
 
 func containerGroupFacts(r resource, _ *setting) (facts, error) {
-	g, err := properties[struct {
+	g, err := decodeProperties[struct {
 		ProvisioningState string `json:"provisioningState"`
 		RestartPolicy     string `json:"restartPolicy"`
 		InstanceView      struct {

@@ -174,7 +174,9 @@ func vmGroup(tw *azuretwin.Cloud) cloudtest.Group {
 }
 
 func ephemeral(r *azuretwin.Resource) {
-	r.Properties()["storageProfile"] = map[string]any{"osDisk": map[string]any{"diffDiskSettings": map[string]any{"option": "Local"}}}
+	r.Properties()["storageProfile"] = map[string]any{
+		"osDisk": map[string]any{"diffDiskSettings": map[string]any{"option": "Local"}},
+	}
 }
 
 func scaleSetGroup(tw *azuretwin.Cloud) cloudtest.Group {
@@ -276,8 +278,6 @@ func state(t *testing.T, c cloud.Conn, kind, uid string) cloud.State {
 }
 
 // act does one act and gives its error.
-//
-//nolint:revive // a test reads best with all five in sight
 func act(t *testing.T, c cloud.Conn, v cloud.Verb, kind string, target cloud.Target) error {
 	t.Helper()
 	got := c.Act(context.Background(), v, kind, region, []cloud.Target{target})

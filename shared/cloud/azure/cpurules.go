@@ -17,22 +17,23 @@ func cpuRules(profile map[string]any, direction string) []map[string]any {
 	var out []map[string]any
 	for _, one := range all {
 		rule, ok := one.(map[string]any)
-		if ok && textOf(part(rule, "metricTrigger")["metricName"]) == cpuMetric &&
-			textOf(part(rule, "scaleAction")["direction"]) == direction {
+		if ok && textOf(partOf(rule, "metricTrigger")["metricName"]) == cpuMetric &&
+			textOf(partOf(rule, "scaleAction")["direction"]) == direction {
 			out = append(out, rule)
 		}
 	}
 	return out
 }
 
-// setCPURules sets at how much CPU a profile grows, and has it grow by that where it did not. It shrinks at half of
-// it, unless it has a rule below it already: in between a set stays as it is, and does not go to and fro.
+// setCPURules sets the CPU percentage at which a profile grows, and adds a rule to grow if there is none. It adds a
+// rule to shrink at half of it, unless the profile has a lower one: the gap keeps the set from growing and shrinking
+// in turns.
 func setCPURules(profile map[string]any, set string, percent int64, cooldown *int64) {
 	changeRules(profile, "Increase", func(rule map[string]any) {
-		part(rule, "metricTrigger")["threshold"] = percent
+		partOf(rule, "metricTrigger")["threshold"] = percent
 	}, cooldown)
 	changeRules(profile, "Decrease", func(rule map[string]any) {
-		t := part(rule, "metricTrigger")
+		t := partOf(rule, "metricTrigger")
 		if at, err := strconv.ParseFloat(textOf(t["threshold"]), 64); err != nil || at >= float64(percent) {
 			t["threshold"] = percent / 2
 		}
@@ -52,7 +53,7 @@ func changeRules(profile map[string]any, direction string, change func(rule map[
 		if change(rule); cooldown == nil {
 			continue
 		}
-		action := part(rule, "scaleAction")
+		action := partOf(rule, "scaleAction")
 		if now, ok := secondsOf(textOf(action["cooldown"])); !ok || now != *cooldown { // PT5M stays PT5M
 			action["cooldown"] = durationOf(*cooldown)
 		}
@@ -60,8 +61,6 @@ func changeRules(profile map[string]any, direction string, change func(rule map[
 }
 
 // newRule is a rule that adds or takes one instance by the average CPU of five minutes.
-//
-//nolint:revive // a rule says so much
 func newRule(set, direction, operator string, percent int64, cooldown *int64) map[string]any {
 	wait := int64(300)
 	if cooldown != nil {
@@ -80,7 +79,7 @@ func newRule(set, direction, operator string, percent int64, cooldown *int64) ma
 
 func durationOf(seconds int64) string { return fmt.Sprintf("PT%dS", seconds) }
 
-// durations are those of ISO 8601 that Azure writes: PT5M, PT1H30M, P1D.
+// durations matches the durations of ISO 8601 that Azure writes: PT5M, PT1H30M, P1D.
 var durations = regexp.MustCompile(`^P(?:(\d{1,4})D)?(?:T(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?)?$`)
 
 // secondsOf reads a duration; false when it is none.

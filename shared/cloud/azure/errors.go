@@ -61,9 +61,9 @@ var codes = map[string]cloud.Class{
 	"SkuNotAvailable":                       cloud.NoCapacity,
 }
 
-// never are words of an OperationNotAllowed that time does not heal. The others come of another operation's being
-// under way.
-var never = regexp.MustCompile(`(?i)not supported|quota|exceed`)
+// permanentPattern are words of an OperationNotAllowed that time does not heal. The others come of another operation's
+// being under way.
+var permanentPattern = regexp.MustCompile(`(?i)not supported|quota|exceed`)
 
 // classifyError returns the *cloud.Error for an SDK error of a call, with Azure's own code and words. It is the only
 // place that knows Azure's error codes.
@@ -82,7 +82,7 @@ func classifyError(op string, err error) error {
 	}
 	answer, ok := errors.AsType[*azcore.ResponseError](err)
 	if !ok {
-		return &cloud.Error{Class: cloud.Transient, Op: op, Code: unanswered(err), Message: err.Error(), Err: err}
+		return &cloud.Error{Class: cloud.Transient, Op: op, Code: unansweredCode(err), Message: err.Error(), Err: err}
 	}
 	out := &cloud.Error{Op: op, Code: answer.ErrorCode, Message: messageOf(answer), Err: err}
 	out.Class = classOf(out.Code, answer.StatusCode, out.Message)
@@ -91,7 +91,7 @@ func classifyError(op string, err error) error {
 
 // classOf places an answer.
 func classOf(code string, status int, message string) cloud.Class {
-	if code == "OperationNotAllowed" && never.MatchString(message) {
+	if code == "OperationNotAllowed" && permanentPattern.MatchString(message) {
 		return cloud.Unsupported
 	}
 	if c, ok := codes[code]; ok {
@@ -123,8 +123,9 @@ var entraCode = regexp.MustCompile(`AADSTS\d+`)
 // classifyToken places a failure to get a token: the credentials are not accepted, unless Entra did not answer or had
 // no time.
 func classifyToken(e *azidentity.AuthenticationFailedError) error {
-	out := &cloud.Error{Class: cloud.Transient, Op: "Microsoft Entra token", Code: unanswered(e), Message: e.Error(),
-		Err: e}
+	out := &cloud.Error{Class: cloud.Transient, Op: "Microsoft Entra token", Code: unansweredCode(e),
+		Message: e.Error(),
+		Err:     e}
 	if e.RawResponse == nil {
 		return out
 	}
@@ -179,8 +180,8 @@ func messageOf(e *azcore.ResponseError) string {
 	return fmt.Sprintf("Azure answered %d and gave no message", e.StatusCode)
 }
 
-// unanswered names an error that is not Azure's answer: the call may or may not have had its effect.
-func unanswered(err error) string {
+// unansweredCode names an error that is not Azure's answer: the call may or may not have had its effect.
+func unansweredCode(err error) string {
 	timeout, ok := errors.AsType[net.Error](err)
 	switch {
 	case errors.Is(err, context.Canceled):

@@ -16,7 +16,7 @@ type row struct {
 	neighbours neighbours
 }
 
-// fact reads one fact of a row; false where the row does not tell it.
+// fact reads one fact of a row; false if the row does not have it.
 type fact func(r row) (any, bool)
 
 // addKindFacts adds the facts that the waste rules read to a resource.
@@ -25,7 +25,7 @@ func addKindFacts(out *cloud.Resource, r resource, s *setting, n neighbours) err
 	if read == nil {
 		return nil
 	}
-	whole, err := properties[map[string]any](r)
+	whole, err := decodeProperties[map[string]any](r)
 	if err != nil {
 		return err
 	}
@@ -41,8 +41,8 @@ func addKindFacts(out *cloud.Resource, r resource, s *setting, n neighbours) err
 	return nil
 }
 
-// at returns the value at a path of names with dots between them; nil if there is none.
-func (r row) at(path string) any {
+// valueAt returns the value at a path of names with dots between them; nil if there is none.
+func (r row) valueAt(path string) any {
 	v := r.whole["properties"]
 	for name := range strings.SplitSeq(path, ".") {
 		m, _ := v.(map[string]any)
@@ -56,39 +56,41 @@ func (r row) at(path string) any {
 	return v
 }
 
-func (r row) text(path string) string {
-	s, _ := r.at(path).(string)
+func (r row) textAt(path string) string {
+	s, _ := r.valueAt(path).(string)
 	return s
 }
 
-// text reads a word; "" where it is not set.
-func text(path string) fact { return func(r row) (any, bool) { return r.text(path), true } }
+// textFact reads a word; "" if it is not set.
+func textFact(path string) fact { return func(r row) (any, bool) { return r.textAt(path), true } }
 
 // textOr reads a word that has a default.
 func textOr(path, otherwise string) fact {
 	return func(r row) (any, bool) {
-		if s := r.text(path); s != "" {
+		if s := r.textAt(path); s != "" {
 			return s, true
 		}
 		return otherwise, true
 	}
 }
 
-// told reads a word that every resource of the type has: without it nothing is known.
-func told(path string) fact {
-	return func(r row) (any, bool) { s := r.text(path); return s, s != "" }
+// requiredTextFact reads a word that every resource of the type has: without it nothing is known.
+func requiredTextFact(path string) fact {
+	return func(r row) (any, bool) { s := r.textAt(path); return s, s != "" }
 }
 
-// reference reads the id of another resource, as a uid; "" where there is none.
-func reference(path string) fact { return func(r row) (any, bool) { return uidOf(r.text(path)), true } }
+// referenceFact reads the id of another resource, as a uid; "" where there is none.
+func referenceFact(path string) fact {
+	return func(r row) (any, bool) { return uidOf(r.textAt(path)), true }
+}
 
-// number reads a number, which some services write as text; false where it is not set.
-func number(path string) fact { return scaled(path, 1) }
+// numberFact reads a number, which some services write as text; false if it is not set.
+func numberFact(path string) fact { return scaledFact(path, 1) }
 
-// scaled reads a number in another unit.
-func scaled(path string, factor float64) fact {
+// scaledFact reads a number in another unit.
+func scaledFact(path string, factor float64) fact {
 	return func(r row) (any, bool) {
-		switch v := r.at(path).(type) {
+		switch v := r.valueAt(path).(type) {
 		case float64:
 			return v * factor, true
 		case string:
@@ -102,32 +104,38 @@ func scaled(path string, factor float64) fact {
 // numberOr reads a number that has a default.
 func numberOr(path string, otherwise float64) fact {
 	return func(r row) (any, bool) {
-		if v, ok := number(path)(r); ok {
+		if v, ok := numberFact(path)(r); ok {
 			return v, true
 		}
 		return otherwise, true
 	}
 }
 
-// flag reads a switch; one that is not set is off.
-func flag(path string) fact { return func(r row) (any, bool) { return r.at(path) == true, true } }
-
-// unset reads a switch that says the contrary of the fact.
-func unset(path string) fact { return func(r row) (any, bool) { return r.at(path) != true, true } }
-
-// is reports whether a word is the one, in any case.
-func is(path, word string) fact {
-	return func(r row) (any, bool) { return strings.EqualFold(r.text(path), word), true }
+// flagFact reads a switch; one that is not set is off.
+func flagFact(path string) fact {
+	return func(r row) (any, bool) { return r.valueAt(path) == true, true }
 }
 
-// there reports whether something is set.
-func there(path string) fact { return func(r row) (any, bool) { return r.at(path) != nil, true } }
+// negatedFact reads a switch that says the contrary of the fact.
+func negatedFact(path string) fact {
+	return func(r row) (any, bool) { return r.valueAt(path) != true, true }
+}
 
-// list reads texts.
-func list(path string) fact {
+// wordIsFact reports whether a word is the one, in any case.
+func wordIsFact(path, word string) fact {
+	return func(r row) (any, bool) { return strings.EqualFold(r.textAt(path), word), true }
+}
+
+// presenceFact reports whether something is set.
+func presenceFact(path string) fact {
+	return func(r row) (any, bool) { return r.valueAt(path) != nil, true }
+}
+
+// listFact reads texts.
+func listFact(path string) fact {
 	return func(r row) (any, bool) {
 		out := []string{}
-		all, _ := r.at(path).([]any)
+		all, _ := r.valueAt(path).([]any)
 		for _, v := range all {
 			if s, ok := v.(string); ok {
 				out = append(out, s)
@@ -137,10 +145,10 @@ func list(path string) fact {
 	}
 }
 
-// length counts.
-func length(path string) fact {
+// lengthFact counts.
+func lengthFact(path string) fact {
 	return func(r row) (any, bool) {
-		all, _ := r.at(path).([]any)
+		all, _ := r.valueAt(path).([]any)
 		return float64(len(all)), true
 	}
 }
@@ -156,7 +164,7 @@ var (
 		}
 		return float64(*r.SKU.Capacity), true
 	}
-	autoscaled fact = func(r row) (any, bool) { return r.setting.scales(), true }
+	autoscaled fact = func(r row) (any, bool) { return r.setting.isActive(), true }
 )
 
 func skuText(r row, of func(*sku) string) (any, bool) {
@@ -178,7 +186,7 @@ func hasTag(name string) fact {
 	}
 }
 
-// coresOf reads the virtual cores out of the name of a size, "Standard_D4ds_v5": those of flexible servers tell them
+// coresOf reads the number of virtual cores from the name of a size, "Standard_D4ds_v5". Flexible servers have it
 // nowhere else.
 func coresOf(r row) (any, bool) {
 	if r.SKU == nil {
@@ -206,9 +214,9 @@ func minorLag(behind, of string) (any, bool) {
 	return float64(max(b-a, 0)), ok && ok2
 }
 
-// objects returns the objects of a list.
-func (r row) objects(path string) []map[string]any {
-	all, _ := r.at(path).([]any)
+// objectsAt returns the objects of a list.
+func (r row) objectsAt(path string) []map[string]any {
+	all, _ := r.valueAt(path).([]any)
 	var out []map[string]any
 	for _, v := range all {
 		if m, ok := v.(map[string]any); ok {
@@ -220,7 +228,7 @@ func (r row) objects(path string) []map[string]any {
 
 // withVersion adds the version of its cluster to a pool, for comparison.
 func withVersion(pool json.RawMessage, version string) (json.RawMessage, error) {
-	m, err := editable(pool)
+	m, err := decodeEditable(pool)
 	if err != nil {
 		return nil, err
 	}
@@ -228,5 +236,5 @@ func withVersion(pool json.RawMessage, version string) (json.RawMessage, error) 
 	return json.Marshal(m)
 }
 
-// clusterVersionOf is where the version of a pool's cluster stands: no name of Azure's.
+// clusterVersionOf is the field that holds the version of a pool's cluster. It is not a name of Azure's.
 const clusterVersionOf = "lamplighterClusterVersion"

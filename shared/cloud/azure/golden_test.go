@@ -90,7 +90,7 @@ func TestKinds_AskAzureExactlyThis(t *testing.T) {
 			got := record(t, tw, c, k)
 			file := filepath.Join("testdata", k.Type+".golden")
 			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil { //nolint:gosec // a golden file is read by all
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil { //nolint:gosec // all may read it
 					t.Fatal(err)
 				}
 			}
@@ -113,7 +113,7 @@ func record(t *testing.T, tw *azuretwin.Cloud, c cloud.Conn, k cloud.Kind) strin
 			t.Fatalf("%s: %v", name, err)
 		}
 		tw.SettleAll()
-		fmt.Fprintf(&b, "# %s\n%s", name, told(t, tw))
+		fmt.Fprintf(&b, "# %s\n%s", name, callsText(t, tw))
 	}
 	step("list", func() error { _, err := c.List(t.Context(), k.Type, region, ""); return err })
 	step("read", func() error { _, err := c.Read(t.Context(), k.Type, region, []string{uid}); return err })
@@ -131,8 +131,8 @@ func record(t *testing.T, tw *azuretwin.Cloud, c cloud.Conn, k cloud.Kind) strin
 	return b.String()
 }
 
-// told are the calls to the resource manager, one a line, with the body on the next.
-func told(t *testing.T, tw *azuretwin.Cloud) string {
+// callsText returns the calls to the resource manager, one a line, with the body on the next.
+func callsText(t *testing.T, tw *azuretwin.Cloud) string {
 	t.Helper()
 	var b strings.Builder
 	for _, k := range tw.Calls("") {
@@ -198,8 +198,6 @@ func seesOthers(t *testing.T, tw *azuretwin.Cloud) bool {
 }
 
 // useAll makes all calls of the kind that a level allows.
-//
-//nolint:revive // a test reads best with all five in sight
 func useAll(t *testing.T, tw *azuretwin.Cloud, k cloud.Kind, stop, scale bool) {
 	t.Helper()
 	c := open(t, tw, principal(azuretwin.Secret))

@@ -28,7 +28,7 @@ type graphAnswer[T any] struct {
 // askGraph asks one page of a query of the Resource Graph, which is an index: minutes late, and read for lists alone.
 func askGraph[T any](ctx context.Context, c *conn, query, skip string) (graphAnswer[T], error) {
 	var out graphAnswer[T]
-	subscription, err := c.subscription(ctx)
+	subscription, err := c.subscriptionID(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -37,7 +37,7 @@ func askGraph[T any](ctx context.Context, c *conn, query, skip string) (graphAns
 		options["$skipToken"] = skip
 	}
 	body := map[string]any{"subscriptions": []string{subscription}, "query": query, "options": options}
-	err = c.client.do(ctx, call{method: http.MethodPost, path: graphPath, version: graphVersion, body: body}, &out)
+	err = c.client.callARM(ctx, call{method: http.MethodPost, path: graphPath, version: graphVersion, body: body}, &out)
 	return out, err
 }
 
@@ -54,7 +54,7 @@ func othersInRegion(region string) string {
 }
 
 // listedTypes are the types that kinds are listed by, as a query names them.
-func listedTypes() string { return quotedTypes(kind.listed) }
+func listedTypes() string { return quotedTypes(kind.listedType) }
 
 // ownTypes are the types of the kinds. Their parents may be of other types.
 func ownTypes() string { return quotedTypes(func(k kind) string { return k.arm }) }
@@ -68,8 +68,8 @@ func quotedTypes(of func(kind) string) string {
 	return strings.Join(slices.Compact(types), ", ")
 }
 
-// remembered is how long an overview is believed.
-const remembered = 30 * time.Second
+// overviewTTL is how long an overview is believed.
+const overviewTTL = 30 * time.Second
 
 // overview knows which types exist in which regions. Azure has over 60 regions, most of them empty for any customer. A
 // query for every kind in each region would exceed the Resource Graph's limit of 15 queries in 5 seconds many times
@@ -83,11 +83,11 @@ type overview struct {
 // place is a type in a region; "" is all types that no kind lists.
 type place struct{ armType, region string }
 
-// has reports whether the region has resources of the type.
-func (o *overview) has(ctx context.Context, c *conn, at place) (bool, error) {
+// hasKind reports whether the region has resources of the type.
+func (o *overview) hasKind(ctx context.Context, c *conn, at place) (bool, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.there == nil || c.clock.Now().Sub(o.at) > remembered {
+	if o.there == nil || c.clock.Now().Sub(o.at) > overviewTTL {
 		there, err := readOverview(ctx, c)
 		if err != nil {
 			return false, err
@@ -131,11 +131,11 @@ func askGraphAll[T any](ctx context.Context, c *conn, query string) ([]T, error)
 
 // listPage reads one page of a kind.
 func (c *conn) listPage(ctx context.Context, k kind, region, page string) (cloud.ResourcePage, error) {
-	there, err := c.overview.has(ctx, c, place{strings.ToLower(k.listed()), region})
+	there, err := c.overview.hasKind(ctx, c, place{strings.ToLower(k.listedType()), region})
 	if err != nil || !there {
 		return cloud.ResourcePage{}, err
 	}
-	got, err := askGraph[resource](ctx, c, inRegion(k.listed(), region), page)
+	got, err := askGraph[resource](ctx, c, inRegion(k.listedType(), region), page)
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
@@ -154,7 +154,7 @@ func (c *conn) listPage(ctx context.Context, k kind, region, page string) (cloud
 			return cloud.ResourcePage{}, err
 		}
 		for _, r := range found {
-			res, err := k.found(r, settings)
+			res, err := k.describeFound(r, settings)
 			if err == nil {
 				err = addKindFacts(&res, r, settings[uidOf(r.ID)], beside)
 			}
@@ -192,8 +192,8 @@ func (k kind) rows(row resource) ([]resource, error) {
 	}
 }
 
-// found describes a resource as lists do.
-func (k kind) found(r resource, settings settings) (cloud.Resource, error) {
+// describeFound describes a resource as lists do.
+func (k kind) describeFound(r resource, settings settings) (cloud.Resource, error) {
 	f, err := k.facts(r, settings[uidOf(r.ID)])
 	if err != nil {
 		return cloud.Resource{}, err

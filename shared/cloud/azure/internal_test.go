@@ -36,7 +36,8 @@ func TestPermissionOf_NamesCallsAsRolesDo(t *testing.T) {
 		{"GET", s}:                "Microsoft.Resources/subscriptions/read",
 		{"GET", s + "/locations"}: "Microsoft.Resources/subscriptions/locations/read",
 		{"POST", graphPath}:       "Microsoft.ResourceGraph/resources/read",
-		{"PUT", s + "/resourcegroups/g/providers/microsoft.containerservice/managedclusters/c/agentpools/p"}: "microsoft.containerservice/managedclusters/agentpools/write",
+		{"PUT", s + "/resourcegroups/g/providers/microsoft.containerservice/managedclusters/c/agentpools/p"}: "" +
+			"microsoft.containerservice/managedclusters/agentpools/write",
 		{"GET", s + permissionsPath}: "Microsoft.Authorization/permissions/read",
 	} {
 		if got := permissionOf(call[0], call[1]); got != want {
@@ -96,7 +97,8 @@ func TestThrottling_ALongRetryAfterIsLeftToTheEngine(t *testing.T) {
 func TestThrottling_HoldsForAllCallsOfTheBucket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(Options{Clock: clock.System{}, Transport: &azuretwin.Cloud{}})
-		const machine = "https://management.azure.com/subscriptions/a/resourceGroups/g/providers/Microsoft.Compute/virtualMachines/web"
+		const machine = "https://management.azure.com/subscriptions/a/resourceGroups/g/providers/" +
+			"Microsoft.Compute/virtualMachines/web"
 		ask := func(principal, region, method, path string) (pacer, *http.Request) {
 			r, err := http.NewRequestWithContext(withRegion(t.Context(), region), method, path, http.NoBody)
 			if err != nil {
@@ -118,11 +120,11 @@ func TestThrottling_HoldsForAllCallsOfTheBucket(t *testing.T) {
 		} {
 			p.limiter = newLimiter(p.options, defaultLimits)
 			refused, r := ask("me", "westeurope", http.MethodPost, machine+"/deallocate")
-			refused.learn(refused.keys(r),
+			refused.learnFrom(refused.bucketKeys(r),
 				&http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"7"}}})
 			begun := time.Now()
 			next, r := ask(c.principal, c.region, c.method, c.path)
-			for _, k := range next.keys(r) {
+			for _, k := range next.bucketKeys(r) {
 				if err := next.limiter.Wait(t.Context(), k, 1); err != nil {
 					t.Fatal(err)
 				}

@@ -31,7 +31,7 @@ type kind struct {
 	inside func(r resource) ([]resource, error)
 	// collection is where a parent lists them, for kinds that it does not hold in its own row.
 	collection string
-	// foreign reports whether a row of the type is of another kind, or of none.
+	// foreign reports whether a row of the type belongs to another kind, or to no kind.
 	foreign func(r resource) bool
 }
 
@@ -63,8 +63,8 @@ func sizeNeeds(armType string) needs {
 	return needs{discover: []string{armType + "/read"}, scale: []string{armType + "/write"}}
 }
 
-// listed is the type that the Resource Graph has rows of.
-func (k kind) listed() string {
+// listedType is the type that the Resource Graph has rows of.
+func (k kind) listedType() string {
 	if k.parent != "" {
 		return k.parent
 	}
@@ -83,7 +83,7 @@ func (k kind) actOn(ctx context.Context, c *armClient, v cloud.Verb, t target) e
 	if v == cloud.Stop {
 		verb = k.off
 	}
-	return c.do(ctx, call{method: http.MethodPost, path: t.UID + "/" + verb, version: k.version}, nil)
+	return c.callARM(ctx, call{method: http.MethodPost, path: t.UID + "/" + verb, version: k.version}, nil)
 }
 
 // scaleTo sets the size of one resource.

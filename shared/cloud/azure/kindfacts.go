@@ -6,16 +6,17 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// kindFacts are, by type, the facts of facts.csv that its row in the Resource Graph tells: nothing is asked for them.
+// kindFacts are, by type, the facts of facts.csv in its rows of the Resource Graph. They need no calls.
 var kindFacts = map[string]map[string]fact{
 	cloud.AzureVM: {
-		"power_state": powerOf, "os_type": told("storageProfile.osDisk.osType"), "license_type": text("licenseType"),
-		"priority": textOr("priority", "Regular"), "zone_count": zoneCount,
-		"vmss_id":            reference("virtualMachineScaleSet.id"),
-		"managed_disk":       there("storageProfile.osDisk.managedDisk"),
-		"encryption_at_host": flag("securityProfile.encryptionAtHost"),
-		"availability_set":   reference("availabilitySet.id"),
-		"ephemeral_os_disk":  there("storageProfile.osDisk.diffDiskSettings"),
+		"power_state": powerOf, "os_type": requiredTextFact("storageProfile.osDisk.osType"),
+		"license_type": textFact("licenseType"),
+		"priority":     textOr("priority", "Regular"), "zone_count": zoneCount,
+		"vmss_id":            referenceFact("virtualMachineScaleSet.id"),
+		"managed_disk":       presenceFact("storageProfile.osDisk.managedDisk"),
+		"encryption_at_host": flagFact("securityProfile.encryptionAtHost"),
+		"availability_set":   referenceFact("availabilitySet.id"),
+		"ephemeral_os_disk":  presenceFact("storageProfile.osDisk.diffDiskSettings"),
 		"burstable":          burstable, "public_ip": hasPublicAddress, "sql_edition": sqlEdition,
 		"sql_license": sqlLicense,
 	},
@@ -26,62 +27,64 @@ var kindFacts = map[string]map[string]fact{
 		"autoscale_min": autoscaleMin,
 	},
 	cloud.AzureAKS: {
-		"power_state": told("powerState.code"), "tier": skuTier,
+		"power_state": requiredTextFact("powerState.code"), "tier": skuTier,
 		"support_plan":      textOr("supportPlan", "KubernetesOfficial"),
-		"private":           flag("apiServerAccessProfile.enablePrivateCluster"),
-		"authorized_ranges": list("apiServerAccessProfile.authorizedIPRanges"),
-		"local_accounts":    unset("disableLocalAccounts"), "entra": flag("aadProfile.managed"),
-		"monitoring": flag("addonProfiles.omsagent.enabled"),
+		"private":           flagFact("apiServerAccessProfile.enablePrivateCluster"),
+		"authorized_ranges": listFact("apiServerAccessProfile.authorizedIPRanges"),
+		"local_accounts":    negatedFact("disableLocalAccounts"), "entra": flagFact("aadProfile.managed"),
+		"monitoring": flagFact("addonProfiles.omsagent.enabled"),
 	},
 	cloud.AzureAKSNodepool: {
-		"mode": told("mode"), "count": number("count"), "autoscaling": flag("enableAutoScaling"),
+		"mode": requiredTextFact("mode"), "count": numberFact("count"), "autoscaling": flagFact("enableAutoScaling"),
 		"min_count": numberOr("minCount", 0),
-		"spot":      is("scaleSetPriority", "Spot"), "os_disk": told("osDiskType"),
-		"zone_count": length("availabilityZones"),
+		"spot":      wordIsFact("scaleSetPriority", "Spot"), "os_disk": requiredTextFact("osDiskType"),
+		"zone_count": lengthFact("availabilityZones"),
 		"version_lag": func(r row) (any, bool) {
-			return minorLag(r.text("currentOrchestratorVersion"), r.text(clusterVersionOf))
+			return minorLag(r.textAt("currentOrchestratorVersion"), r.textAt(clusterVersionOf))
 		},
 	},
 	cloud.AzurePostgreSQL: {
-		"state": told("state"), "tier": skuTier, "vcores": coresOf,
+		"state": requiredTextFact("state"), "tier": skuTier, "vcores": coresOf,
 		"ha_mode":    textOr("highAvailability.mode", "Disabled"),
-		"storage_gb": number("storage.storageSizeGB"), "auto_grow": is("storage.autoGrow", "Enabled"),
-		"geo_backup": is("backup.geoRedundantBackup", "Enabled"), "replica_role": text("replicationRole"),
-		"public_access": is("network.publicNetworkAccess", "Enabled"),
+		"storage_gb": numberFact("storage.storageSizeGB"), "auto_grow": wordIsFact("storage.autoGrow", "Enabled"),
+		"geo_backup": wordIsFact("backup.geoRedundantBackup", "Enabled"), "replica_role": textFact("replicationRole"),
+		"public_access": wordIsFact("network.publicNetworkAccess", "Enabled"),
 	},
 	cloud.AzureMySQL: {
-		"state": told("state"), "tier": skuTier, "vcores": coresOf,
+		"state": requiredTextFact("state"), "tier": skuTier, "vcores": coresOf,
 		"ha_mode": textOr("highAvailability.mode", "Disabled"),
-		"iops":    number("storage.iops"), "auto_io": is("storage.autoIoScaling", "Enabled"),
-		"replica_role": text("replicationRole"),
+		"iops":    numberFact("storage.iops"), "auto_io": wordIsFact("storage.autoIoScaling", "Enabled"),
+		"replica_role": textFact("replicationRole"),
 	},
 	cloud.AzureContainerApp: {
-		"running_status": told("runningStatus"), "min_replicas": numberOr("template.scale.minReplicas", 0),
+		"running_status": requiredTextFact("runningStatus"), "min_replicas": numberOr("template.scale.minReplicas", 0),
 		"cpu_cores": appCores,
-		"insecure":  flag("configuration.ingress.allowInsecure"), "ingress": there("configuration.ingress"),
+		"insecure":  flagFact("configuration.ingress.allowInsecure"), "ingress": presenceFact("configuration.ingress"),
 	},
 	cloud.AzureAppService: {
-		"state": told("state"), "https_only": flag("httpsOnly"), "min_tls": told("siteConfig.minTlsVersion"),
+		"state": requiredTextFact("state"), "https_only": flagFact("httpsOnly"),
+		"min_tls": requiredTextFact("siteConfig.minTlsVersion"),
 	},
 	cloud.AzureAppServicePlan: {
-		"tier": skuTier, "workers": skuCount, "app_count": number("numberOfSites"),
-		"zone_redundant": flag("zoneRedundant"),
+		"tier": skuTier, "workers": skuCount, "app_count": numberFact("numberOfSites"),
+		"zone_redundant": flagFact("zoneRedundant"),
 		"autoscaled": func(r row) (any, bool) {
-			return r.setting.scales() || r.at("elasticScaleEnabled") == true, true
+			return r.setting.isActive() || r.valueAt("elasticScaleEnabled") == true, true
 		},
 		"running_apps": runningApps,
 	},
-	cloud.AzureSynapseSQLPool: {"status": told("status"), "dwu": warehouseUnits},
+	cloud.AzureSynapseSQLPool: {"status": requiredTextFact("status"), "dwu": warehouseUnits},
 	cloud.AzureSQLMI: {
-		"state": told("state"), "tier": skuTier, "vcores": number("vCores"), "storage_gb": number("storageSizeInGB"),
-		"license_type": text("licenseType"), "public_endpoint": flag("publicDataEndpointEnabled"),
+		"state": requiredTextFact("state"), "tier": skuTier, "vcores": numberFact("vCores"),
+		"storage_gb":   numberFact("storageSizeInGB"),
+		"license_type": textFact("licenseType"), "public_endpoint": flagFact("publicDataEndpointEnabled"),
 	},
 	cloud.AzureSQLDatabase: {
-		"status": told("status"), "sku_tier": skuTier, "capacity": skuCount,
+		"status": requiredTextFact("status"), "sku_tier": skuTier, "capacity": skuCount,
 		"auto_pause_min": numberOr("autoPauseDelay", -1),
-		"license_type":   text("licenseType"), "pool_id": reference("elasticPoolId"),
-		"max_gb":         scaled("maxSizeBytes", 1.0/(1<<30)),
-		"zone_redundant": flag("zoneRedundant"), "backup_redundancy": text("currentBackupStorageRedundancy"),
+		"license_type":   textFact("licenseType"), "pool_id": referenceFact("elasticPoolId"),
+		"max_gb":         scaledFact("maxSizeBytes", 1.0/(1<<30)),
+		"zone_redundant": flagFact("zoneRedundant"), "backup_redundancy": textFact("currentBackupStorageRedundancy"),
 		"serverless": func(r row) (any, bool) {
 			return r.SKU != nil && strings.Contains(r.SKU.Name, "_S_"), r.SKU != nil
 		},
@@ -91,40 +94,41 @@ var kindFacts = map[string]map[string]fact{
 	},
 	"azure-aci": {"restart_policy": textOr("restartPolicy", "Always")},
 	"azure-adx": {
-		"state": told("state"), "instances": skuCount, "autoscale": flag("optimizedAutoscale.isEnabled"),
-		"auto_stop": flag("enableAutoStop"),
+		"state": requiredTextFact("state"), "instances": skuCount,
+		"autoscale": flagFact("optimizedAutoscale.isEnabled"),
+		"auto_stop": flagFact("enableAutoStop"),
 	},
 	"azure-appgateway": {
-		"sku": told("sku.name"), "backend_count": gatewayBackends,
+		"sku": requiredTextFact("sku.name"), "backend_count": gatewayBackends,
 		"autoscale_min": numberOr("autoscaleConfiguration.minCapacity", -1),
-		"capacity":      numberOr("sku.capacity", 0), "state": told("operationalState"),
-		"min_tls": text("sslPolicy.minProtocolVersion"),
+		"capacity":      numberOr("sku.capacity", 0), "state": requiredTextFact("operationalState"),
+		"min_tls": textFact("sslPolicy.minProtocolVersion"),
 	},
-	"azure-fabric-capacity":   {"state": told("state"), "sku": skuOf},
-	"azure-analysis-services": {"state": told("state"), "sku_tier": skuTier},
+	"azure-fabric-capacity":   {"state": requiredTextFact("state"), "sku": skuOf},
+	"azure-analysis-services": {"state": requiredTextFact("state"), "sku_tier": skuTier},
 	"azure-disk": {
 		"asr": replicaDisk, "public_access": openDisk, "vm_state": ownerState,
 	},
 }
 
 var powerOf fact = func(r row) (any, bool) {
-	m, err := properties[machine](r.resource)
+	m, err := decodeProperties[machine](r.resource)
 	state := m.powerState()
 	return state, err == nil && state != ""
 }
 
-// burstable: the sizes that save up for bursts are those of family B.
+// burstable reports whether the size is of family B, which collects credits for bursts.
 var burstable fact = func(r row) (any, bool) {
-	size := strings.ToLower(r.text("hardwareProfile.vmSize"))
+	size := strings.ToLower(r.textAt("hardwareProfile.vmSize"))
 	return strings.HasPrefix(size, "standard_b") || strings.HasPrefix(size, "basic_b"), size != ""
 }
 
 // probed reports whether the set hears of sick machines: by a probe of its load balancer, or by an extension.
 var probed fact = func(r row) (any, bool) {
-	if r.at("virtualMachineProfile.networkProfile.healthProbe") != nil {
+	if r.valueAt("virtualMachineProfile.networkProfile.healthProbe") != nil {
 		return true, true
 	}
-	for _, e := range r.objects("virtualMachineProfile.extensionProfile.extensions") {
+	for _, e := range r.objectsAt("virtualMachineProfile.extensionProfile.extensions") {
 		p, _ := e["properties"].(map[string]any)
 		if kind, _ := p["type"].(string); strings.HasPrefix(kind, "ApplicationHealth") {
 			return true, true
@@ -134,7 +138,7 @@ var probed fact = func(r row) (any, bool) {
 }
 
 var autoscaleMin fact = func(r row) (any, bool) {
-	if !r.setting.scales() {
+	if !r.setting.isActive() {
 		return 0.0, true
 	}
 	return float64(r.setting.bounds.Min), true
@@ -142,7 +146,7 @@ var autoscaleMin fact = func(r row) (any, bool) {
 
 var appCores fact = func(r row) (any, bool) {
 	sum := 0.0
-	for _, c := range r.objects("template.containers") {
+	for _, c := range r.objectsAt("template.containers") {
 		resources, _ := c["resources"].(map[string]any)
 		cpu, _ := resources["cpu"].(float64)
 		sum += cpu
@@ -156,12 +160,12 @@ var warehouseUnits fact = func(r row) (any, bool) {
 		return nil, false
 	}
 	r.whole = map[string]any{"properties": map[string]any{"n": strings.Trim(strings.ToUpper(r.SKU.Name), "DWC")}}
-	return number("n")(r)
+	return numberFact("n")(r)
 }
 
 var gatewayBackends fact = func(r row) (any, bool) {
 	sum := 0
-	for _, pool := range r.objects("backendAddressPools") {
+	for _, pool := range r.objectsAt("backendAddressPools") {
 		p, _ := pool["properties"].(map[string]any)
 		addresses, _ := p["backendAddresses"].([]any)
 		interfaces, _ := p["backendIPConfigurations"].([]any)
@@ -177,6 +181,6 @@ var replicaDisk fact = func(r row) (any, bool) {
 }
 
 var openDisk fact = func(r row) (any, bool) {
-	return strings.EqualFold(r.text("publicNetworkAccess"), "Enabled") &&
-		strings.EqualFold(r.text("networkAccessPolicy"), "AllowAll"), true
+	return strings.EqualFold(r.textAt("publicNetworkAccess"), "Enabled") &&
+		strings.EqualFold(r.textAt("networkAccessPolicy"), "AllowAll"), true
 }

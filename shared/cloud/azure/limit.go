@@ -48,7 +48,7 @@ func newLimiter(o Options, limits map[string]Limit) *throttle.Limiter {
 	return throttle.New(throttle.Options{Clock: o.Clock, Store: o.Store, Limits: limits, Log: o.Log})
 }
 
-// newEndpointLimiter is of this process alone.
+// newEndpointLimiter returns a limiter that this process does not share.
 func newEndpointLimiter(o Options) *throttle.Limiter {
 	o.Store = nil
 	return newLimiter(o, endpointLimits)
@@ -74,7 +74,7 @@ func (p *Provider) pacerOf(a cloud.Account) pacer {
 
 // Do waits, sends the request on, and has the limiter learn from the answer.
 func (p pacer) Do(req *policy.Request) (*http.Response, error) {
-	keys := p.keys(req.Raw())
+	keys := p.bucketKeys(req.Raw())
 	for _, k := range keys {
 		if err := p.limiter.Wait(req.Raw().Context(), k, 1); err != nil {
 			return nil, err
@@ -82,13 +82,13 @@ func (p pacer) Do(req *policy.Request) (*http.Response, error) {
 	}
 	resp, err := req.Next()
 	if resp != nil {
-		p.learn(keys, resp)
+		p.learnFrom(keys, resp)
 	}
 	return resp, err
 }
 
-// keys are the buckets that a request is taken from.
-func (p pacer) keys(r *http.Request) []throttle.Key {
+// bucketKeys are the buckets that a request is taken from.
+func (p pacer) bucketKeys(r *http.Request) []throttle.Key {
 	path := strings.ToLower(r.URL.Path)
 	if account, isBlob := strings.CutSuffix(r.URL.Host, blobHost); isBlob {
 		return []throttle.Key{{Account: account, API: "storage"}}
@@ -139,9 +139,9 @@ func apiOf(method, path string) string {
 	}
 }
 
-// learn passes an answer's limits to the limiter: an exhausted quota of the Resource Graph, or a refusal. Azure does
-// not always name the empty bucket, so all buckets of the call slow down.
-func (p pacer) learn(keys []throttle.Key, resp *http.Response) {
+// learnFrom passes an answer's limits to the limiter: an exhausted quota of the Resource Graph, or a refusal. Azure
+// does not always name the empty bucket, so all buckets of the call slow down.
+func (p pacer) learnFrom(keys []throttle.Key, resp *http.Response) {
 	for _, k := range keys {
 		switch {
 		case resp.StatusCode == http.StatusTooManyRequests:

@@ -37,7 +37,7 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 	case slices.ContainsFunc(r.Measures, func(m cloud.Measure) bool { return m.Namespace != r.Measures[0].Namespace }):
 		return cloud.MetricAnswer{}, errUnsupported("Azure has no metrics of %s in more than one namespace", r.Type)
 	}
-	id, err := c.subscription(ctx)
+	id, err := c.subscriptionID(ctx)
 	if err != nil {
 		return cloud.MetricAnswer{}, err
 	}
@@ -57,8 +57,8 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 	return out, nil
 }
 
-// measureAll measures a batch. One resource that is gone makes Azure refuse the others with it: then each half is
-// asked for by itself.
+// measureAll measures a batch. If one resource is gone, Azure refuses the whole batch; then each half is requested
+// separately.
 func (c *conn) measureAll(ctx context.Context, subscription string, uids []string,
 	r cloud.MetricRequest) (cloud.MetricAnswer, error) {
 	points, err := c.measure(ctx, subscription, uids, r)
@@ -79,8 +79,8 @@ func (c *conn) measureAll(ctx context.Context, subscription string, uids []strin
 	return cloud.MetricAnswer{Points: slices.Concat(a.Points, b.Points), Calls: 1 + a.Calls + b.Calls}, err
 }
 
-// measured is the batch API's answer for one resource.
-type measured struct {
+// measuredResource is the batch API's answer for one resource.
+type measuredResource struct {
 	ID      string `json:"resourceid"`
 	Metrics []struct {
 		Name   struct{ Value string } `json:"name"`
@@ -113,15 +113,15 @@ func (c *conn) measure(ctx context.Context, subscription string, uids []string, 
 		query:   metricQuery(r), body: map[string]any{"resourceids": uids},
 	}
 	var got struct {
-		Values []measured `json:"values"`
+		Values []measuredResource `json:"values"`
 	}
-	if err := c.metrics.in(r.Region).do(ctx, k, &got); err != nil {
+	if err := c.metrics.in(r.Region).callARM(ctx, k, &got); err != nil {
 		return nil, err
 	}
 	var out []cloud.Points
 	for _, one := range got.Values {
 		for i, m := range r.Measures {
-			if p := one.points(i, m); len(p.Times) > 0 {
+			if p := one.pointsOf(i, m); len(p.Times) > 0 {
 				out = append(out, p)
 			}
 		}
@@ -161,8 +161,8 @@ func isoPeriod(d time.Duration) string {
 	}
 }
 
-// points returns the buckets of a measure that have data.
-func (m measured) points(i int, of cloud.Measure) cloud.Points {
+// pointsOf returns the buckets of a measure that have data.
+func (m measuredResource) pointsOf(i int, of cloud.Measure) cloud.Points {
 	p := cloud.Points{UID: uidOf(m.ID), Measure: i}
 	for _, metric := range m.Metrics {
 		if !strings.EqualFold(metric.Name.Value, metricName(of)) {

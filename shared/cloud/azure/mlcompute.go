@@ -23,7 +23,7 @@ type mlCompute struct {
 	} `json:"properties"`
 }
 
-// mlComputeStates are those of instances. One whose set-up failed runs, and is billed.
+// mlComputeStates are the states of instances. An instance whose set-up failed runs, and is billed.
 var mlComputeStates = map[string]cloud.Status{
 	"running": cloud.Running, "jobrunning": cloud.Running, "setupfailed": cloud.Running,
 	"usersetupfailed": cloud.Running,
@@ -36,7 +36,7 @@ var mlComputeStates = map[string]cloud.Status{
 }
 
 func mlComputeFacts(r resource, _ *setting) (facts, error) {
-	c, err := properties[mlCompute](r)
+	c, err := decodeProperties[mlCompute](r)
 	if err != nil {
 		return facts{}, err
 	}

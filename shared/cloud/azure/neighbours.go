@@ -28,9 +28,9 @@ var neighbourTypes = map[string][]string{
 
 // pointsAt reads, by type in lower case, the uid of the resource that a neighbour says something of.
 var pointsAt = map[string]func(row) string{
-	strings.ToLower(interfaceType): func(r row) string { return uidOf(r.text("virtualMachine.id")) },
-	strings.ToLower(sqlVMType):     func(r row) string { return uidOf(r.text("virtualMachineResourceId")) },
-	strings.ToLower(siteType):      func(r row) string { return uidOf(r.text("serverFarmId")) },
+	strings.ToLower(interfaceType): func(r row) string { return uidOf(r.textAt("virtualMachine.id")) },
+	strings.ToLower(sqlVMType):     func(r row) string { return uidOf(r.textAt("virtualMachineResourceId")) },
+	strings.ToLower(siteType):      func(r row) string { return uidOf(r.textAt("serverFarmId")) },
 	strings.ToLower(databaseType):  func(r row) string { return serverOf(r.ID) },
 	strings.ToLower(machines.arm):  func(r row) string { return uidOf(r.ID) },
 }
@@ -38,13 +38,13 @@ var pointsAt = map[string]func(row) string{
 // neighbours are rows by the uid of the resource that they describe.
 type neighbours map[string][]row
 
-// of returns the neighbours of one type of a resource.
-func (n neighbours) of(uid, armType string) []row {
+// neighboursOf returns the neighbours of one type of a resource.
+func (n neighbours) neighboursOf(uid, armType string) []row {
 	return slices.DeleteFunc(slices.Clone(n[uid]), func(r row) bool { return !strings.EqualFold(r.Type, armType) })
 }
 
-// acquaintance keeps the neighbours of a region for the pages of one listing.
-type acquaintance struct {
+// neighbourCache keeps the neighbours of a region for the pages of one listing.
+type neighbourCache struct {
 	mu    sync.Mutex
 	at    time.Time
 	key   place
@@ -60,16 +60,16 @@ func (c *conn) neighboursOf(ctx context.Context, kindType, region string) (neigh
 	a := &c.acquaintance
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.key == key && c.clock.Now().Sub(a.at) <= remembered {
+	if a.key == key && c.clock.Now().Sub(a.at) <= overviewTTL {
 		return a.known, nil
 	}
 	rows, err := askGraphAll[resource](ctx, c, typesInRegion(types, region))
 	if err != nil {
-		return nil, fmt.Errorf("read what stands beside %s: %w", kindType, err)
+		return nil, fmt.Errorf("read the neighbours of %s: %w", kindType, err)
 	}
 	found := neighbours{}
 	for _, r := range rows {
-		whole, err := properties[map[string]any](r)
+		whole, err := decodeProperties[map[string]any](r)
 		if err != nil {
 			return nil, err
 		}
@@ -99,8 +99,8 @@ func serverOf(id string) string {
 
 // hasPublicAddress looks at the network interfaces of a machine.
 var hasPublicAddress fact = func(r row) (any, bool) {
-	for _, n := range r.neighbours.of(uidOf(r.ID), interfaceType) {
-		for _, c := range n.objects("ipConfigurations") {
+	for _, n := range r.neighbours.neighboursOf(uidOf(r.ID), interfaceType) {
+		for _, c := range n.objectsAt("ipConfigurations") {
 			if p, _ := c["properties"].(map[string]any); p["publicIPAddress"] != nil {
 				return true, true
 			}
@@ -117,8 +117,8 @@ var (
 
 func sqlFact(path string) fact {
 	return func(r row) (any, bool) {
-		for _, s := range r.neighbours.of(uidOf(r.ID), sqlVMType) {
-			return s.text(path), true
+		for _, s := range r.neighbours.neighboursOf(uidOf(r.ID), sqlVMType) {
+			return s.textAt(path), true
 		}
 		return "", true
 	}
@@ -127,8 +127,8 @@ func sqlFact(path string) fact {
 // runningApps counts the sites of a plan that run.
 var runningApps fact = func(r row) (any, bool) {
 	n := 0
-	for _, s := range r.neighbours.of(uidOf(r.ID), siteType) {
-		if strings.EqualFold(s.text("state"), "Running") {
+	for _, s := range r.neighbours.neighboursOf(uidOf(r.ID), siteType) {
+		if strings.EqualFold(s.textAt("state"), "Running") {
 			n++
 		}
 	}
@@ -138,8 +138,8 @@ var runningApps fact = func(r row) (any, bool) {
 // siblings counts the databases of the same server that have a size of their own, itself included.
 var siblings fact = func(r row) (any, bool) {
 	n := 0
-	for _, d := range r.neighbours.of(serverOf(r.ID), databaseType) {
-		if !sqlDatabases.foreign(d.resource) && d.text("elasticPoolId") == "" {
+	for _, d := range r.neighbours.neighboursOf(serverOf(r.ID), databaseType) {
+		if !sqlDatabases.foreign(d.resource) && d.textAt("elasticPoolId") == "" {
 			n++
 		}
 	}
@@ -152,7 +152,7 @@ var ownerState fact = func(r row) (any, bool) {
 	if r.ManagedBy == "" {
 		return "", true
 	}
-	for _, m := range r.neighbours.of(uidOf(r.ManagedBy), machines.arm) {
+	for _, m := range r.neighbours.neighboursOf(uidOf(r.ManagedBy), machines.arm) {
 		return powerOf(m)
 	}
 	return nil, false

@@ -49,9 +49,9 @@ type nodePoolMemory struct {
 	Autoscaled *bounds `json:"autoscaled,omitempty"`
 }
 
-// poolsOf are the pools in the row of a cluster: the Resource Graph has none of their own.
+// poolsOf returns the pools in the row of a cluster: the Resource Graph has no rows of pools.
 func poolsOf(cluster resource) ([]resource, error) {
-	c, err := properties[struct {
+	c, err := decodeProperties[struct {
 		Pools   []json.RawMessage `json:"agentPoolProfiles"`
 		Version string            `json:"currentKubernetesVersion"`
 	}](cluster)
@@ -64,7 +64,7 @@ func poolsOf(cluster resource) ([]resource, error) {
 			return nil, err
 		}
 		out[i] = resource{Properties: raw}
-		p, err := properties[aksPool](out[i])
+		p, err := decodeProperties[aksPool](out[i])
 		if err != nil {
 			return nil, err
 		}
@@ -74,7 +74,7 @@ func poolsOf(cluster resource) ([]resource, error) {
 }
 
 func nodePoolFacts(r resource, _ *setting) (facts, error) {
-	p, err := properties[aksPool](r)
+	p, err := decodeProperties[aksPool](r)
 	if err != nil {
 		return facts{}, err
 	}
@@ -153,11 +153,11 @@ func scaleNodePool(ctx context.Context, c *armClient, t target, want cloud.Capac
 
 // writePool reads a pool, and puts it back with the size that decide returns, unless it was changed meanwhile.
 func writePool(ctx context.Context, c *armClient, uid string, decide func(aksPool) (nodePoolMemory, error)) error {
-	raw, r, err := c.get(ctx, uid, clusterVersion, nil)
+	raw, r, err := c.getResource(ctx, uid, clusterVersion, nil)
 	if err != nil {
 		return err
 	}
-	p, err := properties[aksPool](r)
+	p, err := decodeProperties[aksPool](r)
 	if err != nil {
 		return err
 	}
@@ -165,12 +165,13 @@ func writePool(ctx context.Context, c *armClient, uid string, decide func(aksPoo
 	if err != nil {
 		return err
 	}
-	whole, err := editable(raw)
+	whole, err := decodeEditable(raw)
 	if err != nil {
 		return err
 	}
-	body := map[string]any{"properties": resizedPool(part(whole, "properties"), to)}
-	return c.do(ctx, call{method: http.MethodPut, path: uid, version: clusterVersion, ifMatch: p.Etag, body: body}, nil)
+	body := map[string]any{"properties": resizedPool(partOf(whole, "properties"), to)}
+	return c.callARM(ctx, call{method: http.MethodPut, path: uid, version: clusterVersion, ifMatch: p.Etag, body: body},
+		nil)
 }
 
 // resizedPool returns the pool with a new size, without the fields that Azure alone may set.

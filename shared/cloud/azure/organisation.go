@@ -51,7 +51,7 @@ func (c *conn) Organisation(ctx context.Context) (string, error) {
 		method: http.MethodGet, path: groupsPath + c.account.Organisation + "/descendants", version: groupsVersion,
 		query: url.Values{"$top": {"1"}},
 	}
-	return g.Name, c.client.do(ctx, one, nil) // who may see the group may yet not list it
+	return g.Name, c.client.callARM(ctx, one, nil) // who may see the group may yet not list it
 }
 
 // readGroup reads the management group of the connection.
@@ -60,7 +60,7 @@ func (c *conn) readGroup(ctx context.Context) (managementGroup, error) {
 	if !groupName.MatchString(c.account.Organisation) {
 		return g, errInvalid("%.100q is not the id of a management group", c.account.Organisation)
 	}
-	err := c.client.do(ctx,
+	err := c.client.callARM(ctx,
 		call{method: http.MethodGet, path: groupsPath + c.account.Organisation, version: groupsVersion}, &g)
 	return g, err
 }
@@ -111,8 +111,8 @@ func (c *conn) listSubscriptions(ctx context.Context) (map[string]subscriptionRo
 	return out, err
 }
 
-// newMember makes a member of a subscription as its group has it, and as it tells of itself. One that is Warned or
-// PastDue works still.
+// newMember makes a member from a subscription's entry in its group and its own description. A subscription that is
+// Warned or PastDue still works.
 func newMember(id string, d managementGroup, s subscriptionRow) cloud.Member {
 	m := cloud.Member{NativeID: id, Name: d.Properties.DisplayName, Tags: s.Tags, Closed: s.State == "Disabled" ||
 		s.State == "Deleted"}
@@ -122,7 +122,7 @@ func newMember(id string, d managementGroup, s subscriptionRow) cloud.Member {
 	return m
 }
 
-// unitsOf are the groups that a descendant lies in, the innermost first, up to that of the connection.
+// unitsOf returns the groups around a descendant, the innermost first, up to the group of the connection.
 func unitsOf(groups map[string]managementGroup, d managementGroup) []cloud.Unit {
 	var out []cloud.Unit
 	for range groups { // no way is longer, however the answers contradict each other

@@ -68,7 +68,8 @@ func TestOrganisation_ListsEverySubscriptionWithItsGroups(t *testing.T) {
 		case m.Closed != (m.NativeID == disabled || m.NativeID == deleted):
 			t.Errorf("%s: closed is %t", m.Name, m.Closed)
 		case web && (m.Tags["env"] != "prod" || !slices.Equal(
-			m.Units, []cloud.Unit{{ID: "web", Name: "Web shop"}, {ID: "prod", Name: "Production"}, {ID: "acme", Name: "Acme"}})):
+			m.Units, []cloud.Unit{{ID: "web", Name: "Web shop"}, {ID: "prod", Name: "Production"},
+				{ID: "acme", Name: "Acme"}})):
 			t.Errorf("%+v", m)
 		case m.NativeID == refusing && (m.Name != "Vault" || m.Units[0].ID != "prod"):
 			t.Errorf("one that the application does not see is %+v", m)

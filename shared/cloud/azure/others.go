@@ -11,7 +11,7 @@ import (
 // listOthers reads a page of the resources of a region that have no kind, with the facts that the waste rules read.
 // Resources without a region are in the region "global", which is also Azure's word.
 func (c *conn) listOthers(ctx context.Context, region, page string) (cloud.ResourcePage, error) {
-	there, err := c.overview.has(ctx, c, place{"", region})
+	there, err := c.overview.hasKind(ctx, c, place{"", region})
 	if err != nil || !there {
 		return cloud.ResourcePage{}, err
 	}
@@ -41,7 +41,7 @@ func (c *conn) listOthers(ctx context.Context, region, page string) (cloud.Resou
 // newOther makes the resource of a row. A type without a name in the catalogue is "azure-other", with Azure's type in
 // its facts.
 func newOther(r resource) (cloud.Resource, error) {
-	out, err := kind{arm: r.Type, facts: otherFacts}.found(r, nil)
+	out, err := kind{arm: r.Type, facts: otherFacts}.describeFound(r, nil)
 	if err != nil {
 		return out, err
 	}
@@ -68,7 +68,7 @@ func newOther(r resource) (cloud.Resource, error) {
 
 // otherFacts returns the facts that most types have.
 func otherFacts(r resource, _ *setting) (facts, error) {
-	p, err := properties[struct {
+	p, err := decodeProperties[struct {
 		ProvisioningState string    `json:"provisioningState"`
 		Created           time.Time `json:"timeCreated"`
 	}](r)
@@ -85,7 +85,7 @@ func otherFacts(r resource, _ *setting) (facts, error) {
 	return f, nil
 }
 
-// wasteFacts read, by type, the facts of facts.csv that a row tells.
+// wasteFacts are, by type, the facts of facts.csv in its rows.
 var wasteFacts = map[string]func(resource) (cloud.Facts, error){
 	"azure-disk": diskFacts, "azure-snapshot": snapshotFacts, "azure-publicip": addressFacts,
 	"azure-loadbalancer": balancerFacts,
@@ -93,7 +93,7 @@ var wasteFacts = map[string]func(resource) (cloud.Facts, error){
 }
 
 func diskFacts(r resource) (cloud.Facts, error) {
-	d, err := properties[struct {
+	d, err := decodeProperties[struct {
 		State string    `json:"diskState"`
 		Size  float64   `json:"diskSizeGB"`
 		IOPS  float64   `json:"diskIOPSReadWrite"`
@@ -117,7 +117,7 @@ func diskFacts(r resource) (cloud.Facts, error) {
 }
 
 func snapshotFacts(r resource) (cloud.Facts, error) {
-	s, err := properties[struct {
+	s, err := decodeProperties[struct {
 		Incremental bool    `json:"incremental"`
 		Size        float64 `json:"diskSizeGB"`
 	}](r)
@@ -125,7 +125,7 @@ func snapshotFacts(r resource) (cloud.Facts, error) {
 }
 
 func addressFacts(r resource) (cloud.Facts, error) {
-	a, err := properties[struct {
+	a, err := decodeProperties[struct {
 		Allocation string `json:"publicIPAllocationMethod"`
 		Interface  *named `json:"ipConfiguration"`
 		NAT        *named `json:"natGateway"`
@@ -151,7 +151,7 @@ type named struct {
 }
 
 func balancerFacts(r resource) (cloud.Facts, error) {
-	b, err := properties[struct {
+	b, err := decodeProperties[struct {
 		Pools []struct {
 			Properties struct {
 				Interfaces []named `json:"backendIPConfigurations"`
@@ -173,7 +173,7 @@ func balancerFacts(r resource) (cloud.Facts, error) {
 }
 
 func interfaceFacts(r resource) (cloud.Facts, error) {
-	n, err := properties[struct {
+	n, err := decodeProperties[struct {
 		Machine  *named `json:"virtualMachine"`
 		Endpoint *named `json:"privateEndpoint"`
 		Service  *named `json:"privateLinkService"`
@@ -183,7 +183,7 @@ func interfaceFacts(r resource) (cloud.Facts, error) {
 }
 
 func gatewayFacts(r resource) (cloud.Facts, error) {
-	g, err := properties[struct {
+	g, err := decodeProperties[struct {
 		Subnets []named `json:"subnets"`
 	}](r)
 	return cloud.Facts{"subnet_count": float64(len(g.Subnets))}, err

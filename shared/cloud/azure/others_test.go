@@ -78,8 +78,10 @@ func TestOthers_TellTheFactsOfWaste(t *testing.T) {
 		map[string]any{"natGateway": map[string]any{"id": "/x"}})
 	add("Microsoft.Network/loadBalancers", "lb", map[string]any{"sku": map[string]any{"name": "Standard"}},
 		map[string]any{
-			"backendAddressPools": []any{map[string]any{"properties": map[string]any{"backendIPConfigurations": []any{map[string]any{"id": "/a"}, map[string]any{"id": "/b"}}}}},
-			"loadBalancingRules":  []any{map[string]any{}}, "inboundNatRules": []any{},
+			"backendAddressPools": []any{map[string]any{"properties": map[string]any{
+				"backendIPConfigurations": []any{map[string]any{"id": "/a"}, map[string]any{"id": "/b"}},
+			}}},
+			"loadBalancingRules": []any{map[string]any{}}, "inboundNatRules": []any{},
 		})
 	add("Microsoft.Network/networkInterfaces", "nic", map[string]any{}, map[string]any{})
 	add("Microsoft.Network/natGateways", "nat", map[string]any{},

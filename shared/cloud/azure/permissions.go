@@ -35,8 +35,8 @@ type RequiredActions struct {
 	BillingData  []string // to read them, in the storage account
 }
 
-// ListRequiredActions returns the permissions of every registered kind, sorted and each once, for the role that
-// customers are told to make.
+// ListRequiredActions returns the permissions of every registered kind, sorted and without duplicates. Customers make
+// their role from it.
 func ListRequiredActions() RequiredActions {
 	discover := slices.Clone(baseNeeds)
 	var startStop, scale []string
@@ -61,13 +61,13 @@ type role struct {
 	NotActions []string `json:"notActions"`
 }
 
-func (r role) allows(action string) bool {
-	is := func(pattern string) bool { return matches(pattern, action) }
+func (r role) allowsAction(action string) bool {
+	is := func(pattern string) bool { return matchesPattern(pattern, action) }
 	return slices.ContainsFunc(r.Actions, is) && !slices.ContainsFunc(r.NotActions, is)
 }
 
-// matches reports whether a pattern of a role, with its asterisks, is of the action.
-func matches(pattern, action string) bool {
+// matchesPattern reports whether a pattern of a role, with its asterisks, matches the action.
+func matchesPattern(pattern, action string) bool {
 	parts := strings.Split(strings.ToLower(pattern), "*")
 	for i, p := range parts {
 		parts[i] = regexp.QuoteMeta(p)
@@ -107,7 +107,7 @@ func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 
 // roles lists the roles of the application in the subscription.
 func (c *conn) roles(ctx context.Context) ([]role, error) {
-	id, err := c.subscription(ctx)
+	id, err := c.subscriptionID(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func newPermission(capability, action string, roles []role, err error) cloud.Per
 	switch {
 	case err != nil:
 		p.Status, p.Message = "unknown", err.Error()
-	case !slices.ContainsFunc(roles, func(r role) bool { return r.allows(action) }):
+	case !slices.ContainsFunc(roles, func(r role) bool { return r.allowsAction(action) }):
 		p.Status, p.Message = "denied", "no role of the application in this subscription allows "+action
 	}
 	return p

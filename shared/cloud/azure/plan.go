@@ -25,11 +25,12 @@ var webPlans = kind{
 	},
 }
 
-// unsized are the tiers whose workers cannot be counted out: shared ones, and those that Functions scales by itself.
-var unsized = []string{"free", "shared", "dynamic", "flexconsumption", "elasticpremium", "workflowstandard"}
+// unsizedTiers are the tiers whose workers cannot be counted out: shared ones, and those that Functions scales by
+// itself.
+var unsizedTiers = []string{"free", "shared", "dynamic", "flexconsumption", "elasticpremium", "workflowstandard"}
 
 func planFacts(r resource, s *setting) (facts, error) {
-	p, err := properties[word](r)
+	p, err := decodeProperties[word](r)
 	if err != nil {
 		return facts{}, err
 	}
@@ -41,7 +42,7 @@ func planFacts(r resource, s *setting) (facts, error) {
 	}
 	f.instanceType = r.SKU.Name
 	now := size{desired: given64(r.SKU.Capacity, 0)}
-	if s.scales() {
+	if s.isActive() {
 		now.bounds = &s.bounds
 	}
 	f.capacity = now.capacityMap()
@@ -49,11 +50,11 @@ func planFacts(r resource, s *setting) (facts, error) {
 }
 
 func scalePlan(ctx context.Context, c *armClient, t target, want cloud.Capacity) error {
-	raw, r, err := c.get(ctx, t.UID, planVersion, nil)
+	raw, r, err := c.getResource(ctx, t.UID, planVersion, nil)
 	if err != nil {
 		return err
 	}
-	if r.SKU == nil || r.SKU.Capacity == nil || slices.Contains(unsized, strings.ToLower(r.SKU.Tier)) {
+	if r.SKU == nil || r.SKU.Capacity == nil || slices.Contains(unsizedTiers, strings.ToLower(r.SKU.Tier)) {
 		return errUnsupported("%s has no workers to count: its tier is %s", r.Name, tierOf(r))
 	}
 	if want.Desired != nil && *want.Desired == 0 {
@@ -63,12 +64,12 @@ func scalePlan(ctx context.Context, c *armClient, t target, want cloud.Capacity)
 	if err != nil || want.Desired == nil {
 		return err
 	}
-	whole, err := editable(raw)
+	whole, err := decodeEditable(raw)
 	if err != nil {
 		return err
 	}
-	part(whole, "sku")["capacity"] = to
-	return c.do(ctx, call{method: http.MethodPut, path: t.UID, version: planVersion, body: whole}, nil)
+	partOf(whole, "sku")["capacity"] = to
+	return c.callARM(ctx, call{method: http.MethodPut, path: t.UID, version: planVersion, body: whole}, nil)
 }
 
 func tierOf(r resource) string {

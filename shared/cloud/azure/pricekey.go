@@ -11,7 +11,7 @@ var diskProducts = map[string]bool{
 	"Premium SSD Managed Disks": true, "Standard SSD Managed Disks": true, "Standard HDD Managed Disks": true,
 }
 
-// meters are prices that the names of their meters tell apart.
+// meters are the prices that are recognized by the names of their meters.
 var meters = map[string]string{
 	"Standard Uptime SLA": "aks/standard", "Standard Long Term Support": "aks/premium",
 	"Standard Included LB Rules and Outbound Rules": "lb/standard/base",
@@ -35,8 +35,8 @@ var (
 
 const hoursPerDay = 24
 
-// key returns the key, the unit and the divisor of a price; "" if no resource here is priced by it.
-func (r *retailPrice) key() (key string, unit cloud.PriceUnit, divide int64) {
+// priceKey returns the key, the unit and the divisor of a price; "" if no resource here is priced by it.
+func (r *retailPrice) priceKey() (key string, unit cloud.PriceUnit, divide int64) {
 	switch {
 	case hourlyUnits[r.Unit]:
 		return r.hourly(), cloud.PerHour, 1
@@ -51,7 +51,7 @@ func (r *retailPrice) key() (key string, unit cloud.PriceUnit, divide int64) {
 func (r *retailPrice) hourly() string {
 	switch {
 	case r.Service == "Virtual Machines":
-		return r.machine()
+		return r.machineKey()
 	case strings.Contains(r.Product, "Flexible Server") && strings.HasPrefix(r.ArmSKU, "Standard_"):
 		engine := "postgresql"
 		if strings.HasSuffix(r.Service, "MySQL") {
@@ -68,8 +68,8 @@ func (r *retailPrice) hourly() string {
 	return meters[r.Meter]
 }
 
-// machine returns the price key of a machine; "" for spare capacity, and for prices that are not of a whole machine.
-func (r *retailPrice) machine() string {
+// machineKey returns the price key of a machine; "" for spare capacity, and for prices that are not of a whole machine.
+func (r *retailPrice) machineKey() string {
 	if r.ArmSKU == "" || strings.Contains(r.SKU, "Spot") || strings.Contains(r.SKU, "Low Priority") ||
 		strings.Contains(r.Product, "CloudServices") ||
 		strings.Contains(r.Product, "Dedicated Host") {

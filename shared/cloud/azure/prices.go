@@ -15,23 +15,23 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// retailPrices is where Azure tells its prices: anybody may ask, a page of 1,000 at a time.
+// retailPrices is the address of Azure's retail prices. They are public, 1,000 a page.
 const retailPrices = "https://prices.azure.com/api/retail/prices"
 
-// retailVersion is the version of that interface. Since it, values of filters are told apart by case.
+// retailVersion is the version of that API. Since it, filters are case-sensitive.
 const retailVersion = "2023-01-01-preview"
 
-// pricedServices are the services whose prices are asked for.
+// pricedServices are the services whose prices are read.
 var pricedServices = []string{
 	"Virtual Machines", "Storage", "Azure Kubernetes Service", "Azure Database for PostgreSQL",
 	"Azure Database for MySQL", "SQL Database",
 	"Azure App Service", "Load Balancer", "NAT Gateway", "Virtual Network",
 }
 
-// mostPages bounds the pages of one service in one region: that of machines has some ten.
+// mostPages is the largest number of pages of one service in one region; machines have about ten.
 const mostPages = 500
 
-// retailPrice is a price as Azure tells it.
+// retailPrice is a price of Azure's list.
 type retailPrice struct {
 	Currency string      `json:"currencyCode"`
 	Price    json.Number `json:"retailPrice"`
@@ -68,7 +68,7 @@ func (p *Provider) Prices(ctx context.Context, region string, take func(cloud.Pr
 			if err != nil {
 				return "", fmt.Errorf("read page %d of the prices of %s in %s: %w", n+1, service, region, err)
 			}
-			if err = page.tell(region, take); err != nil {
+			if err = page.tellPrices(region, take); err != nil {
 				return "", err
 			}
 			next = page.Next
@@ -94,15 +94,15 @@ func readRetail(ctx context.Context, lists pricelist.Reader, address string) (re
 	return page, err
 }
 
-// tell tells the prices of a page.
-func (page *retailPage) tell(region string, take func(cloud.Price) error) error {
+// tellPrices passes the prices of a page to take.
+func (page *retailPage) tellPrices(region string, take func(cloud.Price) error) error {
 	for i := range page.Items {
 		r := &page.Items[i]
 		if r.Currency != "USD" || r.Type != "Consumption" || !strings.EqualFold(r.Region, region) || r.From != "0" &&
 			r.From != "0.0" {
 			continue
 		}
-		key, unit, divide := r.key()
+		key, unit, divide := r.priceKey()
 		if key == "" {
 			continue
 		}

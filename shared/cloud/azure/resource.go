@@ -42,7 +42,7 @@ func regionOf(location string) string {
 	return strings.ToLower(strings.ReplaceAll(location, " ", ""))
 }
 
-// isOf reports whether the uid is of a resource of the type in the subscription.
+// isOf reports whether the uid names a resource of the type in the subscription.
 func isOf(uid, subscription, armType string) bool {
 	if strings.ContainsAny(uid, "?#%\\") {
 		return false
@@ -65,8 +65,8 @@ type facts struct {
 	snapshot      json.RawMessage
 }
 
-// properties decodes the fields of the kind.
-func properties[T any](r resource) (T, error) {
+// decodeProperties decodes the fields of the kind.
+func decodeProperties[T any](r resource) (T, error) {
 	var p T
 	if len(r.Properties) == 0 {
 		return p, nil
@@ -85,8 +85,8 @@ func statusOf(words map[string]cloud.Status, word string) cloud.Status {
 	return cloud.Unknown
 }
 
-// editable decodes a resource to be changed and put back; numbers stay as they were written.
-func editable(raw json.RawMessage) (map[string]any, error) {
+// decodeEditable decodes a resource to be changed and put back; numbers stay as they were written.
+func decodeEditable(raw json.RawMessage) (map[string]any, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var m map[string]any
@@ -96,8 +96,8 @@ func editable(raw json.RawMessage) (map[string]any, error) {
 	return m, nil
 }
 
-// part returns the object under the name, which is made when there is none.
-func part(m map[string]any, name string) map[string]any {
+// partOf returns the object under the name, which is made when there is none.
+func partOf(m map[string]any, name string) map[string]any {
 	p, ok := m[name].(map[string]any)
 	if !ok {
 		p = map[string]any{}

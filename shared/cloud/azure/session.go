@@ -39,13 +39,13 @@ func Audience(org string) string { return anyAudience + "/" + org }
 // anyAudience is the one that Entra suggests, which names no organization.
 const anyAudience = "api://AzureADTokenExchange"
 
-// open makes a connection to an account.
-func (p *Provider) open(a cloud.Account) (*conn, error) {
+// openConn makes a connection to an account.
+func (p *Provider) openConn(a cloud.Account) (*conn, error) {
 	if a.NativeID != "" && !subscriptionID.MatchString(a.NativeID) {
 		return nil, errInvalid("%.64q is not the id of an Azure subscription", a.NativeID)
 	}
 	o := p.clientOptions(a)
-	token, err := p.credential(a, o, Audience(a.Org))
+	token, err := p.newCredential(a, o, Audience(a.Org))
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (p *Provider) open(a cloud.Account) (*conn, error) {
 		out.storageEndpoint = o.Cloud.Services[azcloud.ResourceManager].Endpoint
 	}
 	if a.AuthMethod == federation && a.EndpointURL == "" {
-		out.stranger, err = p.credential(a, o, anyAudience)
+		out.stranger, err = p.newCredential(a, o, anyAudience)
 	}
 	return out, err
 }
@@ -83,7 +83,7 @@ func newPipeline(token azcore.TokenCredential, scope string, o policy.ClientOpti
 	return runtime.NewPipeline("lamplighter", "v1.0.0", runtime.PipelineOptions{PerRetry: []policy.Policy{bearer}}, &o)
 }
 
-// clientOptions are those of the clients of tokens and of the resource manager.
+// clientOptions are the options of the clients for tokens and for the resource manager.
 func (p *Provider) clientOptions(a cloud.Account) policy.ClientOptions {
 	o := policy.ClientOptions{
 		Cloud:            azcloud.AzurePublic,
@@ -98,9 +98,9 @@ func (p *Provider) clientOptions(a cloud.Account) policy.ClientOptions {
 	return o
 }
 
-// customCloud makes the endpoint every host of Azure, the one of the tokens too. The SDK gives credentials to https
-// alone, which is as it should be: it is told https, and where the operator allows http the transport changes the
-// scheme, for this one host.
+// customCloud makes the endpoint every host of Azure, including the host of tokens. The SDK sends credentials only
+// over https, so it gets an https address; if the operator allows http, the transport changes the scheme for this one
+// host.
 func (p *Provider) customCloud(endpoint string) (azcloud.Configuration, policy.Transporter) {
 	u, err := url.Parse(endpoint)
 	if err != nil { // it has been checked
@@ -113,7 +113,7 @@ func (p *Provider) customCloud(endpoint string) (azcloud.Configuration, policy.T
 			azcloud.ResourceManager: {Endpoint: secure, Audience: "https://management.azure.com"},
 		},
 	}
-	return conf, client(only{u.Scheme, u.Host, p.guarded}, p.options.Timeout)
+	return conf, httpClient(only{u.Scheme, u.Host, p.guarded}, p.options.Timeout)
 }
 
 // only carries requests to one host, so that an endpoint cannot send its account's secrets elsewhere.
@@ -151,22 +151,22 @@ func (p *Provider) retries() policy.RetryOptions {
 	}
 }
 
-// credential makes the tokens of the account's authMethod.
-func (p *Provider) credential(a cloud.Account, o policy.ClientOptions, audience string) (azcore.TokenCredential,
+// newCredential makes the tokens of the account's authMethod.
+func (p *Provider) newCredential(a cloud.Account, o policy.ClientOptions, audience string) (azcore.TokenCredential,
 	error) {
 	switch a.AuthMethod {
 	case "service_principal":
-		if err := given(a.Credentials, "tenantID", "clientID", "clientSecret"); err != nil {
+		if err := checkGiven(a.Credentials, "tenantID", "clientID", "clientSecret"); err != nil {
 			return nil, err
 		}
 		return azidentity.NewClientSecretCredential(a.Credentials["tenantID"], a.Credentials["clientID"],
 			a.Credentials["clientSecret"],
 			&azidentity.ClientSecretCredentialOptions{ClientOptions: o, DisableInstanceDiscovery: true})
 	case federation:
-		if err := given(a.Credentials, "tenantID", "clientID"); err != nil {
+		if err := checkGiven(a.Credentials, "tenantID", "clientID"); err != nil {
 			return nil, err
 		}
-		assertion, err := p.assertion(a, audience)
+		assertion, err := p.assertionOf(a, audience)
 		if err != nil {
 			return nil, err
 		}
@@ -179,8 +179,7 @@ func (p *Provider) credential(a cloud.Account, o policy.ClientOptions, audience 
 	}
 }
 
-// asserting is a credential whose errors are those of the assertion, where that could not be made: the SDK keeps no
-// more than their words.
+// asserting is a credential that returns the errors of its assertion unchanged. The SDK alone keeps only their text.
 type asserting struct{ azcore.TokenCredential }
 
 type keptError struct{}
@@ -205,8 +204,8 @@ func keepError(assertion func(context.Context) (string, error)) func(context.Con
 	}
 }
 
-// given checks that the credentials are there; names of tenants and applications go into addresses.
-func given(c map[string]string, names ...string) error {
+// checkGiven checks that the credentials are there; names of tenants and applications go into addresses.
+func checkGiven(c map[string]string, names ...string) error {
 	for _, n := range names {
 		if c[n] == "" {
 			return errInvalid("credentials.%s is missing", n)
@@ -218,9 +217,9 @@ func given(c map[string]string, names ...string) error {
 	return nil
 }
 
-// assertion returns the source of the token that identifies this service. A custom endpoint gets a placeholder,
+// assertionOf returns the source of the token that identifies this service. A custom endpoint gets a placeholder,
 // because it could use our token at Azure.
-func (p *Provider) assertion(a cloud.Account, audience string) (func(context.Context) (string, error), error) {
+func (p *Provider) assertionOf(a cloud.Account, audience string) (func(context.Context) (string, error), error) {
 	if a.EndpointURL != "" {
 		return func(context.Context) (string, error) { return placeholder, nil }, nil
 	}

@@ -7,8 +7,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// largest is a bound on sizes that no service of Azure comes near.
-const largest = 1_000_000
+// largestSize is a bound on sizes that no service of Azure comes near.
+const largestSize = 1_000_000
 
 // size is the capacity of a scaled resource. A resource without an autoscaler has no bounds of its own.
 type size struct {
@@ -16,7 +16,7 @@ type size struct {
 	bounds  *bounds
 }
 
-// bounds are those within which an autoscaler keeps a size.
+// bounds are the limits that an autoscaler keeps a size within.
 type bounds struct {
 	Min int64 `json:"min"`
 	Max int64 `json:"max"`
@@ -26,7 +26,7 @@ type bounds struct {
 // a request is sent.
 func (s size) withCapacity(c cloud.Capacity) (size, error) {
 	for _, n := range []*int64{c.Min, c.Max, c.Desired} {
-		if n != nil && (*n < 0 || *n > largest) {
+		if n != nil && (*n < 0 || *n > largestSize) {
 			return s, errInvalid("a size of %d is not possible", *n)
 		}
 	}
@@ -41,10 +41,10 @@ func (s size) withCapacity(c cloud.Capacity) (size, error) {
 		return s, nil
 	}
 	s.bounds = &bounds{given64(c.Min, s.bounds.Min), given64(c.Max, s.bounds.Max)}
-	return s, s.check()
+	return s, s.checkSize()
 }
 
-func (s size) check() error {
+func (s size) checkSize() error {
 	switch b := s.bounds; {
 	case b.Min > b.Max:
 		return errInvalid("minimum %d is above maximum %d: give both", b.Min, b.Max)

@@ -36,7 +36,7 @@ var databaseStates = map[string]cloud.Status{
 }
 
 func databaseFacts(r resource, _ *setting) (facts, error) {
-	p, err := properties[struct {
+	p, err := decodeProperties[struct {
 		Status  string
 		Created time.Time `json:"creationDate"`
 	}](r)
@@ -52,7 +52,7 @@ func databaseFacts(r resource, _ *setting) (facts, error) {
 }
 
 func scaleDatabase(ctx context.Context, c *armClient, t target, want cloud.Capacity) error {
-	_, r, err := c.get(ctx, t.UID, databaseVersion, nil)
+	_, r, err := c.getResource(ctx, t.UID, databaseVersion, nil)
 	if err != nil {
 		return err
 	}
@@ -70,5 +70,5 @@ func scaleDatabase(ctx context.Context, c *armClient, t target, want cloud.Capac
 		return errInvalid("desired 0: a database has at least one virtual core")
 	}
 	body := map[string]any{"sku": sku{Name: r.SKU.Name, Tier: r.SKU.Tier, Family: r.SKU.Family, Capacity: &to.desired}}
-	return c.do(ctx, call{method: http.MethodPatch, path: t.UID, version: databaseVersion, body: body}, nil)
+	return c.callARM(ctx, call{method: http.MethodPatch, path: t.UID, version: databaseVersion, body: body}, nil)
 }

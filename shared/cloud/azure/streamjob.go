@@ -33,19 +33,19 @@ var streamJobStates = map[string]cloud.Status{
 }
 
 func streamJobFacts(r resource, _ *setting) (facts, error) {
-	j, err := properties[streamJob](r)
+	j, err := decodeProperties[streamJob](r)
 	return facts{status: statusOf(streamJobStates, j.JobState), native: j.JobState, created: j.Created.UTC()}, err
 }
 
 func actStreamJob(ctx context.Context, c *armClient, v cloud.Verb, t target) error {
 	if v == cloud.Stop {
-		return c.do(ctx, call{method: http.MethodPost, path: t.UID + "/stop", version: streamJobVersion}, nil)
+		return c.callARM(ctx, call{method: http.MethodPost, path: t.UID + "/stop", version: streamJobVersion}, nil)
 	}
-	_, r, err := c.get(ctx, t.UID, streamJobVersion, nil)
+	_, r, err := c.getResource(ctx, t.UID, streamJobVersion, nil)
 	if err != nil {
 		return err
 	}
-	j, err := properties[streamJob](r)
+	j, err := decodeProperties[streamJob](r)
 	if err != nil {
 		return err
 	}
@@ -54,5 +54,6 @@ func actStreamJob(ctx context.Context, c *armClient, v cloud.Verb, t target) err
 		mode = "LastOutputEventTime"
 	}
 	body := map[string]any{"outputStartMode": mode}
-	return c.do(ctx, call{method: http.MethodPost, path: t.UID + "/start", version: streamJobVersion, body: body}, nil)
+	return c.callARM(ctx, call{method: http.MethodPost, path: t.UID + "/start", version: streamJobVersion, body: body},
+		nil)
 }

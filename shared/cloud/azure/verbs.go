@@ -6,7 +6,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// The kinds that Azure stops and starts by a verb, and that tell their state in one word.
+// The kinds that Azure starts and stops with a verb, and whose state is one word.
 var (
 	postgresServers = newWordKind(cloud.AzurePostgreSQL, "Microsoft.DBforPostgreSQL/flexibleServers", "2024-08-01",
 		serverStates)
@@ -39,7 +39,7 @@ func otherTiers(r resource) string {
 	return "its tier is " + r.SKU.Tier + ": Azure stops managed instances of tier GeneralPurpose alone"
 }
 
-// serverStates are those of flexible servers.
+// serverStates are the states of flexible servers.
 var serverStates = map[string]cloud.Status{
 	"ready": cloud.Running, "stopped": cloud.Stopped, "starting": cloud.Starting, "stopping": cloud.Stopping,
 	"updating": cloud.Pending, "provisioning": cloud.Pending, "dropping": cloud.Terminated,
@@ -88,7 +88,7 @@ type word struct {
 func newWordKind(name, armType, version string, states map[string]cloud.Status) kind {
 	k := kind{Kind: catalogueKind(name), arm: armType, version: version}
 	k.facts = func(r resource, _ *setting) (facts, error) {
-		w, err := properties[word](r)
+		w, err := decodeProperties[word](r)
 		if err != nil {
 			return facts{}, err
 		}

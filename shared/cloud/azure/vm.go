@@ -49,7 +49,7 @@ type instanceView struct {
 type instanceStatus struct{ Code, Message string }
 
 func machineFacts(r resource, _ *setting) (facts, error) {
-	m, err := properties[machine](r)
+	m, err := decodeProperties[machine](r)
 	if err != nil {
 		return facts{}, err
 	}

@@ -41,7 +41,7 @@ type scaleSetMemory struct {
 	Made      int64 `json:"made,omitempty"` // when the set was made, in Unix seconds: one made again has its name
 }
 
-// madeAt returns when the set was made, in Unix seconds; 0 when Azure does not tell.
+// madeAt returns the time of the set's creation in Unix seconds; 0 if Azure does not return it.
 func (s scaleSet) madeAt() int64 {
 	if s.TimeCreated.IsZero() {
 		return 0
@@ -50,7 +50,7 @@ func (s scaleSet) madeAt() int64 {
 }
 
 func scaleSetFacts(r resource, s *setting) (facts, error) {
-	p, err := properties[scaleSet](r)
+	p, err := decodeProperties[scaleSet](r)
 	if err != nil {
 		return facts{}, err
 	}
@@ -63,7 +63,7 @@ func scaleSetFacts(r resource, s *setting) (facts, error) {
 	f.instanceType, f.status = r.SKU.Name, sizedStatus(p.ProvisioningState, n)
 	f.native = fmt.Sprintf("%s, capacity %d", p.ProvisioningState, n)
 	now := size{desired: n}
-	if s.scales() {
+	if s.isActive() {
 		now.bounds = &s.bounds
 	}
 	if f.capacity = now.capacityMap(); n > 0 {
@@ -115,7 +115,7 @@ func actScaleSet(ctx context.Context, c *armClient, v cloud.Verb, t target) erro
 		return err
 	}
 	if v == cloud.Stop {
-		if err := t.setting.pause(ctx, c); err != nil {
+		if err := t.setting.disableSetting(ctx, c); err != nil {
 			return err
 		}
 		return resizeScaleSet(ctx, c, r, 0)
@@ -132,7 +132,7 @@ func startScaleSet(ctx context.Context, c *armClient, t target, r resource) erro
 		return errUnsupported("%s", cloud.NoSizeRemembered(r.Name))
 	}
 	if m.Autoscale {
-		if err := t.setting.resume(ctx, c); err != nil {
+		if err := t.setting.enableSetting(ctx, c); err != nil {
 			return err
 		}
 	}
@@ -149,7 +149,7 @@ func rememberedSet(t target, r resource) (scaleSetMemory, error) {
 	if err != nil {
 		return m, err
 	}
-	p, err := properties[scaleSet](r)
+	p, err := decodeProperties[scaleSet](r)
 	if err == nil && (!ok || m.Made != 0 && m.Made != p.madeAt()) {
 		m.Capacity, m.Autoscale = t.setting.minimum(), t.setting != nil && t.setting.paused
 	}
@@ -165,7 +165,7 @@ func (s *setting) minimum() int64 {
 }
 
 func readScaleSet(ctx context.Context, c *armClient, uid string) (resource, error) {
-	_, r, err := c.get(ctx, uid, scaleSetVersion, nil)
+	_, r, err := c.getResource(ctx, uid, scaleSetVersion, nil)
 	if err == nil && (r.SKU == nil || r.SKU.Capacity == nil) {
 		err = errUnsupported("%s has no capacity of its own: act on its virtual machines", r.Name)
 	}
@@ -174,7 +174,7 @@ func readScaleSet(ctx context.Context, c *armClient, uid string) (resource, erro
 
 func resizeScaleSet(ctx context.Context, c *armClient, r resource, n int64) error {
 	body := map[string]any{"sku": sku{Name: r.SKU.Name, Tier: r.SKU.Tier, Capacity: &n}}
-	return c.do(ctx, call{method: http.MethodPatch, path: uidOf(r.ID), version: scaleSetVersion, body: body}, nil)
+	return c.callARM(ctx, call{method: http.MethodPatch, path: uidOf(r.ID), version: scaleSetVersion, body: body}, nil)
 }
 
 func scaleScaleSet(ctx context.Context, c *armClient, t target, want cloud.Capacity) error {
@@ -192,7 +192,7 @@ func scaleScaleSet(ctx context.Context, c *armClient, t target, want cloud.Capac
 // scaleSetting puts the bounds into the autoscale setting, if there is one that scales, and returns the size to set.
 func scaleSetting(ctx context.Context, c *armClient, s *setting, n int64, want cloud.Capacity) (int64, error) {
 	now := size{desired: n}
-	if s.scales() {
+	if s.isActive() {
 		now.bounds = &s.bounds
 	}
 	to, err := now.withCapacity(want)

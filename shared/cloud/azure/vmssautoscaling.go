@@ -23,7 +23,7 @@ type scaleSetNative struct {
 	Setting  *settingNative `json:"setting,omitempty"`
 }
 
-// settingNative is an autoscale setting as it is written.
+// settingNative is an autoscale setting in Azure's own form.
 type settingNative struct {
 	ID         string         `json:"id"`
 	Location   any            `json:"location"`
@@ -35,12 +35,12 @@ func (s *setting) native() (*settingNative, error) {
 	if s == nil {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	whole, err := editable(s.raw)
+	whole, err := decodeEditable(s.raw)
 	if err != nil {
 		return nil, err
 	}
-	return &settingNative{strings.TrimSuffix(s.id, "/"), whole["location"], part(whole, "tags"),
-		part(whole, "properties")}, nil
+	return &settingNative{strings.TrimSuffix(s.id, "/"), whole["location"], partOf(whole, "tags"),
+		partOf(whole, "properties")}, nil
 }
 
 // decodeNative decodes the remembered scaling. Numbers keep their spelling.
@@ -48,7 +48,7 @@ func decodeNative(raw json.RawMessage) (n scaleSetNative, err error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	if err = d.Decode(&n); err != nil {
-		return n, errInvalid("what was remembered of the scaling cannot be read: %v", err)
+		return n, errInvalid("the remembered scaling cannot be read: %v", err)
 	}
 	return n, nil
 }
@@ -64,7 +64,7 @@ func (s *settingNative) same(t *settingNative) bool {
 
 func (s *settingNative) put(ctx context.Context, c *armClient) error {
 	body := map[string]any{"location": s.Location, "tags": s.Tags, "properties": s.Properties}
-	return c.do(ctx, call{method: http.MethodPut, path: s.ID, version: settingVersion, body: body}, nil)
+	return c.callARM(ctx, call{method: http.MethodPut, path: s.ID, version: settingVersion, body: body}, nil)
 }
 
 // profiles returns the profiles of the setting. Any of them may be active.
@@ -86,12 +86,12 @@ func (s *settingNative) profiles() []map[string]any {
 func (s *settingNative) rule() (percent, cooldown *int64) {
 	for _, p := range s.profiles() {
 		for _, r := range cpuRules(p, "Increase") {
-			t, err := strconv.ParseFloat(textOf(part(r, "metricTrigger")["threshold"]), 64)
+			t, err := strconv.ParseFloat(textOf(partOf(r, "metricTrigger")["threshold"]), 64)
 			if err != nil {
 				continue
 			}
 			n := int64(math.Round(t))
-			if wait, ok := secondsOf(textOf(part(r, "scaleAction")["cooldown"])); ok {
+			if wait, ok := secondsOf(textOf(partOf(r, "scaleAction")["cooldown"])); ok {
 				cooldown = &wait
 			}
 			return &n, cooldown
@@ -100,7 +100,7 @@ func (s *settingNative) rule() (percent, cooldown *int64) {
 	return nil, nil
 }
 
-// readScaleSetAutoscaling tells how a set is scaled. One that nothing scales is kept at the capacity that it has.
+// readScaleSetAutoscaling returns how a set is scaled. A set without an autoscaler keeps its capacity.
 func readScaleSetAutoscaling(ctx context.Context, c *armClient, t target) (cloud.Autoscaling, error) {
 	r, err := readScaleSet(ctx, c, t.UID)
 	if err != nil {
@@ -112,7 +112,7 @@ func readScaleSetAutoscaling(ctx context.Context, c *armClient, t target) (cloud
 	if native.Setting, err = t.setting.native(); err != nil {
 		return out, err
 	}
-	if t.setting.scales() {
+	if t.setting.isActive() {
 		out.Min, out.Max = t.setting.bounds.Min, t.setting.bounds.Max
 		out.TargetCPUPercent, out.CooldownSeconds = native.Setting.rule()
 	}
@@ -170,7 +170,7 @@ func becomeSetting(ctx context.Context, c *armClient, now, to *settingNative) er
 	case now.same(to), to == nil && !now.isOurs():
 		return nil
 	case to == nil:
-		return c.do(ctx, call{method: http.MethodDelete, path: now.ID, version: settingVersion}, nil)
+		return c.callARM(ctx, call{method: http.MethodDelete, path: now.ID, version: settingVersion}, nil)
 	}
 	return to.put(ctx, c)
 }
@@ -194,7 +194,7 @@ func wantedScaling(r resource, s *setting, want cloud.Autoscaling) (scaleSetNati
 		return to, errInvalid("cooldownSeconds %d: Azure waits %d at least", *want.CooldownSeconds, leastCooldown)
 	case s == nil && want.TargetCPUPercent == nil && want.Min == want.Max:
 		return to, nil
-	case s != nil && !s.scales():
+	case s != nil && !s.isActive():
 		return to, errUnsupported(
 			"the autoscale setting %s of the scale set is disabled: enable it, or delete it", s.id)
 	}
@@ -225,7 +225,7 @@ func newSetting(r resource) *settingNative {
 
 // setProfile puts sizes and rule into a profile. Sizes are texts.
 func setProfile(p map[string]any, set string, want cloud.Autoscaling) {
-	capacity := part(p, "capacity")
+	capacity := partOf(p, "capacity")
 	for name, n := range map[string]int64{"minimum": want.Min, "maximum": want.Max, "default": want.Desired} {
 		capacity[name] = strconv.FormatInt(n, 10)
 	}

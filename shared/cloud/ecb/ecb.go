@@ -27,14 +27,14 @@ const published = "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-hist-90d.
 // mostBytes bounds the answer: some 70 days of 30 currencies take 150,000.
 const mostBytes = 4 << 20
 
-// Options are where the rates are asked for.
+// Options are the address and the transport of the rates.
 type Options struct {
 	Clock     clock.Clock
 	Address   string            // "" is where the bank publishes them
 	Transport http.RoundTripper // nil is http.DefaultTransport
 }
 
-// Provider tells rates. It is a cloud.Provider that has no accounts.
+// Provider returns the rates as prices. It is a cloud.Provider without accounts.
 type Provider struct{ options Options }
 
 // New returns the Provider.
@@ -91,7 +91,7 @@ func (p *Provider) Prices(ctx context.Context, _ string, take func(cloud.Price) 
 // KeyOf is the key of the rate of a currency on a day.
 func KeyOf(date, currency string) string { return date + "/" + currency }
 
-// tell tells the rates of a day.
+// tell passes the rates of a day to take.
 func (e *envelope) tell(i int, take func(cloud.Price) error) error {
 	d := &e.Days[i]
 	if _, err := time.Parse(time.DateOnly, d.Date); err != nil {

@@ -21,7 +21,7 @@ var alloyInstances = kind{
 	act:  actOneByOne(actAlloyInstance),
 }
 
-var alloyStates = map[string]native{
+var alloyStates = map[string]nativeStatus{
 	"READY": {cloud.Running}, "STOPPED": {cloud.Stopped}, "STOPPING": {cloud.Stopping}, "CREATING": {cloud.Pending},
 	"MAINTENANCE":   {cloud.Pending},
 	"BOOTSTRAPPING": {cloud.Pending}, "PROMOTING": {cloud.Pending}, "SWITCHOVER": {cloud.Pending},
@@ -60,7 +60,7 @@ func listAlloyInstances(ctx context.Context, p place, page string) (cloud.Resour
 		return cloud.ResourcePage{}, nil
 	}
 	if err == nil {
-		err = p.missing(out.Unreachable)
+		err = p.missingZonesError(out.Unreachable)
 	}
 	if err != nil {
 		return cloud.ResourcePage{}, err

@@ -7,8 +7,8 @@ import (
 	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// thing holds the fields that are read of a resource as its own API returns it, under the names of that API.
-type thing struct {
+// assetResource holds the fields that are read of a resource as its own API returns it, under the names of that API.
+type assetResource struct {
 	Users               []string `json:"users"`
 	Type                string   `json:"type"`
 	SizeGB              int64    `json:"sizeGb,string"`
@@ -34,7 +34,7 @@ type thing struct {
 }
 
 // word returns the state of a resource. Some APIs call it status, others state.
-func (t thing) word() string {
+func (t assetResource) word() string {
 	switch s := t.Status.(type) {
 	case string:
 		return s
@@ -47,9 +47,9 @@ func (t thing) word() string {
 
 // factsOf holds, by type, the function that returns the facts that the waste rules read, under the rules' names and
 // units.
-var factsOf = map[string]func(t thing, a *googlerest.Asset, n neighbours) cloud.Facts{
+var factsOf = map[string]func(t assetResource, a *googlerest.Asset, n neighbours) cloud.Facts{
 	"gcp-disk": diskFacts,
-	"gcp-address": func(t thing, _ *googlerest.Asset, n neighbours) cloud.Facts {
+	"gcp-address": func(t assetResource, _ *googlerest.Asset, n neighbours) cloud.Facts {
 		f := cloud.Facts{"state": t.word(), "address_type": t.AddressType, "unused_since": cloud.Never,
 			"instance_state": ""}
 		if t.word() == "RESERVED" {
@@ -58,19 +58,19 @@ var factsOf = map[string]func(t thing, a *googlerest.Asset, n neighbours) cloud.
 		addUser(f, t.Users, n)
 		return f
 	},
-	"gcp-snapshot": func(t thing, _ *googlerest.Asset, _ neighbours) cloud.Facts {
+	"gcp-snapshot": func(t assetResource, _ *googlerest.Asset, _ neighbours) cloud.Facts {
 		return cloud.Facts{"auto_created": t.AutoCreated, "storage_gb": float64(t.StorageBytes) / (1 << 30),
 			"snapshot_type": t.SnapshotType}
 	},
-	"gcp-forwarding-rule": func(t thing, _ *googlerest.Asset, _ neighbours) cloud.Facts {
+	"gcp-forwarding-rule": func(t assetResource, _ *googlerest.Asset, _ neighbours) cloud.Facts {
 		return cloud.Facts{"scheme": t.LoadBalancingScheme}
 	},
-	"gcp-memorystore": func(t thing, _ *googlerest.Asset, _ neighbours) cloud.Facts {
+	"gcp-memorystore": func(t assetResource, _ *googlerest.Asset, _ neighbours) cloud.Facts {
 		return cloud.Facts{"tier": t.Tier, "memory_gb": t.MemorySizeGB, "auth": t.AuthEnabled}
 	},
 }
 
-func diskFacts(t thing, a *googlerest.Asset, n neighbours) cloud.Facts {
+func diskFacts(t assetResource, a *googlerest.Asset, n neighbours) cloud.Facts {
 	_, labelled := a.Labels["goog-gke-volume"]
 	f := cloud.Facts{
 		"users": append([]string{}, t.Users...), "disk_type": lastPart(t.Type), "size_gb": float64(t.SizeGB),

@@ -28,8 +28,8 @@ const (
 	mostTables = 2_000
 )
 
-// answerOf is the current page of the answer to a query.
-type answerOf struct {
+// queryPage is the current page of the answer to a query.
+type queryPage struct {
 	job    googlerest.JobReference
 	schema *googlerest.TableSchema
 	rows   []googlerest.TableRow
@@ -37,8 +37,8 @@ type answerOf struct {
 	done   bool
 }
 
-// query asks BigQuery, and waits for the first page.
-func (s *session) query(ctx context.Context, location, sql string) (*answerOf, error) {
+// startQuery asks BigQuery, and waits for the first page.
+func (s *session) startQuery(ctx context.Context, location, sql string) (*queryPage, error) {
 	got, err := call[googlerest.QueryResponse](ctx, s, googlerest.Post("bigquery.jobs.create",
 		googlerest.BigQuery+"projects/{+projectId}/queries", s.project).Body(googlerest.QueryRequest{
 		Query: sql, Location: location, MaxResults: rowsInPage, MaximumBytesBilled: maxScanned,
@@ -48,7 +48,7 @@ func (s *session) query(ctx context.Context, location, sql string) (*answerOf, e
 	if err != nil {
 		return nil, err
 	}
-	a := &answerOf{got.JobReference, got.Schema, got.Rows, got.PageToken, got.JobComplete}
+	a := &queryPage{got.JobReference, got.Schema, got.Rows, got.PageToken, got.JobComplete}
 	s.charge(got.TotalBytesProcessed)
 	for range mostPolls {
 		if a.done {
@@ -58,11 +58,12 @@ func (s *session) query(ctx context.Context, location, sql string) (*answerOf, e
 			return nil, err
 		}
 	}
-	return nil, &cloud.Error{Class: cloud.Transient, Op: "bigquery.jobs.create", Code: "Timeout", Message: "the query did not end in 10 minutes"}
+	return nil, &cloud.Error{Class: cloud.Transient, Op: "bigquery.jobs.create", Code: "Timeout",
+		Message: "the query did not end in 10 minutes"}
 }
 
 // nextPage reads the next page of an answer, or the first one once the query has ended.
-func (s *session) nextPage(ctx context.Context, a *answerOf) error {
+func (s *session) nextPage(ctx context.Context, a *queryPage) error {
 	r := googlerest.Get("bigquery.jobs.create", googlerest.BigQuery+"projects/{+projectId}/queries/{+jobId}",
 		a.job.ProjectID, a.job.JobID).
 		Set("location", a.job.Location).SetInt("maxResults", rowsInPage).SetInt("timeoutMs", patience)
@@ -97,7 +98,7 @@ func (s *session) Spent() cloud.BillSpending {
 }
 
 // records returns the rows of the page as maps from column name to text. A column that is null is left out.
-func (a *answerOf) records() []map[string]string {
+func (a *queryPage) records() []map[string]string {
 	if a.schema == nil {
 		return nil
 	}
@@ -113,9 +114,9 @@ func (a *answerOf) records() []map[string]string {
 	return out
 }
 
-// all reads all pages.
-func (s *session) all(ctx context.Context, location, sql string) ([]map[string]string, error) {
-	a, err := s.query(ctx, location, sql)
+// queryAll reads all pages.
+func (s *session) queryAll(ctx context.Context, location, sql string) ([]map[string]string, error) {
+	a, err := s.startQuery(ctx, location, sql)
 	if err != nil {
 		return nil, err
 	}
@@ -132,14 +133,14 @@ func (s *session) all(ctx context.Context, location, sql string) ([]map[string]s
 	return out, nil
 }
 
-// lines returns a reader of the answer as lines of JSON. The fields of more are added to each line.
-func (s *session) lines(ctx context.Context, location, sql string, more map[string]string) cloud.BillReader {
-	var a *answerOf
+// queryLines returns a reader of the answer as lines of JSON. The fields of more are added to each line.
+func (s *session) queryLines(ctx context.Context, location, sql string, more map[string]string) cloud.BillReader {
+	var a *queryPage
 	return cloud.NewPagedBill(func() ([]byte, error) {
 		var err error
 		switch {
 		case a == nil:
-			a, err = s.query(ctx, location, sql)
+			a, err = s.startQuery(ctx, location, sql)
 		case a.next == "":
 			return nil, io.EOF
 		default:
@@ -154,7 +155,7 @@ func (s *session) lines(ctx context.Context, location, sql string, more map[stri
 		for _, row := range a.records() {
 			maps.Copy(row, more)
 			if err := e.Encode(row); err != nil {
-				return nil, errInvalid("BigQuery answered what cannot be written: %v", err)
+				return nil, errInvalid("the answer of BigQuery cannot be written as JSON: %v", err)
 			}
 		}
 		return b.Bytes(), nil

@@ -13,15 +13,17 @@ import (
 // partitionsSQL returns the query that lists the days that hold each month, with the number of rows and the latest
 // export time of each day. A changed number or time means that the day changed.
 func (t billTable) partitionsSQL(from time.Time) string {
-	if t.is(focusTable) {
-		return fmt.Sprintf(`SELECT FORMAT_DATE('%%Y%%m', DATE(BillingPeriodStart)) AS month, '' AS day, FORMAT_TIMESTAMP('%%FT%%H:%%M:%%E6SZ', TIMESTAMP(MAX(ChargePeriodEnd))) AS exported,
+	if t.hasPrefix(focusTable) {
+		return fmt.Sprintf(`SELECT FORMAT_DATE('%%Y%%m', DATE(BillingPeriodStart)) AS month, '' AS day,
+  FORMAT_TIMESTAMP('%%FT%%H:%%M:%%E6SZ', TIMESTAMP(MAX(ChargePeriodEnd))) AS exported,
   CONCAT(CAST(COUNT(*) AS STRING), ' ', CAST(SUM(CAST(BilledCost AS NUMERIC)) AS STRING)) AS content
 FROM %s
 WHERE DATE(BillingPeriodStart) >= DATE '%s'
 GROUP BY month
 ORDER BY month`, t.quoted(), from.Format(time.DateOnly))
 	}
-	return fmt.Sprintf(`SELECT invoice.month AS month, IFNULL(FORMAT_TIMESTAMP('%%F', _PARTITIONTIME), '') AS day, FORMAT_TIMESTAMP('%%FT%%H:%%M:%%E6SZ', MAX(export_time)) AS exported,
+	return fmt.Sprintf(`SELECT invoice.month AS month, IFNULL(FORMAT_TIMESTAMP('%%F', _PARTITIONTIME), '') AS day,
+  FORMAT_TIMESTAMP('%%FT%%H:%%M:%%E6SZ', MAX(export_time)) AS exported,
   CAST(COUNT(*) AS STRING) AS content
 FROM %s
 WHERE (_PARTITIONTIME >= TIMESTAMP '%s' OR _PARTITIONTIME IS NULL) AND invoice.month >= '%s'
@@ -29,7 +31,7 @@ GROUP BY month, day
 ORDER BY month, day`, t.quoted(), from.Format(time.DateOnly), from.Format("200601"))
 }
 
-// span is a month in a table, and the days of the table that hold it.
+// span is a month in a table, and the days of the table that contain it.
 type span struct {
 	month    time.Time
 	from, to string // days; to is the last one; empty where the table is not asked by days
@@ -38,7 +40,7 @@ type span struct {
 // billSQL asks for a month, a line for each day, resource, price and set of labels; each kind of credit has lines of
 // its own.
 func (t billTable) billSQL(s span) string {
-	if t.is(focusTable) {
+	if t.hasPrefix(focusTable) {
 		return t.focusSQL(s)
 	}
 	optional := func(column, is, isNot string) string {
@@ -49,23 +51,29 @@ func (t billTable) billSQL(s span) string {
 	}
 	cost := "CAST(t.cost AS NUMERIC)"
 	return fmt.Sprintf(`SELECT %s,
-  SUM(cost) AS BilledCost, SUM(cost) AS EffectiveCost, SUM(list) AS ListCost, SUM(quantity) AS PricingQuantity, MAX(rate) AS x_CurrencyConversionRate
+  SUM(cost) AS BilledCost, SUM(cost) AS EffectiveCost, SUM(list) AS ListCost, SUM(quantity) AS PricingQuantity,
+  MAX(rate) AS x_CurrencyConversionRate
 FROM (
   SELECT t.billing_account_id AS BillingAccountId, t.project.id AS SubAccountId, t.project.name AS SubAccountName,
     %s AS PublisherName, t.service.description AS ServiceName, t.sku.id AS SkuId,
     IFNULL(t.location.region, t.location.location) AS RegionId, %s AS ResourceId, %s AS ResourceName,
-    t.currency AS BillingCurrency, %s AS rate, FORMAT_TIMESTAMP('%%FT00:00:00Z', t.usage_start_time) AS ChargePeriodStart,
+    t.currency AS BillingCurrency, %s AS rate,
+    FORMAT_TIMESTAMP('%%FT00:00:00Z', t.usage_start_time) AS ChargePeriodStart,
     FORMAT_TIMESTAMP('%%FT00:00:00Z', TIMESTAMP_ADD(t.usage_start_time, INTERVAL 1 DAY)) AS ChargePeriodEnd, %s AS Tags,
-    charge.category AS ChargeCategory, charge.class AS ChargeClass, charge.price AS PricingCategory, charge.about AS ChargeDescription,
+    charge.category AS ChargeCategory, charge.class AS ChargeClass, charge.price AS PricingCategory,
+    charge.about AS ChargeDescription,
     charge.unit AS PricingUnit, charge.cost AS cost, charge.list AS list, charge.quantity AS quantity
   FROM %s AS t, UNNEST(ARRAY_CONCAT(
     [STRUCT(
       CASE t.cost_type WHEN 'regular' THEN 'Usage' WHEN 'tax' THEN 'Tax' ELSE 'Adjustment' END AS category,
       IF(t.cost_type = 'adjustment', 'Correction', '') AS class,
-      CASE WHEN t.cost_type != 'regular' THEN '' WHEN STARTS_WITH(t.sku.description, 'Spot Preemptible') THEN 'Dynamic' ELSE 'Standard' END AS price,
-      t.sku.description AS about, t.usage.pricing_unit AS unit, %s AS cost, %s AS list, IFNULL(CAST(t.usage.amount_in_pricing_units AS NUMERIC), 0) AS quantity)],
+      CASE WHEN t.cost_type != 'regular' THEN ''
+        WHEN STARTS_WITH(t.sku.description, 'Spot Preemptible') THEN 'Dynamic' ELSE 'Standard' END AS price,
+      t.sku.description AS about, t.usage.pricing_unit AS unit, %s AS cost, %s AS list,
+      IFNULL(CAST(t.usage.amount_in_pricing_units AS NUMERIC), 0) AS quantity)],
     ARRAY(SELECT STRUCT(
-      'Credit' AS category, '' AS class, '' AS price, IFNULL(c.full_name, c.name) AS about, '' AS unit, CAST(c.amount AS NUMERIC) AS cost,
+      'Credit' AS category, '' AS class, '' AS price, IFNULL(c.full_name, c.name) AS about, '' AS unit,
+      CAST(c.amount AS NUMERIC) AS cost,
       CAST(0 AS NUMERIC) AS list, CAST(0 AS NUMERIC) AS quantity) FROM UNNEST(t.credits) AS c))) AS charge
   WHERE (_PARTITIONTIME BETWEEN TIMESTAMP '%s' AND TIMESTAMP '%s' OR _PARTITIONTIME IS NULL) AND t.invoice.month = '%s'
 )
@@ -112,10 +120,12 @@ func (t billTable) focusSQL(s span) string {
 	if t.columns["Tags"] {
 		tags = "TO_JSON_STRING(f.Tags)"
 	}
-	return fmt.Sprintf(`SELECT %s, ChargePeriodStart, Tags, SUM(billed) AS BilledCost, SUM(effective) AS EffectiveCost, SUM(list) AS ListCost
+	return fmt.Sprintf(`SELECT %s, ChargePeriodStart, Tags, SUM(billed) AS BilledCost, SUM(effective) AS EffectiveCost,
+  SUM(list) AS ListCost
 FROM (
   SELECT %s, FORMAT_DATE('%%FT00:00:00Z', DATE(f.ChargePeriodStart)) AS ChargePeriodStart, %s AS Tags,
-    CAST(f.BilledCost AS NUMERIC) AS billed, CAST(f.EffectiveCost AS NUMERIC) AS effective, CAST(f.ListCost AS NUMERIC) AS list
+    CAST(f.BilledCost AS NUMERIC) AS billed, CAST(f.EffectiveCost AS NUMERIC) AS effective,
+    CAST(f.ListCost AS NUMERIC) AS list
   FROM %s AS f
   WHERE FORMAT_DATE('%%Y%%m', DATE(f.BillingPeriodStart)) = '%s'
 )

@@ -19,9 +19,9 @@ var (
 	_ cloud.BillSpender = (*conn)(nil)
 )
 
-// Deliveries lists the months that the billing export in BigQuery holds, of all billing accounts together: an export
-// has no deliveries, its rows are added to, and a month is another one when any day of the table that holds it has
-// more rows, or later ones.
+// Deliveries lists the months of the billing export in BigQuery, for all billing accounts together. An export has no
+// deliveries: rows are added to its tables. A month counts as a new delivery when a day of the table that contains it
+// has more rows, or later ones.
 func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery, error) {
 	tables, err := c.findTables(ctx)
 	if err != nil {
@@ -63,7 +63,7 @@ func monthOf(t time.Time) time.Time {
 
 // addMonths adds the months of a table.
 func (c *conn) addMonths(ctx context.Context, t billTable, from time.Time, by map[time.Time]*cloud.Delivery) error {
-	rows, err := c.all(ctx, t.location, t.partitionsSQL(from))
+	rows, err := c.queryAll(ctx, t.location, t.partitionsSQL(from))
 	if err != nil {
 		return err
 	}
@@ -74,15 +74,16 @@ func (c *conn) addMonths(ctx context.Context, t billTable, from time.Time, by ma
 		}
 		month, err := time.Parse("200601", rows[start]["month"])
 		if err != nil {
-			return errInvalid("%s has rows of the month %.20q", t.name(), rows[start]["month"])
+			return errInvalid("%s has rows of the month %.20q", t.qualifiedName(), rows[start]["month"])
 		}
 		d := by[month]
 		if d == nil {
-			d = &cloud.Delivery{Source: cloud.BigQueryExport, Export: t.name(), Period: month, Form: cloud.FOCUSForm,
+			d = &cloud.Delivery{Source: cloud.BigQueryExport, Export: t.qualifiedName(), Period: month,
+				Form: cloud.FOCUSForm,
 				Rows: -1, DeliveredAt: month}
 			by[month] = d
 		} else {
-			d.Export += ", " + t.name()
+			d.Export += ", " + t.qualifiedName()
 		}
 		t.addTo(d, rows[start:end])
 		start = end
@@ -94,7 +95,7 @@ func (c *conn) addMonths(ctx context.Context, t billTable, from time.Time, by ma
 func (t billTable) addTo(d *cloud.Delivery, rows []map[string]string) {
 	s := span{month: d.Period}
 	sum := sha256.New()
-	fmt.Fprintln(sum, d.Fingerprint, t.name())
+	fmt.Fprintln(sum, d.Fingerprint, t.qualifiedName())
 	for _, r := range rows {
 		fmt.Fprintln(sum, r["day"], r["exported"], r["content"])
 		if day := r["day"]; day != "" {
@@ -109,12 +110,12 @@ func (t billTable) addTo(d *cloud.Delivery, rows []map[string]string) {
 	}
 	d.Fingerprint = hex.EncodeToString(sum.Sum(nil)[:16])
 	d.Files = append(d.Files, cloud.BillFile{Name: t.fileName(s), Size: -1, Rows: -1})
-	if t.is(standardTable) {
+	if t.hasPrefix(standardTable) {
 		d.Notice = "the export " + t.id + " names no resources: switch on the detailed usage cost export beside it"
 	}
 }
 
-// fileName is the address of a month in a table, with all that the question for it takes.
+// fileName is the address of a month in a table, with all parameters of its query.
 func (t billTable) fileName(s span) string {
 	var columns []string
 	for c := range t.columns {
@@ -159,10 +160,10 @@ func (c *conn) OpenBill(ctx context.Context, _ cloud.Delivery, file cloud.BillFi
 		"BillingPeriodStart": s.month.Format(time.RFC3339),
 		"BillingPeriodEnd":   s.month.AddDate(0, 1, 0).Format(time.RFC3339),
 	}
-	return c.lines(ctx, t.location, t.billSQL(s), more), nil
+	return c.queryLines(ctx, t.location, t.billSQL(s), more), nil
 }
 
-// ControlTotal tells nothing: Google has no interface to costs but the export itself.
+// ControlTotal returns nothing, because Google's only interface to costs is the export itself.
 func (*conn) ControlTotal(context.Context, time.Time) (total, currency string, ok bool, err error) {
 	return "", "", false, nil
 }

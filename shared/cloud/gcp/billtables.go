@@ -34,14 +34,14 @@ type billTable struct {
 	columns                        map[string]bool
 }
 
-func (t billTable) name() string { return t.project + "." + t.dataset + "." + t.id }
+func (t billTable) qualifiedName() string { return t.project + "." + t.dataset + "." + t.id }
 
 // quoted is the name as SQL has it.
-func (t billTable) quoted() string { return "`" + t.name() + "`" }
+func (t billTable) quoted() string { return "`" + t.qualifiedName() + "`" }
 
-func (t billTable) is(prefix string) bool { return strings.HasPrefix(t.id, prefix) }
+func (t billTable) hasPrefix(prefix string) bool { return strings.HasPrefix(t.id, prefix) }
 
-// billingAccount is which account the table is of.
+// billingAccount returns the billing account of the table.
 func (t billTable) billingAccount() string {
 	m := tableName.FindStringSubmatch(t.id)
 	if m == nil {
@@ -57,7 +57,7 @@ func (s *session) findTables(ctx context.Context) ([]billTable, error) {
 		return nil, err
 	}
 	all, errs := make([][]billTable, len(datasets)), make([]error, len(datasets))
-	cloud.InParallel(len(datasets), width, func(i int) { all[i], errs[i] = s.tablesIn(ctx, datasets[i]) })
+	cloud.InParallel(len(datasets), parallelCalls, func(i int) { all[i], errs[i] = s.tablesIn(ctx, datasets[i]) })
 	best := bestOf(slices.Concat(all...))
 	for _, err := range errs {
 		if err != nil && len(best) == 0 || err != nil && cloud.ClassOf(err).Retryable() {
@@ -130,19 +130,19 @@ func (s *session) tablesIn(ctx context.Context, in billTable) ([]billTable, erro
 	return out, err
 }
 
-// bestOf keeps of each billing account the table that tells most.
+// bestOf keeps the table with the most details of each billing account.
 func bestOf(all []billTable) []billTable {
 	rank := func(t billTable) int {
-		return slices.IndexFunc([]string{focusTable, detailedTable, standardTable}, t.is)
+		return slices.IndexFunc([]string{focusTable, detailedTable, standardTable}, t.hasPrefix)
 	}
 	slices.SortFunc(all, func(a, b billTable) int {
 		return cmp.Or(strings.Compare(a.billingAccount(), b.billingAccount()), cmp.Compare(rank(a), rank(b)),
-			strings.Compare(a.name(), b.name()))
+			strings.Compare(a.qualifiedName(), b.qualifiedName()))
 	})
 	return slices.CompactFunc(all, func(a, b billTable) bool { return a.billingAccount() == b.billingAccount() })
 }
 
-// columnsOf tells which columns the table has: exports that are older have fewer.
+// columnsOf returns the columns of the table. Older exports have fewer.
 func (s *session) columnsOf(ctx context.Context, t billTable) (map[string]bool, error) {
 	got, err := call[googlerest.Table](ctx, s, googlerest.Get("bigquery.tables.get",
 		googlerest.BigQuery+"projects/{+projectId}/datasets/{+datasetId}/tables/{+tableId}", t.project, t.dataset,

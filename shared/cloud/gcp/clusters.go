@@ -15,7 +15,7 @@ var (
 	_ cloud.ClusterAccess = (*conn)(nil)
 )
 
-// ClusterNames names the GKE clusters of the region, those of its zones included.
+// ClusterNames lists the names of the GKE clusters of the region and of its zones.
 func (c *conn) ClusterNames(ctx context.Context, region string) ([]string, error) {
 	p, err := c.placeAt(region)
 	if err != nil {
@@ -88,7 +88,7 @@ func (c *conn) findCluster(ctx context.Context, region, name string) (*googleres
 	}
 }
 
-// A cluster that is degraded has a fault that its message tells; it answers.
+// A degraded cluster answers; its message names the fault.
 var clusterStatuses = map[string]cloud.ClusterStatus{
 	"PROVISIONING": cloud.ClusterCreating,
 	"RUNNING":      cloud.ClusterActive,
@@ -114,9 +114,9 @@ func nodeCount(ctx context.Context, p place, k *googlerest.Cluster) (*int, error
 	return &nodes, nil
 }
 
-// EnterCluster tells where the cluster answers; the account's own access token opens it. A name in DNS that takes
-// calls from outside is preferred: it works for clusters without a public address, and bears a certificate that
-// everybody trusts.
+// EnterCluster returns the address of the cluster; the account's own access token opens it. It prefers a DNS name that
+// accepts calls from outside, because that works for clusters without a public address and has a publicly trusted
+// certificate.
 func (c *conn) EnterCluster(ctx context.Context, region, name string) (cloud.ClusterEntry, error) {
 	k, _, err := c.findCluster(ctx, region, name)
 	if err != nil {

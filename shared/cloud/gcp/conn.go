@@ -7,8 +7,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// width is how many batches of one call of ours are under way at once; the limiter paces them.
-const width = 8
+// parallelCalls is how many batches of one call of ours are under way at once; the limiter paces them.
+const parallelCalls = 8
 
 // conn is a connection to one account.
 type conn struct{ *session }
@@ -75,7 +75,7 @@ func (c *conn) Read(ctx context.Context, kindType, region string, uids []string)
 	}
 	batches := slices.Collect(slices.Chunk(refs, k.ReadBatch))
 	states, errs := make([][]cloud.State, len(batches)), make([]error, len(batches))
-	cloud.InParallel(len(batches), width, func(i int) { states[i], errs[i] = k.read(ctx, p, batches[i]) })
+	cloud.InParallel(len(batches), parallelCalls, func(i int) { states[i], errs[i] = k.read(ctx, p, batches[i]) })
 	for _, err := range errs {
 		if err != nil {
 			return nil, classifyError("", err)
@@ -85,8 +85,6 @@ func (c *conn) Read(ctx context.Context, kindType, region string, uids []string)
 }
 
 // Act starts or stops.
-//
-//nolint:revive // the parameters are those of cloud.Conn
 func (c *conn) Act(ctx context.Context, v cloud.Verb, kindType, region string, targets []cloud.Target) []cloud.Result {
 	out := make([]cloud.Result, len(targets))
 	k, p, err := c.kindIn(kindType, region)
@@ -109,7 +107,7 @@ func (c *conn) Act(ctx context.Context, v cloud.Verb, kindType, region string, t
 	}
 	batches := slices.Collect(slices.Chunk(here, k.ActBatch))
 	work := slices.Collect(slices.Chunk(all, k.ActBatch))
-	cloud.InParallel(len(batches), width, func(b int) {
+	cloud.InParallel(len(batches), parallelCalls, func(b int) {
 		errs := k.act(ctx, p, v, work[b])
 		for i, at := range batches[b] {
 			out[at].Err = classifyError("", errs[i])
@@ -119,10 +117,8 @@ func (c *conn) Act(ctx context.Context, v cloud.Verb, kindType, region string, t
 }
 
 // Scale sets a size. A minimum, a desired size and a maximum that contradict each other are class Invalid.
-//
-//nolint:revive // the parameters are those of cloud.Conn
 func (c *conn) Scale(ctx context.Context, kindType, region, uid string, want cloud.Capacity) error {
-	k, p, r, err := c.find(kindType, region, uid)
+	k, p, r, err := c.findResource(kindType, region, uid)
 	switch {
 	case err != nil:
 		return err
@@ -132,8 +128,8 @@ func (c *conn) Scale(ctx context.Context, kindType, region, uid string, want clo
 	return classifyError("", k.scale(ctx, p, r, want))
 }
 
-// find finds the kind of a resource, where it is, and its name there.
-func (c *conn) find(kindType, region, uid string) (kind, place, ref, error) {
+// findResource returns the kind, the region and the parsed name of a resource.
+func (c *conn) findResource(kindType, region, uid string) (kind, place, ref, error) {
 	k, p, err := c.kindIn(kindType, region)
 	if err != nil {
 		return k, p, ref{}, err
@@ -145,7 +141,7 @@ func (c *conn) find(kindType, region, uid string) (kind, place, ref, error) {
 	return k, p, r, err
 }
 
-// ReadAutoscaling tells how a group is scaled.
+// ReadAutoscaling returns how a group is scaled.
 func (c *conn) ReadAutoscaling(ctx context.Context, kindType, region, uid string) (cloud.Autoscaling, error) {
 	k, p, r, err := c.findScaled(kindType, region, uid)
 	if err != nil {
@@ -156,8 +152,6 @@ func (c *conn) ReadAutoscaling(ctx context.Context, kindType, region, uid string
 }
 
 // SetAutoscaling sets how a group is scaled.
-//
-//nolint:revive // the parameters are those of cloud.Autoscaler
 func (c *conn) SetAutoscaling(ctx context.Context, kindType, region, uid string, want cloud.Autoscaling) error {
 	k, p, r, err := c.findScaled(kindType, region, uid)
 	if err != nil {
@@ -171,5 +165,5 @@ func (c *conn) findScaled(kindType, region, uid string) (kind, place, ref, error
 	if k, _, err := c.kindIn(kindType, region); err == nil && k.readAutoscaling == nil {
 		return k, place{}, ref{}, errUnsupported("%s is not scaled by Google Cloud", k.Name)
 	}
-	return c.find(kindType, region, uid)
+	return c.findResource(kindType, region, uid)
 }

@@ -54,7 +54,7 @@ func (p *Provider) openCredentials(a cloud.Account, client *http.Client) (identi
 	}
 }
 
-func given(c map[string]string, names ...string) error {
+func checkGiven(c map[string]string, names ...string) error {
 	for _, n := range names {
 		if c[n] == "" {
 			return errInvalid("credentials.%s is missing", n)
@@ -103,7 +103,7 @@ func isPrivateKey(text string) bool {
 // keyIdentity signs assertions with a service account's key. Their audience is where they are sent: one that a custom
 // endpoint gets to see opens nothing at Google.
 func keyIdentity(a cloud.Account, client *http.Client) (identity, error) {
-	if err := given(a.Credentials, "serviceAccountKey"); err != nil {
+	if err := checkGiven(a.Credentials, "serviceAccountKey"); err != nil {
 		return identity{}, err
 	}
 	k, err := parseKey(a.Credentials["serviceAccountKey"])
@@ -127,7 +127,7 @@ func keyIdentity(a cloud.Account, client *http.Client) (identity, error) {
 // oauthIdentity uses the refresh token that the customer gave to this installation's OAuth client. A custom endpoint
 // gets a placeholder client: ours is for Google alone.
 func (p *Provider) oauthIdentity(a cloud.Account, client *http.Client) (identity, error) {
-	if err := given(a.Credentials, "refreshToken"); err != nil {
+	if err := checkGiven(a.Credentials, "refreshToken"); err != nil {
 		return identity{}, err
 	}
 	c := p.options.OAuth
@@ -154,7 +154,7 @@ func (p *Provider) oauthIdentity(a cloud.Account, client *http.Client) (identity
 // the service account with the token that the pool returns.
 func (p *Provider) federatedIdentity(a cloud.Account, client *http.Client) (identity, error) {
 	c := a.Credentials
-	if err := given(c, "workloadIdentityProvider", "serviceAccountEmail"); err != nil {
+	if err := checkGiven(c, "workloadIdentityProvider", "serviceAccountEmail"); err != nil {
 		return identity{}, err
 	}
 	email := serviceAccount.FindStringSubmatch(c["serviceAccountEmail"])
@@ -162,7 +162,9 @@ func (p *Provider) federatedIdentity(a cloud.Account, client *http.Client) (iden
 	case !poolProvider.MatchString(c["workloadIdentityProvider"]):
 		return identity{},
 			errInvalid("credentials.workloadIdentityProvider %.200q is not of the form "+
-				"//iam.googleapis.com/projects/<number>/locations/global/workloadIdentityPools/<pool>/providers/<provider>", c["workloadIdentityProvider"])
+				"//iam.googleapis.com/projects/<number>/locations/global/workloadIdentityPools/<pool>/"+
+				"providers/<provider>",
+				c["workloadIdentityProvider"])
 	case email == nil:
 		return identity{},
 			errInvalid("credentials.serviceAccountEmail %.200q is not the address of a service account",

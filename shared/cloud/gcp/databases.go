@@ -34,7 +34,7 @@ type databaseMemory struct {
 	ActivationPolicy string `json:"activationPolicy"`
 }
 
-// listDatabases reads a page of the project's instances, and keeps those of the region.
+// listDatabases reads a page of the project's instances and returns those of the region.
 func listDatabases(ctx context.Context, p place, page string) (cloud.ResourcePage, error) {
 	out, err := call[googlerest.DatabaseInstanceList](ctx, p.session, googlerest.Get("cloudsql.instances.list",
 		googlerest.SQLAdmin+"projects/{project}/instances", p.project).Set("filter", "region:"+p.region).
@@ -95,7 +95,7 @@ func tiedDatabase(d *googlerest.DatabaseInstance) string {
 	return ""
 }
 
-func activation(d *googlerest.DatabaseInstance) string {
+func activationPolicy(d *googlerest.DatabaseInstance) string {
 	if d.Settings == nil {
 		return ""
 	}
@@ -106,7 +106,7 @@ func activation(d *googlerest.DatabaseInstance) string {
 func databaseStatus(d *googlerest.DatabaseInstance, pending *googlerest.DatabaseOperation) cloud.Status {
 	switch d.State {
 	case "RUNNABLE":
-		return runnableStatus(activation(d), pending != nil)
+		return runnableStatus(activationPolicy(d), pending != nil)
 	case "PENDING_CREATE", "MAINTENANCE", "ONLINE_MAINTENANCE", "REPAIRING":
 		return cloud.Pending
 	case "PENDING_DELETE":
@@ -165,7 +165,7 @@ func databaseState(ctx context.Context, p place, r ref, d *googlerest.DatabaseIn
 	}
 	s := cloud.State{
 		UID: r.uid, Status: databaseStatus(d, pending), Unschedulable: tiedDatabase(d),
-		Native: d.State + ", activation policy " + activation(d), Reason: strings.Join(d.SuspensionReason, ", "),
+		Native: d.State + ", activation policy " + activationPolicy(d), Reason: strings.Join(d.SuspensionReason, ", "),
 	}
 	switch {
 	case pending != nil:
@@ -174,7 +174,7 @@ func databaseState(ctx context.Context, p place, r ref, d *googlerest.DatabaseIn
 		s.Reason = fmt.Sprintf("its last operation, %s, failed: %s: %s", newest.OperationType,
 			newest.Error.Errors[0].Code, newest.Error.Errors[0].Message)
 	}
-	if p := activation(d); p != never && p != "" {
+	if p := activationPolicy(d); p != never && p != "" {
 		s.Snapshot = encodeSnapshot(databaseMemory{p})
 	}
 	return s, nil
@@ -221,7 +221,7 @@ func actDatabase(ctx context.Context, p place, v cloud.Verb, t target) error {
 		}
 	}
 	// or somebody has started it, as he likes
-	if activation(d) == policy || v == cloud.Start && activation(d) != never {
+	if activationPolicy(d) == policy || v == cloud.Start && activationPolicy(d) != never {
 		return nil
 	}
 	var change googlerest.DatabaseChange

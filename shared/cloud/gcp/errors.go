@@ -92,7 +92,7 @@ type wireStatus struct {
 	} `json:"details"`
 }
 
-// parseAnswer reads the body of an answer that is not a success; a body that is none of Google's is told by its status.
+// parseAnswer parses the body of an error answer. For a body that is not Google's it uses the HTTP status.
 func parseAnswer(status int, body []byte) answer {
 	a := answer{status: status, code: strings.ReplaceAll(http.StatusText(status), " ", ""),
 		message: fmt.Sprintf("HTTP %d without a message", status)}
@@ -110,13 +110,14 @@ func parseAnswer(status int, body []byte) answer {
 	}
 	var s wireStatus
 	if json.Unmarshal(w.Error, &s) == nil {
-		a.take(s)
+		a.takeStatus(s)
 	}
 	return a
 }
 
-// take takes the most telling code: the detail's reason, that of the older form, the status.
-func (a *answer) take(s wireStatus) {
+// takeStatus takes the most specific code: first the reason of a detail, then the reason of the older form, then the
+// status.
+func (a *answer) takeStatus(s wireStatus) {
 	if s.Message != "" {
 		a.message = s.Message
 	}
@@ -139,7 +140,7 @@ func (a answer) lacksRoom() bool {
 	return strings.HasPrefix(a.code, noRoom) || strings.HasSuffix(a.code, "STOCKOUT")
 }
 
-func (a answer) class() cloud.Class {
+func (a answer) errorClass() cloud.Class {
 	if c, ok := codes[a.code]; ok && a.status != http.StatusTooManyRequests {
 		return c
 	}
@@ -194,14 +195,14 @@ func classifyError(op string, err error) error {
 	}
 	e, ok := errors.AsType[*googleapi.Error](err)
 	if !ok {
-		return &cloud.Error{Class: cloud.Transient, Op: op, Code: unanswered(err), Message: err.Error(), Err: err}
+		return &cloud.Error{Class: cloud.Transient, Op: op, Code: unansweredCode(err), Message: err.Error(), Err: err}
 	}
 	a := parseAnswer(e.Code, []byte(e.Body))
-	return &cloud.Error{Class: a.class(), Op: op, Code: a.code, Message: a.message, Err: err}
+	return &cloud.Error{Class: a.errorClass(), Op: op, Code: a.code, Message: a.message, Err: err}
 }
 
-// unanswered names an error that is not Google's answer: the call may or may not have had its effect.
-func unanswered(err error) string {
+// unansweredCode names an error that is not Google's answer: the call may or may not have had its effect.
+func unansweredCode(err error) string {
 	timeout, ok := errors.AsType[net.Error](err)
 	switch {
 	case errors.Is(err, context.Canceled):

@@ -15,32 +15,41 @@ const zone = region + "-b"
 // tellAll puts one resource of each type into the twin that tells everything.
 func tellAll(tw *gcptwin.Cloud) {
 	tw.AddInstance(gcptwin.Instance{Name: "web", Zone: zone, Status: "TERMINATED", Policies: []string{"nightly"}})
-	tw.Describe("web", `{"scheduling":{"provisioningModel":"SPOT","automaticRestart":false},"guestAccelerators":[{"acceleratorCount":2}],
-		"networkInterfaces":[{"accessConfigs":[{"natIP":"192.0.2.1"}]}],"shieldedInstanceConfig":{"enableVtpm":true,"enableIntegrityMonitoring":true},
-		"serviceAccounts":[{"email":"1-compute@developer.gserviceaccount.com","scopes":["https://www.googleapis.com/auth/cloud-platform"]}],
+	tw.Describe("web", `{"scheduling":{"provisioningModel":"SPOT","automaticRestart":false},
+		"guestAccelerators":[{"acceleratorCount":2}],
+		"networkInterfaces":[{"accessConfigs":[{"natIP":"192.0.2.1"}]}],"shieldedInstanceConfig":{"enableVtpm":true,
+		"enableIntegrityMonitoring":true},
+		"serviceAccounts":[{"email":"1-compute@developer.gserviceaccount.com",
+		"scopes":["https://www.googleapis.com/auth/cloud-platform"]}],
 		"metadata":{"items":[{"key":"serial-port-enable","value":"1"}]},"lastStartTimestamp":"2026-03-01T00:00:00Z",
 		"disks":[{"type":"PERSISTENT","boot":true,"licenses":["https://x/global/licenses/windows-server-2022-dc"]}]}`)
 	tw.AddGroup(gcptwin.Group{Name: "workers", Zone: zone, Size: 3,
 		Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "ON"}})
 	tw.Describe("workers", `{"autoHealingPolicies":[{"healthCheck":"x"}]}`)
 	tw.AddDatabase(gcptwin.Database{Name: "orders", Region: region, Replicas: []string{"copy"}})
-	tw.Describe("orders", `{"databaseVersion":"POSTGRES_16","settings":{"tier":"db-custom-4-16384","edition":"ENTERPRISE","availabilityType":"REGIONAL",
+	tw.Describe("orders", `{"databaseVersion":"POSTGRES_16","settings":{"tier":"db-custom-4-16384",
+		"edition":"ENTERPRISE","availabilityType":"REGIONAL",
 		"dataDiskSizeGb":"100","storageAutoResize":true,"deletionProtectionEnabled":true,
 		"backupConfiguration":{"enabled":true,"backupRetentionSettings":{"retainedBackups":7}},
-		"ipConfiguration":{"ipv4Enabled":true,"sslMode":"ENCRYPTED_ONLY","authorizedNetworks":[{"value":"0.0.0.0/0"}]}}}`)
+		"ipConfiguration":{"ipv4Enabled":true,"sslMode":"ENCRYPTED_ONLY",
+		"authorizedNetworks":[{"value":"0.0.0.0/0"}]}}}`)
 	prod := tw.AddCluster(gcptwin.Cluster{Name: "prod", Location: region})
-	tw.AddPool(prod, gcptwin.Pool{Name: "batch", Zones: []string{zone}, Scaling: map[string]any{"enabled": true, "minNodeCount": 1, "maxNodeCount": 5}}, 3)
+	tw.AddPool(prod, gcptwin.Pool{Name: "batch", Zones: []string{zone},
+		Scaling: map[string]any{"enabled": true, "minNodeCount": 1, "maxNodeCount": 5}}, 3)
 	tw.Describe("batch",
 		`{"config":{"spot":true,"serviceAccount":"nodes@acme"},"management":{"autoUpgrade":true,"autoRepair":true}}`)
 	tw.AddService(gcptwin.Service{Name: "shop", Region: region, Min: 2, Max: 9})
-	tw.Describe("projects/"+gcptwin.Project+"/locations/"+region+"/services/shop", `{"ingress":"INGRESS_TRAFFIC_ALL","template":{"maxInstanceRequestConcurrency":80,
-		"containers":[{"resources":{"limits":{"cpu":"500m","memory":"512Mi"}}}],"nodeSelector":{"accelerator":"nvidia-l4"}}}`)
+	tw.Describe("projects/"+gcptwin.Project+"/locations/"+region+"/services/shop", `{"ingress":"INGRESS_TRAFFIC_ALL",
+		"template":{"maxInstanceRequestConcurrency":80,
+		"containers":[{"resources":{"limits":{"cpu":"500m","memory":"512Mi"}}}],
+		"nodeSelector":{"accelerator":"nvidia-l4"}}}`)
 	disk := "compute.googleapis.com/projects/acme-prod/zones/" + zone + "/disks/data"
 	instance := "compute.googleapis.com/projects/acme-prod/zones/" + zone + "/instances/web"
 	user := `"users":["https://www.googleapis.com/compute/v1/projects/acme-prod/zones/` + zone + `/instances/web"]`
 	for _, a := range []struct{ kind, at, path, thing string }{
 		{"compute.googleapis.com/Disk", zone, disk,
-			`{"sizeGb":"100","type":"https://x/diskTypes/pd-ssd","lastDetachTimestamp":"2026-02-01T00:00:00Z","resourcePolicies":["x"],` + user + `}`},
+			`{"sizeGb":"100","type":"https://x/diskTypes/pd-ssd","lastDetachTimestamp":"2026-02-01T00:00:00Z",
+				"resourcePolicies":["x"],` + user + `}`},
 		{"compute.googleapis.com/Instance", zone, instance,
 			`{"status":"TERMINATED","lastStopTimestamp":"2026-02-02T00:00:00Z"}`},
 		{"compute.googleapis.com/Snapshot", "eu", "compute.googleapis.com/projects/acme-prod/global/snapshots/s",

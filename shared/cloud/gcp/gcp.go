@@ -75,20 +75,20 @@ type Provider struct {
 
 // New makes the provider.
 func New(o Options) *Provider {
-	o = o.filled()
+	o = o.withDefaults()
 	return &Provider{
 		options: o,
 		limiter: newLimiter(o, o.Limits), endpoints: newEndpointLimiter(o),
-		guarded: o.addresses().Transport(),
+		guarded: o.addressPolicy().Transport(),
 	}
 }
 
-// addresses says where an EndpointURL may lead.
-func (o Options) addresses() ssrfguard.Policy {
+// addressPolicy says where an EndpointURL may lead.
+func (o Options) addressPolicy() ssrfguard.Policy {
 	return ssrfguard.Policy{Private: o.PrivateAddresses, AnyPort: true}
 }
 
-func (o Options) filled() Options {
+func (o Options) withDefaults() Options {
 	if o.Timeout <= 0 {
 		o.Timeout = 20 * time.Second
 	}
@@ -102,13 +102,13 @@ func (o Options) filled() Options {
 		o.Limits = defaultLimits
 	}
 	if o.Transport == nil {
-		o.Transport = pool()
+		o.Transport = connectionPool()
 	}
 	return o
 }
 
-// pool keeps enough connections open for a discovery that asks for every region at once.
-func pool() http.RoundTripper {
+// connectionPool keeps enough connections open for a discovery that asks for every region at once.
+func connectionPool() http.RoundTripper {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConns, t.MaxIdleConnsPerHost = 256, 32
 	return t
@@ -117,7 +117,7 @@ func pool() http.RoundTripper {
 // Name is "gcp".
 func (p *Provider) Name() string { return Name }
 
-// Kinds returns the kinds in the registry, and the one that stands for everything else.
+// Kinds returns the kinds in the registry, and the collective kind for all other resources.
 func (p *Provider) Kinds() []cloud.Kind {
 	out := make([]cloud.Kind, len(registry))
 	for i, k := range registry {
@@ -126,8 +126,8 @@ func (p *Provider) Kinds() []cloud.Kind {
 	return append(out, cloud.CollectiveOf(Name))
 }
 
-// Connect prepares a connection. Credentials that are incomplete, a project that is not told and an endpoint that is
-// not allowed are class Invalid; whether the credentials open anything is found out by Identify.
+// Connect prepares a connection. Incomplete credentials, a missing project and a forbidden endpoint are class Invalid.
+// Identify then tests whether the credentials open the project.
 func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, error) {
 	if err := p.checkEndpoint(a.EndpointURL); err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func (p *Provider) checkEndpoint(endpoint string) error {
 	if !p.options.CustomEndpoints {
 		return errInvalid("endpointURL is not accepted: this installation allows no custom endpoints")
 	}
-	if err := p.options.addresses().CheckAddress(endpoint); err != nil {
+	if err := p.options.addressPolicy().CheckAddress(endpoint); err != nil {
 		return errInvalid("endpointURL: %s", fault.Message(err)) // not repeated: there may be a password in it
 	}
 	return nil

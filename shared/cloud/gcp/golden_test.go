@@ -41,7 +41,8 @@ var makers = map[string]func(*gcptwin.Cloud) string{
 		return tw.AddDatabase(gcptwin.Database{Name: "orders", Region: region}).UID()
 	},
 	cloud.GCPGKENodepool: func(tw *gcptwin.Cloud) string {
-		return pool(tw, gcptwin.Pool{Scaling: map[string]any{"enabled": true, "minNodeCount": 1.0, "maxNodeCount": 5.0}},
+		return addPool(tw,
+			gcptwin.Pool{Scaling: map[string]any{"enabled": true, "minNodeCount": 1.0, "maxNodeCount": 5.0}},
 			3).UID()
 	},
 	cloud.GCPWorkstation: func(tw *gcptwin.Cloud) string { return tw.AddWorkstation(region, "ada").UID() },

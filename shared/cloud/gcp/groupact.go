@@ -27,15 +27,16 @@ type groupMemory struct {
 	Made string `json:"made,omitempty"` // when the group was made: one made again has its name
 }
 
-// marks matches the mark that a stop leaves at the end of an autoscaler's description.
-var marks = regexp.MustCompile(` ?\[lamplighter: mode ([A-Z_]+), size (\d+)\]$`)
+// markPattern matches the mark that a stop leaves at the end of an autoscaler's description.
+var markPattern = regexp.MustCompile(` ?\[lamplighter: mode ([A-Z_]+), size (\d+)\]$`)
 
-// mark returns the size and the mode that a stop wrote into the autoscaler's description; false when there is no mark.
-func (g group) mark() (groupMemory, bool) {
+// stopMark returns the size and the mode that a stop wrote into the autoscaler's description; false when there is no
+// mark.
+func (g group) stopMark() (groupMemory, bool) {
 	if g.scaler == nil {
 		return groupMemory{}, false
 	}
-	m := marks.FindStringSubmatch(g.scaler.Description)
+	m := markPattern.FindStringSubmatch(g.scaler.Description)
 	if m == nil {
 		return groupMemory{}, false
 	}
@@ -43,10 +44,10 @@ func (g group) mark() (groupMemory, bool) {
 	return groupMemory{Size: n, Mode: m[1]}, err == nil
 }
 
-// memory returns the state that a stop of the group has to remember. For a group that is half stopped it is the state
-// before the first stop.
-func (g group) memory() groupMemory {
-	if m, ok := g.mark(); ok && g.mode() == modeOff {
+// stopSnapshot returns the state that a stop of the group has to remember. For a group that is half stopped it is the
+// state before the first stop.
+func (g group) stopSnapshot() groupMemory {
+	if m, ok := g.stopMark(); ok && g.mode() == modeOff {
 		return groupMemory{Size: g.TargetSize, Mode: m.Mode, Made: g.CreationTimestamp}
 	}
 	return groupMemory{Size: g.TargetSize, Mode: g.mode(), Made: g.CreationTimestamp}
@@ -102,7 +103,7 @@ func actGroup(ctx context.Context, p place, v cloud.Verb, t target) error {
 func stopGroup(ctx context.Context, p place, g group) error {
 	if mode := g.mode(); mode != "" && mode != modeOff {
 		mark := fmt.Sprintf(" [lamplighter: mode %s, size %d]", mode, g.TargetSize)
-		off := scalerMode(modeOff, marks.ReplaceAllString(g.scaler.Description, "")+mark)
+		off := scalerMode(modeOff, markPattern.ReplaceAllString(g.scaler.Description, "")+mark)
 		if err := awaitOperation(ctx, p, g.ref, g.patchScaler(p, off)); err != nil {
 			return err
 		}
@@ -131,7 +132,7 @@ func startGroup(ctx context.Context, p place, g group, t target) error {
 		return nil
 	}
 	return beginOperation(ctx, p,
-		g.patchScaler(p, scalerMode(m.Mode, marks.ReplaceAllString(g.scaler.Description, ""))))
+		g.patchScaler(p, scalerMode(m.Mode, markPattern.ReplaceAllString(g.scaler.Description, ""))))
 }
 
 // remembered returns the state to restore: the remembered one if the group was not made again since the stop, else the
@@ -142,7 +143,7 @@ func (g group) remembered(t target) (groupMemory, error) {
 	if err != nil || ok && (m.Made == "" || m.Made == g.CreationTimestamp) {
 		return m, err
 	}
-	if mark, marked := g.mark(); marked {
+	if mark, marked := g.stopMark(); marked {
 		return mark, nil
 	}
 	return groupMemory{Size: g.minimum(), Mode: g.mode()}, nil
@@ -164,10 +165,10 @@ func alreadyScaled(ctx context.Context, p place, g group) error {
 		return errUnsupported("its autoscaler is %s and has the minimum 0: it starts the group when there is load; "+
 			"set a minimum", g.mode())
 	}
-	if _, marked := g.mark(); !marked {
+	if _, marked := g.stopMark(); !marked {
 		return nil
 	}
-	clean := scalerMode(g.mode(), marks.ReplaceAllString(g.scaler.Description, ""))
+	clean := scalerMode(g.mode(), markPattern.ReplaceAllString(g.scaler.Description, ""))
 	return beginOperation(ctx, p, g.patchScaler(p, clean))
 }
 
@@ -219,7 +220,7 @@ func awaitOperation(ctx context.Context, p place, r ref, request *googlerest.Req
 		if n == operationPolls {
 			return errMoving("operation %s is %s and not yet done", o.Name, o.Status)
 		}
-		if err = p.pause(ctx); err == nil {
+		if err = p.awaitPause(ctx); err == nil {
 			o, err = getOperation(ctx, p, r, o.Name)
 		}
 	}
@@ -229,8 +230,8 @@ func awaitOperation(ctx context.Context, p place, r ref, request *googlerest.Req
 	return operationError(request.Permission, o)
 }
 
-// pause waits before an operation is looked at again.
-func (s *session) pause(ctx context.Context) error {
+// awaitPause waits before an operation is looked at again.
+func (s *session) awaitPause(ctx context.Context) error {
 	o := s.provider.options
 	return o.Clock.Sleep(ctx, min(operationPause, o.MaxBackoff))
 }
@@ -251,7 +252,7 @@ func scaleGroup(ctx context.Context, p place, r ref, want cloud.Capacity) error 
 	if err != nil {
 		return err
 	}
-	z := size{Max: most, Desired: g.TargetSize}
+	z := size{Max: largestSize, Desired: g.TargetSize}
 	if a := g.policy(); a != nil {
 		z.Min, z.Max = a.MinNumReplicas, a.MaxNumReplicas
 	}

@@ -35,7 +35,7 @@ type scalerNative struct {
 	Cooldown int64                      `json:"cooldown"`
 }
 
-func (g group) native() groupNative {
+func (g group) nativeScaling() groupNative {
 	out := groupNative{}
 	if g.sizedByHand() {
 		out.Size = g.TargetSize
@@ -62,7 +62,7 @@ func (g group) autoscaling() cloud.Autoscaling {
 			out.TargetCPUPercent, out.CooldownSeconds = &percent, &p.CoolDownPeriodSec
 		}
 	}
-	out.Native = encodeSnapshot(g.native())
+	out.Native = encodeSnapshot(g.nativeScaling())
 	return out
 }
 
@@ -92,18 +92,18 @@ func setGroupAutoscaling(ctx context.Context, p place, r ref, want cloud.Autosca
 		if err := want.Check(); err != nil {
 			return err
 		}
-		to = g.wanted(want)
+		to = g.wantedScaling(want)
 	}
 	if want.KeepStopped {
 		to.Size = 0 // the size is not set; the mode of the autoscaler is its start's to restore
 	}
-	return g.become(ctx, p, to)
+	return g.applyScaling(ctx, p, to)
 }
 
-// wanted returns the scaling that want asks for. A group without an autoscaler gets none if it is to keep one size
-// without a rule.
-func (g group) wanted(want cloud.Autoscaling) groupNative {
-	to := g.native()
+// wantedScaling returns the scaling that want asks for. A group without an autoscaler gets none if it is to keep one
+// size without a rule.
+func (g group) wantedScaling(want cloud.Autoscaling) groupNative {
+	to := g.nativeScaling()
 	if to.Scaler == nil && want.TargetCPUPercent == nil && want.Min == want.Max {
 		return groupNative{Size: want.Desired}
 	}
@@ -130,9 +130,9 @@ func (g group) wanted(want cloud.Autoscaling) groupNative {
 	return to
 }
 
-// become applies the differences. It sets the autoscaler first, because Google refuses to set the size while an
+// applyScaling applies the differences. It sets the autoscaler first, because Google refuses to set the size while an
 // autoscaler is on.
-func (g group) become(ctx context.Context, p place, to groupNative) error {
+func (g group) applyScaling(ctx context.Context, p place, to groupNative) error {
 	if to.Scaler == nil && g.policy() != nil && !g.scalerIsOurs() {
 		return nil // of the customer's, that has come since: it stays, and sets the size
 	}
@@ -150,7 +150,7 @@ func (g group) become(ctx context.Context, p place, to groupNative) error {
 // scalerRequest returns the request that gives a group the wanted autoscaler, or none for nil; nil when the group has
 // it already.
 func (g group) scalerRequest(p place, to *scalerNative) *googlerest.Request {
-	now := g.native().Scaler
+	now := g.nativeScaling().Scaler
 	switch {
 	case to == nil && now == nil, to != nil && now != nil && to.same(*now):
 		return nil
@@ -174,7 +174,7 @@ func (s scalerNative) same(t scalerNative) bool {
 		s.CPU.PredictiveMethod == t.CPU.PredictiveMethod
 }
 
-// change makes the bounds and the rule of an autoscaler those of s, and leaves the rest.
+// change returns the change that gives an autoscaler the bounds and the rule of s. All other fields stay.
 func (s scalerNative) change() googlerest.AutoscalerChange {
 	return googlerest.AutoscalerChange{AutoscalingPolicy: googlerest.AutoscalingPolicyChange{
 		MinNumReplicas: &s.Min, MaxNumReplicas: &s.Max, CoolDownPeriodSec: &s.Cooldown, CPUUtilization: &s.CPU,

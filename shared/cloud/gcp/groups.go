@@ -43,7 +43,7 @@ type group struct {
 	scaler *googlerest.Autoscaler
 }
 
-// A listing goes through the groups of zones, then through those of the region.
+// A listing reads the groups of zones first, then the groups of the region.
 const (
 	zonalPage    = "z:"
 	regionalPage = "r:"
@@ -86,7 +86,7 @@ func listZonalGroups(ctx context.Context, p place, page string) ([]group, string
 			Set("filter", inZones(p.region)).
 			SetInt("maxResults", 500).Set("pageToken", page).Set(partialSuccess, "true"))
 	if err == nil {
-		err = p.missing(out.Unreachables)
+		err = p.missingZonesError(out.Unreachables)
 	}
 	if err != nil {
 		return nil, "", err
@@ -179,7 +179,7 @@ func scalersPage(ctx context.Context, p place, regional bool, page string) ([]*g
 		Set("filter", inZones(p.region)).
 		SetInt("maxResults", 500).Set("pageToken", page).Set(partialSuccess, "true"))
 	if err == nil {
-		err = p.missing(out.Unreachables)
+		err = p.missingZonesError(out.Unreachables)
 	}
 	if err != nil {
 		return nil, "", err
@@ -223,11 +223,12 @@ func (g group) policy() *googlerest.AutoscalingPolicy {
 	return g.scaler.AutoscalingPolicy
 }
 
-// status: a group that is half done is pending, for whichever act is given to it then has something to do.
+// status returns the status of the group. A half stopped group is pending, so that either act still has something to
+// do.
 func (g group) status() cloud.Status {
 	stable := g.Status != nil && g.Status.IsStable
 	switch {
-	case g.TargetSize == 0 && stable && left(g.CurrentActions) == 0:
+	case g.TargetSize == 0 && stable && remainingInstances(g.CurrentActions) == 0:
 		return cloud.Stopped
 	case g.TargetSize == 0:
 		return cloud.Stopping
@@ -240,8 +241,8 @@ func (g group) status() cloud.Status {
 	}
 }
 
-// left counts the instances that a group still has.
-func left(a *googlerest.InstanceGroupManagerActionsSummary) int64 {
+// remainingInstances counts the instances that a group still has.
+func remainingInstances(a *googlerest.InstanceGroupManagerActionsSummary) int64 {
 	if a == nil {
 		return 0
 	}
@@ -252,7 +253,7 @@ func left(a *googlerest.InstanceGroupManagerActionsSummary) int64 {
 
 // isHalfDone reports whether our stop switched the autoscaler off, and the group has a size.
 func (g group) isHalfDone() bool {
-	_, marked := g.mark()
+	_, marked := g.stopMark()
 	return marked && g.TargetSize > 0 && g.mode() == modeOff
 }
 
@@ -275,9 +276,9 @@ func (g group) reason() string {
 		return strings.TrimSuffix(fmt.Sprintf("%d of %d instances are up: %s", running, g.TargetSize, g.scalerSays()),
 			": ")
 	case cloud.Stopping:
-		return fmt.Sprintf("%d instances are left", left(g.CurrentActions))
+		return fmt.Sprintf("%d instances are left", remainingInstances(g.CurrentActions))
 	case cloud.Pending:
-		m, _ := g.mark()
+		m, _ := g.stopMark()
 		return fmt.Sprintf("its autoscaler is off since a stop, and was %s before: a start gives that back", m.Mode)
 	default:
 		return g.scalerSays()
@@ -332,8 +333,8 @@ func groupState(g group) cloud.State {
 		s.Native += ", autoscaler " + mode
 	}
 	if g.TargetSize > 0 {
-		s.Snapshot = encodeSnapshot(g.memory())
+		s.Snapshot = encodeSnapshot(g.stopSnapshot())
 	}
-	_, s.Marked = g.mark()
+	_, s.Marked = g.stopMark()
 	return s
 }

@@ -46,20 +46,20 @@ func localSSDs(i *googlerest.Instance) (n int) {
 	return n
 }
 
-// notes explains the states of instances. It caches the policies and operations that it reads for one batch.
-type notes struct {
+// stateNotes explains the states of instances. It caches the policies and operations that it reads for one batch.
+type stateNotes struct {
 	place
 	policies   map[string]string // by link: the text about the policy, "" when it starts and stops nothing
 	operations map[string]map[string]*googlerest.Operation
 }
 
-func newNotes(p place) *notes {
-	return &notes{p, map[string]string{}, map[string]map[string]*googlerest.Operation{}}
+func newNotes(p place) *stateNotes {
+	return &stateNotes{p, map[string]string{}, map[string]map[string]*googlerest.Operation{}}
 }
 
-// explain returns Google's status message, the error of the last start, and the instance's own schedules, each if
+// explainState returns Google's status message, the error of the last start, and the instance's own schedules, each if
 // there is one. An error of explain itself becomes part of the text.
-func (n *notes) explain(ctx context.Context, r ref, i *googlerest.Instance) string {
+func (n *stateNotes) explainState(ctx context.Context, r ref, i *googlerest.Instance) string {
 	var said []string
 	if i.StatusMessage != "" {
 		said = append(said, i.StatusMessage)
@@ -70,15 +70,15 @@ func (n *notes) explain(ctx context.Context, r ref, i *googlerest.Instance) stri
 		}
 	}
 	for _, link := range i.ResourcePolicies {
-		if does := n.policy(ctx, link); does != "" {
+		if does := n.policyText(ctx, link); does != "" {
 			said = append(said, does)
 		}
 	}
 	return strings.Join(said, "; ")
 }
 
-// policy says whether the resource policy starts and stops instances: others place them, or make snapshots.
-func (n *notes) policy(ctx context.Context, link string) string {
+// policyText says whether the resource policy starts and stops instances: others place them, or make snapshots.
+func (n *stateNotes) policyText(ctx context.Context, link string) string {
 	if said, ok := n.policies[link]; ok {
 		return said
 	}
@@ -100,10 +100,10 @@ func (n *notes) policy(ctx context.Context, link string) string {
 
 // failedStart returns why the instance fell back to off: the start was accepted, and its operation failed later, for
 // want of machines in the zone for one.
-func (n *notes) failedStart(ctx context.Context, r ref, i *googlerest.Instance) error {
+func (n *stateNotes) failedStart(ctx context.Context, r ref, i *googlerest.Instance) error {
 	byName, ok := n.operations[r.location]
 	if !ok {
-		byName = n.starts(ctx, r.location)
+		byName = n.newestStarts(ctx, r.location)
 		n.operations[r.location] = byName
 	}
 	op := byName[r.name]
@@ -114,7 +114,7 @@ func (n *notes) failedStart(ctx context.Context, r ref, i *googlerest.Instance) 
 }
 
 // lacksRoom reports whether the instance is off because its zone had no machines when it was last started.
-func (n *notes) lacksRoom(ctx context.Context, r ref, i *googlerest.Instance) bool {
+func (n *stateNotes) lacksRoom(ctx context.Context, r ref, i *googlerest.Instance) bool {
 	if instanceStatuses[i.Status].status != cloud.Stopped {
 		return false
 	}
@@ -122,8 +122,8 @@ func (n *notes) lacksRoom(ctx context.Context, r ref, i *googlerest.Instance) bo
 	return failed != nil && cloud.ClassOf(failed) == cloud.NoCapacity
 }
 
-// starts returns the newest start of each instance of the zone; none when they cannot be read.
-func (n *notes) starts(ctx context.Context, zone string) map[string]*googlerest.Operation {
+// newestStarts returns the newest start of each instance of the zone; none when they cannot be read.
+func (n *stateNotes) newestStarts(ctx context.Context, zone string) map[string]*googlerest.Operation {
 	byName := map[string]*googlerest.Operation{}
 	out, err := call[googlerest.OperationList](ctx, n.session, googlerest.Get("compute.zoneOperations.list",
 		googlerest.Compute+"projects/{project}/zones/{zone}/operations", n.project, zone).
@@ -147,7 +147,7 @@ func operationError(op string, o *googlerest.Operation) error {
 	}
 	first := o.Error.Errors[0]
 	a := answer{status: int(o.HTTPErrorStatusCode), code: first.Code, message: first.Message}
-	return &cloud.Error{Class: a.class(), Op: op, Code: a.code, Message: a.message}
+	return &cloud.Error{Class: a.errorClass(), Op: op, Code: a.code, Message: a.message}
 }
 
 // timeOf reads a time of Google's; the zero time when there is none.

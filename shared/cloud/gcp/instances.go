@@ -26,8 +26,8 @@ var instances = kind{
 	act:  actInstances,
 }
 
-// listInstances reads a page of the instances of all zones of the region. Zones of other regions that do not answer
-// are none of its business.
+// listInstances reads a page of the instances of all zones of the region. It ignores zones of other regions that do
+// not answer.
 func listInstances(ctx context.Context, p place, page string) (cloud.ResourcePage, error) {
 	out, err := call[googlerest.InstanceAggregatedList](ctx, p.session, googlerest.Get("compute.instances.list",
 		googlerest.Compute+"projects/{project}/aggregated/instances", p.project).Set("filter", inZones(p.region)).
@@ -35,7 +35,7 @@ func listInstances(ctx context.Context, p place, page string) (cloud.ResourcePag
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
-	if err := p.missing(out.Unreachables); err != nil {
+	if err := p.missingZonesError(out.Unreachables); err != nil {
 		return cloud.ResourcePage{}, err
 	}
 	got := cloud.ResourcePage{Next: out.NextPageToken}
@@ -49,9 +49,9 @@ func listInstances(ctx context.Context, p place, page string) (cloud.ResourcePag
 	return got, nil
 }
 
-// missing returns the error of a listing that some zones of the region did not answer: the resources of those zones
-// are unknown, not gone.
-func (p place) missing(unreachable []string) error {
+// missingZonesError returns the error of a listing that some zones of the region did not answer: the resources of
+// those zones are unknown, not gone.
+func (p place) missingZonesError(unreachable []string) error {
 	for _, scope := range unreachable {
 		if regionOf(lastPart(scope)) == p.region {
 			return &cloud.Error{Class: cloud.Transient, Code: "Unreachable",
@@ -89,7 +89,8 @@ func readInstances(ctx context.Context, p place, refs []ref) ([]cloud.State, err
 		}
 		states = append(states, cloud.State{
 			UID: r.uid, Status: instanceStatuses[i.Status].orUnknown(), Native: i.Status,
-			Reason: notes.explain(ctx, r, i), Unschedulable: tiedInstance(i), NoCapacity: notes.lacksRoom(ctx, r, i),
+			Reason: notes.explainState(ctx, r, i), Unschedulable: tiedInstance(i),
+			NoCapacity: notes.lacksRoom(ctx, r, i),
 		})
 	}
 	return states, nil
@@ -129,7 +130,7 @@ func actInstances(ctx context.Context, p place, v cloud.Verb, targets []target) 
 		refs[i] = t.ref
 	}
 	found, err := findInstances(ctx, p, refs)
-	cloud.InParallel(len(targets), width, func(n int) {
+	cloud.InParallel(len(targets), parallelCalls, func(n int) {
 		i, ok := found[refs[n].uid]
 		switch {
 		case err != nil:
@@ -164,17 +165,17 @@ func actInstance(ctx context.Context, p place, v cloud.Verb, r ref, i *googleres
 		Set("requestId", uuid.NewString()))
 }
 
-// native is a status of Google's in the words of this service; the zero value is one that we do not know.
-type native struct{ status cloud.Status }
+// nativeStatus is the status for one of Google's states; the zero value is an unknown state.
+type nativeStatus struct{ status cloud.Status }
 
-func (n native) orUnknown() cloud.Status {
+func (n nativeStatus) orUnknown() cloud.Status {
 	if n.status == "" {
 		return cloud.Unknown
 	}
 	return n.status
 }
 
-var instanceStatuses = map[string]native{
+var instanceStatuses = map[string]nativeStatus{
 	"PENDING":        {cloud.Pending},
 	"PROVISIONING":   {cloud.Starting},
 	"STAGING":        {cloud.Starting},

@@ -27,7 +27,9 @@ func TestAnInstanceIsRefusedThatAStopWouldHarm(t *testing.T) {
 		"member of managed instance group web, which would make it again: act on the group": {Group: "web"},
 		"node of GKE node pool blue: act on the node pool": {Group: "gke",
 			Labels: map[string]string{"goog-k8s-node-pool-name": "blue"}},
-		"node of Dataproc cluster sparks: stop the cluster": {Labels: map[string]string{"goog-dataproc-cluster-name": "sparks"}},
+		"node of Dataproc cluster sparks: stop the cluster": {
+			Labels: map[string]string{"goog-dataproc-cluster-name": "sparks"},
+		},
 	} {
 		t.Run(says, func(t *testing.T) {
 			tw, c := connect(t)

@@ -16,12 +16,14 @@ import (
 // older and newer are the two forms of Google's errors.
 func older(status int, reason string) error {
 	return refusal(status,
-		fmt.Sprintf(`{"error":{"code":%d,"message":"the words","errors":[{"message":"the words","domain":"global","reason":%q}]}}`, status, reason))
+		fmt.Sprintf(`{"error":{"code":%d,"message":"the words",
+			"errors":[{"message":"the words","domain":"global","reason":%q}]}}`, status, reason))
 }
 
 func newer(status int, code, reason string) error {
 	return refusal(status,
-		fmt.Sprintf(`{"error":{"code":%d,"message":"the words","status":%q,"details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":%q}]}}`, status, code, reason))
+		fmt.Sprintf(`{"error":{"code":%d,"message":"the words","status":%q,
+			"details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":%q}]}}`, status, code, reason))
 }
 
 func refusal(status int, body string) error { return &googleapi.Error{Code: status, Body: body} }

@@ -83,20 +83,22 @@ func addTimes(f cloud.Facts, i *googlerest.Instance) {
 	}
 }
 
-// premium are the parts of names of licences that are billed by the hour.
-var premium = []string{"windows-server", "sql-server", "rhel", "sles"}
+// billedLicences are the parts of names of licences that are billed by the hour.
+var billedLicences = []string{"windows-server", "sql-server", "rhel", "sles"}
 
 func addBoot(f cloud.Facts, i *googlerest.Instance) {
 	for _, d := range i.Disks {
 		for _, l := range d.Licenses {
-			if d.Boot && slices.ContainsFunc(premium, func(p string) bool { return strings.Contains(lastPart(l), p) }) {
+			if d.Boot && slices.ContainsFunc(billedLicences, func(p string) bool {
+				return strings.Contains(lastPart(l), p)
+			}) {
 				f["os_license"] = lastPart(l)
 			}
 		}
 	}
 }
 
-// groupFacts are those of a managed instance group.
+// groupFacts returns the facts of a managed instance group.
 func groupFacts(g group) cloud.Facts {
 	f := cloud.Facts{
 		"target_size": float64(g.TargetSize), "regional": g.Zone == "", "autohealing": len(g.AutoHealingPolicies) > 0,
@@ -115,7 +117,7 @@ func groupFacts(g group) cloud.Facts {
 	return f
 }
 
-// nodepoolFacts are those of a node pool.
+// nodepoolFacts returns the facts of a node pool.
 func nodepoolFacts(n nodepool) cloud.Facts {
 	nodes := int64(0)
 	for _, s := range n.sizes {
@@ -137,10 +139,11 @@ func nodepoolFacts(n nodepool) cloud.Facts {
 	return f
 }
 
-// databaseFacts are those of a Cloud SQL instance.
+// databaseFacts returns the facts of a Cloud SQL instance.
 func databaseFacts(d *googlerest.DatabaseInstance) cloud.Facts {
 	f := cloud.Facts{
-		"activation": activation(d), "engine": d.DatabaseVersion, "replica": d.InstanceType == "READ_REPLICA_INSTANCE",
+		"activation": activationPolicy(d), "engine": d.DatabaseVersion,
+		"replica":       d.InstanceType == "READ_REPLICA_INSTANCE",
 		"replica_count": float64(len(d.ReplicaNames)),
 	}
 	s := d.Settings
@@ -171,8 +174,8 @@ func databaseFacts(d *googlerest.DatabaseInstance) cloud.Facts {
 var tierName = regexp.MustCompile(
 	`^db-(?:custom|[a-z0-9]+-(?:standard|highmem|highcpu)|perf-optimized-[A-Z]|memory-optimized-[A-Z])-(\d+)(?:-\d+)?$`)
 
-// tierCores reads the cores of a tier out of its name: the listing of tiers tells of memory alone. The shared ones
-// have no whole core.
+// tierCores reads the number of cores from the name of a tier, because the listing of tiers has only the memory.
+// Shared tiers count as one core.
 func tierCores(tier string) (float64, bool) {
 	switch tier {
 	case "db-f1-micro", "db-g1-small":
@@ -186,7 +189,7 @@ func tierCores(tier string) (float64, bool) {
 	return n, err == nil
 }
 
-// runFacts are those of a Cloud Run service.
+// runFacts returns the facts of a Cloud Run service.
 func runFacts(s runService) cloud.Facts {
 	f := cloud.Facts{"ingress": s.Ingress, "min_instances": float64(s.Scaling.MinInstanceCount), "gpu": false}
 	t := s.Template
@@ -204,7 +207,7 @@ func runFacts(s runService) cloud.Facts {
 	return f
 }
 
-// suffixes are those of quantities: "500m" of a core, "512Mi" of memory.
+// suffixes are the suffixes of quantities: "500m" of a core, "512Mi" of memory.
 var suffixes = map[string]float64{
 	"": 1, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30,
 }

@@ -30,14 +30,14 @@ func newLimiter(o Options, limits map[string]Limit) *throttle.Limiter {
 	return throttle.New(throttle.Options{Clock: o.Clock, Store: o.Store, Limits: limits, Log: o.Log})
 }
 
-// newEndpointLimiter is of this process alone.
+// newEndpointLimiter returns a limiter that this process does not share.
 func newEndpointLimiter(o Options) *throttle.Limiter {
 	o.Store = nil
 	return newLimiter(o, endpointLimits)
 }
 
 // limiter returns the limiter of the account.
-func (t *patient) limiter() *throttle.Limiter {
+func (t *retryTransport) limiter() *throttle.Limiter {
 	if t.endpoint != nil {
 		return t.provider.endpoints
 	}
@@ -45,7 +45,7 @@ func (t *patient) limiter() *throttle.Limiter {
 }
 
 // bucketOf names the bucket of a request: its API's, and of that the calls that read or those that change.
-func (t *patient) bucketOf(r *http.Request) throttle.Key {
+func (t *retryTransport) bucketOf(r *http.Request) throttle.Key {
 	api, _, _ := strings.Cut(r.URL.Host, ".")
 	group := ":write"
 	if r.Method == http.MethodGet {
@@ -54,10 +54,10 @@ func (t *patient) bucketOf(r *http.Request) throttle.Key {
 	return throttle.Key{Account: t.project, API: api + group}
 }
 
-// learn tells the limiter how an attempt ended.
-func (t *patient) learn(k throttle.Key, resp *http.Response, body []byte) {
+// learnFrom reports the end of an attempt to the limiter.
+func (t *retryTransport) learnFrom(k throttle.Key, resp *http.Response, body []byte) {
 	switch {
-	case resp.StatusCode >= http.StatusBadRequest && parseAnswer(resp.StatusCode, body).class() == cloud.Throttled:
+	case resp.StatusCode >= http.StatusBadRequest && parseAnswer(resp.StatusCode, body).errorClass() == cloud.Throttled:
 		t.limiter().Throttled(k, retryAfter(resp.Header))
 	case resp.StatusCode < http.StatusInternalServerError:
 		t.limiter().Answered(k)

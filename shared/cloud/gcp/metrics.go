@@ -129,8 +129,8 @@ func (m meter) keysOf(uids []string) map[string]string {
 	return keys
 }
 
-// Metrics reads measures by timeSeries.list: one call tells a measure of all resources of a region, some hundred
-// thousand points a page.
+// Metrics reads measures with timeSeries.list: one call returns a measure of all resources of a region, about 100,000
+// points a page.
 func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.MetricAnswer, error) {
 	m, ok := meters[r.Type]
 	if !ok {
@@ -141,7 +141,7 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 		return cloud.MetricAnswer{}, err
 	}
 	answers, errs := make([]cloud.MetricAnswer, len(r.Measures)), make([]error, len(r.Measures))
-	cloud.InParallel(len(r.Measures), width, func(i int) { answers[i], errs[i] = m.read(ctx, p, r, i) })
+	cloud.InParallel(len(r.Measures), parallelCalls, func(i int) { answers[i], errs[i] = m.readMeasure(ctx, p, r, i) })
 	var out cloud.MetricAnswer
 	for i, a := range answers {
 		if errs[i] != nil {
@@ -154,12 +154,12 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 	return out, nil
 }
 
-// read reads all pages of one measure.
-func (m meter) read(ctx context.Context, p place, r cloud.MetricRequest, n int) (cloud.MetricAnswer, error) {
+// readMeasure reads all pages of one measure.
+func (m meter) readMeasure(ctx context.Context, p place, r cloud.MetricRequest, n int) (cloud.MetricAnswer, error) {
 	keys := m.keysOf(r.UIDs)
 	var out cloud.MetricAnswer
 	list := googlerest.Get(metricsNeed, googlerest.Monitoring+"{+name}/timeSeries", "projects/"+p.project).
-		Set("filter", m.filter(r, n)).
+		Set("filter", m.metricFilter(r, n)).
 		Set("interval.startTime", r.From.UTC().Format(time.RFC3339)).
 		Set("interval.endTime", r.To.UTC().Format(time.RFC3339)).
 		Set("aggregation.alignmentPeriod", fmt.Sprintf("%ds", int(r.Period.Seconds()))).
@@ -192,8 +192,8 @@ func (m meter) read(ctx context.Context, p place, r cloud.MetricRequest, n int) 
 		maxPages)
 }
 
-// filter is for the measure, in the region, and of the resources where they are few enough to be named.
-func (m meter) filter(r cloud.MetricRequest, n int) string {
+// metricFilter is for the measure, in the region, and of the resources where they are few enough to be named.
+func (m meter) metricFilter(r cloud.MetricRequest, n int) string {
 	one := r.Measures[n]
 	metric, state, _ := strings.Cut(one.Metric, " state=")
 	f := fmt.Sprintf(`metric.type = "%s/%s" AND `+m.place, one.Namespace, metric, r.Region)
@@ -224,7 +224,7 @@ func addSeries(found map[string]*cloud.Points, uid string, s *googlerest.TimeSer
 	old := found[uid]
 	next := &cloud.Points{UID: uid}
 	for _, point := range slices.Backward(s.Points) {
-		if v, ok := number(point.Value); ok {
+		if v, ok := numberOf(point.Value); ok {
 			next.Times, next.Values = append(next.Times, timeOf(point.Interval.EndTime).Add(-period)),
 				append(next.Values, v)
 		}
@@ -236,7 +236,7 @@ func addSeries(found map[string]*cloud.Points, uid string, s *googlerest.TimeSer
 	return true
 }
 
-func number(v googlerest.TypedValue) (float64, bool) {
+func numberOf(v googlerest.TypedValue) (float64, bool) {
 	switch {
 	case v.DoubleValue != nil:
 		return float64(*v.DoubleValue), true

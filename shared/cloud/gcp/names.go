@@ -55,7 +55,7 @@ func (r ref) path() string { return strings.TrimPrefix(r.uid, "//"+r.service+"/"
 // region returns the region of the place in the name; "" when there is none.
 func (r ref) region() string { return regionOf(r.location) }
 
-// isRegional reports whether the resource is of a region, and of none of its zones.
+// isRegional reports whether the resource belongs to a region and not to one zone.
 func (r ref) isRegional() bool { return regionName.MatchString(r.location) }
 
 // regionOf returns the region of a zone, or of a region itself: us-central1 of us-central1-a.

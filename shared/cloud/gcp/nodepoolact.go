@@ -42,7 +42,7 @@ func actNodepool(ctx context.Context, p place, v cloud.Verb, t target) error {
 	if err != nil {
 		return err
 	}
-	if reason := n.tied(); reason != "" {
+	if reason := n.stopObstacle(); reason != "" {
 		return errUnsupported("%s", reason)
 	}
 	if v == cloud.Stop {
@@ -128,7 +128,7 @@ func changePool(ctx context.Context, p place, r ref, request *googlerest.Request
 		if n == operationPolls {
 			return errMoving("operation %s (%s) is %s and not yet done", o.Name, o.OperationType, o.Status)
 		}
-		if err = p.pause(ctx); err == nil {
+		if err = p.awaitPause(ctx); err == nil {
 			o, err = call[googlerest.ClusterOperation](ctx, p.session, googlerest.Get("container.operations.get",
 				googlerest.Container+"{+name}", "projects/"+r.project+"/locations/"+r.location+"/operations/"+o.Name))
 		}
@@ -147,7 +147,7 @@ func scaleNodepool(ctx context.Context, p place, r ref, want cloud.Capacity) err
 		return err
 	}
 	s := n.scaling()
-	z := size{Max: most, Desired: n.perZone()}
+	z := size{Max: largestSize, Desired: n.perZone()}
 	if s != nil && !s.isTotal() {
 		z.Min, z.Max = s.Min, s.Max
 	}
@@ -171,8 +171,8 @@ func scaleNodepool(ctx context.Context, p place, r ref, want cloud.Capacity) err
 func (n nodepool) refuseScale(want cloud.Capacity) error {
 	s := n.scaling()
 	switch {
-	case n.tied() != "":
-		return errUnsupported("%s", n.tied())
+	case n.stopObstacle() != "":
+		return errUnsupported("%s", n.stopObstacle())
 	case changesBounds(want) && s == nil:
 		return errUnsupported("the node pool %s is not scaled: only its desired size can be set", n.Name)
 	case changesBounds(want) && s.isTotal():

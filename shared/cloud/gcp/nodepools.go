@@ -9,9 +9,9 @@ import (
 	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// nodepools are node pools of GKE; the uid is the full name. Sizes are nodes per zone, as GKE sets them, and are read
-// from the instance groups: initialNodeCount is that of the day on which the pool was made. Workloads should be
-// stopped first: the autoscaler of another pool may grow for pods that find no node.
+// nodepools are node pools of GKE; the uid is the full name. Sizes are nodes per zone, as GKE sets them. They are read
+// from the instance groups, because initialNodeCount is the number at the creation of the pool. Workloads should be
+// stopped first: another pool's autoscaler may grow for pods without a node.
 var nodepools = kind{
 	Kind:    catalogueKind(cloud.GCPGKENodepool),
 	service: "container.googleapis.com", collection: "nodePools",
@@ -76,7 +76,7 @@ func listClusters(ctx context.Context, p place) ([]*googlerest.Cluster, error) {
 	out, err := call[googlerest.ClusterList](ctx, p.session, googlerest.Get("container.clusters.list",
 		googlerest.Container+"{+parent}/clusters", "projects/"+p.project+"/locations/-"))
 	if err == nil {
-		err = p.missing(out.MissingZones)
+		err = p.missingZonesError(out.MissingZones)
 	}
 	if err != nil {
 		return nil, err
@@ -125,7 +125,8 @@ func listGroupSizes(ctx context.Context, p place) (map[string]int64, error) {
 func nodepoolResource(n nodepool) cloud.Resource {
 	r := cloud.Resource{
 		UID: n.uid, Name: n.Name, Status: n.status(), Tags: tagsOf(n.labels), Capacity: n.capacity(),
-		ParentUID: strings.TrimSuffix(n.uid, "/nodePools/"+n.Name), Unschedulable: n.tied(), Facts: nodepoolFacts(n),
+		ParentUID: strings.TrimSuffix(n.uid, "/nodePools/"+n.Name), Unschedulable: n.stopObstacle(),
+		Facts: nodepoolFacts(n),
 	}
 	if !n.isRegional() {
 		r.Zone = n.location
@@ -185,8 +186,8 @@ func (n nodepool) status() cloud.Status {
 	}
 }
 
-// tied returns why a pool may not be stopped.
-func (n nodepool) tied() string {
+// stopObstacle returns why a pool may not be stopped.
+func (n nodepool) stopObstacle() string {
 	switch {
 	case n.autopilot:
 		return "belongs to an Autopilot cluster, whose nodes Google sizes by its pods: stop the workloads"
@@ -246,10 +247,10 @@ func getNodepools(ctx context.Context, p place, cluster string, refs []ref) ([]n
 // groupSizes returns the sizes of these instance groups.
 func groupSizes(ctx context.Context, p place, links []string) ([]int64, error) {
 	sizes, errs := make([]int64, len(links)), make([]error, len(links))
-	cloud.InParallel(len(links), width, func(i int) {
+	cloud.InParallel(len(links), parallelCalls, func(i int) {
 		r, ok := parseName(fullName("compute.googleapis.com", links[i]))
 		if !ok {
-			errs[i] = errInvalid("GKE names an instance group %.300q, which is no name", links[i])
+			errs[i] = errInvalid("GKE returned %.300q, which is not the name of an instance group", links[i])
 			return
 		}
 		var m *googlerest.InstanceGroupManager
@@ -271,7 +272,7 @@ func groupSizes(ctx context.Context, p place, links []string) ([]int64, error) {
 
 func nodepoolState(n nodepool) cloud.State {
 	s := cloud.State{
-		UID: n.uid, Status: n.status(), Reason: n.reason(), Unschedulable: n.tied(),
+		UID: n.uid, Status: n.status(), Reason: n.reason(), Unschedulable: n.stopObstacle(),
 		Native: fmt.Sprintf("%s, nodes per zone %v", n.Status, n.sizes),
 	}
 	if n.perZone() > 0 {

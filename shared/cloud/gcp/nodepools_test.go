@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 )
 
-func pool(tw *gcptwin.Cloud, n gcptwin.Pool, perZone int64) *gcptwin.Pool {
+func addPool(tw *gcptwin.Cloud, n gcptwin.Pool, perZone int64) *gcptwin.Pool {
 	n.Name, n.Zones = "blue", []string{region + "-b", region + "-c"}
 	return tw.AddPool(tw.AddCluster(gcptwin.Cluster{Name: "prod", Location: region}), n, perZone)
 }
@@ -25,7 +25,7 @@ func TestANodePoolIsNotScaledWhileItIsStopped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tw, c := connect(t)
-			n := pool(tw, gcptwin.Pool{Scaling: maps.Clone(scaling)}, 3)
+			n := addPool(tw, gcptwin.Pool{Scaling: maps.Clone(scaling)}, 3)
 			before := state(t, c, cloud.GCPGKENodepool, n.UID()).Snapshot
 			if err := act(t, c, cloud.Stop, cloud.GCPGKENodepool, cloud.Target{UID: n.UID()}); err != nil {
 				t.Fatalf("stop: %v", err)
@@ -59,7 +59,7 @@ func TestANodePoolIsNotScaledWhileItIsStopped(t *testing.T) {
 
 func TestANodePoolIsAsBigAsItsInstanceGroups(t *testing.T) {
 	tw, c := connect(t)
-	n := pool(tw, gcptwin.Pool{Initial: 7}, 2)
+	n := addPool(tw, gcptwin.Pool{Initial: 7}, 2)
 	tw.ChangeLocked(func() { n.Groups[1].Size = 4 })
 	got, err := c.List(t.Context(), cloud.GCPGKENodepool, region, "")
 	if err != nil || len(got.Resources) != 1 {
@@ -75,7 +75,7 @@ func TestANodePoolIsAsBigAsItsInstanceGroups(t *testing.T) {
 
 func TestAClusterThatIsBusyIsToBeReadAgain(t *testing.T) {
 	tw, c := connect(t)
-	n := pool(tw, gcptwin.Pool{}, 2)
+	n := addPool(tw, gcptwin.Pool{}, 2)
 	before := state(t, c, cloud.GCPGKENodepool, n.UID()).Snapshot
 	if err := act(t, c, cloud.Stop, cloud.GCPGKENodepool, cloud.Target{UID: n.UID()}); err != nil {
 		t.Fatal(err)
@@ -93,7 +93,8 @@ func TestAClusterThatIsBusyIsToBeReadAgain(t *testing.T) {
 // A crash between the two steps of a stop or a start leaves a state in which the next act completes the rest.
 func TestANodePoolThatIsHalfDoneIsActedOnAgain(t *testing.T) {
 	tw, c := connect(t)
-	n := pool(tw, gcptwin.Pool{Scaling: map[string]any{"enabled": true, "minNodeCount": 1.0, "maxNodeCount": 5.0}}, 3)
+	n := addPool(tw,
+		gcptwin.Pool{Scaling: map[string]any{"enabled": true, "minNodeCount": 1.0, "maxNodeCount": 5.0}}, 3)
 	before := state(t, c, cloud.GCPGKENodepool, n.UID()).Snapshot
 	stuck := gcptwin.Fault{Op: "container.nodePools.setSize", Reason: "UNAVAILABLE", Message: "try later", Status: 503,
 		Times: -1}
@@ -123,7 +124,8 @@ func TestANodePoolThatIsHalfDoneIsActedOnAgain(t *testing.T) {
 func TestAScalingThatIsSlowToGoOffIsWaitedForALittle(t *testing.T) {
 	tw, c := connect(t)
 	tw.Slow = true
-	n := pool(tw, gcptwin.Pool{Scaling: map[string]any{"enabled": true, "minNodeCount": 1.0, "maxNodeCount": 5.0}}, 3)
+	n := addPool(tw,
+		gcptwin.Pool{Scaling: map[string]any{"enabled": true, "minNodeCount": 1.0, "maxNodeCount": 5.0}}, 3)
 	err := act(t, c, cloud.Stop, cloud.GCPGKENodepool, cloud.Target{UID: n.UID()})
 	wantClass(t, "stop", err, cloud.Moving)
 	if len(tw.Calls("container.nodePools.setSize")) != 0 {
@@ -138,7 +140,8 @@ func TestANodePoolThatGoogleSizesIsRefused(t *testing.T) {
 	tw, c := connect(t)
 	auto := tw.AddPool(tw.AddCluster(gcptwin.Cluster{Name: "auto", Location: region, Autopilot: true}),
 		gcptwin.Pool{Name: "p", Zones: []string{region + "-b"}}, 2)
-	made := pool(tw, gcptwin.Pool{Scaling: map[string]any{"enabled": true, "autoprovisioned": true, "maxNodeCount": 5.0}},
+	made := addPool(tw,
+		gcptwin.Pool{Scaling: map[string]any{"enabled": true, "autoprovisioned": true, "maxNodeCount": 5.0}},
 		2)
 	for _, n := range []*gcptwin.Pool{auto, made} {
 		wantClass(t, "stop of "+n.Name, act(t, c, cloud.Stop, cloud.GCPGKENodepool, cloud.Target{UID: n.UID()}),
@@ -149,7 +152,8 @@ func TestANodePoolThatGoogleSizesIsRefused(t *testing.T) {
 
 func TestANodePoolThatOthersStoppedStartsSmall(t *testing.T) {
 	tw, c := connect(t)
-	n := pool(tw, gcptwin.Pool{Scaling: map[string]any{"enabled": true, "minNodeCount": 2.0, "maxNodeCount": 5.0}}, 0)
+	n := addPool(tw,
+		gcptwin.Pool{Scaling: map[string]any{"enabled": true, "minNodeCount": 2.0, "maxNodeCount": 5.0}}, 0)
 	if err := act(t, c, cloud.Start, cloud.GCPGKENodepool, cloud.Target{UID: n.UID()}); err != nil ||
 		fmt.Sprint(n.Nodes()) != "[2 2]" {
 		t.Errorf("start: %v, %v nodes; want its minimum", err, n.Nodes())
@@ -158,7 +162,7 @@ func TestANodePoolThatOthersStoppedStartsSmall(t *testing.T) {
 
 func TestAnUnhealthyNodePoolSaysWhy(t *testing.T) {
 	tw, c := connect(t)
-	n := pool(tw, gcptwin.Pool{Status: "RUNNING_WITH_ERROR", StatusMessage: "2 nodes did not register"}, 2)
+	n := addPool(tw, gcptwin.Pool{Status: "RUNNING_WITH_ERROR", StatusMessage: "2 nodes did not register"}, 2)
 	if s := state(t, c, cloud.GCPGKENodepool, n.UID()); s.Status != cloud.Unknown ||
 		s.Reason != "2 nodes did not register" {
 		t.Errorf("%+v", s)
@@ -167,7 +171,9 @@ func TestAnUnhealthyNodePoolSaysWhy(t *testing.T) {
 
 func TestANodePoolIsScaledByZone(t *testing.T) {
 	tw, c := connect(t)
-	n := pool(tw, gcptwin.Pool{Scaling: map[string]any{"enabled": true, "minNodeCount": 1.0, "maxNodeCount": 3.0, "locationPolicy": "ANY"}}, 2)
+	n := addPool(tw, gcptwin.Pool{Scaling: map[string]any{
+		"enabled": true, "minNodeCount": 1.0, "maxNodeCount": 3.0, "locationPolicy": "ANY",
+	}}, 2)
 	five := int64(5)
 	if err := c.Scale(t.Context(), cloud.GCPGKENodepool, region, n.UID(),
 		cloud.Capacity{Desired: &five, Max: &five}); err != nil {
@@ -190,7 +196,7 @@ func TestANodePoolIsScaledByZone(t *testing.T) {
 
 func TestClustersAreNamedAndDescribed(t *testing.T) {
 	tw, c := connect(t)
-	pool(tw, gcptwin.Pool{}, 3)
+	addPool(tw, gcptwin.Pool{}, 3)
 	tw.AddCluster(gcptwin.Cluster{Name: "dev", Location: region + "-b", Status: "DEGRADED"})
 	tw.AddCluster(gcptwin.Cluster{Name: "far", Location: "us-central1"})
 	clusters := c.(cloud.Clusters)
@@ -226,7 +232,8 @@ func TestAClusterIsEnteredWithTheAccountsToken(t *testing.T) {
 	tw.AddCluster(gcptwin.Cluster{Name: "young", Location: region, Status: "PROVISIONING"})
 	access := c.(cloud.ClusterAccess)
 	plain, err := access.EnterCluster(t.Context(), region, "plain")
-	if err != nil || plain.UID != "//container.googleapis.com/projects/"+gcptwin.Project+"/locations/"+region+"/clusters/plain" || plain.Server != "https://203.0.113.7" || string(plain.Authority) != "PEM" {
+	uid := "//container.googleapis.com/projects/" + gcptwin.Project + "/locations/" + region + "/clusters/plain"
+	if err != nil || plain.UID != uid || plain.Server != "https://203.0.113.7" || string(plain.Authority) != "PEM" {
 		t.Fatalf("EnterCluster = %+v, %v", plain, err)
 	}
 	if token, err := plain.Token(t.Context()); err != nil || !strings.HasPrefix(token, "ya29.twin") {

@@ -19,7 +19,7 @@ var organisationNeeds = []string{
 const (
 	// maxUnits bounds a walk through folders that would not end.
 	maxUnits = 10_000
-	// projectPage is how many projects or folders are asked for at once.
+	// projectPage is the number of projects or folders in a page.
 	projectPage = 300
 )
 
@@ -79,7 +79,7 @@ func (c *conn) Members(ctx context.Context, _ bool) ([]cloud.Member, error) {
 		if w.units += len(level); w.units > maxUnits {
 			return nil, errUnsupported("there are more than %d folders", maxUnits)
 		}
-		if level, err = w.walk(ctx, level); err != nil {
+		if level, err = w.walkLevel(ctx, level); err != nil {
 			return nil, err
 		}
 		if err = checkMembers(len(w.found)); err != nil {
@@ -99,11 +99,11 @@ type projectWalk struct {
 	inner [][]cloud.Unit
 }
 
-// walk finds the projects in the first of each of the units, and gives the folders in them.
-func (w *projectWalk) walk(ctx context.Context, level [][]cloud.Unit) ([][]cloud.Unit, error) {
+// walkLevel finds the projects in the first of each of the units, and gives the folders in them.
+func (w *projectWalk) walkLevel(ctx context.Context, level [][]cloud.Unit) ([][]cloud.Unit, error) {
 	w.inner = nil
 	errs := make([]error, len(level))
-	cloud.InParallel(len(level), width, func(i int) { errs[i] = w.visit(ctx, level[i]) })
+	cloud.InParallel(len(level), parallelCalls, func(i int) { errs[i] = w.visitUnit(ctx, level[i]) })
 	for _, err := range errs {
 		if err != nil {
 			return nil, err
@@ -112,7 +112,7 @@ func (w *projectWalk) walk(ctx context.Context, level [][]cloud.Unit) ([][]cloud
 	return w.inner, nil
 }
 
-func (w *projectWalk) visit(ctx context.Context, units []cloud.Unit) error {
+func (w *projectWalk) visitUnit(ctx context.Context, units []cloud.Unit) error {
 	projects, err := w.listProjects(ctx, units[0], 0)
 	if err != nil {
 		return err

@@ -15,7 +15,8 @@ const assetsNeed = "cloudasset.assets.searchAllResources"
 
 // assetFields are the fields that are requested. The versioned resource is the resource as its own API returns it, a
 // few minutes old. The waste rules read it without a call for each type.
-const assetFields = "name,assetType,displayName,location,labels,createTime,state,parentFullResourceName,versionedResources"
+const assetFields = "name,assetType,displayName,location,labels,createTime,state,parentFullResourceName," +
+	"versionedResources"
 
 // listOthers reads a page of the resources of the region that have no kind, from Cloud Asset Inventory, which knows
 // all types. Resources without a region (global ones and those of several regions) are in region Global. It returns an
@@ -90,7 +91,7 @@ func assetFacts(kindType string, a *googlerest.Asset, n neighbours) cloud.Facts 
 	if read == nil || len(a.VersionedResources) == 0 {
 		return nil
 	}
-	var t thing
+	var t assetResource
 	if json.Unmarshal(a.VersionedResources[len(a.VersionedResources)-1].Resource, &t) != nil {
 		return nil
 	}

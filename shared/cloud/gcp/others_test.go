@@ -85,7 +85,8 @@ func TestFactsAreThoseOfTheThingsThemselves(t *testing.T) {
 		want       cloud.Facts
 	}{
 		"a disk that was detached": {"Disk",
-			`{"sizeGb":"100","type":"https://x/diskTypes/pd-ssd","lastDetachTimestamp":"2026-04-01T00:00:00Z","lastAttachTimestamp":"2026-03-02T00:00:00Z"}`, cloud.Facts{
+			`{"sizeGb":"100","type":"https://x/diskTypes/pd-ssd","lastDetachTimestamp":"2026-04-01T00:00:00Z",
+				"lastAttachTimestamp":"2026-03-02T00:00:00Z"}`, cloud.Facts{
 				"users": []string{}, "disk_type": "pd-ssd", "size_gb": 100.0, "provisioned_iops": 0.0,
 				"regional":            false,
 				"instance_state":      "",
@@ -100,7 +101,8 @@ func TestFactsAreThoseOfTheThingsThemselves(t *testing.T) {
 			"last_detached_at": created,
 		}},
 		"a disk in use": {"Disk",
-			`{"sizeGb":"10","type":"pd-standard","users":["i"],"lastAttachTimestamp":"2026-03-02T00:00:00Z","region":"r","provisionedIops":"3000"}`, cloud.Facts{
+			`{"sizeGb":"10","type":"pd-standard","users":["i"],"lastAttachTimestamp":"2026-03-02T00:00:00Z",
+				"region":"r","provisionedIops":"3000"}`, cloud.Facts{
 				"users": []string{"i"}, "disk_type": "pd-standard", "size_gb": 10.0, "provisioned_iops": 3000.0,
 				"regional":         true,
 				"last_snapshot_at": cloud.Epoch, "pvc": false, "snapshot_policy": false,

@@ -11,7 +11,7 @@ import (
 // projectNeeds are the permissions for the project itself, for the resources without a kind, and for metrics.
 var projectNeeds = []string{"resourcemanager.projects.get", assetsNeed, metricsNeed}
 
-// maxAsked is how many permissions Google takes in one question.
+// maxAsked is the largest number of permissions in one request.
 const maxAsked = 100
 
 // Permissions asks Google which of the permissions that this package uses the credentials have on the project. The
@@ -38,7 +38,7 @@ func (c *conn) KindPermissions(ctx context.Context, kindType, _, _ string) ([]cl
 	return c.testPermissions(ctx, asked)
 }
 
-// testPermissions tells of each permission whether the credentials have it on the project.
+// testPermissions returns for each permission whether the credentials have it on the project.
 func (c *conn) testPermissions(ctx context.Context, asked []cloud.Permission) ([]cloud.Permission, error) {
 	var names []string
 	for _, a := range asked {

@@ -10,8 +10,8 @@ import (
 var machineSKU = regexp.MustCompile(
 	`^(?:([A-Z][0-9][A-Z]?)(?: AMD| Arm)? )?(Predefined |Custom |Custom Extended )?Instance (Core|Ram) running in `)
 
-// described are prices that the beginnings of their descriptions tell apart.
-var described = []struct{ begins, key string }{
+// describedPrices are the prices that are recognized by the beginnings of their descriptions.
+var describedPrices = []struct{ begins, key string }{
 	{"Micro Instance with burstable CPU running in ", "compute/f1-micro"},
 	{"Small Instance with 1 VCPU running in ", "compute/g1-small"},
 	{"Compute optimized Core running in ", "compute/c2/core"},
@@ -34,15 +34,15 @@ var described = []struct{ begins, key string }{
 var databaseSKU = regexp.MustCompile(
 	`^Cloud SQL for (PostgreSQL|MySQL): (Zonal|Regional) - (vCPU|RAM|Standard storage|Low cost storage) in `)
 
-// engines and parts are Google's words of databases, as they stand in keys.
+// engines and parts are Google's names of databases, and the names in price keys.
 var (
 	engines = map[string]string{"PostgreSQL": "postgres", "MySQL": "mysql"}
 	parts   = map[string]string{"vCPU": "core", "RAM": "ram"}
 	stores  = map[string]string{"Standard storage": "PD_SSD", "Low cost storage": "PD_HDD"}
 )
 
-// keys returns the price keys of a SKU; none if no resource here is priced by it.
-func (s *sku) keys() []string {
+// priceKeys returns the price keys of a SKU; none if no resource here is priced by it.
+func (s *sku) priceKeys() []string {
 	if s.Category.Usage != "OnDemand" {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (s *sku) keys() []string {
 		}
 		return []string{"cloudsql/" + engines[m[1]] + "/" + parts[m[3]] + "/" + where}
 	}
-	for _, d := range described {
+	for _, d := range describedPrices {
 		if strings.HasPrefix(s.Description, d.begins) {
 			return []string{d.key}
 		}

@@ -18,11 +18,11 @@ import (
 // catalogue is the address of Google's price catalogue. It takes an API key.
 const catalogue = "https://cloudbilling.googleapis.com/v1"
 
-// pricedServices are the services whose prices are asked for, by Google's numbers of them: Compute Engine, Cloud SQL
-// and Kubernetes Engine.
+// pricedServices are the services whose prices are read, by Google's numbers: Compute Engine, Cloud SQL and Kubernetes
+// Engine.
 var pricedServices = []string{"6F81-5844-456A", "9662-B51E-5089", "CCD8-9BF1-090E"}
 
-// mostPricePages bounds the pages of one service: that of Compute Engine has some ten of 5,000.
+// mostPricePages is the largest number of pages of one service; Compute Engine has about ten of 5,000.
 const mostPricePages = 100
 
 // skuPage is a page of the catalogue.
@@ -69,8 +69,8 @@ func (p *Provider) Prices(ctx context.Context, region string, take func(cloud.Pr
 		base = catalogue
 	}
 	if p.options.PricesKey == "" {
-		return "", fault.New(fault.Unavailable, "Google tells its prices to whoever has an API key: set "+
-			"LAMPLIGHTER_GOOGLE_PRICES_KEY to one that may call the Cloud Billing API")
+		return "", fault.New(fault.Unavailable, "Google shows its prices only to callers with an API key: set "+
+			"LAMPLIGHTER_GOOGLE_PRICES_KEY to a key that may call the Cloud Billing API")
 	}
 	lists := pricelist.Reader{Clock: p.options.Clock, Transport: p.options.Transport, Timeout: time.Minute}
 	for _, service := range pricedServices {
@@ -80,7 +80,7 @@ func (p *Provider) Prices(ctx context.Context, region string, take func(cloud.Pr
 			if err != nil {
 				return "", fmt.Errorf("read page %d of the prices of service %s: %w", n, service, err)
 			}
-			if err = page.tell(region, take); err != nil {
+			if err = page.tellPrices(region, take); err != nil {
 				return "", err
 			}
 			if token = page.Next; token == "" {
@@ -107,7 +107,7 @@ func (p *Provider) readSKUs(ctx context.Context, lists pricelist.Reader, address
 	return page, err
 }
 
-func (page *skuPage) tell(region string, take func(cloud.Price) error) error {
+func (page *skuPage) tellPrices(region string, take func(cloud.Price) error) error {
 	for i := range page.SKUs {
 		s := &page.SKUs[i]
 		if !slices.Contains(s.Regions, region) && !slices.Contains(s.Regions, "global") || len(s.Pricing) == 0 {
@@ -121,7 +121,7 @@ func (page *skuPage) tell(region string, take func(cloud.Price) error) error {
 		if err != nil {
 			return fmt.Errorf("the price of %s: %w", s.ID, err)
 		}
-		for _, key := range s.keys() {
+		for _, key := range s.priceKeys() {
 			if err = take(cloud.Price{Key: key, Unit: unit, USD: usd}); err != nil {
 				return err
 			}

@@ -16,7 +16,7 @@ func actRunService(ctx context.Context, p place, v cloud.Verb, t target) error {
 	if err != nil {
 		return err
 	}
-	if reason := s.tied(); reason != "" {
+	if reason := s.stopObstacle(); reason != "" {
 		return errUnsupported("%s", reason)
 	}
 	if v == cloud.Stop {
@@ -25,11 +25,11 @@ func actRunService(ctx context.Context, p place, v cloud.Verb, t target) error {
 		}
 		return s.setAlways(ctx, p, 0)
 	}
-	if s.always() > 0 { // somebody has started it: the count is his, and the annotation goes
+	if s.alwaysRunning() > 0 { // somebody has started it: the count is his, and the annotation goes
 		if _, marked := s.Annotations[stoppedAt]; s.isManual() || !marked {
 			return nil
 		}
-		return s.setAlways(ctx, p, s.always())
+		return s.setAlways(ctx, p, s.alwaysRunning())
 	}
 	n, err := s.remembered(t)
 	switch {
@@ -60,25 +60,26 @@ func (s runService) remembered(t target) (int64, error) {
 	}
 }
 
-// setAlways sets how many instances run without a request. A minimum of 0 is annotated, so that the service can be
-// told from one that never had a minimum.
+// setAlways sets the number of instances that run without a request. For a minimum of 0 it adds an annotation, which
+// distinguishes the service from one that never had a minimum.
 func (s runService) setAlways(ctx context.Context, p place, n int64) error {
 	var change googlerest.RunServiceChange
 	if s.isManual() {
 		change.Scaling.ManualInstanceCount = &n
-		return s.patch(ctx, p, change, "scaling.manualInstanceCount")
+		return s.patchService(ctx, p, change, "scaling.manualInstanceCount")
 	}
 	change.Scaling.MinInstanceCount, change.Annotations = &n, map[string]string{}
 	maps.Copy(change.Annotations, s.Annotations)
 	delete(change.Annotations, stoppedAt)
 	if n == 0 {
-		change.Annotations[stoppedAt] = strconv.FormatInt(s.always(), 10)
+		change.Annotations[stoppedAt] = strconv.FormatInt(s.alwaysRunning(), 10)
 	}
-	return s.patch(ctx, p, change, "scaling.minInstanceCount", "annotations")
+	return s.patchService(ctx, p, change, "scaling.minInstanceCount", "annotations")
 }
 
-// patch changes the fields of the service that was read: one that was changed meanwhile is refused with 409.
-func (s runService) patch(ctx context.Context, p place, change googlerest.RunServiceChange, fields ...string) error {
+// patchService changes the fields of the service that was read: one that was changed meanwhile is refused with 409.
+func (s runService) patchService(ctx context.Context, p place, change googlerest.RunServiceChange,
+	fields ...string) error {
 	change.Etag = s.Etag
 	o, err := call[googlerest.LongRunningOperation](ctx, p.session, googlerest.Patch("run.services.update",
 		googlerest.Run+"{+name}", s.runLink()).Set("updateMask", strings.Join(fields, ",")).Body(change))
@@ -94,12 +95,12 @@ func scaleRunService(ctx context.Context, p place, r ref, want cloud.Capacity) e
 	if err != nil {
 		return err
 	}
-	z := size{Min: s.Scaling.MinInstanceCount, Max: s.Scaling.MaxInstanceCount, Desired: s.always()}
+	z := size{Min: s.Scaling.MinInstanceCount, Max: s.Scaling.MaxInstanceCount, Desired: s.alwaysRunning()}
 	if s.isManual() {
 		z.Min = 0
 	}
 	if z.Max == 0 || s.isManual() {
-		z.Max = most
+		z.Max = largestSize
 	}
 	if z, err = z.withCapacity(want); err != nil {
 		return err
@@ -129,5 +130,5 @@ func (s runService) setBounds(ctx context.Context, p place, z size, want cloud.C
 	if len(fields) == 0 {
 		return nil
 	}
-	return s.patch(ctx, p, change, fields...)
+	return s.patchService(ctx, p, change, fields...)
 }

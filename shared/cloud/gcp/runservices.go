@@ -30,7 +30,8 @@ var runServices = kind{
 
 const (
 	manual = "MANUAL"
-	// stoppedAt is the annotation that tells a service that was stopped here from one that never had a minimum.
+	// stoppedAt is the annotation that distinguishes a service that was stopped here from one that never had a
+	// minimum.
 	stoppedAt = "lamplighter.dev/stopped-min-instances"
 )
 
@@ -55,8 +56,8 @@ func (s runService) stoppedMin() (int64, bool) {
 	return n, err == nil && n > 0 && s.Scaling.MinInstanceCount == 0
 }
 
-// always returns how many instances run without a request.
-func (s runService) always() int64 {
+// alwaysRunning returns how many instances run without a request.
+func (s runService) alwaysRunning() int64 {
 	if s.isManual() {
 		return s.Scaling.ManualInstanceCount
 	}
@@ -65,7 +66,7 @@ func (s runService) always() int64 {
 
 func (s runService) isOff() bool {
 	_, stopped := s.stoppedMin()
-	return s.always() == 0 && (s.isManual() || stopped)
+	return s.alwaysRunning() == 0 && (s.isManual() || stopped)
 }
 
 func listRunServices(ctx context.Context, p place, page string) (cloud.ResourcePage, error) {
@@ -76,7 +77,7 @@ func listRunServices(ctx context.Context, p place, page string) (cloud.ResourceP
 		return cloud.ResourcePage{}, nil
 	}
 	if err == nil {
-		err = p.missing(out.Unreachable)
+		err = p.missingZonesError(out.Unreachable)
 	}
 	if err != nil {
 		return cloud.ResourcePage{}, err
@@ -100,7 +101,7 @@ func isForeignRegion(err error, region string) bool {
 func runResource(s runService) cloud.Resource {
 	r := cloud.Resource{
 		UID: s.uid, Name: s.name, Status: s.status(), Tags: tagsOf(s.Labels), Capacity: map[string]int64{},
-		Unschedulable: s.tied(), CreatedAt: timeOf(s.CreateTime), Facts: runFacts(s),
+		Unschedulable: s.stopObstacle(), CreatedAt: timeOf(s.CreateTime), Facts: runFacts(s),
 	}
 	z := s.Scaling
 	if s.isManual() {
@@ -134,12 +135,12 @@ func (s runService) status() cloud.Status {
 	}
 }
 
-// tied returns why a service cannot be stopped.
-func (s runService) tied() string {
+// stopObstacle returns why a service cannot be stopped.
+func (s runService) stopObstacle() string {
 	switch {
 	case s.Labels["goog-managed-by"] == "cloudfunctions":
 		return "belongs to a Cloud Function, which sets its scaling: act on the function"
-	case s.always() > 0 || s.isOff():
+	case s.alwaysRunning() > 0 || s.isOff():
 		return ""
 	case s.revisionMin() > 0:
 		return fmt.Sprintf("its minimum of %d is set on the revision, and to change that would deploy a new one: set "+
@@ -186,14 +187,14 @@ func (r ref) runLink() string {
 func runState(s runService) cloud.State {
 	z := s.Scaling
 	out := cloud.State{
-		UID: s.uid, Status: s.status(), Unschedulable: s.tied(),
+		UID: s.uid, Status: s.status(), Unschedulable: s.stopObstacle(),
 		Native: fmt.Sprintf("scaling %s, manual %d, minimum %d", z.ScalingMode, z.ManualInstanceCount,
 			z.MinInstanceCount),
 	}
 	if c := s.TerminalCondition; c != nil && c.State != "CONDITION_SUCCEEDED" {
 		out.Reason = strings.TrimPrefix(c.Reason+": "+c.Message, ": ")
 	}
-	if n := s.always(); n > 0 && s.isManual() {
+	if n := s.alwaysRunning(); n > 0 && s.isManual() {
 		out.Snapshot = encodeSnapshot(runMemory{Manual: &n})
 	} else if n > 0 {
 		out.Snapshot = encodeSnapshot(runMemory{Min: &n})

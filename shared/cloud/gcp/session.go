@@ -31,12 +31,12 @@ type session struct {
 	// scanned is how many bytes questions about bills have scanned
 	scanned int64
 
-	beside acquaintance
+	beside neighbourCache
 }
 
 // openSession makes the HTTP clients of an account; no call is made.
 func (p *Provider) openSession(a cloud.Account) (*session, error) {
-	t := &patient{provider: p, project: cmp.Or(a.NativeID, a.ID)}
+	t := &retryTransport{provider: p, project: cmp.Or(a.NativeID, a.ID)}
 	if a.EndpointURL != "" {
 		endpoint, err := url.Parse(a.EndpointURL)
 		if err != nil {
@@ -44,7 +44,7 @@ func (p *Provider) openSession(a cloud.Account) (*session, error) {
 		}
 		t.endpoint = endpoint
 	}
-	s := &session{provider: p, account: a, tokenHTTP: plainClient(minting{t})}
+	s := &session{provider: p, account: a, tokenHTTP: plainClient(mintTransport{t})}
 	who, err := p.openCredentials(a, s.tokenHTTP)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (p *Provider) openSession(a cloud.Account) (*session, error) {
 		return nil, err
 	}
 	tokens := auth.NewCachedTokenProvider(who.tokens, &auth.CachedTokenProviderOptions{DisableAsyncRefresh: true})
-	s.tokens, s.apiHTTP = tokens, plainClient(&bearer{tokens, t})
+	s.tokens, s.apiHTTP = tokens, plainClient(&tokenTransport{tokens, t})
 	return s, nil
 }
 
@@ -83,7 +83,8 @@ func (c *conn) Identify(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if p.State != "ACTIVE" {
-		return "", &cloud.Error{Class: cloud.Refused, Op: "resourcemanager.projects.get", Code: p.State, Message: fmt.Sprintf("the project %s is not active", p.ProjectID)}
+		return "", &cloud.Error{Class: cloud.Refused, Op: "resourcemanager.projects.get", Code: p.State,
+			Message: fmt.Sprintf("the project %s is not active", p.ProjectID)}
 	}
 	return p.ProjectID, nil
 }

@@ -15,7 +15,8 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 )
 
-const workloadProvider = "//iam.googleapis.com/projects/123456789012/locations/global/workloadIdentityPools/lamplighter/providers/aws"
+const workloadProvider = "//iam.googleapis.com/projects/123456789012/locations/global/workloadIdentityPools/" +
+	"lamplighter/providers/aws"
 
 func federated() cloud.Account {
 	return cloud.Account{

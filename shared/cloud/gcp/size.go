@@ -8,8 +8,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// most bounds a size that something has no maximum for.
-const most = 1_000_000
+// largestSize bounds a size that something has no maximum for.
+const largestSize = 1_000_000
 
 // size is the capacity of something that has a minimum, a maximum and a desired count.
 type size struct{ Min, Max, Desired int64 }
@@ -21,7 +21,7 @@ func (s size) withCapacity(c cloud.Capacity) (size, error) {
 		if f.from == nil {
 			continue
 		}
-		if *f.from < 0 || *f.from > most {
+		if *f.from < 0 || *f.from > largestSize {
 			return s, errInvalid("a size of %d is not possible", *f.from)
 		}
 		*f.to = *f.from
@@ -55,7 +55,7 @@ func decodeSnapshot[T any](raw json.RawMessage) (v T, ok bool, err error) {
 		return v, false, nil
 	}
 	if err := json.Unmarshal(raw, &v); err != nil {
-		return v, false, errInvalid("what was remembered, %s, cannot be read: %v", raw, err)
+		return v, false, errInvalid("the remembered state %s cannot be read: %v", raw, err)
 	}
 	return v, true, nil
 }

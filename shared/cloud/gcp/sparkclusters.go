@@ -23,7 +23,7 @@ var sparkClusters = kind{
 	act:  actOneByOne(actSparkCluster),
 }
 
-var sparkStates = map[string]native{
+var sparkStates = map[string]nativeStatus{
 	"CREATING": {cloud.Pending}, "SCHEDULED": {cloud.Pending}, "RUNNING": {cloud.Running}, "UPDATING": {cloud.Pending},
 	"REPAIRING": {cloud.Pending},
 	"STOPPING":  {cloud.Stopping}, "STOPPED": {cloud.Stopped}, "STARTING": {cloud.Starting},
@@ -94,7 +94,7 @@ func tiedSpark(c *googlerest.SparkCluster) string {
 		return "has no machines of its own: it runs in a Kubernetes cluster"
 	}
 	if w := c.Config.SecondaryWorkerConfig; w.NumInstances > 0 {
-		return fmt.Sprintf("has %d secondary workers, with which Dataproc does not stop it", w.NumInstances)
+		return fmt.Sprintf("has %d secondary workers: Dataproc does not stop such a cluster", w.NumInstances)
 	}
 	for _, g := range []*googlerest.SparkMachines{&c.Config.MasterConfig, c.Config.WorkerConfig} {
 		if g != nil && g.DiskConfig.NumLocalSsds > 0 {

@@ -26,21 +26,21 @@ const maxAnswer = 64 << 20
 // firstBackoff is the longest pause after the first failed attempt.
 const firstBackoff = 500 * time.Millisecond
 
-// patient is the transport of all calls. It makes each call wait for a token of the limiter, gives each attempt a
-// deadline, and repeats a call when Google says that it may be repeated. Repeating is safe: every change of this
+// retryTransport is the transport of all calls. It makes each call wait for a token of the limiter, gives each attempt
+// a deadline, and repeats a call when Google says that it may be repeated. Repeating is safe: every change of this
 // package sets a value or carries a requestId.
-type patient struct {
+type retryTransport struct {
 	provider *Provider
 	project  string
 	endpoint *url.URL // of the account; nil is Google
 }
 
 // RoundTrip returns the answer with its body read to the end.
-func (t *patient) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t *retryTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	defer closeBody(r)
 	for attempt := 1; ; attempt++ {
-		resp, body, err := t.try(r)
-		pause, again := t.again(r.Context(), resp, body, err)
+		resp, body, err := t.tryOnce(r)
+		pause, again := t.mayRetry(r.Context(), resp, body, err)
 		if !again || attempt >= t.provider.options.Attempts {
 			return resp, err
 		}
@@ -57,13 +57,13 @@ func closeBody(r *http.Request) {
 }
 
 // backoff returns a random pause that grows with the attempts.
-func (t *patient) backoff(attempt int) time.Duration {
+func (t *retryTransport) backoff(attempt int) time.Duration {
 	most := min(firstBackoff<<(attempt-1), t.provider.options.MaxBackoff)
 	return rand.N(most + 1) //nolint:gosec // jitter needs no secrecy
 }
 
-// try makes one attempt.
-func (t *patient) try(r *http.Request) (*http.Response, []byte, error) {
+// tryOnce makes one attempt.
+func (t *retryTransport) tryOnce(r *http.Request) (*http.Response, []byte, error) {
 	bucket := t.bucketOf(r)
 	if err := t.limiter().Wait(r.Context(), bucket, 1); err != nil {
 		return nil, nil, err
@@ -83,20 +83,20 @@ func (t *patient) try(r *http.Request) (*http.Response, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	t.learn(bucket, resp, body)
+	t.learnFrom(bucket, resp, body)
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	return resp, body, nil
 }
 
-func (t *patient) base() http.RoundTripper {
+func (t *retryTransport) base() http.RoundTripper {
 	if t.endpoint != nil {
 		return t.provider.guarded
 	}
 	return t.provider.options.Transport
 }
 
-// copyRequest copies the request for one attempt, to the account's endpoint where it has one.
-func (t *patient) copyRequest(ctx context.Context, r *http.Request) (*http.Request, error) {
+// copyRequest copies the request for one attempt, with the account's endpoint if there is one.
+func (t *retryTransport) copyRequest(ctx context.Context, r *http.Request) (*http.Request, error) {
 	one := r.Clone(ctx)
 	if r.Body != nil && r.Body != http.NoBody {
 		if r.GetBody == nil {
@@ -115,8 +115,9 @@ func (t *patient) copyRequest(ctx context.Context, r *http.Request) (*http.Reque
 	return one, nil
 }
 
-// again reports whether another attempt may help, and for how long Google wants to be left alone before it.
-func (t *patient) again(ctx context.Context, resp *http.Response, body []byte, err error) (time.Duration, bool) {
+// mayRetry reports whether another attempt may help, and for how long Google wants to be left alone before it.
+func (t *retryTransport) mayRetry(ctx context.Context, resp *http.Response, body []byte, err error) (time.Duration,
+	bool) {
 	if err != nil {
 		return 0, ctx.Err() == nil && !fault.Is(err, fault.Invalid)
 	}
@@ -124,7 +125,7 @@ func (t *patient) again(ctx context.Context, resp *http.Response, body []byte, e
 		return 0, false
 	}
 	e := parseAnswer(resp.StatusCode, body)
-	if class := e.class(); class != cloud.Throttled && class != cloud.Transient {
+	if class := e.errorClass(); class != cloud.Throttled && class != cloud.Transient {
 		return 0, false
 	}
 	pause := retryAfter(resp.Header)
@@ -140,14 +141,14 @@ func retryAfter(h http.Header) time.Duration {
 	return time.Duration(min(seconds, 3600)) * time.Second
 }
 
-// bearer puts the account's access token into each request.
-type bearer struct {
+// tokenTransport puts the account's access token into each request.
+type tokenTransport struct {
 	tokens auth.TokenProvider
 	next   http.RoundTripper
 }
 
 // RoundTrip fails as the credentials do when they give no token.
-func (b *bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b *tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	token, err := b.tokens.Token(r.Context())
 	if err != nil {
 		closeBody(r)
@@ -158,12 +159,12 @@ func (b *bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.next.RoundTrip(r)
 }
 
-// minting is for the calls that make tokens: a refusal is an error of ours at once, for Google's libraries would tell
-// it as a text.
-type minting struct{ next http.RoundTripper }
+// mintTransport is the transport of the calls that make tokens. It turns a refusal into an error of ours at once,
+// because Google's libraries would keep only its text.
+type mintTransport struct{ next http.RoundTripper }
 
 // RoundTrip returns class Refused when Google does not take the credentials.
-func (m minting) RoundTrip(r *http.Request) (*http.Response, error) {
+func (m mintTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := m.next.RoundTrip(r)
 	if err != nil || resp.StatusCode < http.StatusBadRequest {
 		return resp, err
@@ -173,7 +174,7 @@ func (m minting) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	e := parseAnswer(resp.StatusCode, body)
-	out := &cloud.Error{Class: e.class(), Op: mintingOp(r.URL), Code: e.code, Message: e.message}
+	out := &cloud.Error{Class: e.errorClass(), Op: mintingOp(r.URL), Code: e.code, Message: e.message}
 	if resp.StatusCode != http.StatusNotImplemented && !out.Class.Retryable() || out.Class == cloud.Moving {
 		out.Class = cloud.Refused // the account does not open: no other call will
 	}

@@ -22,7 +22,7 @@ var workbenches = kind{
 }
 
 // workbenchStates: an orphan has lost its machine.
-var workbenchStates = map[string]native{
+var workbenchStates = map[string]nativeStatus{
 	"STARTING": {cloud.Starting}, "PROVISIONING": {cloud.Starting}, "ACTIVE": {cloud.Running},
 	"STOPPING": {cloud.Stopping}, "STOPPED": {cloud.Stopped},
 	"SUSPENDING": {cloud.Stopping}, "SUSPENDED": {cloud.Stopped}, "UPGRADING": {cloud.Pending},
@@ -39,7 +39,7 @@ func listWorkbenches(ctx context.Context, p place, _ string) (cloud.ResourcePage
 	}
 	zones := region.Zones
 	found, errs := make([][]cloud.Resource, len(zones)), make([]error, len(zones))
-	cloud.InParallel(len(zones), width, func(i int) {
+	cloud.InParallel(len(zones), parallelCalls, func(i int) {
 		found[i], errs[i] = listZoneWorkbenches(ctx, p, lastPart(zones[i]))
 	})
 	var got cloud.ResourcePage
@@ -60,7 +60,7 @@ func listZoneWorkbenches(ctx context.Context, p place, zone string) ([]cloud.Res
 		if err != nil {
 			return nil, "", err
 		}
-		return out.Instances, out.NextPageToken, p.missing(out.Unreachable)
+		return out.Instances, out.NextPageToken, p.missingZonesError(out.Unreachable)
 	})
 	if isForeignRegion(err, zone) {
 		return nil, nil

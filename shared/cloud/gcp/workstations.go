@@ -7,8 +7,8 @@ import (
 	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// workstationKind are Cloud Workstations; the uid is the full name. Their home directories stay, and are billed; a
-// machine that the configuration keeps ready for all of them is none of theirs.
+// workstationKind are Cloud Workstations; the uid is the full name. Their home directories stay, and are billed.
+// Machines that the configuration keeps ready for all workstations are not part of them.
 var workstationKind = kind{
 	Kind:    catalogueKind(cloud.GCPWorkstation),
 	service: "workstations.googleapis.com", collection: "workstations",
@@ -24,7 +24,7 @@ var workstationKind = kind{
 	act:  actOneByOne(actWorkstation),
 }
 
-var workstationStates = map[string]native{
+var workstationStates = map[string]nativeStatus{
 	"STATE_STARTING": {cloud.Starting}, "STATE_RUNNING": {cloud.Running}, "STATE_STOPPING": {cloud.Stopping},
 	"STATE_STOPPED":    {cloud.Stopped},
 	"STATE_SUSPENDING": {cloud.Stopping}, "STATE_SUSPENDED": {cloud.Stopped},
@@ -41,7 +41,7 @@ func listWorkstations(ctx context.Context, p place, _ string) (cloud.ResourcePag
 		if err != nil {
 			return nil, "", err
 		}
-		return out.WorkstationClusters, out.NextPageToken, p.missing(out.Unreachable)
+		return out.WorkstationClusters, out.NextPageToken, p.missingZonesError(out.Unreachable)
 	})
 	if isForeignRegion(err, p.region) {
 		return cloud.ResourcePage{}, nil
@@ -66,7 +66,7 @@ func listStationsOf(ctx context.Context, p place, cluster string) ([]cloud.Resou
 		if err != nil {
 			return nil, "", err
 		}
-		return out.WorkstationConfigs, out.NextPageToken, p.missing(out.Unreachable)
+		return out.WorkstationConfigs, out.NextPageToken, p.missingZonesError(out.Unreachable)
 	})
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func listStationsOf(ctx context.Context, p place, cluster string) ([]cloud.Resou
 			if err != nil {
 				return nil, "", err
 			}
-			return out.Workstations, out.NextPageToken, p.missing(out.Unreachable)
+			return out.Workstations, out.NextPageToken, p.missingZonesError(out.Unreachable)
 		})
 		if err != nil {
 			return nil, err

@@ -16,8 +16,8 @@ const (
 	pausedBefore = "lamplighter.dev/paused-before" // JSON: the text that kedaReplicas had, or null
 )
 
-// drives reports whether an autoscaler, KEDA's or Kubernetes' own, sets the replicas of the workload.
-func (o object) drives(w object) bool {
+// drivesWorkload reports whether an autoscaler, KEDA's or Kubernetes' own, sets the replicas of the workload.
+func (o object) drivesWorkload(w object) bool {
 	kind := o.Spec.Target.Kind
 	return o.Spec.Target.Name == w.Name && o.Namespace == w.Namespace &&
 		(kind == w.Kind || kind == "" && w.Kind == "Deployment")
@@ -26,8 +26,8 @@ func (o object) drives(w object) bool {
 // pausedAtZero reports whether KEDA keeps its target at 0.
 func (o object) pausedAtZero() bool { return o.Annotations[kedaReplicas] == "0" }
 
-// paused reports whether KEDA leaves its target alone.
-func (o object) paused() bool {
+// isPaused reports whether KEDA leaves its target alone.
+func (o object) isPaused() bool {
 	_, at := o.Annotations[kedaReplicas]
 	return at || strings.EqualFold(o.Annotations[kedaPaused], "true")
 }
@@ -46,42 +46,42 @@ func (o object) priorPause() *string {
 	return prior
 }
 
-// drivers are those of the autoscalers that drive the workload.
-func drivers(all []object, w object) []object {
+// autoscalersOf returns the autoscalers of the workload.
+func autoscalersOf(all []object, w object) []object {
 	var out []object
 	for _, o := range all {
-		if o.drives(w) {
+		if o.drivesWorkload(w) {
 			out = append(out, o)
 		}
 	}
 	return out
 }
 
-// pause makes KEDA keep the target of a ScaledObject at 0. Otherwise KEDA would scale it up again.
-func (c *cluster) pause(ctx context.Context, s object, with string) error {
-	return gone(c.guarded(ctx, scaledOf, s, func(o object) (change, error) {
+// pauseScaledObject makes KEDA keep the target of a ScaledObject at 0. Otherwise KEDA would scale it up again.
+func (c *cluster) pauseScaledObject(ctx context.Context, s object, with string) error {
+	return ignoreNotFound(c.changeGuarded(ctx, scaledOf, s, func(o object) (change, error) {
 		if o.pausedAtZero() {
 			return nil, nil //nolint:nilnil // there is nothing to change
 		}
-		a := marks(c.clock.Now(), with)
+		a := stopMarks(c.clock.Now(), with)
 		a[kedaReplicas], a[pausedBefore] = "0", string(encodeSnapshot(o.priorPause()))
 		return change{"metadata": change{"annotations": a}}, nil
 	}))
 }
 
-// resume restores the values that pause changed. remembered holds them in case our annotation is lost. If somebody
-// else has paused or resumed the ScaledObject meanwhile, resume removes only the annotations of the stop.
-func (c *cluster) resume(ctx context.Context, s object, remembered map[string]*string) error {
-	return gone(c.guarded(ctx, scaledOf, s, func(o object) (change, error) {
+// resumeScaledObject restores the values that pause changed. remembered holds them in case our annotation is lost. If
+// somebody else has paused or resumed the ScaledObject meanwhile, resume removes only the annotations of the stop.
+func (c *cluster) resumeScaledObject(ctx context.Context, s object, remembered map[string]*string) error {
+	return ignoreNotFound(c.changeGuarded(ctx, scaledOf, s, func(o object) (change, error) {
 		_, ours := o.Annotations[pausedBefore]
 		prior, known := remembered[s.Name]
 		if !o.pausedAtZero() || !ours && !known || o.turnedOff(known) {
-			return o.unmarked(), nil
+			return o.removeStopMarks(), nil
 		}
 		if ours {
 			prior = o.priorPause()
 		}
-		a := unmark()
+		a := removedStopMarks()
 		a[pausedBefore], a[kedaReplicas] = nil, nil
 		if prior != nil {
 			a[kedaReplicas] = *prior
@@ -90,8 +90,8 @@ func (c *cluster) resume(ctx context.Context, s object, remembered map[string]*s
 	}))
 }
 
-// gone returns nil for the error that the object does not exist: a deletion of it is done.
-func gone(err error) error {
+// ignoreNotFound returns nil for the error that the object does not exist: a deletion of it is done.
+func ignoreNotFound(err error) error {
 	if err != nil && cloud.ClassOf(err) == cloud.NotFound {
 		return nil
 	}
@@ -106,9 +106,9 @@ type bounds struct {
 
 // boundsOf reads the bounds of a workload: a size below the least would be raised at once, one above the most lowered.
 func (p *pass) boundsOf(ctx context.Context, w object) (bounds, error) {
-	all, err := p.in(ctx, hpasOf, w.Namespace)
+	all, err := p.listIn(ctx, hpasOf, w.Namespace)
 	var b bounds
-	for _, h := range drivers(all, w) {
+	for _, h := range autoscalersOf(all, w) {
 		b = bounds{h.Name, 1, h.Spec.MaxReplicas}
 		if h.Spec.MinReplicas != nil {
 			b.least = *h.Spec.MinReplicas
@@ -117,24 +117,24 @@ func (p *pass) boundsOf(ctx context.Context, w object) (bounds, error) {
 	return b, err
 }
 
-// budgets names the disruption budgets that cover the pods of a workload, for the message about a refused scale-down.
+// budgetsOf names the disruption budgets that cover the pods of a workload, for the message about a refused scale-down.
 // They do not limit a scale-down by themselves. An error of reading them must not hide the refusal, so it becomes
 // text.
-func (p *pass) budgets(ctx context.Context, w object) string {
-	all, err := p.in(ctx, pdbsOf, w.Namespace)
+func (p *pass) budgetsOf(ctx context.Context, w object) string {
+	all, err := p.listIn(ctx, pdbsOf, w.Namespace)
 	if err != nil {
 		return ""
 	}
 	var names []string
 	for _, b := range all {
-		if b.covers(w.podLabels()) {
-			names = append(names, fmt.Sprintf("PodDisruptionBudget %s (%s) covers its pods", b.Name, b.budget()))
+		if b.selects(w.podLabels()) {
+			names = append(names, fmt.Sprintf("PodDisruptionBudget %s (%s) covers its pods", b.Name, b.budgetText()))
 		}
 	}
 	return strings.Join(names, ", ")
 }
 
-func (o object) budget() string {
+func (o object) budgetText() string {
 	if o.Spec.MinAvailable != nil {
 		return fmt.Sprintf("minAvailable %v", o.Spec.MinAvailable)
 	}
@@ -153,7 +153,7 @@ func (o object) podLabels() map[string]string {
 func podsLeft(w object, pods []object) int {
 	n := 0
 	for _, p := range pods {
-		if w.covers(p.Labels) && p.Status.Phase != "Succeeded" && p.Status.Phase != "Failed" {
+		if w.selects(p.Labels) && p.Status.Phase != "Succeeded" && p.Status.Phase != "Failed" {
 			n++
 		}
 	}

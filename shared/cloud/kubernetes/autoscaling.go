@@ -23,15 +23,13 @@ func readAutoscaling(ctx context.Context, c *cluster, r apiResource, at ref) (cl
 
 // setAutoscaling changes the HorizontalPodAutoscaler of a workload, or makes one, and then gives the workload the
 // replicas: the other way round it would take them back.
-//
-//nolint:revive // which workload, and what it is to be
 func setAutoscaling(ctx context.Context, c *cluster, r apiResource, at ref,
 	want cloud.Autoscaling) error {
 	w, err := c.readScaled(ctx, r, at)
 	if err != nil {
 		return err
 	}
-	if err := w.autoscalable(); err != nil {
+	if err := w.checkAutoscalable(); err != nil {
 		return err
 	}
 	if len(want.Native) > 0 {
@@ -46,8 +44,8 @@ func setAutoscaling(ctx context.Context, c *cluster, r apiResource, at ref,
 	return c.setReplicas(ctx, r, w.object, want.Desired)
 }
 
-// autoscalable returns why the scaling of a workload cannot be set.
-func (w scaledWorkload) autoscalable() error {
+// checkAutoscalable returns why the scaling of a workload cannot be set.
+func (w scaledWorkload) checkAutoscalable() error {
 	switch {
 	case ofCluster(w.Namespace) != "":
 		return errUnsupported("%s", ofCluster(w.Namespace))
@@ -79,26 +77,26 @@ func (c *cluster) setHPA(ctx context.Context, w scaledWorkload, want cloud.Autos
 		if want.TargetCPUPercent == nil && want.Min == want.Max {
 			return nil
 		}
-		return c.makeHPA(ctx, hpaSpec{Name: hpaName(w.Name)}.with(want), w.object, true)
+		return c.makeHPA(ctx, hpaSpec{Name: hpaName(w.Name)}.withWanted(want), w.object, true)
 	}
-	return c.guarded(ctx, hpasOf, w.hpas[0], func(h object) (change, error) {
-		if s := specOf(h); !s.meets(want) {
-			return change{"spec": s.with(want).change()}, nil
+	return c.changeGuarded(ctx, hpasOf, w.hpas[0], func(h object) (change, error) {
+		if s := specOf(h); !s.meetsWanted(want) {
+			return change{"spec": s.withWanted(want).specChange()}, nil
 		}
 		return nil, nil //nolint:nilnil // it is so
 	})
 }
 
 func (c *cluster) makeHPA(ctx context.Context, s hpaSpec, w object, ours bool) error {
-	err := c.call(ctx, http.MethodPost, hpasOf, ref{ns: w.Namespace}, request{
-		query: url.Values{"fieldManager": {autoscalerMaker}}, body: s.made(w, ours),
+	err := c.callResource(ctx, http.MethodPost, hpasOf, ref{ns: w.Namespace}, request{
+		query: url.Values{"fieldManager": {autoscalerMaker}}, body: s.newHPA(w, ours),
 	})
-	return classifyError(op("create", hpasOf), err)
+	return classifyError(permissionName("create", hpasOf), err)
 }
 
 // setReplicas gives a workload its replicas.
 func (c *cluster) setReplicas(ctx context.Context, r apiResource, w object, n int64) error {
-	return c.guarded(ctx, r, w, func(o object) (change, error) {
+	return c.changeGuarded(ctx, r, w, func(o object) (change, error) {
 		if o.replicas() == n {
 			return nil, nil //nolint:nilnil // it has them
 		}
@@ -107,8 +105,6 @@ func (c *cluster) setReplicas(ctx context.Context, r apiResource, w object, n in
 }
 
 // restoreScaling restores the remembered scaling. A HorizontalPodAutoscaler that the customer made meanwhile stays.
-//
-//nolint:revive // which workload, and what it is to be
 func (c *cluster) restoreScaling(ctx context.Context, r apiResource, w scaledWorkload,
 	want cloud.Autoscaling) error {
 	m, _, err := decodeMemory(want.Native)
@@ -124,11 +120,11 @@ func (c *cluster) restoreScaling(ctx context.Context, r apiResource, w scaledWor
 	return c.setReplicas(ctx, r, w.object, m.Replicas)
 }
 
-// correctMark has the annotation of a stop tell how many replicas a workload had before it was raised. A workload
-// without one was not stopped by a stop of ours, and stays as it is.
+// correctMark sets the number in the annotation of a stop to the replicas before the raise. A workload without the
+// annotation was not stopped by us, and is not changed.
 func (c *cluster) correctMark(ctx context.Context, r apiResource, w object, n int64) error {
-	return c.guarded(ctx, r, w, func(o object) (change, error) {
-		if was := o.remembered(); o.replicas() > 0 || was == 0 || was == n {
+	return c.changeGuarded(ctx, r, w, func(o object) (change, error) {
+		if was := o.annotatedReplicas(); o.replicas() > 0 || was == 0 || was == n {
 			return nil, nil //nolint:nilnil // it tells so
 		}
 		return change{"metadata": change{"annotations": change{stoppedReplicas: strconv.FormatInt(n, 10)}}}, nil
@@ -144,21 +140,21 @@ func (c *cluster) restoreHPA(ctx context.Context, w scaledWorkload, was *hpaSpec
 	case len(w.hpas) == 0:
 		return c.makeHPA(ctx, *was, w.object, false)
 	}
-	return c.guarded(ctx, hpasOf, w.hpas[0], func(h object) (change, error) {
+	return c.changeGuarded(ctx, hpasOf, w.hpas[0], func(h object) (change, error) {
 		now := specOf(h)
 		if now.Name = was.Name; reflect.DeepEqual(now, *was) {
 			return nil, nil //nolint:nilnil // it is so
 		}
-		return change{"spec": was.change()}, nil
+		return change{"spec": was.specChange()}, nil
 	})
 }
 
 // removeHPA deletes the one that was read, and no other of its name.
 func (c *cluster) removeHPA(ctx context.Context, h object) error {
-	err := c.call(ctx, http.MethodDelete, hpasOf, h.ref(), request{
+	err := c.callResource(ctx, http.MethodDelete, hpasOf, h.ref(), request{
 		body: map[string]any{"kind": "DeleteOptions", "preconditions": map[string]any{"uid": h.UID}},
 	})
-	return gone(classifyError(op("delete", hpasOf), err))
+	return ignoreNotFound(classifyError(permissionName("delete", hpasOf), err))
 }
 
 // decodeMemory decodes the remembered scaling. Integers stay int64, as in decoded answers of a cluster.
@@ -166,17 +162,17 @@ func decodeMemory(native json.RawMessage) (m hpaMemory, ok bool, err error) {
 	d := json.NewDecoder(strings.NewReader(string(native)))
 	d.UseNumber()
 	if err := d.Decode(&m); err != nil {
-		return m, false, errInvalid("what was remembered of its scaling cannot be read: %s", err)
+		return m, false, errInvalid("the remembered scaling cannot be read: %s", err)
 	}
 	if m.HPA != nil {
-		m.HPA.Metrics, _ = whole(m.HPA.Metrics).([]any)
-		m.HPA.Behavior, _ = whole(m.HPA.Behavior).(map[string]any)
+		m.HPA.Metrics, _ = wholeNumbers(m.HPA.Metrics).([]any)
+		m.HPA.Behavior, _ = wholeNumbers(m.HPA.Behavior).(map[string]any)
 	}
 	return m, true, nil
 }
 
-// whole converts json.Number values to int64 or float64, the types of decoded answers of a cluster.
-func whole(v any) any {
+// wholeNumbers converts json.Number values to int64 or float64, the types of decoded answers of a cluster.
+func wholeNumbers(v any) any {
 	switch v := v.(type) {
 	case json.Number:
 		if n, err := v.Int64(); err == nil {
@@ -186,12 +182,12 @@ func whole(v any) any {
 		return f
 	case []any:
 		for i := range v {
-			v[i] = whole(v[i])
+			v[i] = wholeNumbers(v[i])
 		}
 		return v
 	case map[string]any:
 		for k := range v {
-			v[k] = whole(v[k])
+			v[k] = wholeNumbers(v[k])
 		}
 		return v
 	}

@@ -28,24 +28,24 @@ func (r apiResource) groupVersion() string {
 	return r.Group + "/" + r.Version
 }
 
-// root returns the path under which the API serves the resource's group and version.
-func (r apiResource) root() []string {
+// groupPath returns the path under which the API serves the resource's group and version.
+func (r apiResource) groupPath() []string {
 	if r.Group == "" {
 		return []string{"api", r.Version}
 	}
 	return []string{"apis", r.Group, r.Version}
 }
 
-// path returns the path of an object of the resource, or of a subresource of it. An at without a name is all objects,
-// one without a namespace those of all namespaces.
-func (r apiResource) path(at ref, sub ...string) ([]string, error) {
+// objectPath returns the path of an object of the resource, or of its subresource. Without a name it is the path of
+// all objects, without a namespace that of all namespaces.
+func (r apiResource) objectPath(at ref, sub ...string) ([]string, error) {
 	if problem := segmentProblem(at.ns); problem != "" {
 		return nil, fmt.Errorf("invalid namespace %q: [%s]", at.ns, problem)
 	}
 	if problem := segmentProblem(at.name); problem != "" {
 		return nil, fmt.Errorf("invalid resource name %q: [%s]", at.name, problem)
 	}
-	path := r.root()
+	path := r.groupPath()
 	if at.ns != "" {
 		path = append(path, "namespaces", at.ns)
 	}
@@ -83,8 +83,8 @@ type apiCall struct {
 	body                []byte
 }
 
-// do returns the body of an answer of a status from 200 to 206. Any other answer is a *statusError.
-func (c *apiClient) do(ctx context.Context, call apiCall) ([]byte, error) {
+// callAPI returns the body of an answer of a status from 200 to 206. Any other answer is a *statusError.
+func (c *apiClient) callAPI(ctx context.Context, call apiCall) ([]byte, error) {
 	at := url.URL{Scheme: c.base.Scheme, Host: c.base.Host, RawQuery: call.query.Encode(),
 		Path: strings.TrimSuffix(c.base.Path, "/") + "/" + strings.Join(call.path, "/")}
 	r, err := http.NewRequestWithContext(ctx, call.method, at.String(), bodyOf(call.body))

@@ -38,8 +38,7 @@ var (
 const (
 	pageSize = 250
 	maxPages = 400 // of one listing: 100,000 objects
-	// conflicts is how often a change is decided anew because the object changed meanwhile, which controllers do all
-	// the time.
+	// conflicts is how often a change is retried after a conflict. Controllers change objects all the time.
 	conflicts = 10
 )
 
@@ -56,31 +55,31 @@ type cluster struct {
 	loaded  nodeLoads       // requests of the pods at the last listing
 }
 
-// identify returns the uid of the namespace kube-system, which a cluster keeps for life.
-func (c *cluster) identify(ctx context.Context) (string, error) {
-	o, err := c.get(ctx, namespacesOf, ref{name: "kube-system"})
+// readClusterUID returns the uid of the namespace kube-system, which a cluster keeps for life.
+func (c *cluster) readClusterUID(ctx context.Context) (string, error) {
+	o, err := c.getObject(ctx, namespacesOf, ref{name: "kube-system"})
 	if err != nil {
 		return "", err
 	}
 	return o.UID, nil
 }
 
-// identity is identify, asked once.
-func (c *cluster) identity(ctx context.Context) (string, error) {
+// clusterUID is identify, asked once.
+func (c *cluster) clusterUID(ctx context.Context) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.uid != "" {
 		return c.uid, nil
 	}
-	uid, err := c.identify(ctx)
+	uid, err := c.readClusterUID(ctx)
 	c.uid = uid
 	return uid, err
 }
 
-func (c *cluster) get(ctx context.Context, r apiResource, at ref) (object, error) {
+func (c *cluster) getObject(ctx context.Context, r apiResource, at ref) (object, error) {
 	var o object
-	err := c.call(ctx, http.MethodGet, r, at, request{into: &o})
-	return o, classifyError(op("get", r), err)
+	err := c.callResource(ctx, http.MethodGet, r, at, request{into: &o})
+	return o, classifyError(permissionName("get", r), err)
 }
 
 // request is a call's parameters and body, and where its answer goes.
@@ -92,37 +91,37 @@ type request struct {
 	into        any      // nil when only the success counts
 }
 
-// call makes a call for an object of the resource, or for all of a namespace when at has no name.
-func (c *cluster) call(ctx context.Context, method string, r apiResource, at ref, q request) error {
-	path, err := r.path(at, q.sub...)
+// callResource makes a call for an object of the resource, or for all of a namespace when at has no name.
+func (c *cluster) callResource(ctx context.Context, method string, r apiResource, at ref, q request) error {
+	path, err := r.objectPath(at, q.sub...)
 	if err != nil {
 		return err
 	}
 	call := apiCall{method: method, path: path, query: q.query, contentType: q.contentType}
 	if q.body != nil {
 		if call.body, err = json.Marshal(q.body); err != nil {
-			return fmt.Errorf("encode the body of %s: %w", op(method, r), err)
+			return fmt.Errorf("encode the body of %s: %w", permissionName(method, r), err)
 		}
 	}
-	answer, err := c.client.do(ctx, call)
+	answer, err := c.client.callAPI(ctx, call)
 	if err != nil {
 		return err
 	}
 	return decodeAnswer(answer, q.into)
 }
 
-// page lists one page; ns "" is all namespaces. If the cluster has dropped an expired listing, it continues with the
-// token that the cluster offers.
-func (c *cluster) page(ctx context.Context, r apiResource, ns string,
+// listPage lists one page; ns "" is all namespaces. If the cluster has dropped an expired listing, it continues with
+// the token that the cluster offers.
+func (c *cluster) listPage(ctx context.Context, r apiResource, ns string,
 	o listOptions) (found []object, next string, err error) {
 	var list objectList
-	err = c.call(ctx, http.MethodGet, r, ref{ns: ns}, request{query: o.query(), into: &list})
-	if instead := continued(err); instead != "" {
+	err = c.callResource(ctx, http.MethodGet, r, ref{ns: ns}, request{query: o.queryValues(), into: &list})
+	if instead := continueToken(err); instead != "" {
 		o.Continue, list = instead, objectList{}
-		err = c.call(ctx, http.MethodGet, r, ref{ns: ns}, request{query: o.query(), into: &list})
+		err = c.callResource(ctx, http.MethodGet, r, ref{ns: ns}, request{query: o.queryValues(), into: &list})
 	}
 	if err != nil {
-		return nil, "", classifyError(op("list", r), err)
+		return nil, "", classifyError(permissionName("list", r), err)
 	}
 	for i := range list.Items { // a cluster leaves the kind out of the objects of a list
 		list.Items[i].Kind = cmp.Or(list.Items[i].Kind, strings.TrimSuffix(list.Kind, "List"))
@@ -139,10 +138,10 @@ type objectList struct {
 	Items []object `json:"items"`
 }
 
-// listOptions say which objects a listing returns, and where it goes on.
+// listOptions select the objects of a listing and its next page.
 type listOptions struct{ LabelSelector, Continue string }
 
-func (o listOptions) query() url.Values {
+func (o listOptions) queryValues() url.Values {
 	q := url.Values{"limit": {strconv.Itoa(pageSize)}}
 	if o.LabelSelector != "" {
 		q.Set("labelSelector", o.LabelSelector)
@@ -153,8 +152,8 @@ func (o listOptions) query() url.Values {
 	return q
 }
 
-// continued returns where an expired listing can go on.
-func continued(err error) string {
+// continueToken returns where an expired listing can go on.
+func continueToken(err error) string {
 	s, ok := errors.AsType[*statusError](err)
 	if !ok || s.Code != http.StatusGone {
 		return ""
@@ -162,10 +161,10 @@ func continued(err error) string {
 	return s.Metadata.Continue
 }
 
-// all lists everything.
-func (c *cluster) all(ctx context.Context, r apiResource, ns string, o listOptions) ([]object,
+// listAll lists everything.
+func (c *cluster) listAll(ctx context.Context, r apiResource, ns string, o listOptions) ([]object,
 	error) {
-	all, complete, err := c.pages(ctx, r, ns, listLimit{o, maxPages})
+	all, complete, err := c.listPages(ctx, r, ns, listLimit{o, maxPages})
 	if err == nil && !complete {
 		return nil, errUnsupported("the cluster has more than %d %s", maxPages*pageSize, r.Resource)
 	}
@@ -178,11 +177,11 @@ type listLimit struct {
 	pages int
 }
 
-// pages lists so many pages. It reports whether these were all.
-func (c *cluster) pages(ctx context.Context, r apiResource, ns string, o listLimit) (all []object,
+// listPages lists so many pages. It reports whether these were all.
+func (c *cluster) listPages(ctx context.Context, r apiResource, ns string, o listLimit) (all []object,
 	complete bool, err error) {
 	for range o.pages {
-		found, next, err := c.page(ctx, r, ns, o.listOptions)
+		found, next, err := c.listPage(ctx, r, ns, o.listOptions)
 		if err != nil {
 			return nil, false, err
 		}
@@ -197,15 +196,16 @@ func (c *cluster) pages(ctx context.Context, r apiResource, ns string, o listLim
 // change is a JSON merge patch: nil values remove their field.
 type change map[string]any
 
-// guarded changes an object as decide returns, if the object still has the version that was read. After a conflict it
-// reads the object again and calls decide again. A nil change makes no call. An o without a version is read first.
-func (c *cluster) guarded(ctx context.Context, r apiResource, o object,
+// changeGuarded changes an object as decide returns, if the object still has the version that was read. After a
+// conflict it reads the object again and calls decide again. A nil change makes no call. An o without a version is
+// read first.
+func (c *cluster) changeGuarded(ctx context.Context, r apiResource, o object,
 	decide func(object) (change, error), sub ...string) error {
 	var last error
 	for try := range conflicts {
 		var err error
 		if try > 0 || o.ResourceVersion == "" {
-			if o, err = c.get(ctx, r, o.ref()); err != nil {
+			if o, err = c.getObject(ctx, r, o.ref()); err != nil {
 				return err
 			}
 		}
@@ -213,30 +213,30 @@ func (c *cluster) guarded(ctx context.Context, r apiResource, o object,
 		if err != nil || what == nil {
 			return err
 		}
-		if last = c.patch(ctx, r, o, what, sub...); last == nil || !isConflict(last) {
+		if last = c.patchObject(ctx, r, o, what, sub...); last == nil || !isConflict(last) {
 			return last
 		}
 		pause := 20 * time.Millisecond << min(try, 5)
 		if err := c.clock.Sleep(ctx, rand.N(pause)); err != nil { //nolint:gosec // jitter needs no secrecy
-			return classifyError(op("patch", r), unansweredError(err))
+			return classifyError(permissionName("patch", r), unansweredError(err))
 		}
 	}
 	return last
 }
 
-// patch changes o if it is still the version that was read.
-func (c *cluster) patch(ctx context.Context, r apiResource, o object, what change,
+// patchObject changes o if it is still the version that was read.
+func (c *cluster) patchObject(ctx context.Context, r apiResource, o object, what change,
 	sub ...string) error {
 	meta, _ := what["metadata"].(change)
 	if meta == nil {
 		meta = change{}
 	}
 	meta["resourceVersion"], what["metadata"] = o.ResourceVersion, meta
-	err := c.call(ctx, http.MethodPatch, r, o.ref(), request{
+	err := c.callResource(ctx, http.MethodPatch, r, o.ref(), request{
 		query: url.Values{"fieldManager": {fieldManager}}, contentType: "application/merge-patch+json", body: what,
 		sub: sub,
 	})
-	return classifyError(op("patch", r, sub...), err)
+	return classifyError(permissionName("patch", r, sub...), err)
 }
 
 func isConflict(err error) bool {
@@ -244,8 +244,8 @@ func isConflict(err error) bool {
 	return ok && e.Code == reasonConflict
 }
 
-// op names a call as permissions do: "patch deployments.apps".
-func op(verb string, r apiResource, sub ...string) string {
+// permissionName names a call as permissions do: "patch deployments.apps".
+func permissionName(verb string, r apiResource, sub ...string) string {
 	name := r.Resource
 	if len(sub) > 0 {
 		name += "/" + sub[0]
@@ -261,6 +261,6 @@ func unreadableError(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &cloud.Error{Class: cloud.Transient, Code: "Unreadable", Message: "the cluster answered what " +
+	return &cloud.Error{Class: cloud.Transient, Code: "Unreadable", Message: "the answer of the cluster " +
 		"cannot be read: " + err.Error()}
 }

@@ -8,8 +8,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// width is how many objects of one call of ours are worked on at once.
-const width = 16
+// parallelCalls is how many objects of one call of ours are worked on at once.
+const parallelCalls = 16
 
 // conn is a connection to one cluster.
 type conn struct {
@@ -21,7 +21,7 @@ type conn struct {
 }
 
 // Identify returns the uid of the namespace kube-system.
-func (c *conn) Identify(ctx context.Context) (string, error) { return c.identify(ctx) }
+func (c *conn) Identify(ctx context.Context) (string, error) { return c.readClusterUID(ctx) }
 
 // Regions returns the one region that the cluster is.
 func (c *conn) Regions(context.Context) ([]string, error) { return []string{c.region}, nil }
@@ -63,56 +63,56 @@ func (c *conn) Read(ctx context.Context, kind, region string, uids []string) ([]
 	if err != nil || len(uids) == 0 {
 		return nil, err
 	}
-	id, err := c.identity(ctx)
+	id, err := c.clusterUID(ctx)
 	if err != nil {
 		return nil, err
 	}
 	at, errs := c.refsOf(id, k, uids)
 	p := c.newPass(at)
 	states := make([]cloud.State, len(uids))
-	cloud.InParallel(len(uids), width, func(i int) {
+	cloud.InParallel(len(uids), parallelCalls, func(i int) {
 		if errs[i] == nil {
 			states[i], errs[i] = k.read(ctx, p, at[i])
 			states[i].UID = uids[i]
 		}
 	})
-	c.keep(kind, p)
-	return found(states, errs)
+	c.keepPass(kind, p)
+	return existingStates(states, errs)
 }
 
-// refsOf returns the objects that the uids name. An error is of a uid that names none of this cluster.
+// refsOf returns the objects that the uids name, and an error for each uid that is not of this cluster.
 func (c *conn) refsOf(id string, k kind, uids []string) ([]ref, []error) {
 	at, errs := make([]ref, len(uids)), make([]error, len(uids))
 	for i, u := range uids {
 		var ok bool
-		if at[i], ok = parse(id, k.resource.Resource, u); !ok {
+		if at[i], ok = parseUID(id, k.resource.Resource, u); !ok {
 			errs[i] = notFound("%s is not in this cluster", u)
 		}
 	}
 	return at, errs
 }
 
-// keep stores the pass of a read for the act that follows.
-func (c *conn) keep(kind string, p *pass) {
+// keepPass stores the pass of a read for the act that follows.
+func (c *conn) keepPass(kind string, p *pass) {
 	c.passMu.Lock()
 	defer c.passMu.Unlock()
 	c.last, c.lastOf = p, kind
 }
 
-// passFor returns a pass over the objects: that of the read a moment ago, once, or a new one.
+// passFor returns the pass of the last read, if it is fresh and covers the objects, or a new one. A pass is used once.
 func (c *conn) passFor(kind string, objects []ref) *pass {
 	c.passMu.Lock()
 	last, of := c.last, c.lastOf
 	c.last = nil
 	c.passMu.Unlock()
-	if last != nil && of == kind && c.clock.Now().Sub(last.at) < passFresh && last.covers(objects) {
+	if last != nil && of == kind && c.clock.Now().Sub(last.at) < passFresh && last.coversObjects(objects) {
 		return last
 	}
 	return c.newPass(objects)
 }
 
-// found returns the states without the resources that do not exist.
-func found(states []cloud.State, errs []error) ([]cloud.State, error) {
+// existingStates returns the states without the resources that do not exist.
+func existingStates(states []cloud.State, errs []error) ([]cloud.State, error) {
 	out := make([]cloud.State, 0, len(states))
 	for i, err := range errs {
 		switch {
@@ -126,10 +126,8 @@ func found(states []cloud.State, errs []error) ([]cloud.State, error) {
 }
 
 // Act starts or stops.
-//
-//nolint:revive // the parameters are those of cloud.Conn
 func (c *conn) Act(ctx context.Context, v cloud.Verb, kind, region string, targets []cloud.Target) []cloud.Result {
-	k, id, err := c.actable(ctx, kind, region)
+	k, id, err := c.kindToActOn(ctx, kind, region)
 	if err != nil {
 		return allFailed(targets, err)
 	}
@@ -148,13 +146,13 @@ func (c *conn) Act(ctx context.Context, v cloud.Verb, kind, region string, targe
 	return out
 }
 
-// actable finds a kind, and the identity of the cluster.
-func (c *conn) actable(ctx context.Context, kindType, region string) (kind, string, error) {
+// kindToActOn finds a kind, and the identity of the cluster.
+func (c *conn) kindToActOn(ctx context.Context, kindType, region string) (kind, string, error) {
 	k, err := c.kindOf(kindType, region)
 	if err != nil {
 		return k, "", err
 	}
-	id, err := c.identity(ctx)
+	id, err := c.clusterUID(ctx)
 	return k, id, err
 }
 
@@ -175,8 +173,6 @@ func allFailed(targets []cloud.Target, err error) []cloud.Result {
 }
 
 // Scale sets how many replicas an object has. A minimum or a maximum is its autoscaler's, and class Unsupported.
-//
-//nolint:revive // the parameters are those of cloud.Conn
 func (c *conn) Scale(ctx context.Context, kind, region, uid string, want cloud.Capacity) error {
 	k, err := c.kindOf(kind, region)
 	if err != nil {
@@ -194,20 +190,20 @@ func (c *conn) Scale(ctx context.Context, kind, region, uid string, want cloud.C
 
 // refOf returns the object of this cluster that a uid names.
 func (c *conn) refOf(ctx context.Context, k kind, uid string) (ref, error) {
-	id, err := c.identity(ctx)
+	id, err := c.clusterUID(ctx)
 	if err != nil {
 		return ref{}, err
 	}
-	at, ok := parse(id, k.resource.Resource, uid)
+	at, ok := parseUID(id, k.resource.Resource, uid)
 	if !ok {
 		return ref{}, notFound("%s is not in this cluster", uid)
 	}
 	return at, nil
 }
 
-// ReadAutoscaling tells how a workload is scaled.
+// ReadAutoscaling returns how a workload is scaled.
 func (c *conn) ReadAutoscaling(ctx context.Context, kind, region, uid string) (cloud.Autoscaling, error) {
-	k, at, err := c.autoscaled(ctx, kind, region, uid)
+	k, at, err := c.autoscaledWorkload(ctx, kind, region, uid)
 	if err != nil {
 		return cloud.Autoscaling{}, err
 	}
@@ -215,18 +211,16 @@ func (c *conn) ReadAutoscaling(ctx context.Context, kind, region, uid string) (c
 }
 
 // SetAutoscaling sets how a workload is scaled.
-//
-//nolint:revive // as cloud.Autoscaler has it
 func (c *conn) SetAutoscaling(ctx context.Context, kind, region, uid string, want cloud.Autoscaling) error {
-	k, at, err := c.autoscaled(ctx, kind, region, uid)
+	k, at, err := c.autoscaledWorkload(ctx, kind, region, uid)
 	if err != nil {
 		return err
 	}
 	return setAutoscaling(ctx, c.cluster, k.resource, at, want)
 }
 
-// autoscaled finds a workload of a kind that Kubernetes scales by itself.
-func (c *conn) autoscaled(ctx context.Context, kindType, region, uid string) (kind, ref, error) {
+// autoscaledWorkload finds a workload of a kind that Kubernetes scales by itself.
+func (c *conn) autoscaledWorkload(ctx context.Context, kindType, region, uid string) (kind, ref, error) {
 	k, err := c.kindOf(kindType, region)
 	if err != nil {
 		return k, ref{}, err

@@ -25,15 +25,15 @@ type member struct {
 	resource apiResource
 }
 
-// held are the objects in a namespace, or in all of them, as they were listed.
-type held struct {
+// heldObjects are the objects in a namespace, or in all of them, as they were listed.
+type heldObjects struct {
 	deployments, rollouts, stateful, cronJobs, scalers, pods []object
 }
 
 // listHeld lists the objects in ns with list; "" is all namespaces. The lists are read in parallel.
 func listHeld(ctx context.Context, ns string,
-	list func(context.Context, apiResource, string) ([]object, error)) (held, error) {
-	var h held
+	list func(context.Context, apiResource, string) ([]object, error)) (heldObjects, error) {
+	var h heldObjects
 	lists := []struct {
 		into     *[]object
 		resource apiResource
@@ -45,38 +45,40 @@ func listHeld(ctx context.Context, ns string,
 		{&h.scalers, scaledOf},
 	}
 	errs := make([]error, len(lists))
-	cloud.InParallel(len(lists), width, func(i int) { *lists[i].into, errs[i] = list(ctx, lists[i].resource, ns) })
+	cloud.InParallel(len(lists), parallelCalls, func(i int) {
+		*lists[i].into, errs[i] = list(ctx, lists[i].resource, ns)
+	})
 	for _, err := range errs {
 		if err != nil {
-			return held{}, err
+			return heldObjects{}, err
 		}
 	}
 	return h, nil
 }
 
-// contents reads a namespace and its objects. It reads the pods only if an object is to have none.
-func (p *pass) contents(ctx context.Context, name string) (contents, error) {
-	h, err := listHeld(ctx, name, p.in)
+// namespaceContents reads a namespace and its objects. It reads the pods only if an object is to have none.
+func (p *pass) namespaceContents(ctx context.Context, name string) (contents, error) {
+	h, err := listHeld(ctx, name, p.listIn)
 	if err != nil {
 		return contents{}, err
 	}
 	ns := object{Metadata: Metadata{Name: name}}
 	if h.inDoubt() {
-		if ns, err = p.get(ctx, namespacesOf, ref{name: name}); err != nil {
+		if ns, err = p.getObject(ctx, namespacesOf, ref{name: name}); err != nil {
 			return contents{}, err
 		}
 	}
-	if h.ending() {
-		if h.pods, err = p.in(ctx, podsOf, name); err != nil {
+	if h.isEnding() {
+		if h.pods, err = p.listIn(ctx, podsOf, name); err != nil {
 			return contents{}, err
 		}
 	}
-	return byNamespace{name: &h}.of(ns, p.clock.Now()), nil
+	return byNamespace{name: &h}.contentsOf(ns, p.clock.Now()), nil
 }
 
 // inDoubt reports whether the namespace may not exist, or be about to be deleted: it is empty, or something in it is
 // being deleted.
-func (h held) inDoubt() bool {
+func (h heldObjects) inDoubt() bool {
 	n := 0
 	for _, list := range [][]object{h.deployments, h.rollouts, h.stateful, h.cronJobs, h.scalers} {
 		n += len(list)
@@ -87,11 +89,11 @@ func (h held) inDoubt() bool {
 	return n == 0
 }
 
-// ending reports whether something was stopped by us, or has pods that it should not have.
-func (h held) ending() bool {
+// isEnding reports whether something was stopped by us, or has pods that it should not have.
+func (h heldObjects) isEnding() bool {
 	for _, list := range [][]object{h.deployments, h.rollouts, h.stateful} {
 		for _, o := range list {
-			if _, ours := o.stopped(); o.replicas() == 0 && (ours || o.Status.Replicas > 0 || !o.seen()) {
+			if _, ours := o.stopTime(); o.replicas() == 0 && (ours || o.Status.Replicas > 0 || !o.isObserved()) {
 				return true
 			}
 		}
@@ -100,44 +102,45 @@ func (h held) ending() bool {
 }
 
 // byNamespace holds the objects of all namespaces.
-type byNamespace map[string]*held
+type byNamespace map[string]*heldObjects
 
-// census returns the objects of all namespaces. It lists them if anew is set, and else returns the last listing.
-func (c *cluster) census(ctx context.Context, anew bool) (byNamespace, error) {
+// listNamespaceContents returns the objects of all namespaces. It lists them if anew is set, and else returns the last
+// listing.
+func (c *cluster) listNamespaceContents(ctx context.Context, anew bool) (byNamespace, error) {
 	c.mu.Lock()
 	last := c.counted
 	c.mu.Unlock()
 	if last != nil && !anew {
 		return last, nil
 	}
-	h, err := listHeld(ctx, "", c.where)
+	h, err := listHeld(ctx, "", c.listServed)
 	if err != nil {
 		return nil, err
 	}
 	all := byNamespace{}
-	all.sort(h.deployments, func(x *held) *[]object { return &x.deployments })
-	all.sort(h.rollouts, func(x *held) *[]object { return &x.rollouts })
-	all.sort(h.stateful, func(x *held) *[]object { return &x.stateful })
-	all.sort(h.cronJobs, func(x *held) *[]object { return &x.cronJobs })
-	all.sort(h.scalers, func(x *held) *[]object { return &x.scalers })
+	all.sortInto(h.deployments, func(x *heldObjects) *[]object { return &x.deployments })
+	all.sortInto(h.rollouts, func(x *heldObjects) *[]object { return &x.rollouts })
+	all.sortInto(h.stateful, func(x *heldObjects) *[]object { return &x.stateful })
+	all.sortInto(h.cronJobs, func(x *heldObjects) *[]object { return &x.cronJobs })
+	all.sortInto(h.scalers, func(x *heldObjects) *[]object { return &x.scalers })
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.counted = all
 	return all, nil
 }
 
-func (b byNamespace) sort(all []object, into func(*held) *[]object) {
+func (b byNamespace) sortInto(all []object, into func(*heldObjects) *[]object) {
 	for _, o := range all {
 		if b[o.Namespace] == nil {
-			b[o.Namespace] = &held{}
+			b[o.Namespace] = &heldObjects{}
 		}
 		list := into(b[o.Namespace])
 		*list = append(*list, o)
 	}
 }
 
-// of returns the contents of the namespace.
-func (b byNamespace) of(ns object, now time.Time) contents {
+// contentsOf returns the contents of the namespace.
+func (b byNamespace) contentsOf(ns object, now time.Time) contents {
 	x := contents{ns: ns, now: now}
 	h := b[ns.Name]
 	if h == nil {
@@ -145,7 +148,7 @@ func (b byNamespace) of(ns object, now time.Time) contents {
 	}
 	x.cronJobs, x.scalers = h.cronJobs, h.scalers
 	member := func(o object, r apiResource) member {
-		return member{view{o, drivers(h.scalers, o), podsLeft(o, h.pods), now}, r}
+		return member{view{o, autoscalersOf(h.scalers, o), podsLeft(o, h.pods), now}, r}
 	}
 	for _, o := range h.deployments {
 		x.workloads = append(x.workloads, member(o, deploymentsOf))
@@ -159,8 +162,8 @@ func (b byNamespace) of(ns object, now time.Time) contents {
 	return x
 }
 
-// wanted is how many pods the workloads of the namespace are set to.
-func (x contents) wanted() int64 {
+// wantedPods is how many pods the workloads of the namespace are set to.
+func (x contents) wantedPods() int64 {
 	var n int64
 	for _, list := range [][]member{x.workloads, x.stateful} {
 		for _, w := range list {
@@ -174,7 +177,7 @@ func (x contents) countOn() int {
 	n := 0
 	for _, list := range [][]member{x.workloads, x.stateful} {
 		for _, w := range list {
-			if w.on() {
+			if w.isOn() {
 				n++
 			}
 		}
@@ -187,8 +190,8 @@ func (x contents) countOn() int {
 	return n
 }
 
-// on reports whether a workload runs, or KEDA may have it run.
-func (w view) on() bool { return w.replicas() > 0 || w.driven() }
+// isOn reports whether a workload runs, or KEDA may have it run.
+func (w view) isOn() bool { return w.replicas() > 0 || w.isDrivenByKEDA() }
 
-// name tells a member from its namesakes of other resources.
-func (m member) name() string { return fmt.Sprintf("%s/%s", m.resource.Resource, m.Name) }
+// memberName is a name that distinguishes objects of different resources.
+func (m member) memberName() string { return fmt.Sprintf("%s/%s", m.resource.Resource, m.Name) }

@@ -95,7 +95,9 @@ func (f *fixture) deployments() cloudtest.Group {
 		g.Free = append(g.Free, uid("deployments", f.Add("deployments", kubernetestwin.Named("shop", name, i+1))))
 	}
 	managed := kubernetestwin.Named("shop", "managed", 2)
-	managed["metadata"].(fields)["annotations"] = fields{"argocd.argoproj.io/tracking-id": "shop:apps/Deployment:shop/managed"}
+	managed["metadata"].(fields)["annotations"] = fields{
+		"argocd.argoproj.io/tracking-id": "shop:apps/Deployment:shop/managed",
+	}
 	g.Free = append(g.Free, uid("deployments", f.Add("deployments", managed)))
 	f.Add("horizontalpodautoscalers",
 		kubernetestwin.Targeting("shop", "api", fields{"minReplicas": 1, "maxReplicas": 9}))

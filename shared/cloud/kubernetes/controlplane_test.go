@@ -83,7 +83,9 @@ func controlPlane(t *testing.T) *plane {
 		"--kube-api-burst=4000", "--secure-port=0",
 		"--use-service-account-credentials=false", "--service-account-private-key-file="+keys,
 		"--horizontal-pod-autoscaler-sync-period=1s",
-		"--controllers=deployment-controller,replicaset-controller,statefulset-controller,horizontal-pod-autoscaler-controller,disruption-controller,daemonset-controller,serviceaccount-token-controller")
+		"--controllers=deployment-controller,replicaset-controller,statefulset-controller,"+
+			"horizontal-pod-autoscaler-controller,disruption-controller,daemonset-controller,"+
+			"serviceaccount-token-controller")
 	p.grant("scale")
 	return p
 }
@@ -159,8 +161,10 @@ func (p *plane) trust(path string) bool {
 }
 
 func (p *plane) kubeconfig(token string) string {
-	return fmt.Sprintf(`{"kind":"Config","current-context":"x","contexts":[{"name":"x","context":{"cluster":"x","user":"x"}}],
-"clusters":[{"name":"x","cluster":{"server":%q,"certificate-authority-data":%q}}],"users":[{"name":"x","user":{"token":%q}}]}`,
+	return fmt.Sprintf(`{"kind":"Config","current-context":"x","contexts":[{"name":"x","context":{"cluster":"x",
+		"user":"x"}}],
+"clusters":[{"name":"x","cluster":{"server":%q,"certificate-authority-data":%q}}],"users":[{"name":"x",
+"user":{"token":%q}}]}`,
 		p.url, base64.StdEncoding.EncodeToString(p.authority), token)
 }
 

@@ -20,14 +20,14 @@ var cronJobs = kind{
 	list: listCronJobs,
 	read: readCronJob,
 	act: actOnEach(func(ctx context.Context, p *pass, v cloud.Verb, g goal) (string, error) {
-		j, err := p.object(ctx, cronJobsOf, g.ref)
+		j, err := p.objectAt(ctx, cronJobsOf, g.ref)
 		switch {
 		case err != nil:
 			return "", err
 		case v == cloud.Stop:
-			return "", p.suspend(ctx, j, "")
+			return "", p.suspendCronJob(ctx, j, "")
 		default:
-			return p.unsuspend(ctx, j, g.snapshot)
+			return p.resumeCronJob(ctx, j, g.snapshot)
 		}
 	}),
 }
@@ -38,12 +38,12 @@ type cronJobMemory struct {
 }
 
 func readCronJob(ctx context.Context, p *pass, at ref) (cloud.State, error) {
-	o, err := p.object(ctx, cronJobsOf, at)
+	o, err := p.objectAt(ctx, cronJobsOf, at)
 	if err != nil {
 		return cloud.State{}, err
 	}
 	s := cloud.State{Unschedulable: ofCluster(at.ns), Native: fmt.Sprintf("suspend %t", o.suspended()),
-		Marked: o.marked()}
+		Marked: o.hasStopMarks()}
 	if s.Status, s.Reason = p.cronJobStatus(o); !o.suspended() {
 		s.Snapshot = encodeSnapshot(cronJobMemory{})
 	}
@@ -51,11 +51,11 @@ func readCronJob(ctx context.Context, p *pass, at ref) (cloud.State, error) {
 }
 
 func (c *cluster) cronJobStatus(o object) (cloud.Status, string) {
-	switch held := o.held(c.clock.Now()); {
+	switch held := o.holdReason(c.clock.Now()); {
 	case o.DeletionTimestamp != nil:
 		return cloud.Terminated, "it is being deleted"
 	case !o.suspended():
-		return cloud.Running, o.drift()
+		return cloud.Running, o.driftReason()
 	case held != "":
 		return cloud.Stopping, held
 	case len(o.Status.Active) > 0:
@@ -66,14 +66,14 @@ func (c *cluster) cronJobStatus(o object) (cloud.Status, string) {
 }
 
 func listCronJobs(ctx context.Context, c *cluster, page string) (cloud.ResourcePage, error) {
-	id, err := c.identity(ctx)
+	id, err := c.clusterUID(ctx)
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
-	found, next, err := c.page(ctx, cronJobsOf, "", listOptions{Continue: page})
+	found, next, err := c.listPage(ctx, cronJobsOf, "", listOptions{Continue: page})
 	p := cloud.ResourcePage{Next: next}
 	for _, o := range found {
-		r := o.resource()
+		r := o.inventoryResource()
 		r.UID, r.ParentUID = workloadUID(id, cronJobsOf.Resource, o.ref()), namespaceUID(id, o.Namespace)
 		r.Status, _ = c.cronJobStatus(o)
 		r.Unschedulable = ofCluster(o.Namespace)
@@ -83,22 +83,24 @@ func listCronJobs(ctx context.Context, c *cluster, page string) (cloud.ResourceP
 	return p, err
 }
 
-// suspend suspends a CronJob. with is stoppedWith, or "".
-func (c *cluster) suspend(ctx context.Context, j object, with string) error {
+// suspendCronJob suspends a CronJob. with is stoppedWith, or "".
+func (c *cluster) suspendCronJob(ctx context.Context, j object, with string) error {
 	if why := ofCluster(j.Namespace); why != "" {
 		return errUnsupported("%s", why)
 	}
-	return c.guarded(ctx, cronJobsOf, j, func(o object) (change, error) {
+	return c.changeGuarded(ctx, cronJobsOf, j, func(o object) (change, error) {
 		if o.suspended() {
 			return nil, nil //nolint:nilnil // it is done
 		}
-		return change{"metadata": change{"annotations": marks(c.clock.Now(), with)}, "spec": change{"suspend": true}},
+		return change{"metadata": change{"annotations": stopMarks(c.clock.Now(), with)},
+				"spec": change{"suspend": true}},
 			nil
 	})
 }
 
-// unsuspend lets a CronJob go on, and takes the annotations of the stop away. It returns why the job is left suspended.
-func (c *cluster) unsuspend(ctx context.Context, j object, snapshot json.RawMessage) (left string, err error) {
+// resumeCronJob lets a CronJob go on, and takes the annotations of the stop away. It returns why the job is left
+// suspended.
+func (c *cluster) resumeCronJob(ctx context.Context, j object, snapshot json.RawMessage) (left string, err error) {
 	if why := ofCluster(j.Namespace); why != "" {
 		return "", errUnsupported("%s", why)
 	}
@@ -106,7 +108,7 @@ func (c *cluster) unsuspend(ctx context.Context, j object, snapshot json.RawMess
 	if err != nil {
 		return "", err
 	}
-	err = c.guarded(ctx, cronJobsOf, j, func(o object) (change, error) {
+	err = c.changeGuarded(ctx, cronJobsOf, j, func(o object) (change, error) {
 		left = ""
 		switch {
 		case !o.suspended():
@@ -114,13 +116,13 @@ func (c *cluster) unsuspend(ctx context.Context, j object, snapshot json.RawMess
 			left = offBefore
 		case o.turnedOff(known):
 			left = offSince
-		case !known && !o.marked():
+		case !known && !o.hasStopMarks():
 			return nil, errUnsupported("%s is suspended, and no stop of ours is on record: set its field "+
 				"spec.suspend to false", o.Name)
 		default:
-			return change{"metadata": change{"annotations": unmark()}, "spec": change{"suspend": false}}, nil
+			return change{"metadata": change{"annotations": removedStopMarks()}, "spec": change{"suspend": false}}, nil
 		}
-		return o.unmarked(), nil
+		return o.removeStopMarks(), nil
 	})
 	return left, err
 }

@@ -20,14 +20,14 @@ var daemonSets = kind{
 	list: listDaemonSets,
 	read: readDaemonSet,
 	act: actOnEach(func(ctx context.Context, p *pass, v cloud.Verb, g goal) (string, error) {
-		o, err := p.object(ctx, daemonSetsOf, g.ref)
+		o, err := p.objectAt(ctx, daemonSetsOf, g.ref)
 		if err != nil {
 			return "", err
 		}
-		err = p.guarded(ctx, daemonSetsOf, o, func(o object) (change, error) {
+		err = p.changeGuarded(ctx, daemonSetsOf, o, func(o object) (change, error) {
 			return p.turnDaemonSet(o, v == cloud.Stop)
 		})
-		return "", p.explained(ctx, o, err)
+		return "", p.explainRefusal(ctx, o, err)
 	}),
 }
 
@@ -47,21 +47,21 @@ func (o object) onNoNode() bool {
 	return off
 }
 
-// turnDaemonSet is nothing when it is so already.
+// turnDaemonSet starts or stops a DaemonSet. It makes no change if that is done already.
 func (c *cluster) turnDaemonSet(o object, off bool) (change, error) {
-	if why := o.untouchable(); why != "" && off {
+	if why := o.daemonSetObstacle(); why != "" && off {
 		return nil, errUnsupported("%s", why)
 	}
 	switch {
 	case o.onNoNode() == off && off:
 		return nil, nil //nolint:nilnil // it is done
 	case o.onNoNode() == off: // somebody has started it: the annotations of the stop go all the same
-		return o.unmarked(), nil
+		return o.removeStopMarks(), nil
 	}
-	notes, own := unmark(), any(change{noNode: nil})
+	notes, own := removedStopMarks(), any(change{noNode: nil})
 	switch {
 	case off:
-		notes, own = marks(c.clock.Now(), ""), change{noNode: "true"}
+		notes, own = stopMarks(c.clock.Now(), ""), change{noNode: "true"}
 	case len(o.nodeSelector()) == 1: // it had none
 		own = nil
 	}
@@ -71,12 +71,12 @@ func (c *cluster) turnDaemonSet(o object, off bool) (change, error) {
 	}, nil
 }
 
-// untouchable says why a DaemonSet is not stopped.
-func (o object) untouchable() string {
+// daemonSetObstacle says why a DaemonSet is not stopped.
+func (o object) daemonSetObstacle() string {
 	if why := ofCluster(o.Namespace); why != "" {
 		return why
 	}
-	if !o.says(allowStop) {
+	if !o.ownerAllows(allowStop) {
 		return "DaemonSets serve their nodes: one is stopped only where it says so (kubectl annotate daemonset " +
 			o.Name +
 			" --namespace " + o.Namespace + " " + allowStop + "=true)"
@@ -87,14 +87,15 @@ func (o object) untouchable() string {
 // daemonStatus returns the status of a DaemonSet and the reason; left is the number of its pods that have not ended.
 func (c *cluster) daemonStatus(o object, left int) (cloud.Status, string) {
 	s := o.Status
-	seen := o.seen() && s.Observed != nil // a new one says nothing of its nodes yet
+	seen := o.isObserved() && s.Observed != nil // a new one says nothing of its nodes yet
 	switch held := o.heldIf(o.onNoNode(), c.clock.Now()); {
 	case o.DeletionTimestamp != nil:
 		return cloud.Terminated, "it is being deleted"
 	case !o.onNoNode() && (!seen || s.NodesReady < s.NodesWanted):
-		return cloud.Starting, joined(fmt.Sprintf("%d of %d pods are ready", s.NodesReady, s.NodesWanted), o.drift())
+		return cloud.Starting,
+			joinReasons(fmt.Sprintf("%d of %d pods are ready", s.NodesReady, s.NodesWanted), o.driftReason())
 	case !o.onNoNode():
-		return cloud.Running, o.drift()
+		return cloud.Running, o.driftReason()
 	case !seen || s.Nodes > 0 || left > 0:
 		return cloud.Stopping, fmt.Sprintf("%d pods are left", max(s.Nodes, int64(left)))
 	case held != "":
@@ -105,7 +106,7 @@ func (c *cluster) daemonStatus(o object, left int) (cloud.Status, string) {
 }
 
 func readDaemonSet(ctx context.Context, p *pass, at ref) (cloud.State, error) {
-	o, err := p.object(ctx, daemonSetsOf, at)
+	o, err := p.objectAt(ctx, daemonSetsOf, at)
 	if err != nil {
 		return cloud.State{}, err
 	}
@@ -117,8 +118,8 @@ func readDaemonSet(ctx context.Context, p *pass, at ref) (cloud.State, error) {
 		}
 		left = podsLeft(o, pods)
 	}
-	s := cloud.State{Unschedulable: o.untouchable(), Native: fmt.Sprintf("on %d nodes", o.Status.Nodes),
-		Marked: o.marked()}
+	s := cloud.State{Unschedulable: o.daemonSetObstacle(), Native: fmt.Sprintf("on %d nodes", o.Status.Nodes),
+		Marked: o.hasStopMarks()}
 	if s.Status, s.Reason = p.daemonStatus(o, left); !o.onNoNode() {
 		s.Snapshot = encodeSnapshot(daemonMemory{o.nodeSelector()})
 	}
@@ -126,18 +127,18 @@ func readDaemonSet(ctx context.Context, p *pass, at ref) (cloud.State, error) {
 }
 
 func listDaemonSets(ctx context.Context, c *cluster, page string) (cloud.ResourcePage, error) {
-	id, err := c.identity(ctx)
+	id, err := c.clusterUID(ctx)
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
-	found, next, err := c.page(ctx, daemonSetsOf, "", listOptions{Continue: page})
+	found, next, err := c.listPage(ctx, daemonSetsOf, "", listOptions{Continue: page})
 	p := cloud.ResourcePage{Next: next}
 	for _, o := range found {
-		r := o.resource()
+		r := o.inventoryResource()
 		r.UID, r.ParentUID = workloadUID(id, daemonSetsOf.Resource, o.ref()), namespaceUID(id, o.Namespace)
 		r.Status, _ = c.daemonStatus(o, 0)
 		r.Capacity["desired"], r.Capacity["ready"] = o.Status.NodesWanted, o.Status.NodesReady
-		r.Unschedulable = o.untouchable()
+		r.Unschedulable = o.daemonSetObstacle()
 		p.Resources = append(p.Resources, r)
 	}
 	return p, err

@@ -66,12 +66,12 @@ func messageOf(s apiStatus) string {
 	return s.Message
 }
 
-// admission are words of admission control, which a cluster asks before it accepts a change. It refuses this change
-// from every caller.
-var admission = []string{"admission webhook", "ValidatingAdmissionPolicy", "denied request:", "exceeded quota"}
+// admissionWords are words of admission control, which a cluster asks before it accepts a change. It refuses this
+// change from every caller.
+var admissionWords = []string{"admission webhook", "ValidatingAdmissionPolicy", "denied request:", "exceeded quota"}
 
 func classOf(s apiStatus) cloud.Class {
-	for _, w := range admission {
+	for _, w := range admissionWords {
 		if strings.Contains(s.Message, w) && s.Code < http.StatusInternalServerError {
 			return cloud.Unsupported
 		}

@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// This file reads the facts of facts.csv out of the objects that are listed: nothing is asked for them.
+// This file reads the facts of facts.csv from the listed objects. It makes no calls.
 
 // template holds the fields that are read of a workload's pod template.
 type template struct {
@@ -76,8 +76,8 @@ type condition struct {
 
 func isTrue(b *bool) bool { return b != nil && *b }
 
-// sum adds up a quantity of all containers of a pod.
-func (p podSpec) sum(of func(container) any) float64 {
+// sumQuantities adds up a quantity of all containers of a pod.
+func (p podSpec) sumQuantities(of func(container) any) float64 {
 	total := 0.0
 	for _, c := range p.Containers {
 		total += quantity(of(c))
@@ -85,8 +85,8 @@ func (p podSpec) sum(of func(container) any) float64 {
 	return total
 }
 
-// count counts containers.
-func (p podSpec) count(is func(container) bool) float64 {
+// countContainers counts containers.
+func (p podSpec) countContainers(is func(container) bool) float64 {
 	n := 0
 	for _, c := range p.Containers {
 		if is(c) {
@@ -96,23 +96,25 @@ func (p podSpec) count(is func(container) bool) float64 {
 	return float64(n)
 }
 
-func (p podSpec) has(is func(container) bool) bool { return slices.ContainsFunc(p.Containers, is) }
+func (p podSpec) hasContainer(is func(container) bool) bool {
+	return slices.ContainsFunc(p.Containers, is)
+}
 
 const gib = 1 << 30
 
-// sizeFacts are those of Deployments and StatefulSets alike.
+// sizeFacts returns the facts that Deployments and StatefulSets share.
 func (o object) sizeFacts() cloud.Facts {
 	p := o.Spec.Template.Spec
 	return cloud.Facts{
-		"replicas": float64(o.replicas()), "gitops": o.managed(), "spread": len(p.Spread) > 0 ||
+		"replicas": float64(o.replicas()), "gitops": o.isManaged(), "spread": len(p.Spread) > 0 ||
 			p.Affinity["podAntiAffinity"] != nil,
-		"cpu_request_cores": p.sum(func(c container) any { return c.Resources.Requests["cpu"] }),
-		"mem_request_gib":   p.sum(func(c container) any { return c.Resources.Requests["memory"] }) / gib,
+		"cpu_request_cores": p.sumQuantities(func(c container) any { return c.Resources.Requests["cpu"] }),
+		"mem_request_gib":   p.sumQuantities(func(c container) any { return c.Resources.Requests["memory"] }) / gib,
 	}
 }
 
-// managed reports whether a deployment tool manages the object and would revert changes.
-func (o object) managed() bool {
+// isManaged reports whether a deployment tool manages the object and would revert changes.
+func (o object) isManaged() bool {
 	for _, key := range slices.Concat(argo, flux) {
 		if o.Labels[key] != "" || o.Annotations[key] != "" {
 			return true
@@ -124,7 +126,7 @@ func (o object) managed() bool {
 // secretName is how the names of secrets look.
 var secretName = regexp.MustCompile(`(?i)(password|passwd|secret|token|api_?key|private_?key|credential)`)
 
-// deploymentFacts are those of a Deployment.
+// deploymentFacts returns the facts of a Deployment.
 func (o object) deploymentFacts() cloud.Facts {
 	f, p := o.sizeFacts(), o.Spec.Template.Spec
 	f["ready"], f["namespace_system"] = float64(o.Status.Ready), ofCluster(o.Namespace) != ""
@@ -137,17 +139,21 @@ func (o object) deploymentFacts() cloud.Facts {
 		f["progress_failed"] = f["progress_failed"] == true || c.Type == "Progressing" &&
 			c.Reason == "ProgressDeadlineExceeded"
 	}
-	f["containers_without_cpu_request"] = p.count(func(c container) bool { return c.Resources.Requests["cpu"] == nil })
-	f["containers_without_mem_request"] = p.count(func(c container) bool {
+	f["containers_without_cpu_request"] = p.countContainers(func(c container) bool {
+		return c.Resources.Requests["cpu"] == nil
+	})
+	f["containers_without_mem_request"] = p.countContainers(func(c container) bool {
 		return c.Resources.Requests["memory"] == nil
 	})
-	f["containers_without_mem_limit"] = p.count(func(c container) bool { return c.Resources.Limits["memory"] == nil })
-	f["cpu_limit_cores"] = p.sum(func(c container) any { return c.Resources.Limits["cpu"] })
-	f["gpu_request"] = p.sum(func(c container) any { return gpuOf(c.Resources.Limits) })
-	f["no_readiness"] = p.count(func(c container) bool { return c.Readiness == nil })
-	f["no_liveness"] = p.count(func(c container) bool { return c.Liveness == nil })
-	f["latest_tag"] = p.has(func(c container) bool { return isLatest(c.Image) })
-	f["env_secret_plain"] = p.has(container.tellsSecret)
+	f["containers_without_mem_limit"] = p.countContainers(func(c container) bool {
+		return c.Resources.Limits["memory"] == nil
+	})
+	f["cpu_limit_cores"] = p.sumQuantities(func(c container) any { return c.Resources.Limits["cpu"] })
+	f["gpu_request"] = p.sumQuantities(func(c container) any { return gpuOf(c.Resources.Limits) })
+	f["no_readiness"] = p.countContainers(func(c container) bool { return c.Readiness == nil })
+	f["no_liveness"] = p.countContainers(func(c container) bool { return c.Liveness == nil })
+	f["latest_tag"] = p.hasContainer(func(c container) bool { return isLatest(c.Image) })
+	f["env_secret_plain"] = p.hasContainer(container.tellsSecret)
 	f["spot_tolerant"] = p.toleratesSpot()
 	p.addRisks(f)
 	return f
@@ -197,12 +203,12 @@ func (p podSpec) toleratesSpot() bool {
 func (p podSpec) addRisks(f cloud.Facts) {
 	f["host_namespaces"] = p.HostNetwork || p.HostPID || p.HostIPC
 	f["host_path"] = slices.ContainsFunc(p.Volumes, func(v volume) bool { return v.HostPath != nil })
-	f["privileged"] = p.has(func(c container) bool { return isTrue(c.Security.Privileged) })
-	f["privilege_escalation"] = p.has(func(c container) bool {
+	f["privileged"] = p.hasContainer(func(c container) bool { return isTrue(c.Security.Privileged) })
+	f["privilege_escalation"] = p.hasContainer(func(c container) bool {
 		return c.Security.Escalation == nil || *c.Security.Escalation
 	})
-	f["writable_root"] = p.has(func(c container) bool { return !isTrue(c.Security.ReadOnlyRoot) })
-	f["run_as_root"] = p.has(p.isRoot)
+	f["writable_root"] = p.hasContainer(func(c container) bool { return !isTrue(c.Security.ReadOnlyRoot) })
+	f["run_as_root"] = p.hasContainer(p.isRoot)
 	f["token_mounted"] = (p.MountToken == nil || *p.MountToken) && (p.AccountName == "" || p.AccountName == "default")
 	caps := []string{}
 	for _, c := range p.Containers {
@@ -224,7 +230,7 @@ func (p podSpec) isRoot(c container) bool {
 	return !isTrue(other) && (user == nil || *user == 0)
 }
 
-// statefulFacts are those of a StatefulSet.
+// statefulFacts returns the facts of a StatefulSet.
 func (o object) statefulFacts() cloud.Facts {
 	f := o.sizeFacts()
 	f["claims_deleted_on_scale"] = o.Spec.Retention.WhenScaled == "Delete"
@@ -241,7 +247,7 @@ func (o object) statefulFacts() cloud.Facts {
 	return f
 }
 
-// cronJobFacts are those of a CronJob.
+// cronJobFacts returns the facts of a CronJob.
 func (o object) cronJobFacts() cloud.Facts {
 	f := cloud.Facts{
 		"suspended": o.suspended(), "active": float64(len(o.Status.Active)), "concurrency": "Allow",
@@ -263,7 +269,7 @@ func (o object) cronJobFacts() cloud.Facts {
 // ownerKeys are the labels that name who answers for a namespace.
 var ownerKeys = []string{"owner", "team", "app.kubernetes.io/managed-by-team"}
 
-// namespaceFacts are those of a namespace.
+// namespaceFacts returns the facts of a namespace.
 func (o object) namespaceFacts() cloud.Facts {
 	f := cloud.Facts{
 		"phase": o.Status.Phase, "terminating_since": cloud.Epoch,

@@ -12,17 +12,29 @@ import (
 func (f *fixture) tellAll() {
 	f.Helper()
 	for resource, text := range map[string]string{
-		"namespaces": `{"metadata":{"name":"shop-pr-7","labels":{"team":"web","pod-security.kubernetes.io/enforce":"restricted"}},"status":{"phase":"Active"}}`,
-		"deployments": `{"metadata":{"namespace":"shop-pr-7","name":"web","labels":{"kustomize.toolkit.fluxcd.io/name":"shop"}},
-			"spec":{"replicas":2,"selector":{"matchLabels":{"app":"web"}},"template":{"metadata":{"labels":{"app":"web"}},"spec":{"hostNetwork":true,"volumes":[{"name":"v","hostPath":{"path":"/"}}],
-			"tolerations":[{"key":"cloud.google.com/gke-spot"}],"topologySpreadConstraints":[{"maxSkew":1}],"containers":[
-			{"name":"a","image":"registry:5000/web","resources":{"requests":{"cpu":"250m","memory":"1Gi"},"limits":{"cpu":1,"memory":"2Gi","nvidia.com/gpu":"1"}},
-			"env":[{"name":"DB_PASSWORD","value":"x"}],"securityContext":{"privileged":true,"capabilities":{"add":["SYS_ADMIN"]}}},
-			{"name":"b","image":"proxy:1.2","readinessProbe":{"httpGet":{}},"livenessProbe":{"httpGet":{}},"securityContext":{"runAsUser":1000}}]}}}}`,
-		"statefulsets": `{"metadata":{"namespace":"shop-pr-7","name":"db"},"spec":{"replicas":3,"selector":{"matchLabels":{"app":"db"}},
-			"persistentVolumeClaimRetentionPolicy":{"whenScaled":"Delete"},"volumeClaimTemplates":[{"spec":{"resources":{"requests":{"storage":"10G"}}}}],
-			"template":{"metadata":{"labels":{"app":"db"}},"spec":{"containers":[{"name":"a","image":"db:16","resources":{"requests":{"cpu":"2","memory":"4Gi"}}}]}}}}`,
-		"cronjobs": `{"metadata":{"namespace":"shop-pr-7","name":"report"},"spec":{"suspend":true,"concurrencyPolicy":"Forbid","jobTemplate":{"spec":{"activeDeadlineSeconds":60}}},
+		"namespaces": `{"metadata":{"name":"shop-pr-7","labels":{"team":"web",
+			"pod-security.kubernetes.io/enforce":"restricted"}},"status":{"phase":"Active"}}`,
+		"deployments": `{"metadata":{"namespace":"shop-pr-7","name":"web",
+			"labels":{"kustomize.toolkit.fluxcd.io/name":"shop"}},
+			"spec":{"replicas":2,"selector":{"matchLabels":{"app":"web"}},
+			"template":{"metadata":{"labels":{"app":"web"}},"spec":{"hostNetwork":true,"volumes":[{"name":"v",
+			"hostPath":{"path":"/"}}],
+			"tolerations":[{"key":"cloud.google.com/gke-spot"}],"topologySpreadConstraints":[{"maxSkew":1}],
+			"containers":[
+			{"name":"a","image":"registry:5000/web","resources":{"requests":{"cpu":"250m","memory":"1Gi"},
+			"limits":{"cpu":1,"memory":"2Gi","nvidia.com/gpu":"1"}},
+			"env":[{"name":"DB_PASSWORD","value":"x"}],"securityContext":{"privileged":true,
+			"capabilities":{"add":["SYS_ADMIN"]}}},
+			{"name":"b","image":"proxy:1.2","readinessProbe":{"httpGet":{}},"livenessProbe":{"httpGet":{}},
+			"securityContext":{"runAsUser":1000}}]}}}}`,
+		"statefulsets": `{"metadata":{"namespace":"shop-pr-7","name":"db"},"spec":{"replicas":3,
+			"selector":{"matchLabels":{"app":"db"}},
+			"persistentVolumeClaimRetentionPolicy":{"whenScaled":"Delete"},
+			"volumeClaimTemplates":[{"spec":{"resources":{"requests":{"storage":"10G"}}}}],
+			"template":{"metadata":{"labels":{"app":"db"}},"spec":{"containers":[{"name":"a","image":"db:16",
+			"resources":{"requests":{"cpu":"2","memory":"4Gi"}}}]}}}}`,
+		"cronjobs": `{"metadata":{"namespace":"shop-pr-7","name":"report"},"spec":{"suspend":true,
+			"concurrencyPolicy":"Forbid","jobTemplate":{"spec":{"activeDeadlineSeconds":60}}},
 			"status":{"lastScheduleTime":"2026-03-01T00:00:00Z","lastSuccessfulTime":"2026-03-01T00:01:00Z"}}`,
 	} {
 		var o fields

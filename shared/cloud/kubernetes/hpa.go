@@ -33,8 +33,8 @@ func specOf(h object) hpaSpec {
 	return hpaSpec{h.Name, h.Spec.MinReplicas, h.Spec.MaxReplicas, h.Spec.Metrics, h.Spec.Behavior}
 }
 
-// change makes the fields of a HorizontalPodAutoscaler those of the spec.
-func (s hpaSpec) change() change {
+// specChange returns the change that gives a HorizontalPodAutoscaler the fields of the spec.
+func (s hpaSpec) specChange() change {
 	out := change{"minReplicas": nil, "maxReplicas": s.MaxReplicas, "metrics": nil, "behavior": nil}
 	if s.MinReplicas != nil {
 		out["minReplicas"] = *s.MinReplicas
@@ -56,12 +56,12 @@ type scaledWorkload struct {
 
 func (c *cluster) readScaled(ctx context.Context, r apiResource, at ref) (scaledWorkload, error) {
 	p := c.newPass([]ref{at})
-	w, err := p.view(ctx, r, at)
+	w, err := p.viewWorkload(ctx, r, at)
 	if err != nil {
 		return scaledWorkload{}, err
 	}
-	all, err := p.in(ctx, hpasOf, at.ns)
-	return scaledWorkload{w, drivers(all, w.object)}, err
+	all, err := p.listIn(ctx, hpasOf, at.ns)
+	return scaledWorkload{w, autoscalersOf(all, w.object)}, err
 }
 
 // autoscaling returns the scaling of the workload. A workload without an autoscaler has its replicas as minimum,
@@ -71,29 +71,29 @@ func (w scaledWorkload) autoscaling() cloud.Autoscaling {
 	out, memory := cloud.Autoscaling{Min: n, Max: n, Desired: n}, hpaMemory{Replicas: n}
 	if len(w.hpas) > 0 {
 		s := specOf(w.hpas[0])
-		memory.HPA, out.Min, out.Max = &s, s.least(), s.MaxReplicas
-		out.TargetCPUPercent, out.CooldownSeconds = s.cpu(), s.cooldown()
+		memory.HPA, out.Min, out.Max = &s, s.minReplicas(), s.MaxReplicas
+		out.TargetCPUPercent, out.CooldownSeconds = s.cpuTarget(), s.cooldownSeconds()
 	}
 	out.Native = encodeSnapshot(memory)
 	return out
 }
 
-// least is the minimum; absence is one.
-func (s hpaSpec) least() int64 {
+// minReplicas is the minimum; absence is one.
+func (s hpaSpec) minReplicas() int64 {
 	if s.MinReplicas == nil {
 		return 1
 	}
 	return *s.MinReplicas
 }
 
-// cpu returns the target of CPU use as a percentage of the pods' requests; nil when no metric has one.
-func (s hpaSpec) cpu() *int64 {
+// cpuTarget returns the target of CPU use as a percentage of the pods' requests; nil when no metric has one.
+func (s hpaSpec) cpuTarget() *int64 {
 	i := slices.IndexFunc(s.Metrics, isCPU)
 	if i < 0 {
 		return nil
 	}
 	m, _ := s.Metrics[i].(map[string]any)
-	n, ok := nested(m, "resource", "target", "averageUtilization").(int64)
+	n, ok := nestedValue(m, "resource", "target", "averageUtilization").(int64)
 	if !ok {
 		return nil
 	}
@@ -103,12 +103,12 @@ func (s hpaSpec) cpu() *int64 {
 // isCPU reports whether a metric is the average utilization of the CPU.
 func isCPU(metric any) bool {
 	m, _ := metric.(map[string]any)
-	return m["type"] == "Resource" && nested(m, "resource", "name") == "cpu" &&
-		nested(m, "resource", "target", "type") == "Utilization"
+	return m["type"] == "Resource" && nestedValue(m, "resource", "name") == "cpu" &&
+		nestedValue(m, "resource", "target", "type") == "Utilization"
 }
 
-// nested returns the value at a path of names; nil when there is none.
-func nested(m map[string]any, path ...string) any {
+// nestedValue returns the value at a path of names; nil when there is none.
+func nestedValue(m map[string]any, path ...string) any {
 	var v any = m
 	for _, name := range path {
 		inner, _ := v.(map[string]any)
@@ -117,23 +117,23 @@ func nested(m map[string]any, path ...string) any {
 	return v
 }
 
-// cooldown returns for how many seconds it waits before it takes pods away; nil when it does not say.
-func (s hpaSpec) cooldown() *int64 {
-	n, ok := nested(s.Behavior, "scaleDown", "stabilizationWindowSeconds").(int64)
-	if !ok || s.cpu() == nil {
+// cooldownSeconds returns for how many seconds it waits before it takes pods away; nil when it does not say.
+func (s hpaSpec) cooldownSeconds() *int64 {
+	n, ok := nestedValue(s.Behavior, "scaleDown", "stabilizationWindowSeconds").(int64)
+	if !ok || s.cpuTarget() == nil {
 		return nil
 	}
 	return &n
 }
 
-// with returns the spec with the wanted numbers. All other metrics and behaviour stay.
-func (s hpaSpec) with(want cloud.Autoscaling) hpaSpec {
+// withWanted returns the spec with the wanted numbers. All other metrics and behaviour stay.
+func (s hpaSpec) withWanted(want cloud.Autoscaling) hpaSpec {
 	s.MinReplicas, s.MaxReplicas = &want.Min, want.Max
 	if want.TargetCPUPercent != nil {
 		s.Metrics = withCPU(s.Metrics, *want.TargetCPUPercent)
 	}
 	if want.CooldownSeconds != nil {
-		down, _ := nested(s.Behavior, "scaleDown").(map[string]any)
+		down, _ := nestedValue(s.Behavior, "scaleDown").(map[string]any)
 		if down = maps.Clone(down); down == nil {
 			down = map[string]any{}
 		}
@@ -157,20 +157,21 @@ func withCPU(metrics []any, percent int64) []any {
 	return append(out, cpu)
 }
 
-func (s hpaSpec) meets(want cloud.Autoscaling) bool {
-	live := cloud.Autoscaling{Min: s.least(), Max: s.MaxReplicas, Desired: want.Desired, TargetCPUPercent: s.cpu(),
-		CooldownSeconds: s.cooldown()}
+func (s hpaSpec) meetsWanted(want cloud.Autoscaling) bool {
+	live := cloud.Autoscaling{Min: s.minReplicas(), Max: s.MaxReplicas, Desired: want.Desired,
+		TargetCPUPercent: s.cpuTarget(),
+		CooldownSeconds:  s.cooldownSeconds()}
 	return want.IsMetBy(live)
 }
 
-// made makes a HorizontalPodAutoscaler of the spec for a workload. It carries the label of those that were made here
+// newHPA makes a HorizontalPodAutoscaler of the spec for a workload. It carries the label of those that were made here
 // if it is ours.
-func (s hpaSpec) made(w object, ours bool) map[string]any {
+func (s hpaSpec) newHPA(w object, ours bool) map[string]any {
 	meta := map[string]any{"name": s.Name, "namespace": w.Namespace}
 	if ours {
 		meta["labels"] = map[string]any{autoscalerLabel: autoscalerMaker}
 	}
-	of := s.change()
+	of := s.specChange()
 	maps.DeleteFunc(of, func(_ string, v any) bool { return v == nil })
 	of["scaleTargetRef"] = map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "name": w.Name}
 	return map[string]any{

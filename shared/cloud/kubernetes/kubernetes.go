@@ -54,16 +54,16 @@ type Provider struct {
 // New makes the provider.
 func New(o Options) *Provider {
 	return &Provider{
-		options: o.filled(), slots: map[string]chan struct{}{},
-		limiter: throttle.New(throttle.Options{Clock: o.Clock, Limits: map[string]throttle.Limit{"": calls}}),
+		options: o.withDefaults(), slots: map[string]chan struct{}{},
+		limiter: throttle.New(throttle.Options{Clock: o.Clock, Limits: map[string]throttle.Limit{"": callLimit}}),
 	}
 }
 
-// calls is the limit of calls to one cluster from this process. Clusters document no limit, and no account has one. A
-// cluster refuses calls when there are too many, and the bucket then slows down.
-var calls = throttle.Limit{PerSecond: 1000, Burst: 1000}
+// callLimit is the limit of calls to one cluster from this process. Clusters document no limit, and no account has
+// one. A cluster refuses calls when there are too many, and the bucket then slows down.
+var callLimit = throttle.Limit{PerSecond: 1000, Burst: 1000}
 
-func (o Options) filled() Options {
+func (o Options) withDefaults() Options {
 	if o.Timeout <= 0 {
 		o.Timeout = 20 * time.Second
 	}
@@ -79,8 +79,8 @@ func (o Options) filled() Options {
 	return o
 }
 
-// addresses says where a cluster's address may lead.
-func (o Options) addresses() ssrfguard.Policy {
+// addressPolicy says where a cluster's address may lead.
+func (o Options) addressPolicy() ssrfguard.Policy {
 	return ssrfguard.Policy{Private: o.PrivateAddresses, AnyPort: true}
 }
 
@@ -111,7 +111,7 @@ func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, erro
 	if err != nil {
 		return nil, errInvalid("%s", fault.Message(err))
 	}
-	c, err := p.open(entryOf(access), access)
+	c, err := p.openCluster(entryOf(access), access)
 	if err != nil {
 		return nil, err
 	}

@@ -21,17 +21,17 @@ const (
 	allowVolumeLoss = "lamplighter.dev/allow-volume-loss"
 )
 
-// says reports whether the owner of the object has said so on it.
-func (o object) says(name string) bool {
+// ownerAllows reports whether the owner of the object has said so on it.
+func (o object) ownerAllows(name string) bool {
 	return o.Annotations[name] == "true" || o.Labels[name] == "true"
 }
 
 // withNamespace is the value of stoppedWith on objects that a stop of their namespace stopped.
 const withNamespace = "namespace"
 
-// holding is how long an object with a controller must stay off before it counts as stopped: Argo CD and Flux compare
-// every minute to every three minutes, and at once when they watch.
-const holding = 90 * time.Second
+// controllerHoldTime is how long an object with a controller must stay off before it counts as stopped: Argo CD and
+// Flux compare every minute to every three minutes, and at once when they watch.
+const controllerHoldTime = 90 * time.Second
 
 // argo are the annotations and labels that Argo CD sets on its objects; flux are those of Flux.
 var (
@@ -39,8 +39,8 @@ var (
 	flux = []string{"kustomize.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/name"}
 )
 
-// manager names the controller that may revert changes of the object; "" when none is known.
-func (o object) manager() string {
+// controllerName names the controller that may revert changes of the object; "" when none is known.
+func (o object) controllerName() string {
 	for _, k := range argo {
 		if v := firstOf(o.Annotations[k], o.Labels[k]); v != "" {
 			return "Argo CD (" + v + ")"
@@ -65,39 +65,41 @@ func firstOf(a, b string) string {
 	return b
 }
 
-// stopped returns when a stop of ours last stopped the object; false when none has.
-func (o object) stopped() (time.Time, bool) {
+// stopTime returns when a stop of ours last stopped the object; false when none has.
+func (o object) stopTime() (time.Time, bool) {
 	at, err := time.Parse(time.RFC3339, o.Annotations[stoppedAt])
 	return at, err == nil
 }
 
-// held says why an object that is off is not called so yet; "" when it may be.
-func (o object) held(now time.Time) string {
-	at, ours := o.stopped()
-	who := o.manager()
-	if !ours || who == "" || now.Sub(at) >= holding {
+// holdReason says why an object that is off is not called so yet; "" when it may be.
+func (o object) holdReason(now time.Time) string {
+	at, ours := o.stopTime()
+	who := o.controllerName()
+	if !ours || who == "" || now.Sub(at) >= controllerHoldTime {
 		return ""
 	}
 	return fmt.Sprintf("%s manages it and may bring it back: looked at until %s", who,
-		at.Add(holding).Format(time.TimeOnly))
+		at.Add(controllerHoldTime).Format(time.TimeOnly))
 }
 
-// drift says that an object which a stop of ours stopped is on again, and who may have done that; "" when it is not so.
-func (o object) drift() string {
-	at, ours := o.stopped()
-	switch who := o.manager(); {
+// driftReason returns a text if an object that we stopped is on again, with the controller that may have started it;
+// else "".
+func (o object) driftReason() string {
+	at, ours := o.stopTime()
+	switch who := o.controllerName(); {
 	case !ours:
 		return ""
 	case who != "":
 		return fmt.Sprintf("drift: it was stopped at %s and is on again; %s manages it: stop it there, or have it "+
 			"leave the replicas alone", at.Format(time.RFC3339), who)
 	default:
-		return fmt.Sprintf("drift: it was stopped at %s, and somebody has started it since", at.Format(time.RFC3339))
+		return fmt.Sprintf("drift: it was stopped at %s and started again since, by a user or a program",
+			at.Format(time.RFC3339))
 	}
 }
 
-// marks are the annotations of a stop; with is stoppedWith, or "".
-func marks(now time.Time, with string) change {
+// stopMarks are the annotations of a stop; with is stoppedWith, or "".
+func stopMarks(now time.Time, with string) change {
 	m := change{stoppedAt: now.Format(time.RFC3339)}
 	if m[stoppedWith] = any(nil); with != "" {
 		m[stoppedWith] = with
@@ -105,11 +107,11 @@ func marks(now time.Time, with string) change {
 	return m
 }
 
-// unmark takes them away.
-func unmark() change { return change{stoppedAt: nil, stoppedWith: nil, stoppedReplicas: nil} }
+// removedStopMarks takes them away.
+func removedStopMarks() change { return change{stoppedAt: nil, stoppedWith: nil, stoppedReplicas: nil} }
 
-// marked reports whether the object carries annotations of a stop, which a start takes away.
-func (o object) marked() bool {
+// hasStopMarks reports whether the object carries annotations of a stop, which a start takes away.
+func (o object) hasStopMarks() bool {
 	for _, name := range []string{stoppedAt, stoppedReplicas, stoppedWith, pausedBefore} {
 		if _, there := o.Annotations[name]; there {
 			return true
@@ -125,16 +127,16 @@ func (o object) markedWithNS() bool { return o.Annotations[stoppedWith] == withN
 // withNS reports whether a stop of the namespace stopped the object, and no other manager has changed that since.
 func (o object) withNS() bool { return o.markedWithNS() && !o.takenOver() }
 
-// turnedOff reports whether the object, which is off, is so by a change that somebody else made after a stop of ours.
-// known says that a stop of ours is remembered, though its annotations may be lost.
-func (o object) turnedOff(known bool) bool { return (known || o.marked()) && o.takenOver() }
+// turnedOff reports whether an object is off because somebody else changed it after our stop. known says that a
+// snapshot of our stop exists, though its annotations may be lost.
+func (o object) turnedOff(known bool) bool { return (known || o.hasStopMarks()) && o.takenOver() }
 
-// unmarked is the change that takes the annotations of a stop away; nil when there are none.
-func (o object) unmarked() change {
-	if !o.marked() {
+// removeStopMarks is the change that takes the annotations of a stop away; nil when there are none.
+func (o object) removeStopMarks() change {
+	if !o.hasStopMarks() {
 		return nil
 	}
-	a := unmark()
+	a := removedStopMarks()
 	a[pausedBefore] = nil
 	return change{"metadata": change{"annotations": a}}
 }
@@ -142,7 +144,7 @@ func (o object) unmarked() change {
 // Why a start leaves an object off.
 const (
 	offBefore = "it was off before it was stopped"
-	offSince  = "it was switched off by somebody else after the stop"
+	offSince  = "it was switched off by another user or program after the stop"
 )
 
 // ofCluster says why nothing in a namespace is stopped; "" for all but the cluster's own.

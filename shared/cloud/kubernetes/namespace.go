@@ -50,13 +50,14 @@ var namespaces = kind{
 const mostObjects = 2000
 
 func readNamespace(ctx context.Context, p *pass, at ref) (cloud.State, error) {
-	x, err := p.contents(ctx, at.name)
+	x, err := p.namespaceContents(ctx, at.name)
 	if err != nil {
 		return cloud.State{}, err
 	}
-	s := cloud.State{Unschedulable: x.unschedulable(), Steps: x.steps(), Native: x.summary(), Marked: x.marked()}
-	s.Status, s.Reason = x.status()
-	if m := x.memory(); s.Status != cloud.Stopped && s.Unschedulable == "" {
+	s := cloud.State{Unschedulable: x.stopObstacle(), Steps: x.stepStates(), Native: x.summaryText(),
+		Marked: x.hasNamespaceMarks()}
+	s.Status, s.Reason = x.namespaceStatus()
+	if m := x.namespaceSnapshot(); s.Status != cloud.Stopped && s.Unschedulable == "" {
 		s.Snapshot = encodeSnapshot(m)
 	}
 	return s, nil
@@ -65,34 +66,34 @@ func readNamespace(ctx context.Context, p *pass, at ref) (cloud.State, error) {
 // listNamespaces reads a page of namespaces. The first page lists the objects of all namespaces once, because a
 // listing for each namespace would be five calls.
 func listNamespaces(ctx context.Context, c *cluster, page string) (cloud.ResourcePage, error) {
-	id, err := c.identity(ctx)
+	id, err := c.clusterUID(ctx)
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
-	found, next, err := c.page(ctx, namespacesOf, "", listOptions{Continue: page})
+	found, next, err := c.listPage(ctx, namespacesOf, "", listOptions{Continue: page})
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
-	held, err := c.census(ctx, page == "")
+	held, err := c.listNamespaceContents(ctx, page == "")
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
 	p := cloud.ResourcePage{Next: next}
 	for _, ns := range found {
-		x := held.of(ns, c.clock.Now())
-		r := ns.resource()
+		x := held.contentsOf(ns, c.clock.Now())
+		r := ns.inventoryResource()
 		r.UID, r.ParentUID = namespaceUID(id, ns.Name), c.parent
-		r.Status, _ = x.status()
-		r.Unschedulable = x.unschedulable()
-		r.Capacity["desired"] = x.wanted()
+		r.Status, _ = x.namespaceStatus()
+		r.Unschedulable = x.stopObstacle()
+		r.Capacity["desired"] = x.wantedPods()
 		r.Facts = ns.namespaceFacts()
 		p.Resources = append(p.Resources, r)
 	}
 	return p, nil
 }
 
-// unschedulable returns why a namespace is not stopped as a whole.
-func (x contents) unschedulable() string {
+// stopObstacle returns why a namespace is not stopped as a whole.
+func (x contents) stopObstacle() string {
 	n := len(x.workloads) + len(x.stateful) + len(x.cronJobs)
 	switch why := ofCluster(x.ns.Name); {
 	case why != "":
@@ -110,13 +111,13 @@ func (x contents) unschedulable() string {
 		}
 	}
 	if len(lost) > 0 {
-		return strings.Join(lost, ", ") + ": " + (object{Spec: x.claimed()}).unschedulable()
+		return strings.Join(lost, ", ") + ": " + (object{Spec: x.claimObstacle()}).stopObstacle()
 	}
 	return ""
 }
 
-// claimed is the part of a StatefulSet that makes it lose its claims.
-func (x contents) claimed() spec {
+// claimObstacle is the part of a StatefulSet that makes it lose its claims.
+func (x contents) claimObstacle() spec {
 	for _, w := range x.stateful {
 		if w.losesClaims() {
 			return w.Spec
@@ -125,7 +126,7 @@ func (x contents) claimed() spec {
 	return spec{}
 }
 
-// summary says how much of the namespace is on.
-func (x contents) summary() string {
+// summaryText says how much of the namespace is on.
+func (x contents) summaryText() string {
 	return fmt.Sprintf("on in %d of %d objects", x.countOn(), len(x.workloads)+len(x.stateful)+len(x.cronJobs))
 }

@@ -163,7 +163,7 @@ func TestNamespace_WithNothingRememberedSaysWhatToDo(t *testing.T) {
 	f.add("deployments", kubernetestwin.Named("shop", "web", 0))
 	err := f.act(cloud.Start, namespace, cloud.Target{UID: shop})
 	f.wantClass("start", err, cloud.Unsupported)
-	if !strings.Contains(fmt.Sprint(err), "start what it holds by itself") {
+	if !strings.Contains(fmt.Sprint(err), "start its workloads one by one") {
 		t.Errorf("%v", err)
 	}
 }

@@ -14,9 +14,9 @@ type namespaceMemory struct {
 	Workloads map[string]int64   `json:"workloads,omitempty"` // "deployments/web": replicas
 }
 
-// memory returns the objects that are on and those that this stop has already turned off: a stop that begins again
-// must not remember less.
-func (x contents) memory() namespaceMemory {
+// namespaceSnapshot returns the objects that are on and those that this stop has already turned off: a stop that
+// begins again must not remember less.
+func (x contents) namespaceSnapshot() namespaceMemory {
 	m := namespaceMemory{Paused: map[string]*string{}, Workloads: map[string]int64{}}
 	for _, j := range x.cronJobs {
 		if !j.suspended() || j.withNS() {
@@ -32,9 +32,9 @@ func (x contents) memory() namespaceMemory {
 		for _, w := range list {
 			switch {
 			case w.replicas() > 0:
-				m.Workloads[w.name()] = w.replicas()
+				m.Workloads[w.memberName()] = w.replicas()
 			case w.withNS():
-				m.Workloads[w.name()] = w.remembered()
+				m.Workloads[w.memberName()] = w.annotatedReplicas()
 			}
 		}
 	}
@@ -56,14 +56,14 @@ var (
 	startSteps = steps{startNamespace, startRest, []apiResource{statefulOf}}
 )
 
-// actOnNamespaces acts on namespaces side by side. Where a step has to wait for the one before, it looks once more
-// after a moment, so that the next act need not begin anew. Where that does not suffice the error is class Moving.
+// actOnNamespaces acts on namespaces in parallel. If a step has to wait for the one before, it checks once more after
+// a moment, so that the next act need not start over. If that is not enough, the error is class Moving.
 func actOnNamespaces(ctx context.Context, p *pass, v cloud.Verb, goals []goal) []outcome {
 	s := stopSteps
 	if v == cloud.Start {
 		s = startSteps
 	}
-	out := s.take(ctx, p, goals, s.first)
+	out := s.takeStep(ctx, p, goals, s.first)
 	var waiting []goal
 	var at []int
 	for i := range out {
@@ -74,18 +74,18 @@ func actOnNamespaces(ctx context.Context, p *pass, v cloud.Verb, goals []goal) [
 	if len(waiting) == 0 || p.clock.Sleep(ctx, betweenSteps) != nil {
 		return out
 	}
-	for i, o := range s.take(ctx, p.renew(refsOf(waiting), s.lists...), waiting, s.second) {
+	for i, o := range s.takeStep(ctx, p.renewLists(refsOf(waiting), s.lists...), waiting, s.second) {
 		out[at[i]] = o
 	}
 	return out
 }
 
-// take takes a step in each namespace.
-func (steps) take(ctx context.Context, p *pass, goals []goal,
+// takeStep takes a step in each namespace.
+func (steps) takeStep(ctx context.Context, p *pass, goals []goal,
 	step func(context.Context, *pass, contents, goal) outcome) []outcome {
 	out := make([]outcome, len(goals))
-	cloud.InParallel(len(goals), width, func(i int) {
-		x, err := p.contents(ctx, goals[i].name)
+	cloud.InParallel(len(goals), parallelCalls, func(i int) {
+		x, err := p.namespaceContents(ctx, goals[i].name)
 		if err != nil {
 			out[i] = outcome{err: err}
 			return
@@ -97,15 +97,15 @@ func (steps) take(ctx context.Context, p *pass, goals []goal,
 
 // stopNamespace takes the steps that can be taken now.
 func stopNamespace(ctx context.Context, p *pass, x contents, g goal) outcome {
-	if why := x.unschedulable(); why != "" {
+	if why := x.stopObstacle(); why != "" {
 		return outcome{err: errUnsupported("%s", why)}
 	}
-	err := each(x.cronJobs, func(j object) error { return gone(p.suspend(ctx, j, withNamespace)) })
+	err := forEach(x.cronJobs, func(j object) error { return ignoreNotFound(p.suspendCronJob(ctx, j, withNamespace)) })
 	if err == nil {
-		err = each(x.scalers, func(s object) error { return p.pause(ctx, s, withNamespace) })
+		err = forEach(x.scalers, func(s object) error { return p.pauseScaledObject(ctx, s, withNamespace) })
 	}
 	if err == nil {
-		err = each(x.workloads, func(w member) error { return p.stopMember(ctx, w) })
+		err = forEach(x.workloads, func(w member) error { return p.stopMember(ctx, w) })
 	}
 	if err != nil {
 		return outcome{err: err}
@@ -120,7 +120,7 @@ func stopStateful(ctx context.Context, p *pass, x contents, _ goal) outcome {
 			stepWorkloads, n)
 		return outcome{err: err, waits: true}
 	}
-	return outcome{err: each(x.stateful, func(w member) error { return p.stopMember(ctx, w) })}
+	return outcome{err: forEach(x.stateful, func(w member) error { return p.stopMember(ctx, w) })}
 }
 
 // stopMember stops an object of a namespace. It makes no change to one that is off.
@@ -129,7 +129,7 @@ func (p *pass) stopMember(ctx context.Context, w member) error {
 		return nil
 	}
 	w.scalers = nil // their own step has paused them
-	return gone(p.stopWorkload(ctx, w.resource, w.view, withNamespace))
+	return ignoreNotFound(p.stopWorkload(ctx, w.resource, w.view, withNamespace))
 }
 
 // endingPods counts the pods of workloads as they were read before the stop.
@@ -143,7 +143,7 @@ func endingPods(all []member) int64 {
 
 func anyOn(all []member) bool {
 	for _, w := range all {
-		if w.on() {
+		if w.isOn() {
 			return true
 		}
 	}

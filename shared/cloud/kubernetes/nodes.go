@@ -9,7 +9,7 @@ import (
 )
 
 // nodesOf are listed whole, unlike all else that is not acted on: by their facts the cost of a cluster is split.
-var nodesOf = newOther("", "v1", "nodes", "Node").wholly()
+var nodesOf = newOther("", "v1", "nodes", "Node").listedWhole()
 
 // containerStatus holds the fields that are read of a container's status.
 type containerStatus struct {
@@ -25,8 +25,8 @@ type nodeLoads map[string]map[string]*cloud.NodeLoad
 
 // addNodeFacts adds the capacities of nodes and the requests of the pods on them. It lists the pods again for the
 // first page of nodes. If pods may not be listed, the facts say so.
-func (c *cluster) addNodeFacts(ctx context.Context, nodes []object, out []cloud.Resource, first bool) error { //nolint:revive // whether pods are listed anew
-	loads, err := c.loads(ctx, first)
+func (c *cluster) addNodeFacts(ctx context.Context, nodes []object, out []cloud.Resource, first bool) error {
+	loads, err := c.listNodeLoads(ctx, first)
 	denied := cloud.ClassOf(err) == cloud.Denied
 	if err != nil && !denied {
 		return err
@@ -43,12 +43,12 @@ func (c *cluster) addNodeFacts(ctx context.Context, nodes []object, out []cloud.
 			out[i].Facts.Miss("list pods: Forbidden", cloud.NodeLoads)
 			continue
 		}
-		out[i].Facts[cloud.NodeLoads] = texts(loads[n.Name])
+		out[i].Facts[cloud.NodeLoads] = loadTexts(loads[n.Name])
 	}
 	return nil
 }
 
-func texts(loads map[string]*cloud.NodeLoad) []string {
+func loadTexts(loads map[string]*cloud.NodeLoad) []string {
 	out := []string{}
 	for _, l := range loads {
 		out = append(out, l.String())
@@ -57,22 +57,22 @@ func texts(loads map[string]*cloud.NodeLoad) []string {
 	return out
 }
 
-// loads returns the requests of pods. It lists them if anew is set, and else returns the last listing.
-func (c *cluster) loads(ctx context.Context, anew bool) (nodeLoads, error) {
+// listNodeLoads returns the requests of pods. It lists them if anew is set, and else returns the last listing.
+func (c *cluster) listNodeLoads(ctx context.Context, anew bool) (nodeLoads, error) {
 	c.mu.Lock()
 	last := c.loaded
 	c.mu.Unlock()
 	if last != nil && !anew {
 		return last, nil
 	}
-	pods, err := c.all(ctx, podsOf, "", listOptions{})
+	pods, err := c.listAll(ctx, podsOf, "", listOptions{})
 	if err != nil {
 		return nil, err
 	}
 	out := nodeLoads{}
 	for _, p := range pods {
-		if p.Spec.NodeName != "" && p.charged() {
-			p.addTo(out.of(p))
+		if p.Spec.NodeName != "" && p.usesNode() {
+			p.addTo(out.loadOf(p))
 		}
 	}
 	c.mu.Lock()
@@ -81,9 +81,9 @@ func (c *cluster) loads(ctx context.Context, anew bool) (nodeLoads, error) {
 	return out, nil
 }
 
-// of returns the load that a pod belongs to.
-func (n nodeLoads) of(p object) *cloud.NodeLoad {
-	kind, name := p.workload()
+// loadOf returns the load that a pod belongs to.
+func (n nodeLoads) loadOf(p object) *cloud.NodeLoad {
+	kind, name := p.workloadOf()
 	here := n[p.Spec.NodeName]
 	if here == nil {
 		here = map[string]*cloud.NodeLoad{}
@@ -100,13 +100,13 @@ func (n nodeLoads) of(p object) *cloud.NodeLoad {
 func (o object) addTo(l *cloud.NodeLoad) {
 	p := podSpec{Containers: o.Spec.Containers}
 	l.Pods++
-	l.Cores += p.sum(func(c container) any { return c.Resources.Requests["cpu"] })
-	l.GiB += p.sum(func(c container) any { return c.Resources.Requests["memory"] }) / gib
-	l.GPUs += p.sum(func(c container) any { return gpuOf(c.Resources.Requests) })
+	l.Cores += p.sumQuantities(func(c container) any { return c.Resources.Requests["cpu"] })
+	l.GiB += p.sumQuantities(func(c container) any { return c.Resources.Requests["memory"] }) / gib
+	l.GPUs += p.sumQuantities(func(c container) any { return gpuOf(c.Resources.Requests) })
 }
 
-// charged reports whether a pod takes something of its node: it has not ended, and it can get its image.
-func (o object) charged() bool {
+// usesNode reports whether a pod takes something of its node: it has not ended, and it can get its image.
+func (o object) usesNode() bool {
 	if o.Status.Phase == "Succeeded" || o.Status.Phase == "Failed" {
 		return false
 	}
@@ -118,9 +118,10 @@ func (o object) charged() bool {
 	return true
 }
 
-// workload names the workload of a pod, from the name of its owner: the name of a ReplicaSet is that of its Deployment
-// and a hash, the name of a Job that of its CronJob and the minute. A pod without an owner is its own workload.
-func (o object) workload() (kind, name string) {
+// workloadOf names the workload of a pod, from the name of its owner: the name of a ReplicaSet is that of its
+// Deployment and a hash, the name of a Job that of its CronJob and the minute. A pod without an owner is its own
+// workload.
+func (o object) workloadOf() (kind, name string) {
 	owner, owned := o.controller()
 	if !owned {
 		return "Pod", o.Name
@@ -131,13 +132,13 @@ func (o object) workload() (kind, name string) {
 		}
 	}
 	if at := strings.LastIndexByte(owner.Name, '-'); owner.Kind == "Job" && at > 0 &&
-		len(owner.Name)-at == len("-29000000") && digits(owner.Name[at+1:]) {
+		len(owner.Name)-at == len("-29000000") && isDigits(owner.Name[at+1:]) {
 		return "CronJob", owner.Name[:at]
 	}
 	return owner.Kind, owner.Name
 }
 
-func digits(s string) bool { return strings.Trim(s, "0123456789") == "" }
+func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
 // machineOf returns the uid of a node's machine, from its provider ID; "" for an unknown cloud. For a machine of an
 // Azure scale set it is the uid of the set, because the inventory and the bills have the set.
@@ -160,14 +161,14 @@ func machineOf(providerID string) string {
 	return ""
 }
 
-// wholly returns the resource as one that is listed with all fields.
-func (o other) wholly() other {
+// listedWhole returns the resource as one that is listed with all fields.
+func (o other) listedWhole() other {
 	o.whole = true
 	return o
 }
 
-// accept returns the Accept header of the resource's listings: names and labels alone, or whole objects.
-func (o other) accept() string {
+// acceptHeader returns the Accept header of the resource's listings: names and labels alone, or whole objects.
+func (o other) acceptHeader() string {
 	if o.whole {
 		return "application/json"
 	}

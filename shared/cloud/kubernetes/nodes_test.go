@@ -56,7 +56,9 @@ func TestNodes_TellWhatTheyHaveAndWhatIsRequestedOfThem(t *testing.T) {
 	f.Change("pods", "shop/ended", func(o fields) { at(o, "status")["phase"] = "Succeeded" })
 	f.pod("n2", "no-image", "", "100m 1Gi")
 	f.Change("pods", "shop/no-image", func(o fields) {
-		at(o, "status")["containerStatuses"] = []any{fields{"state": fields{"waiting": fields{"reason": "ImagePullBackOff"}}}}
+		at(o, "status")["containerStatuses"] = []any{
+			fields{"state": fields{"waiting": fields{"reason": "ImagePullBackOff"}}},
+		}
 	})
 	got, _, err := f.listOthers()
 	f.must(err)
@@ -83,7 +85,8 @@ func TestNodes_TellWhatTheyHaveAndWhatIsRequestedOfThem(t *testing.T) {
 
 func TestNodes_WithoutPodsSayWhatIsMissing(t *testing.T) {
 	f := newFixture(t)
-	f.node("n1", "azure:///subscriptions/S/resourceGroups/mc/providers/Microsoft.Compute/virtualMachineScaleSets/Aks-1/virtualMachines/0")
+	f.node("n1", "azure:///subscriptions/S/resourceGroups/mc/providers/Microsoft.Compute/virtualMachineScaleSets/"+
+		"Aks-1/virtualMachines/0")
 	f.Deny("list pods")
 	got, _, err := f.listOthers()
 	f.must(err)
@@ -91,7 +94,8 @@ func TestNodes_WithoutPodsSayWhatIsMissing(t *testing.T) {
 	if _, told := facts["workloads"]; told || fmt.Sprint(facts[cloud.Unread]) != "[workloads: list pods: Forbidden]" {
 		t.Errorf("facts %v", facts)
 	}
-	if m := facts["machine"]; m != "/subscriptions/s/resourcegroups/mc/providers/microsoft.compute/virtualmachinescalesets/aks-1" {
+	want := "/subscriptions/s/resourcegroups/mc/providers/microsoft.compute/virtualmachinescalesets/aks-1"
+	if m := facts["machine"]; m != want {
 		t.Errorf("machine %v", m)
 	}
 }

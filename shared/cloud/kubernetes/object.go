@@ -77,14 +77,14 @@ func (o object) replicas() int64 {
 
 func (o object) suspended() bool { return o.Spec.Suspend != nil && *o.Spec.Suspend }
 
-// seen reports whether the controller has observed the latest spec.
-func (o object) seen() bool {
+// isObserved reports whether the controller has observed the latest spec.
+func (o object) isObserved() bool {
 	n, ok := o.Status.Observed.(int64)
 	return !ok || n >= o.Generation // a Rollout's is no number
 }
 
-// covers reports whether the selector of o selects the labels.
-func (o object) covers(l map[string]string) bool {
+// selects reports whether the selector of o selects the labels.
+func (o object) selects(l map[string]string) bool {
 	return o.Spec.Selector.matches(l)
 }
 
@@ -101,8 +101,8 @@ func workloadUID(cluster, resource string, at ref) string {
 // namespaceUID is "clusterUid/ns".
 func namespaceUID(cluster, ns string) string { return cluster + "/" + ns }
 
-// parse takes a uid of the resource apart; false when it is not one of this cluster.
-func parse(cluster, resource, uid string) (ref, bool) {
+// parseUID takes a uid of the resource apart; false when it is not one of this cluster.
+func parseUID(cluster, resource, uid string) (ref, bool) {
 	f := strings.Split(uid, "/")
 	switch {
 	case f[0] != cluster:
@@ -114,8 +114,8 @@ func parse(cluster, resource, uid string) (ref, bool) {
 	return ref{}, false
 }
 
-// resource returns the fields of the inventory that every object has.
-func (o object) resource() cloud.Resource {
+// inventoryResource returns the fields of the inventory that every object has.
+func (o object) inventoryResource() cloud.Resource {
 	return cloud.Resource{Name: o.Name, Tags: o.Labels, CreatedAt: o.CreationTimestamp.UTC(),
 		Capacity: map[string]int64{}}
 }

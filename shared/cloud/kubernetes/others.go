@@ -77,7 +77,7 @@ type moreOthers struct {
 
 // listOthers reads a page of each, side by side; page "" is the first of all.
 func listOthers(ctx context.Context, c *cluster, page string) (cloud.ResourcePage, error) {
-	id, err := c.identity(ctx)
+	id, err := c.clusterUID(ctx)
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
@@ -87,11 +87,11 @@ func listOthers(ctx context.Context, c *cluster, page string) (cloud.ResourcePag
 		if err := json.Unmarshal([]byte(page), &at); err != nil {
 			return cloud.ResourcePage{}, errInvalid("page %.100q is not one of this listing", page)
 		}
-		todo = at.left()
+		todo = at.unfinished()
 	}
 	after := moreOthers{Next: map[string]string{}, Denied: at.Denied}
 	found, next, errs := make([][]object, len(todo)), make([]string, len(todo)), make([]error, len(todo))
-	cloud.InParallel(len(todo), width, func(i int) {
+	cloud.InParallel(len(todo), parallelCalls, func(i int) {
 		found[i], next[i], errs[i] = c.otherPage(ctx, todo[i], at.Next[todo[i].String()])
 	})
 	var out cloud.ResourcePage
@@ -115,11 +115,11 @@ func listOthers(ctx context.Context, c *cluster, page string) (cloud.ResourcePag
 			after.Next[o.String()] = next[i]
 		}
 	}
-	return after.page(out, at)
+	return after.pageOf(out, at)
 }
 
-// left are those that have a next page.
-func (r moreOthers) left() []other {
+// unfinished returns the resources that have a next page.
+func (r moreOthers) unfinished() []other {
 	var out []other
 	for _, o := range others {
 		if r.Next[o.String()] != "" {
@@ -129,8 +129,8 @@ func (r moreOthers) left() []other {
 	return out
 }
 
-// page returns the token of the next page. A denial gets a page of its own after the last.
-func (r moreOthers) page(out cloud.ResourcePage, before moreOthers) (cloud.ResourcePage, error) {
+// pageOf returns the token of the next page. A denial gets a page of its own after the last.
+func (r moreOthers) pageOf(out cloud.ResourcePage, before moreOthers) (cloud.ResourcePage, error) {
 	switch {
 	case len(r.Next) == 0 && r.Denied == "":
 		return out, nil
@@ -144,20 +144,21 @@ func (r moreOthers) page(out cloud.ResourcePage, before moreOthers) (cloud.Resou
 // otherPage lists a page of a resource. Unless the resource is listed whole, objects have only their names and labels.
 func (c *cluster) otherPage(ctx context.Context, o other, page string) ([]object, string, error) {
 	if o.extra {
-		if served, err := c.has(ctx, o.apiResource); err != nil || !served {
+		if served, err := c.servesResource(ctx, o.apiResource); err != nil || !served {
 			return nil, "", err
 		}
 	}
 	ask := func(page string) ([]byte, error) {
-		return c.client.do(ctx, apiCall{method: http.MethodGet, path: append(o.root(), o.Resource), accept: o.accept(),
-			query: url.Values{"limit": {strconv.Itoa(pageSize)}, "continue": {page}}})
+		return c.client.callAPI(ctx,
+			apiCall{method: http.MethodGet, path: append(o.groupPath(), o.Resource), accept: o.acceptHeader(),
+				query: url.Values{"limit": {strconv.Itoa(pageSize)}, "continue": {page}}})
 	}
 	body, err := ask(page)
-	if instead := continued(err); instead != "" {
+	if instead := continueToken(err); instead != "" {
 		body, err = ask(instead)
 	}
 	if err != nil {
-		return nil, "", classifyError(op("list", o.apiResource), err)
+		return nil, "", classifyError(permissionName("list", o.apiResource), err)
 	}
 	var list objectList
 	if err := json.Unmarshal(body, &list); err != nil {
@@ -169,7 +170,7 @@ func (c *cluster) otherPage(ctx context.Context, o other, page string) ([]object
 func (c *cluster) foundOthers(id string, o other, found []object) []cloud.Resource {
 	out := make([]cloud.Resource, len(found))
 	for i, f := range found {
-		r := f.resource()
+		r := f.inventoryResource()
 		r.UID, r.ParentUID = workloadUID(id, o.Resource, f.ref()), c.parent
 		if f.Namespace != "" {
 			r.ParentUID = namespaceUID(id, f.Namespace)

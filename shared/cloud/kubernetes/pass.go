@@ -25,7 +25,7 @@ type pass struct {
 	targets map[string]int // how many objects of the pass are in each namespace
 	at      time.Time
 	mu      sync.Mutex
-	lists   map[listKey]func() (listed, error)
+	lists   map[listKey]func() (listResult, error)
 }
 
 // listKey names a list of a pass: ns "" is all namespaces, and whole is one that is read to its end.
@@ -35,14 +35,14 @@ type listKey struct {
 	whole    bool
 }
 
-// listed are objects by namespace. They are all that there are if complete.
-type listed struct {
+// listResult are objects by namespace. They are all that there are if complete.
+type listResult struct {
 	by       map[string][]object
 	complete bool
 }
 
 // any reports whether the list has an object.
-func (l listed) any() bool {
+func (l listResult) any() bool {
 	for _, list := range l.by {
 		if len(list) > 0 {
 			return true
@@ -53,7 +53,8 @@ func (l listed) any() bool {
 
 // newPass returns a pass over objects. Of a namespace as a whole, the name counts as its namespace.
 func (c *cluster) newPass(objects []ref) *pass {
-	p := &pass{cluster: c, targets: map[string]int{}, at: c.clock.Now(), lists: map[listKey]func() (listed, error){}}
+	p := &pass{cluster: c, targets: map[string]int{}, at: c.clock.Now(),
+		lists: map[listKey]func() (listResult, error){}}
 	for _, at := range objects {
 		p.targets[at.namespace()]++
 	}
@@ -68,14 +69,14 @@ func (at ref) namespace() string {
 	return at.ns
 }
 
-// covers reports whether the pass was made for all namespaces of the objects.
-func (p *pass) covers(objects []ref) bool {
+// coversObjects reports whether the pass was made for all namespaces of the objects.
+func (p *pass) coversObjects(objects []ref) bool {
 	return !slices.ContainsFunc(objects, func(at ref) bool { return p.targets[at.namespace()] == 0 })
 }
 
-// renew returns a pass over the namespaces that lists the given resources again, and shares all other lists with p. A
-// resource without objects is not listed again, except pods: the next read finds new objects.
-func (p *pass) renew(namespaces []ref, resources ...apiResource) *pass {
+// renewLists returns a pass over the namespaces that lists the given resources again, and shares all other lists with
+// p. A resource without objects is not listed again, except pods: the next read finds new objects.
+func (p *pass) renewLists(namespaces []ref, resources ...apiResource) *pass {
 	next := p.newPass(namespaces)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,8 +89,8 @@ func (p *pass) renew(namespaces []ref, resources ...apiResource) *pass {
 	return next
 }
 
-// once reads a list, or returns it as it was read before.
-func (p *pass) once(key listKey, read func() (listed, error)) (listed, error) {
+// listOnce reads a list, or returns it as it was read before.
+func (p *pass) listOnce(key listKey, read func() (listResult, error)) (listResult, error) {
 	p.mu.Lock()
 	known := p.lists[key]
 	if known == nil {
@@ -100,18 +101,18 @@ func (p *pass) once(key listKey, read func() (listed, error)) (listed, error) {
 	return known()
 }
 
-// wide lists the resource in all namespaces, in no more pages than the pass has namespaces. It is not complete where
-// that does not suffice, or is not worth it.
-func (p *pass) wide(ctx context.Context, r apiResource) (listed, error) {
-	return p.once(listKey{resource: r}, func() (listed, error) {
+// listWide lists the resource in all namespaces, in no more pages than the pass has namespaces. It is not complete
+// where that does not suffice, or is not worth it.
+func (p *pass) listWide(ctx context.Context, r apiResource) (listResult, error) {
+	return p.listOnce(listKey{resource: r}, func() (listResult, error) {
 		if len(p.targets) < wideFrom {
-			return listed{}, nil
+			return listResult{}, nil
 		}
 		all, complete, err := p.atMost(ctx, r, "", len(p.targets))
 		if err != nil || !complete {
-			return listed{}, err
+			return listResult{}, err
 		}
-		out := listed{by: map[string][]object{}, complete: true}
+		out := listResult{by: map[string][]object{}, complete: true}
 		for _, o := range all {
 			out.by[o.Namespace] = append(out.by[o.Namespace], o)
 		}
@@ -119,42 +120,42 @@ func (p *pass) wide(ctx context.Context, r apiResource) (listed, error) {
 	})
 }
 
-// part lists the resource in a namespace, in no more pages than the pass has objects there.
-func (p *pass) part(ctx context.Context, r apiResource, ns string) ([]object, bool, error) {
-	all, err := p.wide(ctx, r)
+// listPart lists the resource in a namespace, in no more pages than the pass has objects there.
+func (p *pass) listPart(ctx context.Context, r apiResource, ns string) ([]object, bool, error) {
+	all, err := p.listWide(ctx, r)
 	if err != nil || all.complete {
 		return all.by[ns], all.complete, err
 	}
-	some, err := p.once(listKey{resource: r, ns: ns}, func() (listed, error) {
+	some, err := p.listOnce(listKey{resource: r, ns: ns}, func() (listResult, error) {
 		list, complete, err := p.atMost(ctx, r, ns, max(p.targets[ns], 1))
-		return listed{map[string][]object{ns: list}, complete}, err
+		return listResult{map[string][]object{ns: list}, complete}, err
 	})
 	return some.by[ns], some.complete, err
 }
 
-// in lists everything of the resource in a namespace.
-func (p *pass) in(ctx context.Context, r apiResource, ns string) ([]object, error) {
-	some, complete, err := p.part(ctx, r, ns)
+// listIn lists everything of the resource in a namespace.
+func (p *pass) listIn(ctx context.Context, r apiResource, ns string) ([]object, error) {
+	some, complete, err := p.listPart(ctx, r, ns)
 	if err != nil || complete {
 		return some, err
 	}
-	all, err := p.once(listKey{r, ns, true}, func() (listed, error) {
-		list, err := p.where(ctx, r, ns)
-		return listed{by: map[string][]object{ns: list}}, err
+	all, err := p.listOnce(listKey{r, ns, true}, func() (listResult, error) {
+		list, err := p.listServed(ctx, r, ns)
+		return listResult{by: map[string][]object{ns: list}}, err
 	})
 	return all.by[ns], err
 }
 
-// object returns one object of the pass, from a list where that saves calls.
-func (p *pass) object(ctx context.Context, r apiResource, at ref) (object, error) {
-	all, err := p.wide(ctx, r)
+// objectAt returns one object of the pass, from a list where that saves calls.
+func (p *pass) objectAt(ctx context.Context, r apiResource, at ref) (object, error) {
+	all, err := p.listWide(ctx, r)
 	if err != nil {
 		return object{}, err
 	}
 	if !all.complete && p.targets[at.ns] < 2 {
-		return p.get(ctx, r, at)
+		return p.getObject(ctx, r, at)
 	}
-	some, complete, err := p.part(ctx, r, at.ns)
+	some, complete, err := p.listPart(ctx, r, at.ns)
 	if err != nil {
 		return object{}, err
 	}
@@ -165,17 +166,17 @@ func (p *pass) object(ctx context.Context, r apiResource, at ref) (object, error
 	case complete:
 		return object{}, notFound("%s %s/%s does not exist", r.Resource, at.ns, at.name)
 	}
-	return p.get(ctx, r, at)
+	return p.getObject(ctx, r, at)
 }
 
 // podsOf returns pods among which are all of the workload.
 func (p *pass) podsOf(ctx context.Context, w object) ([]object, error) {
 	if p.targets[w.Namespace] > 1 {
-		if pods, complete, err := p.part(ctx, podsOf, w.Namespace); err != nil || complete {
+		if pods, complete, err := p.listPart(ctx, podsOf, w.Namespace); err != nil || complete {
 			return pods, err
 		}
 	}
-	return p.all(ctx, podsOf, w.Namespace,
+	return p.listAll(ctx, podsOf, w.Namespace,
 		listOptions{LabelSelector: w.Spec.Selector.String()})
 }
 
@@ -201,7 +202,7 @@ func actOnEach(
 ) func(context.Context, *pass, cloud.Verb, []goal) []outcome {
 	return func(ctx context.Context, p *pass, v cloud.Verb, goals []goal) []outcome {
 		out := make([]outcome, len(goals))
-		cloud.InParallel(len(goals), width, func(i int) { out[i].left, out[i].err = act(ctx, p, v, goals[i]) })
+		cloud.InParallel(len(goals), parallelCalls, func(i int) { out[i].left, out[i].err = act(ctx, p, v, goals[i]) })
 		return out
 	}
 }

@@ -19,21 +19,21 @@ type rule struct {
 	verb     string
 }
 
-func (r rule) name() string {
+func (r rule) ruleName() string {
 	if r.sub != "" {
-		return op(r.verb, r.resource, r.sub)
+		return permissionName(r.verb, r.resource, r.sub)
 	}
-	return op(r.verb, r.resource)
+	return permissionName(r.verb, r.resource)
 }
 
 // clusterNeeds are the rules that every connection needs to identify the cluster.
 var clusterNeeds = []rule{{namespacesOf, "", "get"}}
 
-// extra are resources that not every cluster has.
-var extra = []apiResource{scaledOf, rolloutsOf}
+// optionalResources are resources that not every cluster has.
+var optionalResources = []apiResource{scaledOf, rolloutsOf}
 
-// asked is a rule and the capability that needs it.
-type asked struct {
+// askedRule is a rule and the capability that needs it.
+type askedRule struct {
 	capability string
 	rule       rule
 }
@@ -52,24 +52,24 @@ func (c *conn) KindPermissions(ctx context.Context, kindType, _, _ string) ([]cl
 	if i < 0 {
 		return nil, errInvalid("Kubernetes has no resource type %q here", kindType)
 	}
-	var rules []asked
+	var rules []askedRule
 	for _, r := range registry[i].needs.startStop {
-		rules = append(rules, asked{"start_stop", r})
+		rules = append(rules, askedRule{"start_stop", r})
 	}
 	for _, r := range registry[i].needs.scale {
-		rules = append(rules, asked{"scale", r})
+		rules = append(rules, askedRule{"scale", r})
 	}
 	return c.reviewAll(ctx, rules)
 }
 
-// reviewAll asks the cluster about rules, but for those about resources that it does not have.
-func (c *conn) reviewAll(ctx context.Context, rules []asked) ([]cloud.Permission, error) {
-	all, err := c.served(ctx, rules)
+// reviewAll asks the cluster about the rules, except those for resources that it does not have.
+func (c *conn) reviewAll(ctx context.Context, rules []askedRule) ([]cloud.Permission, error) {
+	all, err := c.servedRules(ctx, rules)
 	if err != nil {
 		return nil, err
 	}
 	out, errs := make([]cloud.Permission, len(all)), make([]error, len(all))
-	cloud.InParallel(len(all), width, func(i int) { out[i], errs[i] = c.review(ctx, all[i]) })
+	cloud.InParallel(len(all), parallelCalls, func(i int) { out[i], errs[i] = c.reviewRule(ctx, all[i]) })
 	for _, err := range errs {
 		if err != nil {
 			return nil, err
@@ -78,11 +78,11 @@ func (c *conn) reviewAll(ctx context.Context, rules []asked) ([]cloud.Permission
 	return out, nil
 }
 
-func allNeeds() []asked {
-	var all []asked
+func allNeeds() []askedRule {
+	var all []askedRule
 	add := func(capability string, rules []rule) {
 		for _, r := range rules {
-			if a := (asked{capability, r}); !slices.Contains(all, a) {
+			if a := (askedRule{capability, r}); !slices.Contains(all, a) {
 				all = append(all, a)
 			}
 		}
@@ -97,27 +97,27 @@ func allNeeds() []asked {
 	return all
 }
 
-func (c *conn) served(ctx context.Context, all []asked) ([]asked, error) {
+func (c *conn) servedRules(ctx context.Context, all []askedRule) ([]askedRule, error) {
 	missing := map[apiResource]bool{}
-	optional := slices.Clone(extra)
+	optional := slices.Clone(optionalResources)
 	for _, o := range others {
 		if o.extra {
 			optional = append(optional, o.apiResource)
 		}
 	}
 	for _, r := range optional {
-		has, err := c.has(ctx, r)
+		has, err := c.servesResource(ctx, r)
 		if err != nil {
 			return nil, err
 		}
 		missing[r] = !has
 	}
-	return slices.DeleteFunc(all, func(a asked) bool { return missing[a.rule.resource] }), nil
+	return slices.DeleteFunc(all, func(a askedRule) bool { return missing[a.rule.resource] }), nil
 }
 
-// review asks about one rule. Credentials that are not accepted at all are an error.
-func (c *conn) review(ctx context.Context, a asked) (cloud.Permission, error) {
-	p := cloud.Permission{Capability: a.capability, Action: a.rule.name(), Status: "unknown"}
+// reviewRule asks about one rule. Credentials that are not accepted at all are an error.
+func (c *conn) reviewRule(ctx context.Context, a askedRule) (cloud.Permission, error) {
+	p := cloud.Permission{Capability: a.capability, Action: a.rule.ruleName(), Status: "unknown"}
 	r := a.rule
 	var got struct {
 		Status struct {
@@ -125,14 +125,14 @@ func (c *conn) review(ctx context.Context, a asked) (cloud.Permission, error) {
 			Reason  string `json:"reason"`
 		} `json:"status"`
 	}
-	err := c.call(ctx, http.MethodPost, reviewsOf, ref{}, request{into: &got, body: map[string]any{
+	err := c.callResource(ctx, http.MethodPost, reviewsOf, ref{}, request{into: &got, body: map[string]any{
 		"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
 		"spec": map[string]any{"resourceAttributes": map[string]any{
 			"verb": r.verb, "group": r.resource.Group, "resource": r.resource.Resource, "subresource": r.sub,
 		}},
 	}})
 	if err != nil {
-		err = classifyError(op("create", reviewsOf), err)
+		err = classifyError(permissionName("create", reviewsOf), err)
 		p.Message = err.Error()
 		if cloud.ClassOf(err) == cloud.Refused || ctx.Err() != nil {
 			return p, err
@@ -151,12 +151,12 @@ func (c *conn) review(ctx context.Context, a asked) (cloud.Permission, error) {
 // level of access. Each level includes the levels before it.
 type RequiredActions struct{ Discover, StartStop, Scale []string }
 
-// ListRequiredActions returns the rules of every registered kind, sorted and each once, for the ClusterRole that
-// customers are told to make.
+// ListRequiredActions returns the rules of every registered kind, sorted and without duplicates. Customers make their
+// ClusterRole from it.
 func ListRequiredActions() RequiredActions {
 	levels := map[string][]string{}
 	for _, a := range allNeeds() {
-		levels[a.capability] = append(levels[a.capability], a.rule.name())
+		levels[a.capability] = append(levels[a.capability], a.rule.ruleName())
 	}
 	discover := levels["discover"]
 	startStop := slices.Concat(discover, levels["start_stop"])

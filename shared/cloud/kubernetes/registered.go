@@ -36,28 +36,28 @@ func (p *Provider) WithClusters(c cloud.Conn, clusters []cloud.RegisteredCluster
 
 // KindsInside are all kinds of this package, where a cluster is registered.
 func (a *account) KindsInside(region string) []cloud.Kind {
-	if len(a.in(region)) == 0 {
+	if len(a.clustersIn(region)) == 0 {
 		return nil
 	}
 	return a.provider.Kinds()
 }
 
-// ours reports whether the kind is one of the objects in clusters.
-func ours(kindType string) bool {
+// isInCluster reports whether the kind is one of the objects in clusters.
+func isInCluster(kindType string) bool {
 	return kindType == cloud.KubernetesOthers || slices.ContainsFunc(registry, func(k kind) bool {
 		return k.Type == kindType
 	})
 }
 
-// in returns the clusters of a region, by name.
-func (a *account) in(region string) []cloud.RegisteredCluster {
+// clustersIn returns the clusters of a region, by name.
+func (a *account) clustersIn(region string) []cloud.RegisteredCluster {
 	return slices.DeleteFunc(slices.Clone(a.clusters), func(c cloud.RegisteredCluster) bool {
 		return c.Region != region
 	})
 }
 
-// enter connects to a cluster, once.
-func (a *account) enter(ctx context.Context, r cloud.RegisteredCluster) (*conn, error) {
+// enterCluster connects to a cluster, once.
+func (a *account) enterCluster(ctx context.Context, r cloud.RegisteredCluster) (*conn, error) {
 	key := r.Region + "/" + r.Name
 	a.mu.Lock()
 	known := a.entered[key]
@@ -65,11 +65,11 @@ func (a *account) enter(ctx context.Context, r cloud.RegisteredCluster) (*conn, 
 	if known != nil {
 		return known, nil
 	}
-	entry, access, err := a.entry(ctx, r)
+	entry, access, err := a.clusterEntry(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	c, err := a.provider.open(entry, access)
+	c, err := a.provider.openCluster(entry, access)
 	if err != nil {
 		return nil, err
 	}
@@ -80,8 +80,9 @@ func (a *account) enter(ctx context.Context, r cloud.RegisteredCluster) (*conn, 
 	return a.entered[key], nil
 }
 
-// entry is how a cluster is entered: with its own kubeconfig, or as its cloud lets us in.
-func (a *account) entry(ctx context.Context, r cloud.RegisteredCluster) (e cloud.ClusterEntry, access kubeconfig.Access,
+// clusterEntry is how a cluster is entered: with its own kubeconfig, or as its cloud lets us in.
+func (a *account) clusterEntry(ctx context.Context, r cloud.RegisteredCluster) (e cloud.ClusterEntry,
+	access kubeconfig.Access,
 	err error) {
 	if r.Kubeconfig != nil {
 		if err = json.Unmarshal(r.Kubeconfig, &access); err != nil {
@@ -99,9 +100,9 @@ func (a *account) entry(ctx context.Context, r cloud.RegisteredCluster) (e cloud
 	return e, access, err
 }
 
-// place is the position in a listing of clusters. Failed is the error of an earlier cluster. It is returned after the
-// other clusters are listed, so that the objects of the failed cluster are not taken for gone.
-type place struct {
+// listPosition is the position in a listing of clusters. Failed is the error of an earlier cluster. It is returned
+// after the other clusters are listed, so that the objects of the failed cluster are not taken for gone.
+type listPosition struct {
 	Cluster string      `json:"c"` // the one to list
 	Page    string      `json:"p,omitempty"`
 	Class   cloud.Class `json:"k,omitempty"`
@@ -114,14 +115,14 @@ const longestFailure = 500
 
 // List lists one cluster of the region after the other.
 func (a *account) List(ctx context.Context, kind, region, page string) (cloud.ResourcePage, error) {
-	if !ours(kind) {
+	if !isInCluster(kind) {
 		return a.Conn.List(ctx, kind, region, page)
 	}
-	here := a.in(region)
+	here := a.clustersIn(region)
 	if len(here) == 0 {
 		return cloud.ResourcePage{}, nil
 	}
-	at := place{Cluster: here[0].Name}
+	at := listPosition{Cluster: here[0].Name}
 	if page != "" {
 		if err := json.Unmarshal([]byte(page), &at); err != nil {
 			return cloud.ResourcePage{}, errInvalid("page %.100q is not one of this listing", page)
@@ -129,7 +130,7 @@ func (a *account) List(ctx context.Context, kind, region, page string) (cloud.Re
 	}
 	i := slices.IndexFunc(here, func(c cloud.RegisteredCluster) bool { return c.Name >= at.Cluster })
 	if i < 0 { // it was deregistered meanwhile, and was the last
-		return cloud.ResourcePage{}, at.failure()
+		return cloud.ResourcePage{}, at.failureError()
 	}
 	if here[i].Name != at.Cluster {
 		at.Page = ""
@@ -138,12 +139,12 @@ func (a *account) List(ctx context.Context, kind, region, page string) (cloud.Re
 	if err != nil && ctx.Err() != nil {
 		return cloud.ResourcePage{}, err
 	}
-	return at.after(got, err, here, i)
+	return at.nextPlace(got, err, here, i)
 }
 
 func (a *account) listOne(ctx context.Context, r cloud.RegisteredCluster, kind, page string) (cloud.ResourcePage,
 	error) {
-	c, err := a.enter(ctx, r)
+	c, err := a.enterCluster(ctx, r)
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
@@ -151,7 +152,8 @@ func (a *account) listOne(ctx context.Context, r cloud.RegisteredCluster, kind, 
 	return got, notLetIn(r.Name, err)
 }
 
-// notLetIn tells that a cluster does not accept who comes, which its cloud still does: the account is not refused.
+// notLetIn returns the error of a cluster that refuses credentials which its cloud accepts: the account itself is not
+// refused.
 func notLetIn(cluster string, err error) error {
 	e, ok := errors.AsType[*cloud.Error](err)
 	if !ok || e.Class != cloud.Refused {
@@ -165,10 +167,9 @@ func notLetIn(cluster string, err error) error {
 	return &told
 }
 
-// after returns the page, and where the listing goes on after it.
-//
-//nolint:revive // what was listed, and where
-func (p place) after(got cloud.ResourcePage, err error, here []cloud.RegisteredCluster, i int) (cloud.ResourcePage,
+// nextPlace returns the page, and where the listing goes on after it.
+func (p listPosition) nextPlace(got cloud.ResourcePage, err error, here []cloud.RegisteredCluster,
+	i int) (cloud.ResourcePage,
 	error) {
 	if err != nil && (p.Failed == "" || p.Stopped) { // a failure is reported before a stopped cluster
 		p.Class, p.Stopped, p.Failed = cloud.ClassOf(err), cloud.CodeOf(err) == cloud.ClusterStopped,
@@ -185,13 +186,13 @@ func (p place) after(got cloud.ResourcePage, err error, here []cloud.RegisteredC
 	case err == nil: // the last page has resources; the failure follows on a page of its own
 		p.Cluster, p.Page = here[i].Name+"\x00", ""
 	default:
-		return cloud.ResourcePage{}, p.failure()
+		return cloud.ResourcePage{}, p.failureError()
 	}
 	got.Next = string(encodeSnapshot(p))
 	return got, nil
 }
 
-func (p place) failure() error {
+func (p listPosition) failureError() error {
 	if p.Failed == "" {
 		return nil
 	}
@@ -202,23 +203,23 @@ func (p place) failure() error {
 	return e
 }
 
-// opened are the clusters of a region by their uids, and the error that kept other clusters from being opened.
-type opened struct {
+// openedClusters are the clusters of a region by their uids, and the error that kept other clusters from being opened.
+type openedClusters struct {
 	byUID map[string]*conn
 	err   error
 }
 
-// open asks the clusters of a region who they are.
-func (a *account) open(ctx context.Context, region string) opened {
-	here := a.in(region)
+// openClusters asks the clusters of a region who they are.
+func (a *account) openClusters(ctx context.Context, region string) openedClusters {
+	here := a.clustersIn(region)
 	conns, ids, errs := make([]*conn, len(here)), make([]string, len(here)), make([]error, len(here))
-	cloud.InParallel(len(here), width, func(i int) {
-		if conns[i], errs[i] = a.enter(ctx, here[i]); errs[i] == nil {
-			ids[i], errs[i] = conns[i].identity(ctx)
+	cloud.InParallel(len(here), parallelCalls, func(i int) {
+		if conns[i], errs[i] = a.enterCluster(ctx, here[i]); errs[i] == nil {
+			ids[i], errs[i] = conns[i].clusterUID(ctx)
 			errs[i] = notLetIn(here[i].Name, errs[i])
 		}
 	})
-	o := opened{byUID: map[string]*conn{}}
+	o := openedClusters{byUID: map[string]*conn{}}
 	for i, err := range errs {
 		if err == nil {
 			o.byUID[ids[i]] = conns[i]
@@ -229,8 +230,8 @@ func (a *account) open(ctx context.Context, region string) opened {
 	return o
 }
 
-// of returns the cluster that a uid is in. When one of the clusters did not answer, it may be in that one.
-func (o opened) of(uid string) (*conn, error) {
+// clusterOf returns the cluster that a uid is in. When one of the clusters did not answer, it may be in that one.
+func (o openedClusters) clusterOf(uid string) (*conn, error) {
 	id, _, _ := strings.Cut(uid, "/")
 	switch c := o.byUID[id]; {
 	case c != nil:
@@ -242,15 +243,15 @@ func (o opened) of(uid string) (*conn, error) {
 	}
 }
 
-// Read reads each uid in its cluster. Those of no registered cluster do not exist.
+// Read reads each uid in its cluster. Uids without a registered cluster do not exist.
 func (a *account) Read(ctx context.Context, kind, region string, uids []string) ([]cloud.State, error) {
-	if !ours(kind) {
+	if !isInCluster(kind) {
 		return a.Conn.Read(ctx, kind, region, uids)
 	}
-	o := a.open(ctx, region)
+	o := a.openClusters(ctx, region)
 	in := map[*conn][]string{}
 	for _, u := range uids {
-		c, err := o.of(u)
+		c, err := o.clusterOf(u)
 		switch {
 		case err == nil:
 			in[c] = append(in[c], u)
@@ -270,18 +271,16 @@ func (a *account) Read(ctx context.Context, kind, region string, uids []string) 
 }
 
 // Act acts on each target in its cluster.
-//
-//nolint:revive // the parameters are those of cloud.Conn
 func (a *account) Act(ctx context.Context, v cloud.Verb, kind, region string, targets []cloud.Target) []cloud.Result {
-	if !ours(kind) {
+	if !isInCluster(kind) {
 		return a.Conn.Act(ctx, v, kind, region, targets)
 	}
-	o := a.open(ctx, region)
+	o := a.openClusters(ctx, region)
 	out := make([]cloud.Result, len(targets))
 	in := map[*conn][]int{}
 	for i, t := range targets {
 		out[i].UID = t.UID
-		c, err := o.of(t.UID)
+		c, err := o.clusterOf(t.UID)
 		if out[i].Err = err; err == nil {
 			in[c] = append(in[c], i)
 		}
@@ -299,13 +298,11 @@ func (a *account) Act(ctx context.Context, v cloud.Verb, kind, region string, ta
 }
 
 // Scale scales in the cluster of the uid.
-//
-//nolint:revive // the parameters are those of cloud.Conn
 func (a *account) Scale(ctx context.Context, kind, region, uid string, want cloud.Capacity) error {
-	if !ours(kind) {
+	if !isInCluster(kind) {
 		return a.Conn.Scale(ctx, kind, region, uid, want)
 	}
-	c, err := a.open(ctx, region).of(uid)
+	c, err := a.openClusters(ctx, region).clusterOf(uid)
 	if err != nil {
 		return err
 	}

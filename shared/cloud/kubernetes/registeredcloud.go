@@ -27,7 +27,7 @@ func (a *account) PermissionsInside(ctx context.Context, region, name string) ([
 	if i < 0 {
 		return nil, notFound("no cluster %.100q of region %.64q is registered", name, region)
 	}
-	c, err := a.enter(ctx, a.clusters[i])
+	c, err := a.enterCluster(ctx, a.clusters[i])
 	if err != nil {
 		return nil, err
 	}
@@ -36,10 +36,8 @@ func (a *account) PermissionsInside(ctx context.Context, region, name string) ([
 }
 
 // Admit admits all objects in clusters, and asks the cloud about its own resources.
-//
-//nolint:revive // as cloud.Admitter has it
 func (a *account) Admit(ctx context.Context, v cloud.Verb, kind, region string, n int) (now int, later time.Duration) {
-	if c, ok := a.Conn.(cloud.Admitter); ok && !ours(kind) {
+	if c, ok := a.Conn.(cloud.Admitter); ok && !isInCluster(kind) {
 		return c.Admit(ctx, v, kind, region, n)
 	}
 	return n, 0
@@ -47,7 +45,7 @@ func (a *account) Admit(ctx context.Context, v cloud.Verb, kind, region string, 
 
 // Verify reads the objects in clusters, and asks the cloud about its own resources.
 func (a *account) Verify(ctx context.Context, kind, region string, uids []string) ([]cloud.State, error) {
-	if c, ok := a.Conn.(cloud.Verifier); ok && !ours(kind) {
+	if c, ok := a.Conn.(cloud.Verifier); ok && !isInCluster(kind) {
 		return c.Verify(ctx, kind, region, uids)
 	}
 	return a.Read(ctx, kind, region, uids)
@@ -56,7 +54,7 @@ func (a *account) Verify(ctx context.Context, kind, region string, uids []string
 // Metrics are the cloud's.
 func (a *account) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.MetricAnswer, error) {
 	c, ok := a.Conn.(cloud.Metered)
-	if !ok || ours(r.Type) {
+	if !ok || isInCluster(r.Type) {
 		return cloud.MetricAnswer{}, errUnsupported("%s is not measured here", r.Type)
 	}
 	return c.Metrics(ctx, r)
@@ -64,7 +62,7 @@ func (a *account) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Met
 
 // ReadAutoscaling reads the scaling of an object in a cluster, or asks the cloud about its own resource.
 func (a *account) ReadAutoscaling(ctx context.Context, kind, region, uid string) (cloud.Autoscaling, error) {
-	c, err := a.autoscaler(ctx, kind, region, uid)
+	c, err := a.clusterAutoscaler(ctx, kind, region, uid)
 	if err != nil {
 		return cloud.Autoscaling{}, err
 	}
@@ -72,10 +70,8 @@ func (a *account) ReadAutoscaling(ctx context.Context, kind, region, uid string)
 }
 
 // SetAutoscaling sets the scaling of an object in a cluster, or has the cloud set that of its own resource.
-//
-//nolint:revive // as cloud.Autoscaler has it
 func (a *account) SetAutoscaling(ctx context.Context, kind, region, uid string, want cloud.Autoscaling) error {
-	c, err := a.autoscaler(ctx, kind, region, uid)
+	c, err := a.clusterAutoscaler(ctx, kind, region, uid)
 	if err != nil {
 		return err
 	}
@@ -83,11 +79,9 @@ func (a *account) SetAutoscaling(ctx context.Context, kind, region, uid string, 
 }
 
 // KindPermissions asks the cluster of the uid, or the cloud about its own resource.
-//
-//nolint:revive // as cloud.KindProber has it
 func (a *account) KindPermissions(ctx context.Context, kind, region, uid string) ([]cloud.Permission, error) {
-	if ours(kind) {
-		c, err := a.open(ctx, region).of(uid)
+	if isInCluster(kind) {
+		c, err := a.openClusters(ctx, region).clusterOf(uid)
 		if err != nil {
 			return nil, err
 		}
@@ -100,9 +94,9 @@ func (a *account) KindPermissions(ctx context.Context, kind, region, uid string)
 	return c.KindPermissions(ctx, kind, region, uid)
 }
 
-func (a *account) autoscaler(ctx context.Context, kind, region, uid string) (cloud.Autoscaler, error) {
-	if ours(kind) {
-		return a.open(ctx, region).of(uid)
+func (a *account) clusterAutoscaler(ctx context.Context, kind, region, uid string) (cloud.Autoscaler, error) {
+	if isInCluster(kind) {
+		return a.openClusters(ctx, region).clusterOf(uid)
 	}
 	c, ok := a.Conn.(cloud.Autoscaler)
 	if !ok {

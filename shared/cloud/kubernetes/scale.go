@@ -16,32 +16,32 @@ func scaleWorkload(r apiResource) func(context.Context, *cluster, ref, cloud.Cap
 			return errInvalid("the minimum %d is above the maximum %d", *want.Min, *want.Max)
 		}
 		p := c.newPass([]ref{at})
-		w, err := p.view(ctx, r, at)
+		w, err := p.viewWorkload(ctx, r, at)
 		if err != nil {
 			return err
 		}
 		b, err := p.boundsOf(ctx, w.object)
 		if err == nil {
-			err = w.scalable(want, b)
+			err = w.scaleObstacle(want, b)
 		}
 		if err != nil || want.Desired == nil {
 			return err
 		}
-		err = c.guarded(ctx, r, w.object, func(o object) (change, error) {
+		err = c.changeGuarded(ctx, r, w.object, func(o object) (change, error) {
 			if *want.Desired < o.replicas() && o.losesClaims() {
-				return nil, errUnsupported("%s", o.unschedulable())
+				return nil, errUnsupported("%s", o.stopObstacle())
 			}
 			if *want.Desired == o.replicas() {
 				return nil, nil //nolint:nilnil // it is done
 			}
 			return change{"spec": change{"replicas": *want.Desired}}, nil
 		}, "scale")
-		return p.explained(ctx, w.object, err)
+		return p.explainRefusal(ctx, w.object, err)
 	}
 }
 
-// scalable returns why a workload cannot get the size.
-func (w view) scalable(want cloud.Capacity, b bounds) error {
+// scaleObstacle returns why a workload cannot get the size.
+func (w view) scaleObstacle(want cloud.Capacity, b bounds) error {
 	switch n := want.Desired; {
 	case ofCluster(w.Namespace) != "":
 		return errUnsupported("%s", ofCluster(w.Namespace))
@@ -52,7 +52,7 @@ func (w view) scalable(want cloud.Capacity, b bounds) error {
 		return nil
 	case *n < 0 || *n > mostReplicas:
 		return errInvalid("desired %d is not between 0 and %d", *n, mostReplicas)
-	case w.driven():
+	case w.isDrivenByKEDA():
 		return errUnsupported("KEDA sets its replicas (ScaledObject %s): change that", w.scalers[0].Name)
 	case b.name != "" && *n > 0 && (*n < b.least || *n > b.max):
 		return errInvalid("desired %d is not between %d and %d, where the HorizontalPodAutoscaler %s keeps it", *n,

@@ -9,9 +9,9 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// has reports whether the cluster serves a resource that is not Kubernetes' own. Everybody who is let in may ask
-// that.
-func (c *cluster) has(ctx context.Context, r apiResource) (bool, error) {
+// servesResource reports whether the cluster serves a resource that is not Kubernetes' own. Everybody who is let in
+// may ask that.
+func (c *cluster) servesResource(ctx context.Context, r apiResource) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if known, ok := c.serves[r.String()]; ok {
@@ -20,7 +20,7 @@ func (c *cluster) has(ctx context.Context, r apiResource) (bool, error) {
 	if served, err := c.servesGroup(ctx, r); err != nil || !served {
 		return false, err
 	}
-	body, err := c.client.do(ctx, apiCall{method: http.MethodGet, path: r.root()})
+	body, err := c.client.callAPI(ctx, apiCall{method: http.MethodGet, path: r.groupPath()})
 	if isNotFound(err) {
 		c.serves[r.String()] = false
 		return false, nil
@@ -46,7 +46,7 @@ func (c *cluster) has(ctx context.Context, r apiResource) (bool, error) {
 // caller holds the lock.
 func (c *cluster) servesGroup(ctx context.Context, r apiResource) (bool, error) {
 	if c.groups == nil {
-		body, err := c.client.do(ctx, apiCall{method: http.MethodGet, path: []string{"apis"}})
+		body, err := c.client.callAPI(ctx, apiCall{method: http.MethodGet, path: []string{"apis"}})
 		var list struct {
 			Groups []struct {
 				Versions []struct {
@@ -72,7 +72,7 @@ func (c *cluster) servesGroup(ctx context.Context, r apiResource) (bool, error) 
 
 // mayServe reports whether a list of the resource can succeed: the cluster serves its API group.
 func (c *cluster) mayServe(ctx context.Context, r apiResource) (bool, error) {
-	if !slices.Contains(extra, r) {
+	if !slices.Contains(optionalResources, r) {
 		return true, nil
 	}
 	c.mu.Lock()
@@ -80,8 +80,8 @@ func (c *cluster) mayServe(ctx context.Context, r apiResource) (bool, error) {
 	return c.servesGroup(ctx, r)
 }
 
-// where lists everything of a resource. There is none of a resource that the cluster does not have.
-func (c *cluster) where(ctx context.Context, r apiResource, ns string) ([]object, error) {
+// listServed lists everything of a resource. The list is empty for a resource that the cluster does not have.
+func (c *cluster) listServed(ctx context.Context, r apiResource, ns string) ([]object, error) {
 	all, complete, err := c.atMost(ctx, r, ns, maxPages)
 	if err == nil && !complete {
 		return nil, errUnsupported("the cluster has more than %d %s", maxPages*pageSize, r.Resource)
@@ -95,13 +95,13 @@ func (c *cluster) atMost(ctx context.Context, r apiResource, ns string, pages in
 	if may, err := c.mayServe(ctx, r); err != nil || !may {
 		return nil, true, err
 	}
-	all, complete, err := c.pages(ctx, r, ns, listLimit{pages: pages})
-	if err == nil || !slices.Contains(extra, r) {
+	all, complete, err := c.listPages(ctx, r, ns, listLimit{pages: pages})
+	if err == nil || !slices.Contains(optionalResources, r) {
 		return all, complete, err
 	}
 	class := cloud.ClassOf(err)
 	if class == cloud.Denied { // a cluster denies the list of a resource that it does not have, too
-		if has, asked := c.has(ctx, r); asked == nil && !has {
+		if has, asked := c.servesResource(ctx, r); asked == nil && !has {
 			class = cloud.NotFound
 		}
 	}

@@ -2,7 +2,8 @@ package kubernetes
 
 import "lamplighter.dev/shared/cloud"
 
-// statefulSets are as deployments, but for those that would lose their volume claims with their pods: they are refused.
+// statefulSets are stopped and started as deployments are. A StatefulSet that would lose its volume claims with its
+// pods is refused.
 var statefulSets = kind{
 	Kind:     catalogueKind(cloud.KubernetesStatefulSet),
 	resource: statefulOf,

@@ -25,7 +25,7 @@ type step struct {
 	held  string // of the first that is off, and watched
 }
 
-func (s *step) add(status cloud.Status, why, held string, o object) {
+func (s *step) addMember(status cloud.Status, why, held string, o object) {
 	s.count[status]++
 	s.all++
 	if status == cloud.Stopped && o.withNS() {
@@ -39,8 +39,8 @@ func (s *step) add(status cloud.Status, why, held string, o object) {
 	}
 }
 
-// status of a step: Pending is one that is done in part.
-func (s *step) status() cloud.Status {
+// stepStatus of a step: Pending is one that is done in part.
+func (s *step) stepStatus() cloud.Status {
 	for _, moving := range []cloud.Status{cloud.Stopping, cloud.Starting} {
 		if s.count[moving] > 0 {
 			return moving
@@ -56,14 +56,14 @@ func (s *step) status() cloud.Status {
 	}
 }
 
-// progress is how the steps of the namespace that have anything to do are.
-func (x contents) progress() []*step {
+// stepsInProgress returns the states of the steps that have members.
+func (x contents) stepsInProgress() []*step {
 	jobs, scalers := newStep(stepCronJobs), newStep(stepScalers)
 	for _, o := range x.cronJobs {
-		jobs.add(onOff(!o.suspended()), driftOf(o, !o.suspended()), o.heldIf(o.suspended(), x.now), o)
+		jobs.addMember(onOff(!o.suspended()), driftOf(o, !o.suspended()), o.heldIf(o.suspended(), x.now), o)
 	}
 	for _, o := range x.scalers {
-		scalers.add(onOff(!o.pausedAtZero()), driftOf(o, !o.pausedAtZero()), "", o)
+		scalers.addMember(onOff(!o.pausedAtZero()), driftOf(o, !o.pausedAtZero()), "", o)
 	}
 	all := []*step{jobs, scalers, x.ofWorkloads(stepWorkloads, x.workloads), x.ofWorkloads(stepStatefulSet, x.stateful)}
 	out := all[:0]
@@ -86,7 +86,7 @@ func onOff(on bool) cloud.Status {
 
 func driftOf(o object, on bool) string {
 	if on {
-		return o.drift()
+		return o.driftReason()
 	}
 	return ""
 }
@@ -95,51 +95,51 @@ func driftOf(o object, on bool) string {
 func (x contents) ofWorkloads(name string, all []member) *step {
 	s := newStep(name)
 	for _, w := range all {
-		status, why := w.status()
-		held := w.heldIf(!w.on(), x.now)
-		if held != "" && !w.ending() {
+		status, why := w.workloadStatus()
+		held := w.heldIf(!w.isOn(), x.now)
+		if held != "" && !w.isEnding() {
 			status, why = cloud.Stopped, ""
 		}
-		if w.replicas() == 0 && w.driven() {
+		if w.replicas() == 0 && w.isDrivenByKEDA() {
 			why = "" // KEDA's own business, which its step tells
 			status = cloud.Stopped
 		}
-		s.add(status, why, held, w.object)
+		s.addMember(status, why, held, w.object)
 	}
 	return s
 }
 
 func (o object) heldIf(off bool, now time.Time) string {
 	if off {
-		return o.held(now)
+		return o.holdReason(now)
 	}
 	return ""
 }
 
-// steps tells the progress.
-func (x contents) steps() []cloud.Step {
+// stepStates returns the progress of the namespace's steps.
+func (x contents) stepStates() []cloud.Step {
 	var out []cloud.Step
-	for _, s := range x.progress() {
-		told := cloud.Step{Name: s.name, Status: s.status(),
+	for _, s := range x.stepsInProgress() {
+		told := cloud.Step{Name: s.name, Status: s.stepStatus(),
 			Message: fmt.Sprintf("%d of %d are off", s.count[cloud.Stopped], s.all)}
-		told.Message = joined(joined(told.Message, s.why), s.held)
+		told.Message = joinReasons(joinReasons(told.Message, s.why), s.held)
 		out = append(out, told)
 	}
 	return out
 }
 
-// status returns the status of a namespace and the reason. Pending means that a stop or a start was done in part and
-// must be continued.
-func (x contents) status() (cloud.Status, string) {
+// namespaceStatus returns the status of a namespace and the reason. Pending means that a stop or a start was done in
+// part and must be continued.
+func (x contents) namespaceStatus() (cloud.Status, string) {
 	if x.ns.DeletionTimestamp != nil {
 		return cloud.Terminated, "it is being deleted"
 	}
-	all := x.progress()
+	all := x.stepsInProgress()
 	count, woken, why, held := map[cloud.Status]int{}, 0, "", ""
 	for _, s := range all {
-		count[s.status()]++
+		count[s.stepStatus()]++
 		woken += s.woken
-		why, held = joined(why, s.why), joined(held, s.held)
+		why, held = joinReasons(why, s.why), joinReasons(held, s.held)
 	}
 	switch {
 	case count[cloud.Stopping] > 0:
@@ -151,7 +151,7 @@ func (x contents) status() (cloud.Status, string) {
 	case count[cloud.Starting] > 0:
 		return cloud.Starting, why
 	case woken > 0:
-		return cloud.Pending, joined(x.summary(), why)
+		return cloud.Pending, joinReasons(x.summaryText(), why)
 	default:
 		return cloud.Running, why
 	}

@@ -24,9 +24,9 @@ import (
 // maxAnswer bounds one answer of a cluster; a page of ours is far below it.
 const maxAnswer = 32 << 20
 
-// open prepares the client of a cluster, of certificate's certificate if there is one. It makes no call.
-func (p *Provider) open(e cloud.ClusterEntry, certificate kubeconfig.Access) (*cluster, error) {
-	policy := p.options.addresses()
+// openCluster prepares the client of a cluster, of certificate's certificate if there is one. It makes no call.
+func (p *Provider) openCluster(e cloud.ClusterEntry, certificate kubeconfig.Access) (*cluster, error) {
+	policy := p.options.addressPolicy()
 	if err := policy.CheckAddress(e.Server); err != nil {
 		return nil, errInvalid("the cluster's server: %s", fault.Message(err))
 	}
@@ -90,32 +90,32 @@ func (c *carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, r.Context().Err()
 	}
 	for attempt := 1; ; attempt++ {
-		if err := c.limiter.Wait(r.Context(), c.bucket(), 1); err != nil {
+		if err := c.limiter.Wait(r.Context(), c.bucketKey(), 1); err != nil {
 			return nil, err
 		}
-		resp, err := c.attempt(r)
-		c.learn(resp)
-		if attempt >= c.options.Attempts || !again(r.Context(), resp, err) {
+		resp, err := c.sendOnce(r)
+		c.learnFrom(resp)
+		if attempt >= c.options.Attempts || !mayRetry(r.Context(), resp, err) {
 			return resp, unansweredError(err)
 		}
-		if err := c.options.Clock.Sleep(r.Context(), c.pause(attempt, resp)); err != nil {
+		if err := c.options.Clock.Sleep(r.Context(), c.retryDelay(attempt, resp)); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// bucket returns the bucket of the cluster. A refusal of one call by the cluster's priority and fairness slows down
+// bucketKey returns the bucket of the cluster. A refusal of one call by the cluster's priority and fairness slows down
 // all calls.
-func (c *carrier) bucket() throttle.Key { return throttle.Key{Account: c.server} }
+func (c *carrier) bucketKey() throttle.Key { return throttle.Key{Account: c.server} }
 
-// learn tells the limiter how an attempt ended; resp is nil when there was no answer.
-func (c *carrier) learn(resp *http.Response) {
+// learnFrom reports the end of an attempt to the limiter; resp is nil when there was no answer.
+func (c *carrier) learnFrom(resp *http.Response) {
 	switch {
 	case resp == nil:
 	case resp.StatusCode == http.StatusTooManyRequests:
-		c.limiter.Throttled(c.bucket(), min(retryAfter(resp), c.options.MaxBackoff))
+		c.limiter.Throttled(c.bucketKey(), min(retryAfter(resp), c.options.MaxBackoff))
 	case resp.StatusCode < http.StatusInternalServerError:
-		c.limiter.Answered(c.bucket())
+		c.limiter.Answered(c.bucketKey())
 	}
 }
 
@@ -128,8 +128,8 @@ func retryAfter(resp *http.Response) time.Duration {
 	return time.Duration(min(seconds, 3600)) * time.Second
 }
 
-// attempt sends the call once, and reads its answer.
-func (c *carrier) attempt(r *http.Request) (*http.Response, error) {
+// sendOnce sends the call once, and reads its answer.
+func (c *carrier) sendOnce(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), c.options.Timeout)
 	defer cancel()
 	r = r.Clone(ctx)
@@ -163,8 +163,8 @@ func (c *carrier) attempt(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// again reports whether the call may be tried again: it got no answer, or one that says so.
-func again(ctx context.Context, resp *http.Response, err error) bool {
+// mayRetry reports whether the call may be tried again: it got no answer, or one that says so.
+func mayRetry(ctx context.Context, resp *http.Response, err error) bool {
 	if ctx.Err() != nil {
 		return false
 	}
@@ -176,8 +176,8 @@ func again(ctx context.Context, resp *http.Response, err error) bool {
 		resp.StatusCode != http.StatusNotImplemented && resp.StatusCode >= http.StatusInternalServerError
 }
 
-// pause returns the server's Retry-After, or else exponential backoff with jitter. Both are limited to MaxBackoff.
-func (c *carrier) pause(attempt int, resp *http.Response) time.Duration {
+// retryDelay returns the server's Retry-After, or else exponential backoff with jitter. Both are limited to MaxBackoff.
+func (c *carrier) retryDelay(attempt int, resp *http.Response) time.Duration {
 	longest := c.options.MaxBackoff
 	if resp != nil {
 		if s := retryAfter(resp); s > 0 {

@@ -143,8 +143,9 @@ func TestDeployment_AStopIsOneGuardedMergePatch(t *testing.T) {
 	u := f.add("deployments", kubernetestwin.Named("shop", "web", 3))
 	version := at(f.Get("deployments", "shop/web"), "metadata")["resourceVersion"]
 	f.must(f.act(cloud.Stop, deployment, cloud.Target{UID: u}))
-	want := fmt.Sprintf(`{"metadata":{"annotations":{"lamplighter.dev/stopped-at":"2026-03-02T09:00:00Z","lamplighter.dev/stopped-replicas":"3",`+
-		`"lamplighter.dev/stopped-with":null},"resourceVersion":"%s"},"spec":{"replicas":0}}`, version)
+	want := fmt.Sprintf(`{"metadata":{"annotations":{"lamplighter.dev/stopped-at":"2026-03-02T09:00:00Z",`+
+		`"lamplighter.dev/stopped-replicas":"3","lamplighter.dev/stopped-with":null},`+
+		`"resourceVersion":"%s"},"spec":{"replicas":0}}`, version)
 	if calls := f.Calls("patch"); len(calls) != 1 || calls[0].Body != want {
 		t.Errorf("changes: %+v\nwant: %s", calls, want)
 	}
@@ -302,7 +303,8 @@ func budget(ns, app string, least int) fields {
 func TestDisruptionBudget_IsReportedWhereAScaleDownIsRefused(t *testing.T) {
 	for _, message := range []string{
 		`admission webhook "guard.example" denied the request: replicas below the disruption budget`,
-		`deployments.apps "web" is forbidden: ValidatingAdmissionPolicy 'guard' with binding 'all' denied request: replicas below the disruption budget`,
+		`deployments.apps "web" is forbidden: ValidatingAdmissionPolicy 'guard' with binding 'all' denied request: ` +
+			`replicas below the disruption budget`,
 	} {
 		f := newFixture(t)
 		u := f.add("deployments", kubernetestwin.Named("shop", "web", 3))
@@ -330,7 +332,9 @@ func TestErrors_ALackOfPermissionIsNoRefusalOfTheChange(t *testing.T) {
 
 func TestGitOps_WhatIsBroughtBackIsDriftAndNeverCalledStopped(t *testing.T) {
 	marks := map[string]fields{
-		"Argo CD":            {"annotations": fields{"argocd.argoproj.io/tracking-id": "shop:apps/Deployment:shop/web"}},
+		"Argo CD": {
+			"annotations": fields{"argocd.argoproj.io/tracking-id": "shop:apps/Deployment:shop/web"},
+		},
 		"Argo CD by label":   {"labels": fields{"argocd.argoproj.io/instance": "shop", "app": "web"}},
 		"Flux":               {"labels": fields{"kustomize.toolkit.fluxcd.io/name": "shop", "app": "web"}},
 		"Flux by Helm":       {"labels": fields{"helm.toolkit.fluxcd.io/name": "shop", "app": "web"}},

@@ -18,27 +18,28 @@ type workloadMemory struct {
 	Paused   map[string]*string `json:"paused,omitempty"`
 }
 
-// status returns the status of a workload and the reason.
-func (w view) status() (cloud.Status, string) {
+// workloadStatus returns the status of a workload and the reason.
+func (w view) workloadStatus() (cloud.Status, string) {
 	want := w.replicas()
 	switch {
 	case w.DeletionTimestamp != nil:
 		return cloud.Terminated, "it is being deleted"
 	case want == 0:
 		return w.statusAt0()
-	case !w.seen() || w.Status.Ready < want:
-		return cloud.Starting, joined(fmt.Sprintf("%d of %d pods are ready", w.Status.Ready, want), w.drift())
+	case !w.isObserved() || w.Status.Ready < want:
+		return cloud.Starting,
+			joinReasons(fmt.Sprintf("%d of %d pods are ready", w.Status.Ready, want), w.driftReason())
 	default:
-		return cloud.Running, w.drift()
+		return cloud.Running, w.driftReason()
 	}
 }
 
 // statusAt0 returns the status of a workload with 0 wanted pods.
 func (w view) statusAt0() (cloud.Status, string) {
-	switch held := w.held(w.now); {
-	case w.driven():
+	switch held := w.holdReason(w.now); {
+	case w.isDrivenByKEDA():
 		return cloud.Running, "KEDA has scaled it to 0 and may raise it"
-	case w.ending():
+	case w.isEnding():
 		return cloud.Stopping, fmt.Sprintf("%d pods are left", max(w.Status.Replicas, int64(w.left)))
 	case held != "":
 		return cloud.Stopping, held
@@ -47,28 +48,28 @@ func (w view) statusAt0() (cloud.Status, string) {
 	}
 }
 
-// ending reports whether pods are left that are not wanted, as far as its controller has seen that.
-func (w view) ending() bool { return !w.seen() || w.Status.Replicas > 0 || w.left > 0 }
+// isEnding reports whether pods are left that are not wanted, as far as its controller has seen that.
+func (w view) isEnding() bool { return !w.isObserved() || w.Status.Replicas > 0 || w.left > 0 }
 
-// driven reports whether KEDA may raise the workload by itself.
-func (w view) driven() bool {
+// isDrivenByKEDA reports whether KEDA may raise the workload by itself.
+func (w view) isDrivenByKEDA() bool {
 	for _, s := range w.scalers {
-		if !s.paused() {
+		if !s.isPaused() {
 			return true
 		}
 	}
 	return false
 }
 
-func joined(a, b string) string {
+func joinReasons(a, b string) string {
 	if a == "" || b == "" {
 		return a + b
 	}
 	return a + "; " + b
 }
 
-// unschedulable returns why a workload is not stopped.
-func (o object) unschedulable() string {
+// stopObstacle returns why a workload is not stopped.
+func (o object) stopObstacle() string {
 	if why := ofCluster(o.Namespace); why != "" {
 		return why
 	}
@@ -82,12 +83,12 @@ func (o object) unschedulable() string {
 // losesClaims reports whether a smaller number of replicas deletes the data of the others without the owner's
 // permission.
 func (o object) losesClaims() bool {
-	return o.Spec.Retention.WhenScaled == "Delete" && len(o.Spec.Claims) > 0 && !o.says(allowVolumeLoss)
+	return o.Spec.Retention.WhenScaled == "Delete" && len(o.Spec.Claims) > 0 && !o.ownerAllows(allowVolumeLoss)
 }
 
-// memory returns the state that a stop would overwrite; nil when the workload is off.
-func (w view) memory() *workloadMemory {
-	if w.replicas() == 0 && !w.driven() {
+// workloadSnapshot returns the state that a stop would overwrite; nil when the workload is off.
+func (w view) workloadSnapshot() *workloadMemory {
+	if w.replicas() == 0 && !w.isDrivenByKEDA() {
 		return nil
 	}
 	m := workloadMemory{Replicas: w.replicas()}
@@ -102,22 +103,22 @@ func (w view) memory() *workloadMemory {
 
 func listWorkloads(r apiResource) func(context.Context, *cluster, string) (cloud.ResourcePage, error) {
 	return func(ctx context.Context, c *cluster, page string) (cloud.ResourcePage, error) {
-		id, err := c.identity(ctx)
+		id, err := c.clusterUID(ctx)
 		if err != nil {
 			return cloud.ResourcePage{}, err
 		}
-		found, next, err := c.page(ctx, r, "", listOptions{Continue: page})
+		found, next, err := c.listPage(ctx, r, "", listOptions{Continue: page})
 		if err != nil {
 			return cloud.ResourcePage{}, err
 		}
-		scalers, err := c.where(ctx, scaledOf, "")
+		scalers, err := c.listServed(ctx, scaledOf, "")
 		if err != nil {
 			return cloud.ResourcePage{}, err
 		}
 		p := cloud.ResourcePage{Next: next}
 		for _, o := range found {
-			w := view{object: o, scalers: drivers(scalers, o), now: c.clock.Now()}
-			one := w.found(id, r.Resource)
+			w := view{object: o, scalers: autoscalersOf(scalers, o), now: c.clock.Now()}
+			one := w.foundText(id, r.Resource)
 			if one.Facts = o.deploymentFacts(); r == statefulOf {
 				one.Facts = o.statefulFacts()
 			}
@@ -127,28 +128,28 @@ func listWorkloads(r apiResource) func(context.Context, *cluster, string) (cloud
 	}
 }
 
-func (w view) found(cluster, resource string) cloud.Resource {
-	out := w.resource()
+func (w view) foundText(cluster, resource string) cloud.Resource {
+	out := w.inventoryResource()
 	out.UID, out.ParentUID = workloadUID(cluster, resource, w.ref()), namespaceUID(cluster, w.Namespace)
-	out.Status, _ = w.status()
+	out.Status, _ = w.workloadStatus()
 	out.Capacity["desired"], out.Capacity["ready"] = w.replicas(), w.Status.Ready
-	out.Unschedulable = w.unschedulable()
+	out.Unschedulable = w.stopObstacle()
 	return out
 }
 
 func readWorkload(r apiResource) func(context.Context, *pass, ref) (cloud.State, error) {
 	return func(ctx context.Context, p *pass, at ref) (cloud.State, error) {
-		w, err := p.view(ctx, r, at)
+		w, err := p.viewWorkload(ctx, r, at)
 		if err == nil {
 			w.left, err = p.countLeft(ctx, w)
 		}
 		if err != nil {
 			return cloud.State{}, err
 		}
-		s := cloud.State{Unschedulable: w.unschedulable(), Native: fmt.Sprintf("%d replicas", w.replicas()),
+		s := cloud.State{Unschedulable: w.stopObstacle(), Native: fmt.Sprintf("%d replicas", w.replicas()),
 			Marked: w.anyMarked()}
-		s.Status, s.Reason = w.status()
-		if m := w.memory(); m != nil {
+		s.Status, s.Reason = w.workloadStatus()
+		if m := w.workloadSnapshot(); m != nil {
 			s.Snapshot = encodeSnapshot(m)
 		}
 		return s, nil
@@ -156,16 +157,18 @@ func readWorkload(r apiResource) func(context.Context, *pass, ref) (cloud.State,
 }
 
 // anyMarked reports whether the workload or one of its ScaledObjects has annotations of a stop.
-func (w view) anyMarked() bool { return w.marked() || slices.ContainsFunc(w.scalers, object.marked) }
+func (w view) anyMarked() bool {
+	return w.hasStopMarks() || slices.ContainsFunc(w.scalers, object.hasStopMarks)
+}
 
-// view reads a workload and its ScaledObjects.
-func (p *pass) view(ctx context.Context, r apiResource, at ref) (view, error) {
-	o, err := p.object(ctx, r, at)
+// viewWorkload reads a workload and its ScaledObjects.
+func (p *pass) viewWorkload(ctx context.Context, r apiResource, at ref) (view, error) {
+	o, err := p.objectAt(ctx, r, at)
 	if err != nil {
 		return view{}, err
 	}
-	scalers, err := p.in(ctx, scaledOf, at.ns)
-	return view{object: o, scalers: drivers(scalers, o), now: p.clock.Now()}, err
+	scalers, err := p.listIn(ctx, scaledOf, at.ns)
+	return view{object: o, scalers: autoscalersOf(scalers, o), now: p.clock.Now()}, err
 }
 
 // countLeft counts the pods of a workload that should have none, and whose controller believes that they are gone.
@@ -179,7 +182,7 @@ func (p *pass) countLeft(ctx context.Context, w view) (int, error) {
 
 func actOnWorkload(r apiResource) func(context.Context, *pass, cloud.Verb, goal) (string, error) {
 	return func(ctx context.Context, p *pass, v cloud.Verb, g goal) (string, error) {
-		w, err := p.view(ctx, r, g.ref)
+		w, err := p.viewWorkload(ctx, r, g.ref)
 		if err != nil {
 			return "", err
 		}
@@ -192,36 +195,36 @@ func actOnWorkload(r apiResource) func(context.Context, *pass, cloud.Verb, goal)
 
 // stopWorkload has KEDA leave the workload alone, and takes its pods away. with is stoppedWith, or "".
 func (p *pass) stopWorkload(ctx context.Context, r apiResource, w view, with string) error {
-	if why := w.unschedulable(); why != "" {
+	if why := w.stopObstacle(); why != "" {
 		return errUnsupported("%s", why)
 	}
 	for _, s := range w.scalers {
-		if err := p.pause(ctx, s, with); err != nil {
+		if err := p.pauseScaledObject(ctx, s, with); err != nil {
 			return err
 		}
 	}
-	err := p.guarded(ctx, r, w.object, func(o object) (change, error) {
+	err := p.changeGuarded(ctx, r, w.object, func(o object) (change, error) {
 		if o.replicas() == 0 {
 			return nil, nil //nolint:nilnil // it is done
 		}
-		if why := o.unschedulable(); why != "" {
+		if why := o.stopObstacle(); why != "" {
 			return nil, errUnsupported("%s", why)
 		}
-		a := marks(p.clock.Now(), with)
+		a := stopMarks(p.clock.Now(), with)
 		a[stoppedReplicas] = strconv.FormatInt(o.replicas(), 10)
 		return change{"metadata": change{"annotations": a}, "spec": change{"replicas": 0}}, nil
 	})
-	return p.explained(ctx, w.object, err)
+	return p.explainRefusal(ctx, w.object, err)
 }
 
-// explained adds to a cluster's refusal the disruption budgets that may be behind it.
-func (p *pass) explained(ctx context.Context, w object, err error) error {
+// explainRefusal adds to a cluster's refusal the disruption budgets that may be behind it.
+func (p *pass) explainRefusal(ctx context.Context, w object, err error) error {
 	e, ok := err.(*cloud.Error) //nolint:errorlint // of guarded, which does not wrap
 	if !ok || e.Class != cloud.Unsupported || e.Code == "" {
 		return err
 	}
 	told := *e
-	told.Message = joined(e.Message, p.budgets(ctx, w))
+	told.Message = joinReasons(e.Message, p.budgetsOf(ctx, w))
 	return &told
 }
 
@@ -239,13 +242,13 @@ func (p *pass) startWorkload(ctx context.Context, r apiResource, w view,
 			return "", err
 		}
 	}
-	err = p.guarded(ctx, r, w.object, func(o object) (what change, err error) {
-		what, left, err = s.decide(o)
+	err = p.changeGuarded(ctx, r, w.object, func(o object) (what change, err error) {
+		what, left, err = s.decideStart(o)
 		return what, err
 	})
 	for _, scaler := range w.scalers {
 		if err == nil {
-			err = p.resume(ctx, scaler, m.Paused)
+			err = p.resumeScaledObject(ctx, scaler, m.Paused)
 		}
 	}
 	return left, err
@@ -260,30 +263,31 @@ type workloadStart struct {
 	bounds
 }
 
-// decide returns the change that starts a workload, or the reason why it stays off. The annotations of a stop take
+// decideStart returns the change that starts a workload, or the reason why it stays off. The annotations of a stop take
 // precedence over the snapshot, because the stop wrote them together with its change.
-func (s workloadStart) decide(o object) (change, string, error) {
-	switch n := cmp.Or(o.remembered(), s.memory.Replicas); {
+func (s workloadStart) decideStart(o object) (change, string, error) {
+	switch n := cmp.Or(o.annotatedReplicas(), s.memory.Replicas); {
 	case o.replicas() > 0:
-		return o.unmarked(), "", nil
+		return o.removeStopMarks(), "", nil
 	case s.wasOff:
-		return o.unmarked(), offBefore, nil
+		return o.removeStopMarks(), offBefore, nil
 	case s.driven && (n == 0 || o.turnedOff(s.known)): // KEDA has scaled it to 0, and raises it when it is resumed
-		return o.unmarked(), "", nil
+		return o.removeStopMarks(), "", nil
 	case o.turnedOff(s.known):
-		return o.unmarked(), offSince, nil
+		return o.removeStopMarks(), offSince, nil
 	case n == 0:
 		return nil, "", errUnsupported("%s has 0 replicas, and none are remembered, because no stop of ours is "+
 			"on record: "+
 			"scale it to the replicas that it should have", o.Name)
 	default:
-		start := change{"metadata": change{"annotations": unmark()}, "spec": change{"replicas": max(n, s.least)}}
+		start := change{"metadata": change{"annotations": removedStopMarks()},
+			"spec": change{"replicas": max(n, s.least)}}
 		return start, "", nil
 	}
 }
 
-// remembered is how many replicas the annotation of a stop tells of; 0 when there is none.
-func (o object) remembered() int64 {
+// annotatedReplicas returns the number of replicas in the annotation of a stop; 0 without one.
+func (o object) annotatedReplicas() int64 {
 	n, err := strconv.ParseInt(o.Annotations[stoppedReplicas], 10, 64)
 	if err != nil || n < 0 || n > mostReplicas {
 		return 0

@@ -10,8 +10,6 @@ import (
 )
 
 // Act starts or stops the targets, with one call for each 100. The effect of a call is in the store before it answers.
-//
-//nolint:revive // as cloud.Conn has it
 func (c *conn) Act(ctx context.Context, verb cloud.Verb, kind, region string, targets []cloud.Target) []cloud.Result {
 	out := make([]cloud.Result, 0, len(targets))
 	k, r, err := c.findKind(kind, region, "Act")
@@ -27,12 +25,12 @@ func (c *conn) Act(ctx context.Context, verb cloud.Verb, kind, region string, ta
 		failed := err
 		r.ids = len(part)
 		if failed == nil {
-			failed = c.pay(ctx, verb, r)
+			failed = c.payTokens(ctx, verb, r)
 		}
 		if failed == nil {
 			failed = c.simulateCall(ctx, r, func(ctx context.Context) error {
 				return c.world.changeHistory(ctx, func(h history) entry {
-					return c.decide(h, turn{verb, k, r, part}, results)
+					return c.decideEffects(h, turn{verb, k, r, part}, results)
 				})
 			})
 		}
@@ -60,8 +58,9 @@ type turn struct {
 	targets []cloud.Target
 }
 
-// decide returns the effect of the call on each target, and writes the reason into the results of targets without one.
-func (c *conn) decide(h history, t turn, results []cloud.Result) entry {
+// decideEffects returns the effect of the call on each target, and writes the reason into the results of targets
+// without one.
+func (c *conn) decideEffects(h history, t turn, results []cloud.Result) entry {
 	e := entry{At: c.clk.Now().UnixMicro(), Kind: uint8(t.kind),
 		Region: uint8(slices.Index(regionNames, t.request.region))}
 	number := c.world.calls["Act"] // the caller holds the world's lock
@@ -73,7 +72,7 @@ func (c *conn) decide(h history, t turn, results []cloud.Result) entry {
 			results[i].Err = newFailure(cloud.NotFound, t.request, "NotFound", "there is no "+target.UID)
 			continue
 		}
-		m, err := c.move(h, t, n, target)
+		m, err := c.moveOf(h, t, n, target)
 		switch {
 		case err != nil:
 			results[i].Err = err
@@ -87,8 +86,8 @@ func (c *conn) decide(h history, t turn, results []cloud.Result) entry {
 	return e
 }
 
-// move returns the transition that the call starts on n; none when n is already where the verb wants it.
-func (c *conn) move(h history, t turn, n node, target cloud.Target) (*move, error) {
+// moveOf returns the transition that the call starts on n; none when n is already where the verb wants it.
+func (c *conn) moveOf(h history, t turn, n node, target cloud.Target) (*move, error) {
 	if why := c.whyUnschedulable(n); why != "" {
 		return nil, newFailure(cloud.Unsupported, t.request, "UnsupportedOperation", why)
 	}
@@ -99,22 +98,22 @@ func (c *conn) move(h history, t turn, n node, target cloud.Target) (*move, erro
 			"The resource %s is not in a state from which it can be changed: %s", target.UID, st.native))
 	}
 	if st.on == on {
-		return nil, c.repeated(t, st, target.UID)
+		return nil, c.repeatedAnswer(t, st, target.UID)
 	}
 	if on && c.drawHit(n, asNoCapacity, c.faults.noCapacity) {
 		return nil, newFailure(cloud.NoCapacity, t.request, "InsufficientInstanceCapacity", "We currently do not "+
 			"have sufficient capacity for "+target.UID)
 	}
 	m := &move{Number: n.number, Millis: int32(c.transitionLength(n).Milliseconds()), On: on, Was: st.on}
-	if err := c.resize(m, st, n, target); err != nil {
+	if err := c.resizeGroup(m, st, n, target); err != nil {
 		return nil, newFailure(cloud.Invalid, t.request, "ValidationError", err.Error())
 	}
 	m.Falls = on && c.drawHit(n, asFallBack, c.faults.fallBack)
 	return m, nil
 }
 
-// repeated returns the kind's answer to a start of a running resource or a stop of a stopped one.
-func (c *conn) repeated(t turn, st state, uid string) error {
+// repeatedAnswer returns the kind's answer to a start of a running resource or a stop of a stopped one.
+func (c *conn) repeatedAnswer(t turn, st state, uid string) error {
 	if !kinds[t.kind].strict {
 		return nil
 	}
@@ -122,9 +121,9 @@ func (c *conn) repeated(t turn, st state, uid string) error {
 		"%s is in state %s, which does not allow this", uid, st.native))
 }
 
-// resize sets the capacities of a move. A start without a remembered capacity gets a single instance: the capacity
+// resizeGroup sets the capacities of a move. A start without a remembered capacity gets a single instance: the capacity
 // before the stop is lost unless the caller kept it.
-func (c *conn) resize(m *move, st state, n node, target cloud.Target) error {
+func (c *conn) resizeGroup(m *move, st state, n node, target cloud.Target) error {
 	if !kinds[n.kind].Remembers {
 		return nil
 	}
@@ -132,7 +131,7 @@ func (c *conn) resize(m *move, st state, n node, target cloud.Target) error {
 		m.Had = &st.cap
 	}
 	if !m.On {
-		if off := st.cap.none(); off != (capacity{}) {
+		if off := st.cap.withoutInstances(); off != (capacity{}) {
 			m.Cap = &off
 		}
 		return nil
@@ -148,8 +147,6 @@ func (c *conn) resize(m *move, st state, n node, target cloud.Target) error {
 }
 
 // Scale sets the sizes of one resource; nil ones stay as they are.
-//
-//nolint:revive // as cloud.Conn has it
 func (c *conn) Scale(ctx context.Context, kind, region, uid string, want cloud.Capacity) error {
 	k, r, err := c.findKind(kind, region, "Scale")
 	if err != nil {
@@ -172,7 +169,7 @@ func (c *conn) Scale(ctx context.Context, kind, region, uid string, want cloud.C
 	})
 }
 
-// changeSize makes one call that gives a resource the capacity that to makes of the one it has.
+// changeSize makes one call that changes the capacity of a resource as change returns.
 func (c *conn) changeSize(ctx context.Context, t turn, uid string, to func(node, capacity) (capacity, error)) error {
 	var refused error
 	err := c.simulateCall(ctx, t.request, func(ctx context.Context) error {
@@ -180,7 +177,7 @@ func (c *conn) changeSize(ctx context.Context, t turn, uid string, to func(node,
 			e := entry{At: c.clk.Now().UnixMicro(), Kind: uint8(t.kind),
 				Region: uint8(slices.Index(regionNames, t.request.region))}
 			var m *move
-			if m, refused = c.rescale(h, t, uid, to); m != nil {
+			if m, refused = c.rescaleGroup(h, t, uid, to); m != nil {
 				e.Moves = []move{*m}
 			}
 			return e
@@ -189,8 +186,8 @@ func (c *conn) changeSize(ctx context.Context, t turn, uid string, to func(node,
 	return cmp.Or(err, refused)
 }
 
-//nolint:revive // one resource, and what becomes of it
-func (c *conn) rescale(h history, t turn, uid string, change func(node, capacity) (capacity, error)) (*move, error) {
+func (c *conn) rescaleGroup(h history, t turn, uid string, change func(node, capacity) (capacity, error)) (*move,
+	error) {
 	n, ok := c.findNode(t.kind, t.request.region, uid)
 	if !ok {
 		return nil, newFailure(cloud.NotFound, t.request, "NotFound", "there is no "+uid)

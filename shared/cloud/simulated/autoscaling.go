@@ -15,7 +15,7 @@ const usualCooldown = 300
 
 var _ cloud.Autoscaler = (*conn)(nil)
 
-// ReadAutoscaling tells how a group is scaled: nothing scales one by a rule before somebody has set one.
+// ReadAutoscaling returns how a group is scaled. A group has no rule until one is set.
 func (c *conn) ReadAutoscaling(ctx context.Context, kind, region, uid string) (cloud.Autoscaling, error) {
 	k, r, err := c.findAutoscaled(kind, region, "ReadAutoscaling")
 	if err != nil {
@@ -57,8 +57,6 @@ func (c capacity) autoscaling() cloud.Autoscaling {
 }
 
 // SetAutoscaling sets sizes and rule in one call. It does not enlarge a group without free capacity.
-//
-//nolint:revive // as cloud.Autoscaler has it
 func (c *conn) SetAutoscaling(ctx context.Context, kind, region, uid string, want cloud.Autoscaling) error {
 	k, r, err := c.findAutoscaled(kind, region, "SetAutoscaling")
 	if err != nil {
@@ -84,7 +82,7 @@ func (c capacity) scaledAs(want cloud.Autoscaling) (capacity, error) {
 	if len(want.Native) > 0 {
 		var to capacity
 		if err := json.Unmarshal(want.Native, &to); err != nil {
-			return c, &cloud.Error{Class: cloud.Invalid, Message: fmt.Sprintf("what was remembered, %s, cannot "+
+			return c, &cloud.Error{Class: cloud.Invalid, Message: fmt.Sprintf("the remembered scaling %s cannot "+
 				"be read: %v", want.Native, err)}
 		}
 		if want.KeepStopped {

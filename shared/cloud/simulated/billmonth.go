@@ -78,7 +78,7 @@ const (
 
 const day = 24 * time.Hour
 
-// newBill makes the bill of the month of start as it is delivered at the time now; nil when none is yet.
+// newBill makes the bill of the month of start as it is at the time now; nil if it does not exist yet.
 func (s *settings) newBill(start, now time.Time) *bill {
 	end := start.AddDate(0, 1, 0)
 	b := &bill{settings: s, start: start, through: now.UTC().Truncate(day),
@@ -92,7 +92,7 @@ func (s *settings) newBill(start, now time.Time) *bill {
 	b.final = !now.Before(end.AddDate(0, 0, 3))
 	b.restated = b.month%restateEvery == 0 && !now.Before(end.AddDate(0, 0, restatedFrom-1))
 	b.used = make([]int64, int(b.through.Sub(start)/day))
-	b.commit()
+	b.commitSavingsPlan()
 	b.planted = s.plantedIn(b.month, start)
 	return b
 }
@@ -116,8 +116,8 @@ func (b *bill) fingerprint() string {
 		b.through.Format(time.DateOnly), b.final, b.restated)
 }
 
-// commit calculates the daily cost of the savings plan, its use on each day, and the cost of support.
-func (b *bill) commit() {
+// commitSavingsPlan calculates the daily cost of the savings plan, its use on each day, and the cost of support.
+func (b *bill) commitSavingsPlan() {
 	var hour int64
 	b.eachNode(0, -1, func(n node) {
 		rate := b.hourRate(n)
@@ -137,7 +137,8 @@ func (b *bill) commit() {
 // isCovered reports whether the savings plan covers n: instances in production that run.
 func (s *settings) isCovered(n node) bool {
 	on, _ := s.initialState(n)
-	return n.kind == kindEC2 && on && s.pick(n, asEnv, envs) == "prod" && s.drawProperty(n, asCovered)%planShare == 0
+	return n.kind == kindEC2 && on && s.pickFrom(n, asEnv, envs) == "prod" &&
+		s.drawProperty(n, asCovered)%planShare == 0
 }
 
 // nodesInFile is the number of resources in one file of a bill. Lines of the whole account are in the last file.
@@ -185,7 +186,7 @@ func (b *bill) eachLine(file int, f func(*line)) {
 	b.eachNode(file*nodesInFile, nodesInFile, func(n node) { b.nodeLines(n, f) })
 }
 
-// nodeLines are those of one resource: one a day.
+// nodeLines are the lines of one resource: one a day.
 func (b *bill) nodeLines(n node, f func(*line)) {
 	rate := b.hourRate(n)
 	if rate == 0 {
@@ -200,10 +201,10 @@ func (b *bill) nodeLines(n node, f func(*line)) {
 			continue
 		}
 		l.day, l.what, l.extra = at, usageLine, 0
-		l.thousandth = hours * b.unevenness(n, at)
+		l.thousandth = hours * b.hourVariation(n, at)
 		if covered {
 			l.what, l.thousandth = coveredLine, hours*1000
-		} else if times := b.planted.times(b, n, at); times > 1 {
+		} else if times := b.planted.factorOn(b, n, at); times > 1 {
 			l.extra = rate * l.thousandth / 1000 * (times - 1)
 			l.thousandth *= times
 		}
@@ -216,12 +217,12 @@ func (b *bill) nodeLines(n node, f func(*line)) {
 	}
 }
 
-// unevenness is how many thousandths of an hour an hour of n counts on a day: no day is quite as the other.
-func (b *bill) unevenness(n node, at time.Time) int64 {
+// hourVariation is how many thousandths of an hour an hour of n counts on a day: no day is quite as the other.
+func (b *bill) hourVariation(n node, at time.Time) int64 {
 	return 970 + int64(mixBits(b.drawProperty(n, asUneven)+uint64(at.Unix()))%61)
 }
 
-// accountLines are those of no resource of the inventory.
+// accountLines are the lines without a resource of the inventory.
 func (b *bill) accountLines(f func(*line)) {
 	for i := range b.used {
 		at := b.start.AddDate(0, 0, i)

@@ -38,27 +38,27 @@ func (s *settings) plantedIn(month int, start time.Time) anomaly {
 		a.key, a.value = "team", teams[turn%len(teams)]
 	case "resource":
 		a.factor = 6
-		a.resource = s.dearest(start)
+		a.resource = s.dearestInstance(start)
 	}
 	return a
 }
 
-// dearest returns the dearest instance of the first thousand that is on the bill of a whole month, tagged, and not
-// covered.
-func (s *settings) dearest(start time.Time) (best node) {
+// dearestInstance returns the dearest instance of the first thousand that is on the bill of a whole month, tagged, and
+// not covered.
+func (s *settings) dearestInstance(start time.Time) (best node) {
 	var most int64
 	s.eachNode(0, 1000, func(n node) {
 		rate := s.hourRate(n)
 		if rate > most && n.kind == kindEC2 && !s.isCovered(n) && s.tagsOf(n) != nil &&
-			s.runningHours(n, start) == 24 && s.pick(n, asEnv, envs) == "prod" {
+			s.runningHours(n, start) == 24 && s.pickFrom(n, asEnv, envs) == "prod" {
 			best, most = n, rate
 		}
 	})
 	return best
 }
 
-// times returns how many times its hours n runs on the day.
-func (a anomaly) times(b *bill, n node, at time.Time) int64 {
+// factorOn returns how many times its hours n runs on the day.
+func (a anomaly) factorOn(b *bill, n node, at time.Time) int64 {
 	if !at.Equal(a.day) {
 		return 1
 	}
@@ -108,12 +108,12 @@ func Planted(a cloud.Account, now time.Time) (Plan, error) {
 		return Plan{}, err
 	}
 	var out Plan
-	for _, b := range s.bills(now) {
-		m, excess := b.sum()
+	for _, b := range s.billsAt(now) {
+		m, excess := b.sumLines()
 		out.Months = append(out.Months, m)
 		if p := b.planted; excess > 0 {
 			told := PlannedAnomaly{Dimension: p.dimension, TagKey: p.key, TagValue: p.value, Date: p.day,
-				Excess: nanos(excess)}
+				Excess: nanoDollars(excess)}
 			if p.dimension == "resource" {
 				told.Resource = s.nativeUID(p.resource)
 			}
@@ -123,10 +123,10 @@ func Planted(a cloud.Account, now time.Time) (Plan, error) {
 	return out, nil
 }
 
-func nanos(n int64) money.Amount { return money.FromScaled(n, 9) }
+func nanoDollars(n int64) money.Amount { return money.FromScaled(n, 9) }
 
-// sum returns the totals of the bill, and the planted amount in them.
-func (b *bill) sum() (PlannedMonth, int64) {
+// sumLines returns the totals of the bill, and the planted amount in them.
+func (b *bill) sumLines() (PlannedMonth, int64) {
 	var billed, effective, excess int64
 	var byType [correctionLine + 1]int64
 	m := PlannedMonth{Period: b.start, Final: b.final, Restated: b.restated}
@@ -140,10 +140,10 @@ func (b *bill) sum() (PlannedMonth, int64) {
 			}
 		})
 	}
-	m.Billed, m.Effective = nanos(billed), nanos(effective)
-	m.Tax, m.Support, m.Credit, m.Refund = nanos(byType[taxLine]), nanos(byType[supportLine]),
-		nanos(byType[creditLine]), nanos(byType[refundLine])
-	m.Correction, m.Purchase, m.Unused = nanos(byType[correctionLine]), nanos(byType[planLine]),
-		nanos(byType[unusedLine])
+	m.Billed, m.Effective = nanoDollars(billed), nanoDollars(effective)
+	m.Tax, m.Support, m.Credit, m.Refund = nanoDollars(byType[taxLine]), nanoDollars(byType[supportLine]),
+		nanoDollars(byType[creditLine]), nanoDollars(byType[refundLine])
+	m.Correction, m.Purchase, m.Unused = nanoDollars(byType[correctionLine]), nanoDollars(byType[planLine]),
+		nanoDollars(byType[unusedLine])
 	return m, excess
 }

@@ -10,7 +10,7 @@ const (
 	mill = dollar / 10_000
 )
 
-// monthHours is how many hours a price of a month stands for.
+// monthHours is the number of hours that a monthly price covers.
 const monthHours = 730
 
 // machineRates are prices of an hour of instance types, in mills.
@@ -41,7 +41,7 @@ var volumeRates = map[string]int64{"aws-ebs": 800, "aws-ebs-snapshot": 500, "azu
 
 // hourRate returns the public price of an hour of n while it runs, in billionths of a dollar; 0 if n is free.
 func (s *settings) hourRate(n node) int64 {
-	if m, ok := s.machine(n); ok {
+	if m, ok := s.machineType(n); ok {
 		return machineRates[m.name] * mill
 	}
 	k := kinds[n.kind]
@@ -64,7 +64,7 @@ func (s *settings) runningHours(n node, day time.Time) int64 {
 	if on, _ := s.initialState(n); !on || day.Before(s.createdAt(n).Truncate(24*time.Hour)) {
 		return 0
 	}
-	rests := kinds[n.kind].Actionable && s.pick(n, asEnv, envs) != "prod"
+	rests := kinds[n.kind].Actionable && s.pickFrom(n, asEnv, envs) != "prod"
 	if weekday := day.Weekday(); rests && (weekday == time.Saturday || weekday == time.Sunday) {
 		return 6
 	}
@@ -85,7 +85,7 @@ var products = map[string]product{
 	"kubernetes":  {"Kubernetes", "Simulated Kubernetes", "Compute", "Hrs"},
 }
 
-// typeProducts are those of kinds that their service does not tell.
+// typeProducts are the products of kinds whose service does not determine the product.
 var typeProducts = map[string]product{
 	"aws-ebs":          {"AmazonEC2", "Amazon Elastic Compute Cloud", "Compute", "Hrs"},
 	"aws-ebs-snapshot": {"AmazonEC2", "Amazon Elastic Compute Cloud", "Compute", "Hrs"},

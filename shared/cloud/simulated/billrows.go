@@ -58,39 +58,39 @@ func newRows(w io.Writer, b *bill) *rows {
 	return r
 }
 
-// write keeps the failure, if there is one, for Error.
-func (r *rows) write(cells ...string) { _ = r.Write(cells) }
+// writeRow keeps the failure, if there is one, for Error.
+func (r *rows) writeRow(cells ...string) { _ = r.Write(cells) }
 
-// line writes a line in the shape of the account.
-func (r *rows) line(l *line) {
+// writeLine writes a line in the shape of the account.
+func (r *rows) writeLine(l *line) {
 	r.period = r.b.start
 	if r.written++; r.written == 3 && r.fault == wrongMonth {
 		r.period = r.end
 	}
 	if r.b.billing.form == inFOCUS {
-		r.focus(l)
+		r.writeFOCUS(l)
 		return
 	}
-	r.cur(l)
+	r.writeCUR(l)
 }
 
-// cost writes an amount; that of the third row is none when the bill is to have a broken row.
-func (r *rows) cost(n int64) string {
+// writeCost writes an amount. The third row has none if the bill is to have a broken row.
+func (r *rows) writeCost(n int64) string {
 	if r.fault == brokenRow && r.written == 3 {
 		return "12,3O"
 	}
-	return nanos(n).String()
+	return nanoDollars(n).String()
 }
 
-func stamp(t time.Time) string { return t.Format("2006-01-02T15:04:05Z") }
+func timeStamp(t time.Time) string { return t.Format("2006-01-02T15:04:05Z") }
 
 // curTypes are AWS's names for the types of lines.
 var curTypes = [...]string{"Usage", "SavingsPlanCoveredUsage", "SavingsPlanRecurringFee", "", "Fee", "Tax", "Credit",
 	"Refund", "Credit"}
 
-// cur writes a line in the form of AWS's Cost and Usage Report. Usage that a savings plan covers has its public price,
-// and a second row that takes the price back. The unused part of the plan is in the row of the plan.
-func (r *rows) cur(l *line) {
+// writeCUR writes a line in the form of AWS's Cost and Usage Report. Usage that a savings plan covers has its public
+// price, and a second row that takes the price back. The unused part of the plan is in the row of the plan.
+func (r *rows) writeCUR(l *line) {
 	switch l.what {
 	case unusedLine:
 	case coveredLine:
@@ -106,25 +106,29 @@ func (r *rows) curRow(l *line, what string, unblended int64) {
 	switch l.what {
 	case coveredLine:
 		arn, term = r.plan, "OnDemand"
-		if effective, public = nanos(l.effective).String(), nanos(l.list).String(); what != curTypes[coveredLine] {
+		if effective, public = nanoDollars(l.effective).String(),
+			nanoDollars(l.list).String(); what != curTypes[coveredLine] {
 			effective, public = "", ""
 		}
 	case planLine:
-		arn, commitment, used = r.plan, nanos(l.billed).String(), nanos(l.used).String()
+		arn, commitment, used = r.plan, nanoDollars(l.billed).String(), nanoDollars(l.used).String()
 	case usageLine:
-		public, term = nanos(l.list).String(), "OnDemand"
+		public, term = nanoDollars(l.list).String(), "OnDemand"
 	default: // the others have no price list
 	}
 	var tags map[string]string
 	if l.node != nil {
 		tags = r.b.tagsOf(*l.node)
 	}
-	r.write(
-		strconv.Itoa(r.written)+what[:3], r.invoice, "AWS", "Anniversary", r.b.number, stamp(r.period), stamp(r.end),
+	r.writeRow(
+		strconv.Itoa(r.written)+what[:3], r.invoice, "AWS", "Anniversary", r.b.number, timeStamp(r.period),
+		timeStamp(r.end),
 		r.b.number, what,
-		stamp(l.day), stamp(l.day.Add(day)), l.product.code, l.usageType(), "", l.resource, quantity(l.thousandth),
-		"USD", r.cost(unblended),
-		l.describe(), "Simulated", l.product.name, l.region, public, term, l.product.unit, arn, effective, commitment,
+		timeStamp(l.day), timeStamp(l.day.Add(day)), l.product.code, l.usageType(), "", l.resource,
+		quantityText(l.thousandth),
+		"USD", r.writeCost(unblended),
+		l.describeLine(), "Simulated", l.product.name, l.region, public, term, l.product.unit, arn, effective,
+		commitment,
 		used,
 		tags["app"], tags["cost-center"], tags["env"], tags["team"],
 	)
@@ -145,7 +149,7 @@ var focusWords = [...]focusWord{
 	correctionLine: {"Credit", "Correction", "One-Time", ""},
 }
 
-func (r *rows) focus(l *line) {
+func (r *rows) writeFOCUS(l *line) {
 	w := focusWords[l.what]
 	effective, commitment, status := l.effective, "", ""
 	switch l.what {
@@ -163,19 +167,21 @@ func (r *rows) focus(l *line) {
 		b, _ := json.Marshal(r.b.tagsOf(*l.node)) // a map of strings always encodes
 		tags = strings.Replace(string(b), "null", "{}", 1)
 	}
-	r.write(
-		r.cost(l.billed), r.b.number, "USD", stamp(r.end), stamp(r.period), w.category, w.class, l.describe(),
-		w.frequency, stamp(l.day.Add(day)),
-		stamp(l.day), commitment, status, nanos(l.billed).String(), nanos(effective).String(), r.invoice, "Simulated",
-		nanos(l.list).String(),
-		w.pricing, quantity(l.thousandth), l.product.unit, "AWS", "AWS", l.region, l.resource, l.name, kind,
+	r.writeRow(
+		r.writeCost(l.billed), r.b.number, "USD", timeStamp(r.end), timeStamp(r.period), w.category, w.class,
+		l.describeLine(),
+		w.frequency, timeStamp(l.day.Add(day)),
+		timeStamp(l.day), commitment, status, nanoDollars(l.billed).String(), nanoDollars(effective).String(),
+		r.invoice, "Simulated",
+		nanoDollars(l.list).String(),
+		w.pricing, quantityText(l.thousandth), l.product.unit, "AWS", "AWS", l.region, l.resource, l.name, kind,
 		l.product.category, l.product.name,
 		l.usageType(), r.b.number, "Simulated "+r.b.number, tags,
 	)
 }
 
-// quantity writes thousandths; none as nothing.
-func quantity(thousandth int64) string {
+// quantityText writes thousandths; none as nothing.
+func quantityText(thousandth int64) string {
 	if thousandth == 0 {
 		return ""
 	}
@@ -193,7 +199,7 @@ func (l *line) usageType() string {
 	return l.product.code
 }
 
-func (l *line) describe() string {
+func (l *line) describeLine() string {
 	if l.text != "" {
 		return l.text
 	}

@@ -43,14 +43,15 @@ func (r *reader) readBilling(number string) billing {
 	if number != "" && number[len(number)-1]%2 == 1 {
 		form = inFOCUS
 	}
-	b := billing{form: r.text("bills", form), fault: r.text("billFault", ""), month: r.text("billFaultMonth", "")}
+	b := billing{form: r.readText("bills", form), fault: r.readText("billFault", ""),
+		month: r.readText("billFaultMonth", "")}
 	b.months = r.readInteger("billedMonths", maxBilledMonths, 1, maxBilledMonths)
 	if forms := []string{inCUR, inFOCUS, notBilled}; !slices.Contains(forms, b.form) {
-		r.fail("bills", b.form, "one of "+strings.Join(forms, ", "))
+		r.failReading("bills", b.form, "one of "+strings.Join(forms, ", "))
 	}
 	if faults := []string{"", truncatedBill, brokenRow, wrongMonth, wrongRows, wrongTotal,
 		missingFile}; !slices.Contains(faults, b.fault) {
-		r.fail("billFault", b.fault, "one of "+strings.Join(faults[1:], ", "))
+		r.failReading("billFault", b.fault, "one of "+strings.Join(faults[1:], ", "))
 	}
 	return b
 }
@@ -66,8 +67,8 @@ func (b billing) rowsOf(l *line) int64 {
 	return 1
 }
 
-// bills returns the bills that there are at the time now, oldest first.
-func (s *settings) bills(now time.Time) []*bill {
+// billsAt returns the bills that there are at the time now, oldest first.
+func (s *settings) billsAt(now time.Time) []*bill {
 	var out []*bill
 	first := monthOf(now).AddDate(0, 1-s.billing.months, 0)
 	for i := range s.billing.months {
@@ -85,9 +86,10 @@ func monthOf(t time.Time) time.Time {
 
 var _ cloud.Biller = (*conn)(nil)
 
-// Deliveries lists the bill of each of the last 13 months, or of as many as the settings say: of the current month, up to yesterday.
+// Deliveries lists the bill of each of the last 13 months, or of as many as the settings say: of the current month, up
+// to yesterday.
 func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery, error) {
-	r := request{method: "Deliveries", op: "cur:DescribeReportDefinitions", capability: billed}
+	r := request{method: "Deliveries", op: "cur:DescribeReportDefinitions", capability: billingCapability}
 	if err := c.simulateCall(ctx, r, nil); err != nil {
 		return nil, err
 	}
@@ -95,18 +97,18 @@ func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery
 		return nil, newFailure(cloud.NotFound, r, "NoExport", "no export of bills is set up for account "+c.number)
 	}
 	var out []cloud.Delivery
-	for _, b := range c.bills(c.clk.Now()) {
+	for _, b := range c.billsAt(c.clk.Now()) {
 		if !b.start.Before(monthOf(from)) {
-			out = append(out, c.delivery(b))
+			out = append(out, c.deliveryOf(b))
 		}
 	}
 	return out, nil
 }
 
-// billed is the capability of the billing permissions.
-const billed = "billing"
+// billingCapability is the capability of the billing permissions.
+const billingCapability = "billing"
 
-func (c *conn) delivery(b *bill) cloud.Delivery {
+func (c *conn) deliveryOf(b *bill) cloud.Delivery {
 	d := cloud.Delivery{
 		Source: cloud.SimulatedBills, Export: "simulated", Period: b.start, Form: cloud.LegacyCURForm,
 		Fingerprint: b.fingerprint(),
@@ -142,7 +144,7 @@ func (c *conn) faultOf(b *bill) string {
 // OpenBill makes a file of a delivery. Like an export that is overwritten, one that has been replaced since is an
 // error that says so.
 func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFile) (cloud.BillReader, error) {
-	r := request{method: "OpenBill", op: "s3:GetObject", capability: billed}
+	r := request{method: "OpenBill", op: "s3:GetObject", capability: billingCapability}
 	if err := c.simulateCall(ctx, r, nil); err != nil {
 		return nil, err
 	}
@@ -152,12 +154,12 @@ func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFi
 			cloud.Transient, r, "PreconditionFailed",
 			"the delivery of "+d.Period.Format("2006-01")+" was replaced while it was read")
 	}
-	number := slices.IndexFunc(c.delivery(b).Files, func(f cloud.BillFile) bool { return f.Name == file.Name })
+	number := slices.IndexFunc(c.deliveryOf(b).Files, func(f cloud.BillFile) bool { return f.Name == file.Name })
 	fault := c.faultOf(b)
 	if number < 0 || fault == missingFile && number == b.fileCount()-1 {
 		return nil, newFailure(cloud.NotFound, r, "NoSuchKey", "The specified key does not exist: "+file.Name)
 	}
-	content, err := c.render(b, number)
+	content, err := c.renderFile(b, number)
 	if err != nil {
 		return nil, err
 	}
@@ -173,8 +175,8 @@ type openBytes struct{ *bytes.Reader }
 // Close has nothing to do.
 func (openBytes) Close() error { return nil }
 
-// render writes a file as it is delivered.
-func (c *conn) render(b *bill, number int) ([]byte, error) {
+// renderFile writes a file in its delivered form.
+func (c *conn) renderFile(b *bill, number int) ([]byte, error) {
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
 	if err != nil {
@@ -182,12 +184,12 @@ func (c *conn) render(b *bill, number int) ([]byte, error) {
 	}
 	w := newRows(z, b)
 	if c.billing.form == inFOCUS {
-		w.write(focusHeader...)
+		w.writeRow(focusHeader...)
 	} else {
-		w.write(curHeader...)
+		w.writeRow(curHeader...)
 	}
 	w.fault = c.faultOf(b)
-	b.eachLine(number, w.line)
+	b.eachLine(number, w.writeLine)
 	w.Flush()
 	if err = w.Error(); err == nil {
 		err = z.Close()
@@ -197,7 +199,8 @@ func (c *conn) render(b *bill, number int) ([]byte, error) {
 
 // ControlTotal returns the total of the period, as Cost Explorer would.
 func (c *conn) ControlTotal(ctx context.Context, period time.Time) (total, currency string, ok bool, err error) {
-	if err = c.simulateCall(ctx, request{method: "ControlTotal", op: "ce:GetCostAndUsage", capability: billed},
+	if err = c.simulateCall(ctx,
+		request{method: "ControlTotal", op: "ce:GetCostAndUsage", capability: billingCapability},
 		nil); err != nil {
 		return "", "", false, err
 	}
@@ -205,7 +208,7 @@ func (c *conn) ControlTotal(ctx context.Context, period time.Time) (total, curre
 	if b == nil || c.billing.form == notBilled {
 		return "", "", false, nil
 	}
-	m, _ := b.sum()
+	m, _ := b.sumLines()
 	if c.faultOf(b) == wrongTotal {
 		m.Billed = m.Billed.MulInt(11).DivInt(10)
 	}

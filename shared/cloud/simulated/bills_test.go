@@ -299,10 +299,10 @@ func BenchmarkBills_OfThirteenMonths(b *testing.B) {
 	}
 	c := &conn{settings: s, clk: clock.NewManual(billedAt)}
 	for b.Loop() {
-		for _, m := range s.bills(billedAt) {
-			c.delivery(m)
+		for _, m := range s.billsAt(billedAt) {
+			c.deliveryOf(m)
 			for file := range m.fileCount() {
-				if _, err := c.render(m, file); err != nil {
+				if _, err := c.renderFile(m, file); err != nil {
 					b.Fatal(err)
 				}
 			}

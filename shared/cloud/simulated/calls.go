@@ -26,12 +26,12 @@ func (c *conn) List(ctx context.Context, kind, region, page string) (cloud.Resou
 	}
 	var out cloud.ResourcePage
 	err = c.simulateCall(ctx, r, func(ctx context.Context) error {
-		return c.world.readHistory(ctx, func(h history) { out = c.page(h, k, region, from) })
+		return c.world.readHistory(ctx, func(h history) { out = c.listPage(h, k, region, from) })
 	})
 	return out, err
 }
 
-func (c *conn) page(h history, kind int, region string, from int) cloud.ResourcePage {
+func (c *conn) listPage(h history, kind int, region string, from int) cloud.ResourcePage {
 	total, at := c.nodeCount(kind, region), slices.Index(regionNames, region)
 	to := min(from+c.settings.page, total)
 	now := c.clk.Now().Add(-c.faults.lag)
@@ -61,7 +61,7 @@ func (c *conn) Read(ctx context.Context, kind, region string, uids []string) ([]
 	out := make([]cloud.State, 0, len(uids))
 	for part := range slices.Chunk(uids, readBatch) {
 		err = c.simulateCall(ctx, r, func(ctx context.Context) error {
-			return c.world.readHistory(ctx, func(h history) { out = append(out, c.states(h, k, region, part)...) })
+			return c.world.readHistory(ctx, func(h history) { out = append(out, c.readStates(h, k, region, part)...) })
 		})
 		if err != nil {
 			return nil, err
@@ -70,7 +70,7 @@ func (c *conn) Read(ctx context.Context, kind, region string, uids []string) ([]
 	return out, nil
 }
 
-func (c *conn) states(h history, kind int, region string, uids []string) []cloud.State {
+func (c *conn) readStates(h history, kind int, region string, uids []string) []cloud.State {
 	out := make([]cloud.State, 0, len(uids))
 	now := c.clk.Now()
 	for _, uid := range uids {

@@ -15,7 +15,7 @@ const mainCluster = "main"
 // versions are the versions of Kubernetes that clusters may run. The region determines the version.
 var versions = []string{"1.32", "1.33", "1.34"}
 
-// clusterStatuses are those that the setting clusterStatus may give to all clusters.
+// clusterStatuses are the values of the setting clusterStatus, which all clusters then have.
 var clusterStatuses = []cloud.ClusterStatus{
 	cloud.ClusterActive, cloud.ClusterCreating, cloud.ClusterUpdating, cloud.ClusterDeleting, cloud.ClusterFailed,
 }
@@ -44,7 +44,7 @@ func (c *conn) Cluster(ctx context.Context, region, name string) (cloud.Cluster,
 	r.op, r.kind, r.capability = "eks:DescribeCluster", "", discover
 	nodes := 0
 	err = c.simulateCall(ctx, r, func(ctx context.Context) error {
-		return c.world.readHistory(ctx, func(h history) { nodes = c.nodes(h, region) })
+		return c.world.readHistory(ctx, func(h history) { nodes = c.nodeCountOf(h, region) })
 	})
 	if err != nil {
 		return cloud.Cluster{}, err
@@ -64,8 +64,8 @@ func (s *settings) clusterUID(region string) string {
 	return "arn:simulated:eks:" + region + ":" + s.number + ":cluster/" + mainCluster
 }
 
-// nodes sums the desired sizes of the region's node groups.
-func (c *conn) nodes(h history, region string) int {
+// nodeCountOf sums the desired sizes of the region's node groups.
+func (c *conn) nodeCountOf(h history, region string) int {
 	sum, now := 0, c.clk.Now()
 	for i := range c.nodeCount(kindNodeGroup, region) {
 		n := node{kind: kindNodeGroup, region: uint8(slices.Index(regionNames, region)), number: uint32(i)}

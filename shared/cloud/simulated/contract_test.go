@@ -72,7 +72,7 @@ func autoscaledGroups(t *testing.T, p cloud.Provider, a cloud.Account) []cloudte
 		uid := g.Free[0]
 		out = append(out, cloudtest.Autoscaled{
 			Kind: g.Kind, Region: g.Region, UID: uid, Missing: g.Missing, Unscaled: cloud.AWSEC2,
-			Mutations: func() int { return int(p.(*provider).world(a.ID).seq) },
+			Mutations: func() int { return int(p.(*provider).worldOf(a.ID).seq) },
 			Other: func(t *testing.T) {
 				t.Helper()
 				got := apitest.Value(c.(cloud.Autoscaler).ReadAutoscaling(t.Context(), g.Kind, g.Region, uid))(t)

@@ -49,13 +49,13 @@ const (
 // Throttling is retried here, as an SDK does. A lost reply runs do and then fails.
 func (c *conn) simulateCall(ctx context.Context, r request, do func(context.Context) error) error {
 	for i := range attempts {
-		if err := c.await(ctx, r); err != nil {
+		if err := c.awaitToken(ctx, r); err != nil {
 			return newFailure(cloud.Transient, r, "RequestCanceled", err.Error())
 		}
 		number := c.world.countCall(r.method)
-		err := c.pass(ctx, r, number)
-		if c.learn(r, err); err == nil {
-			return c.answer(ctx, r, number, do)
+		err := c.passFaults(ctx, r, number)
+		if c.learnFrom(r, err); err == nil {
+			return c.answerCall(ctx, r, number, do)
 		} else if cloud.ClassOf(err) != cloud.Throttled || i == attempts-1 {
 			return err
 		}
@@ -66,10 +66,10 @@ func (c *conn) simulateCall(ctx context.Context, r request, do func(context.Cont
 	return nil // not reached: the last attempt returns
 }
 
-// pass lets the call take its time and reports whether it gets through.
-func (c *conn) pass(ctx context.Context, r request, number int) error {
+// passFaults lets the call take its time and reports whether it gets through.
+func (c *conn) passFaults(ctx context.Context, r request, number int) error {
 	took := c.latency
-	if c.chance(r, number, "slow", c.faults.slow) {
+	if c.faultHits(r, number, "slow", c.faults.slow) {
 		took += c.faults.wait
 	}
 	if err := c.clk.Sleep(ctx, min(took, callDeadline)); err != nil {
@@ -81,10 +81,10 @@ func (c *conn) pass(ctx context.Context, r request, number int) error {
 	if err := c.refusalOf(r); err != nil {
 		return err
 	}
-	if c.limited && !c.world.serve(c.clk.Now(), r) {
+	if c.limited && !c.world.serveCall(c.clk.Now(), r) {
 		return newFailure(cloud.Throttled, r, "RequestLimitExceeded", "Request limit exceeded.")
 	}
-	if c.world.takeThrottle() || c.chance(r, number, "throttle", c.faults.throttle) {
+	if c.world.takeThrottle() || c.faultHits(r, number, "throttle", c.faults.throttle) {
 		return newFailure(cloud.Throttled, r, "RequestLimitExceeded", "Request limit exceeded.")
 	}
 	return nil
@@ -93,7 +93,7 @@ func (c *conn) pass(ctx context.Context, r request, number int) error {
 // mutating are the methods whose answer may be lost.
 var mutating = []string{"Act", "Scale", "SetAutoscaling"}
 
-func (c *conn) answer(ctx context.Context, r request, number int, do func(context.Context) error) error {
+func (c *conn) answerCall(ctx context.Context, r request, number int, do func(context.Context) error) error {
 	if do == nil {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (c *conn) answer(ctx context.Context, r request, number int, do func(contex
 		e.Err = err
 		return e
 	}
-	if slices.Contains(mutating, r.method) && c.chance(r, number, "lost", c.faults.lost) {
+	if slices.Contains(mutating, r.method) && c.faultHits(r, number, "lost", c.faults.lost) {
 		return newFailure(cloud.Transient, r, "RequestError", "read: connection reset by peer")
 	}
 	return nil
@@ -127,9 +127,9 @@ func (c *conn) refusalOf(r request) *cloud.Error {
 	return nil
 }
 
-// chance draws whether a fault hits the call with that number. Calls are numbered by method from 1 in each process, so
-// the same calls in the same order meet the same faults.
-func (c *conn) chance(r request, number int, fault string, rate float64) bool {
+// faultHits draws whether a fault hits the call with that number. Calls are numbered by method from 1 in each process,
+// so the same calls in the same order meet the same faults.
+func (c *conn) faultHits(r request, number int, fault string, rate float64) bool {
 	return rate > 0 && fallsWithin(mixBits(c.key^hashParts(fault, r.method, strconv.Itoa(number))), rate)
 }
 

@@ -16,7 +16,7 @@ const foldEvery = 500
 // perChunk is how many transitions one item of a stored outcome holds: about 200 kB.
 const perChunk = 1500
 
-// head tells which log items the stored outcome contains, and in how many chunks it is.
+// head says which log items the stored outcome contains, and how many chunks it has.
 type head struct {
 	Folded int64 `json:"folded"`
 	Chunks int   `json:"chunks"`
@@ -24,10 +24,10 @@ type head struct {
 
 // chunk is a part of the stored outcome.
 type chunk struct {
-	Nodes []folded `json:"nodes"`
+	Nodes []foldedState `json:"nodes"`
 }
 
-type folded struct {
+type foldedState struct {
 	Kind   uint8 `json:"k"`
 	Region uint8 `json:"r"`
 	At     int64 `json:"at"`
@@ -56,13 +56,13 @@ func (w *world) loadOutcome(ctx context.Context) error {
 			return fmt.Errorf("read outcome of %s: %w", w.pk, err)
 		}
 		if len(items) == len(keys) {
-			return w.take(h, items)
+			return w.takeOutcome(h, items)
 		}
 	}
 }
 
-// take makes the outcome in items the history.
-func (w *world) take(h head, items map[table.Key]table.Item) error {
+// takeOutcome makes the outcome in items the history.
+func (w *world) takeOutcome(h head, items map[table.Key]table.Item) error {
 	nodes := map[node]transition{}
 	w.nodes, w.seq, w.folded = nil, h.Folded, h.Folded
 	kept := world{nodes: nodes}
@@ -102,10 +102,10 @@ func (w *world) foldLog(ctx context.Context) error {
 		return nil
 	}
 	before, h := w.folded, head{Folded: w.seq}
-	parts := slices.Collect(slices.Chunk(w.outcome(), perChunk))
+	parts := slices.Collect(slices.Chunk(w.outcomeOf(), perChunk))
 	h.Chunks = len(parts)
 	for i, part := range parts {
-		if err := w.put(ctx, w.chunkKey(w.seq, i), chunk{Nodes: part}); err != nil {
+		if err := w.putItem(ctx, w.chunkKey(w.seq, i), chunk{Nodes: part}); err != nil {
 			return err
 		}
 	}
@@ -123,10 +123,10 @@ func (w *world) foldLog(ctx context.Context) error {
 		return fmt.Errorf("fold %s: %w", w.pk, err)
 	}
 	w.folded = w.seq
-	return w.cut(ctx)
+	return w.cutLog(ctx)
 }
 
-func (w *world) put(ctx context.Context, k table.Key, v any) error {
+func (w *world) putItem(ctx context.Context, k table.Key, v any) error {
 	it, err := table.NewItem(k, v)
 	if err != nil {
 		return err
@@ -137,9 +137,9 @@ func (w *world) put(ctx context.Context, k table.Key, v any) error {
 	return nil
 }
 
-// outcome returns the history in a fixed order, so that two processes that fold at the same place write the same.
-func (w *world) outcome() []folded {
-	out := make([]folded, 0, len(w.nodes))
+// outcomeOf returns the history in a fixed order, so that two processes that fold at the same place write the same.
+func (w *world) outcomeOf() []foldedState {
+	out := make([]foldedState, 0, len(w.nodes))
 	for n, t := range w.nodes {
 		m := move{Number: n.number, Millis: t.millis, On: t.on, Falls: t.falls, Was: t.was}
 		if t.cap != (capacity{}) {
@@ -148,30 +148,30 @@ func (w *world) outcome() []folded {
 		if t.had != (capacity{}) {
 			m.Had = &t.had
 		}
-		out = append(out, folded{Kind: n.kind, Region: n.region, At: t.at, move: m})
+		out = append(out, foldedState{Kind: n.kind, Region: n.region, At: t.at, move: m})
 	}
-	slices.SortFunc(out, func(a, b folded) int {
+	slices.SortFunc(out, func(a, b foldedState) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Region, b.Region), cmp.Compare(a.Number, b.Number))
 	})
 	return out
 }
 
-// cut deletes the log items that the outcome contains but the last, and the outcomes before it. A later outcome that
+// cutLog deletes the log items that the outcome contains but the last, and the outcomes before it. A later outcome that
 // another process is writing stays.
-func (w *world) cut(ctx context.Context) error {
+func (w *world) cutLog(ctx context.Context) error {
 	ranges := []table.Query{
 		{PK: w.pk, From: "L#", To: w.logKey(w.folded - 1).SK, Limit: foldEvery},
 		{PK: w.pk, From: "F#", To: w.chunkKey(w.folded-1, 999_999).SK, Limit: 20},
 	}
 	for _, q := range ranges {
-		if err := w.clear(ctx, q); err != nil {
+		if err := w.clearItems(ctx, q); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *world) clear(ctx context.Context, q table.Query) error {
+func (w *world) clearItems(ctx context.Context, q table.Query) error {
 	for {
 		page, err := w.store.Query(ctx, q)
 		if err != nil {

@@ -44,45 +44,45 @@ const (
 // kind lists. A node holds its place here, so the list is append-only.
 var kinds = append([]kind{
 	{
-		Kind:  describe(cloud.AWSEC2),
+		Kind:  describeKind(cloud.AWSEC2),
 		share: 60, service: "ec2", describe: "ec2:DescribeInstances", start: "ec2:StartInstances",
 		stop:  "ec2:StopInstances",
 		words: words{"running", "stopped", "pending", "stopping"},
 	},
 	{
-		Kind:  describe(cloud.AWSRDS),
+		Kind:  describeKind(cloud.AWSRDS),
 		share: 12, service: "rds", path: "db:", describe: "rds:DescribeDBInstances", start: "rds:StartDBInstance",
 		stop: "rds:StopDBInstance", words: words{"available", "stopped", "starting", "stopping"}, strict: true,
 	},
 	{
-		Kind:  describe(cloud.AWSAurora),
+		Kind:  describeKind(cloud.AWSAurora),
 		share: 4, service: "rds", path: "cluster:", describe: "rds:DescribeDBClusters", start: "rds:StartDBCluster",
 		stop: "rds:StopDBCluster", words: words{"available", "stopped", "starting", "stopping"}, strict: true,
 	},
 	{
-		Kind:  describe(cloud.AWSASG),
+		Kind:  describeKind(cloud.AWSASG),
 		share: 8, service: "autoscaling", path: "autoScalingGroup:autoScalingGroupName/",
 		describe: "autoscaling:DescribeAutoScalingGroups", start: "autoscaling:UpdateAutoScalingGroup",
 		stop: "autoscaling:UpdateAutoScalingGroup", resize: "autoscaling:UpdateAutoScalingGroup", words: scaled,
 	},
 	{
-		Kind:  describe(cloud.AWSECS),
+		Kind:  describeKind(cloud.AWSECS),
 		share: 12, service: "ecs", path: "service/main/", describe: "ecs:DescribeServices", start: "ecs:UpdateService",
 		stop: "ecs:UpdateService", resize: "ecs:UpdateService", words: scaled,
 	},
 	{
-		Kind:  describe(cloud.AWSEKSNodegroup),
+		Kind:  describeKind(cloud.AWSEKSNodegroup),
 		share: 4, service: "eks", path: "nodegroup/main/", describe: "eks:DescribeNodegroup",
 		start: "eks:UpdateNodegroupConfig", stop: "eks:UpdateNodegroupConfig", resize: "eks:UpdateNodegroupConfig",
 		words: words{"ACTIVE", "ACTIVE", "UPDATING", "UPDATING"},
 	},
-}, collected()...)
+}, collectedKinds()...)
 
 // scaled are the words for things that have a number of instances instead of a state.
 var scaled = words{"in service", "scaled to 0", "scaling out", "scaling in"}
 
-// describe takes the description of an AWS kind for this provider, which acts and reads in larger calls.
-func describe(name string) cloud.Kind {
+// describeKind takes the description of an AWS kind for this provider, which acts and reads in larger calls.
+func describeKind(name string) cloud.Kind {
 	k, ok := cloud.KindOf(name)
 	if !ok {
 		panic("simulated: the catalogue has no kind " + name)

@@ -57,15 +57,15 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 	err = c.world.readHistory(ctx, func(h history) {
 		for _, uid := range r.UIDs {
 			if n, ok := c.findNode(k, r.Region, uid); ok {
-				out.Points = append(out.Points, c.measure(n, h, uid, r)...)
+				out.Points = append(out.Points, c.measureNode(n, h, uid, r)...)
 			}
 		}
 	})
 	return out, err
 }
 
-// measure returns the points of a node; none for the time in which it is off.
-func (c *conn) measure(n node, h history, uid string, r cloud.MetricRequest) []cloud.Points {
+// measureNode returns the points of a node; none for the time in which it is off.
+func (c *conn) measureNode(n node, h history, uid string, r cloud.MetricRequest) []cloud.Points {
 	var out []cloud.Points
 	for i, m := range r.Measures {
 		p := cloud.Points{UID: uid, Measure: i}
@@ -73,7 +73,7 @@ func (c *conn) measure(n node, h history, uid string, r cloud.MetricRequest) []c
 			if !c.stateAt(n, h, at).on {
 				continue
 			}
-			if v, ok := c.value(n, m, at, r.Period); ok {
+			if v, ok := c.measureValue(n, m, at, r.Period); ok {
 				p.Times, p.Values = append(p.Times, at), append(p.Values, v)
 			}
 		}
@@ -84,9 +84,10 @@ func (c *conn) measure(n node, h history, uid string, r cloud.MetricRequest) []c
 	return out
 }
 
-// load returns how much of itself the node uses at a time, from 0 to 1.
-func (s *settings) load(n node, at time.Time) float64 {
-	noise := float64(mixBits(s.drawProperty(n, asPattern)^uint64(at.Unix()/3600))>>11) / (1 << 53) //nolint:gosec // any bits are as good
+// loadAt returns how much of itself the node uses at a time, from 0 to 1.
+func (s *settings) loadAt(n node, at time.Time) float64 {
+	hour := uint64(at.Unix() / 3600) //nolint:gosec // any bits are as good
+	noise := float64(mixBits(s.drawProperty(n, asPattern)^hour)>>11) / (1 << 53)
 	level := 0.3 + 0.4*float64(s.drawProperty(n, asSpeed)>>11)/(1<<53)
 	byDay := at.Weekday() != time.Saturday && at.Weekday() != time.Sunday && at.Hour() >= 8 && at.Hour() < 18
 	if p := s.patternOf(n); p == idle || p == nightly && !byDay {
@@ -95,10 +96,10 @@ func (s *settings) load(n node, at time.Time) float64 {
 	return level * (0.8 + 0.4*noise)
 }
 
-// value returns a measure at a time, in the provider's own unit. It returns false for a count of 0, because providers
-// keep no point for it.
-func (s *settings) value(n node, m cloud.Measure, at time.Time, period time.Duration) (float64, bool) {
-	load, metric := s.load(n, at), strings.ToLower(m.Metric)
+// measureValue returns a measure at a time, in the provider's own unit. It returns false for a count of 0, because
+// providers keep no point for it.
+func (s *settings) measureValue(n node, m cloud.Measure, at time.Time, period time.Duration) (float64, bool) {
+	load, metric := s.loadAt(n, at), strings.ToLower(m.Metric)
 	switch m.Statistic {
 	case "Maximum", "ALIGN_MAX", "ALIGN_PERCENTILE_99", "p99":
 		load = math.Min(load*1.2, 1)
@@ -119,7 +120,7 @@ func (s *settings) value(n node, m cloud.Measure, at time.Time, period time.Dura
 	return amountOf(metric, unit, load, period), true
 }
 
-// shareIn returns a share of something in a unit that tells of one.
+// shareIn converts a share to a unit of shares.
 func shareIn(unit string, share float64) (float64, bool) {
 	whole, ok := map[string]float64{"%": 100, "0..1": 1, "0/1": 0, "GiB": 16, "GB": 16, "credits": 576}[unit]
 	return whole * share, ok

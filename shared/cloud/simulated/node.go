@@ -16,14 +16,14 @@ type node struct {
 	number       uint32
 }
 
-func (n node) bits() uint64 {
+func (n node) bitsOf() uint64 {
 	return uint64(n.kind)<<40 | uint64(n.region)<<32 | uint64(n.number)
 }
 
 // drawProperty draws the properties of a node: each aspect is a number that depends on nothing but the cloud and the
 // node.
 func (s *settings) drawProperty(n node, aspect uint64) uint64 {
-	return mixBits(mixBits(s.key^n.bits()) + aspect)
+	return mixBits(mixBits(s.key^n.bitsOf()) + aspect)
 }
 
 // The aspects of a node that are drawn.
@@ -50,8 +50,8 @@ const (
 	asUneven
 )
 
-// pick draws one of choices.
-func (s *settings) pick(n node, aspect uint64, choices []string) string {
+// pickFrom draws one of choices.
+func (s *settings) pickFrom(n node, aspect uint64, choices []string) string {
 	return choices[s.drawProperty(n, aspect)%uint64(len(choices))]
 }
 
@@ -82,7 +82,7 @@ func mixBits(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-func unmix(x uint64) uint64 {
+func unmixBits(x uint64) uint64 {
 	x = (x ^ x>>31 ^ x>>62) * 0x319642b2d24d8ec3
 	x = (x ^ x>>27 ^ x>>54) * 0x96de1b173f119089
 	return x ^ x>>30 ^ x>>60
@@ -92,7 +92,7 @@ func unmix(x uint64) uint64 {
 func (s *settings) nativeUID(n node) string {
 	k := kinds[n.kind]
 	if k.path == "" {
-		return fmt.Sprintf("i-0%016x", mixBits(n.bits())^s.key)
+		return fmt.Sprintf("i-0%016x", mixBits(n.bitsOf())^s.key)
 	}
 	return "arn:simulated:" + k.service + ":" + regionNames[n.region] + ":" + s.number + ":" + k.path + s.nodeName(n)
 }
@@ -115,7 +115,7 @@ func (s *settings) findNode(kind int, region, uid string) (node, bool) {
 func (s *settings) numberOf(kind int, uid string) (uint32, bool) {
 	if kinds[kind].path == "" {
 		v, err := strconv.ParseUint(strings.TrimPrefix(uid, "i-0"), 16, 64)
-		return uint32(unmix(v ^ s.key)), err == nil
+		return uint32(unmixBits(v ^ s.key)), err == nil
 	}
 	v, err := strconv.ParseUint(uid[strings.LastIndexByte(uid, '-')+1:], 10, 32)
 	return uint32(v), err == nil
@@ -130,7 +130,7 @@ var (
 
 // nodeName is "<app>-<env>-<number>", behind the label and a hyphen when there is a label.
 func (s *settings) nodeName(n node) string {
-	name := s.pick(n, asApp, apps) + "-" + s.pick(n, asEnv, envs) + "-" + fmt.Sprintf("%05d", n.number)
+	name := s.pickFrom(n, asApp, apps) + "-" + s.pickFrom(n, asEnv, envs) + "-" + fmt.Sprintf("%05d", n.number)
 	if s.label == "" {
 		return name
 	}
@@ -142,9 +142,9 @@ func (s *settings) tagsOf(n node) map[string]string {
 	if s.drawProperty(n, asTagged)%10 == 0 {
 		return nil
 	}
-	app, team := s.pick(n, asApp, apps), s.pick(n, asTeam, teams)
+	app, team := s.pickFrom(n, asApp, apps), s.pickFrom(n, asTeam, teams)
 	tags := map[string]string{
-		"app": app, "env": s.pick(n, asEnv, envs), "team": team, "cost-center": "cc-" + team,
+		"app": app, "env": s.pickFrom(n, asEnv, envs), "team": team, "cost-center": "cc-" + team,
 	}
 	if s.label != "" {
 		tags["label"] = s.label

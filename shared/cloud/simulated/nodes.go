@@ -44,7 +44,7 @@ func (s *settings) nodeMachines(region string, most int) []node {
 	for i := 0; i < s.nodeCount(kindEC2, region) && len(out) < most; i++ {
 		n := node{kind: kindEC2, region: uint8(slices.Index(regionNames, region)), number: uint32(i)}
 		_, _, member := s.groupOf(n)
-		m, _ := s.machine(n)
+		m, _ := s.machineType(n)
 		if on, _ := s.initialState(n); on && !member && m.vcpu >= leastCores &&
 			!s.drawHit(n, asVanish, s.faults.vanish) {
 			out = append(out, n)
@@ -54,16 +54,16 @@ func (s *settings) nodeMachines(region string, most int) []node {
 }
 
 // workloadFacts returns the facts of workloads in clusters: the requests of one pod.
-func (s *settings) workloadFacts(n node, _ drawn) cloud.Facts {
+func (s *settings) workloadFacts(n node, _ drawnValues) cloud.Facts {
 	switch kinds[n.kind].Type {
 	case cloud.KubernetesDeployment, cloud.KubernetesStatefulSet:
-		cores, memory := s.requests(n)
+		cores, memory := s.podRequests(n)
 		return cloud.Facts{"cpu_request_cores": cores, "mem_request_gib": memory}
 	}
 	return nil
 }
 
-func (s *settings) requests(n node) (cores, memory float64) {
+func (s *settings) podRequests(n node) (cores, memory float64) {
 	draw := s.drawProperty(n, asSize)
 	return []float64{0.1, 0.25, 0.5}[draw%3], []float64{0.25, 0.5, 1}[draw/3%3]
 }
@@ -75,7 +75,7 @@ func (s *settings) describeKubernetesNode(n node, h history, now time.Time, r *c
 		return
 	}
 	on := nodes[n.number]
-	m, _ := s.machine(on)
+	m, _ := s.machineType(on)
 	r.Name, r.InstanceType = "node-"+strconv.Itoa(int(n.number)), m.name
 	r.Facts = cloud.Facts{
 		cloud.NodeCores: float64(m.vcpu), cloud.NodeGiB: float64(m.memMB) / 1024, cloud.NodeGPUs: 0.0,
@@ -96,7 +96,7 @@ func (s *settings) loadsOn(n node, m machine, h history, now time.Time) []string
 		for i := int(n.number); i < s.nodeCount(kind, region); i += s.nodeCount(kindKubernetesNode, region) {
 			w := node{kind: uint8(kind), region: n.region, number: uint32(i)}
 			st := s.stateAt(w, h, now)
-			c, g := s.requests(w)
+			c, g := s.podRequests(w)
 			pods := 0
 			for st.on && pods < int(st.cap.Desired) && c <= cores && g <= memory {
 				pods, cores, memory = pods+1, cores-c, memory-g
@@ -111,12 +111,12 @@ func (s *settings) loadsOn(n node, m machine, h history, now time.Time) []string
 }
 
 func (s *settings) loadOf(w node, pods int) string {
-	c, g := s.requests(w)
+	c, g := s.podRequests(w)
 	kind := "Deployment"
 	if int(w.kind) == kindStatefulSet {
 		kind = "StatefulSet"
 	}
-	l := cloud.NodeLoad{Namespace: s.pick(w, asApp, apps), Kind: kind, Name: s.nodeName(w), Pods: pods,
+	l := cloud.NodeLoad{Namespace: s.pickFrom(w, asApp, apps), Kind: kind, Name: s.nodeName(w), Pods: pods,
 		Cores: c * float64(pods), GiB: g * float64(pods)}
 	return l.String()
 }

@@ -29,9 +29,9 @@ var unitsOf = []cloud.Unit{{ID: "ou-sim-prod", Name: "Prod"}, {ID: "ou-sim-dev",
 
 var simulatedRoot = cloud.Unit{ID: "r-sim", Name: "Root"}
 
-func (r *reader) organisation() organisation {
+func (r *reader) readOrganisation() organisation {
 	o := organisation{
-		id: r.text("organisation", ""), members: r.readInteger("members", 12, 0, cloud.MaxMembers),
+		id: r.readText("organisation", ""), members: r.readInteger("members", 12, 0, cloud.MaxMembers),
 		closed:   r.readInteger("closedMembers", 0, 0, cloud.MaxMembers),
 		refusing: r.readInteger("refusingMembers", 0, 0, cloud.MaxMembers), shared: maps.Clone(r.values),
 	}
@@ -43,7 +43,7 @@ func (r *reader) organisation() organisation {
 
 var _ cloud.Organisations = (*conn)(nil)
 
-// Organisation tells the id in the settings; an account without one belongs to none.
+// Organisation returns the id in the settings. An account without one belongs to no organization.
 func (c *conn) Organisation(ctx context.Context) (string, error) {
 	r := request{method: "Organisation", op: "organizations:DescribeOrganization", capability: discover}
 	if err := c.simulateCall(ctx, r, nil); err != nil {

@@ -62,14 +62,14 @@ var collectedShares = []struct {
 	{cloud.KubernetesNode, 0}, // as many as nodes.go says
 }
 
-// everyCollected is the place of the collective kind, which is none of kinds.
+// everyCollected is the index of the collective kind, which is not in kinds.
 const everyCollected = -1
 
-// collected returns the kinds of collectedShares. The catalogue lists the possible acts.
-func collected() []kind {
+// collectedKinds returns the kinds of collectedShares. The catalogue lists the possible acts.
+func collectedKinds() []kind {
 	out := make([]kind, len(collectedShares))
 	for i, c := range collectedShares {
-		k := kind{Kind: describe(c.kind), share: c.share, path: c.kind + "/", describe: "simulated:ListOthers",
+		k := kind{Kind: describeKind(c.kind), share: c.share, path: c.kind + "/", describe: "simulated:ListOthers",
 			words: plain}
 		k.Collected = true
 		k.service, _, _ = strings.Cut(c.kind, "-")
@@ -127,7 +127,7 @@ func (c *conn) othersFrom(h history, kind int, region string, from int) cloud.Re
 			out.Next = strconv.Itoa(kind) + "/" + strconv.Itoa(from)
 			return out
 		}
-		part := c.page(h, kind, region, from)
+		part := c.listPage(h, kind, region, from)
 		if out.Resources = append(out.Resources, part.Resources...); part.Next != "" {
 			out.Next = strconv.Itoa(kind) + "/" + part.Next
 			return out
@@ -139,15 +139,16 @@ func (c *conn) othersFrom(h history, kind int, region string, from int) cloud.Re
 // unusedRate is the share of volumes, addresses and the like that serve nothing.
 const unusedRate = 0.2
 
-// drawn holds the random values that every node has.
-type drawn struct {
+// drawnValues holds the random values that every node has.
+type drawnValues struct {
 	unused bool
 	size   float64 // in GB
 	since  any     // when it fell out of use
 }
 
-func (s *settings) drawnOf(n node) drawn {
-	d := drawn{s.drawHit(n, asUnused, unusedRate), float64(int(8) << (s.drawProperty(n, asVolume) % 8)), cloud.Never}
+func (s *settings) drawnOf(n node) drawnValues {
+	d := drawnValues{s.drawHit(n, asUnused, unusedRate), float64(int(8) << (s.drawProperty(n, asVolume) % 8)),
+		cloud.Never}
 	if d.unused {
 		d.since = cloud.Since{}
 	}
@@ -155,7 +156,7 @@ func (s *settings) drawnOf(n node) drawn {
 }
 
 // factSorts are the sorts of kinds; each returns nil of a kind of another.
-var factSorts = []func(*settings, node, drawn) cloud.Facts{
+var factSorts = []func(*settings, node, drawnValues) cloud.Facts{
 	(*settings).computeFacts, (*settings).storageFacts, (*settings).networkFacts, (*settings).azureFacts,
 	(*settings).googleFacts, (*settings).workloadFacts,
 }
@@ -172,7 +173,7 @@ func (s *settings) factsOf(n node) cloud.Facts {
 }
 
 // computeFacts returns the facts of AWS's compute types.
-func (s *settings) computeFacts(n node, d drawn) cloud.Facts {
+func (s *settings) computeFacts(n node, d drawnValues) cloud.Facts {
 	switch kinds[n.kind].Type {
 	case "aws-ec2":
 		return cloud.Facts{"platform": "Linux/UNIX", "tenancy": "default"}
@@ -181,7 +182,7 @@ func (s *settings) computeFacts(n node, d drawn) cloud.Facts {
 			"allocated_gb": 100.0}
 	case "aws-lambda":
 		return cloud.Facts{"memory_mb": 16 * d.size, "timeout_s": 30.0, "runtime": "python3.12",
-			"architecture": s.pick(n, asSize, []string{"x86_64", "arm64"}), "ephemeral_mb": 512.0}
+			"architecture": s.pickFrom(n, asSize, []string{"x86_64", "arm64"}), "ephemeral_mb": 512.0}
 	case "aws-sqs":
 		return cloud.Facts{"dead_letter": !d.unused, "is_dead_letter": false, "wait_seconds": 20 * count(!d.unused)}
 	}
@@ -189,13 +190,13 @@ func (s *settings) computeFacts(n node, d drawn) cloud.Facts {
 }
 
 // storageFacts returns the facts of AWS's storage types.
-func (s *settings) storageFacts(n node, d drawn) cloud.Facts {
+func (s *settings) storageFacts(n node, d drawnValues) cloud.Facts {
 	switch kinds[n.kind].Type {
 	case "aws-ebs":
 		return cloud.Facts{
 			"attachment_count": count(!d.unused), "unattached_since": d.since, "size_gb": d.size,
 			"encrypted":   !d.unused,
-			"volume_type": s.pick(n, asSize, []string{"gp2", "gp3", "gp3", "io2"}), "iops": 3000.0,
+			"volume_type": s.pickFrom(n, asSize, []string{"gp2", "gp3", "gp3", "io2"}), "iops": 3000.0,
 			"throughput_mibps": 125.0,
 		}
 	case "aws-ebs-snapshot":
@@ -211,15 +212,16 @@ func (s *settings) storageFacts(n node, d drawn) cloud.Facts {
 	return nil
 }
 
-// networkFacts are those of the networks of AWS.
-func (s *settings) networkFacts(n node, d drawn) cloud.Facts {
+// networkFacts returns the facts of AWS's network types.
+func (s *settings) networkFacts(n node, d drawnValues) cloud.Facts {
 	switch kinds[n.kind].Type {
 	case "aws-eip":
 		return cloud.Facts{"association_id": named(!d.unused, "eipassoc"), "interface_attached": !d.unused,
 			"unassociated_since": d.since}
 	case "aws-elb":
 		return cloud.Facts{
-			"lb_type": s.pick(n, asSize, []string{"application", "network", "classic"}), "scheme": "internet-facing",
+			"lb_type":      s.pickFrom(n, asSize, []string{"application", "network", "classic"}),
+			"scheme":       "internet-facing",
 			"target_count": 3 * count(!d.unused), "healthy_count": 2 * count(!d.unused),
 		}
 	case "aws-nat":
@@ -228,8 +230,8 @@ func (s *settings) networkFacts(n node, d drawn) cloud.Facts {
 	return nil
 }
 
-// azureFacts are those of Azure.
-func (s *settings) azureFacts(n node, d drawn) cloud.Facts {
+// azureFacts returns the facts of Azure's types.
+func (s *settings) azureFacts(n node, d drawnValues) cloud.Facts {
 	switch kinds[n.kind].Type {
 	case "azure-disk":
 		return cloud.Facts{"disk_state": either(d.unused, "Unattached", "Attached"),
@@ -247,8 +249,8 @@ func (s *settings) azureFacts(n node, d drawn) cloud.Facts {
 	return nil
 }
 
-// googleFacts are those of Google Cloud.
-func (s *settings) googleFacts(n node, d drawn) cloud.Facts {
+// googleFacts returns the facts of Google Cloud's types.
+func (s *settings) googleFacts(n node, d drawnValues) cloud.Facts {
 	switch kinds[n.kind].Type {
 	case "gcp-disk":
 		return cloud.Facts{"size_gb": d.size, "disk_type": "pd-ssd", "users": users(!d.unused),

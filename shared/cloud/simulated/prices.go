@@ -19,7 +19,7 @@ var prices string
 // pricesVersion is the version of prices.csv. It changes with it.
 const pricesVersion = "simulated-2026-07-20"
 
-// Prices tells the prices of the simulated cloud, which are the same in every region and every night.
+// Prices passes the prices of the simulated cloud to take. They are the same in every region and every night.
 func (p *provider) Prices(_ context.Context, _ string, take func(cloud.Price) error) (string, error) {
 	_, lines, _ := strings.Cut(prices, "\n") // behind the header
 	for line := range strings.Lines(lines) {

@@ -17,8 +17,8 @@ type capacity struct {
 	Cooldown int32 `json:"cooldown,omitempty"`
 }
 
-// none returns the capacity without instances. Its rule stays.
-func (c capacity) none() capacity { return capacity{CPU: c.CPU, Cooldown: c.Cooldown} }
+// withoutInstances returns the capacity without instances. Its rule stays.
+func (c capacity) withoutInstances() capacity { return capacity{CPU: c.CPU, Cooldown: c.Cooldown} }
 
 func (c capacity) fields() map[string]int64 {
 	return map[string]int64{"min": int64(c.Min), "max": int64(c.Max), "desired": int64(c.Desired)}
@@ -65,9 +65,9 @@ func (s *settings) describeNode(n node, h history, now time.Time) cloud.Resource
 	r := cloud.Resource{
 		UID: s.nativeUID(n), Name: s.nodeName(n), Type: kinds[n.kind].Type, Region: regionNames[n.region],
 		Status: st.status,
-		Tags:   s.tagsOf(n), ParentUID: s.parent(n), Unschedulable: s.whyUnschedulable(n), CreatedAt: s.createdAt(n),
+		Tags:   s.tagsOf(n), ParentUID: s.parentOf(n), Unschedulable: s.whyUnschedulable(n), CreatedAt: s.createdAt(n),
 	}
-	if m, ok := s.machine(n); ok {
+	if m, ok := s.machineType(n); ok {
 		r.InstanceType, r.Capacity = m.name, map[string]int64{"vCPU": m.vcpu, "memoryMiB": m.memMB}
 		r.Zone = r.Region + string('a'+rune(s.drawProperty(n, asZone)%3))
 	} else if kinds[n.kind].Remembers {
@@ -82,7 +82,7 @@ func (s *settings) describeNode(n node, h history, now time.Time) cloud.Resource
 	return r
 }
 
-func (s *settings) machine(n node) (machine, bool) {
+func (s *settings) machineType(n node) (machine, bool) {
 	switch n.kind {
 	case kindEC2:
 		return machines[s.drawProperty(n, asSize)%uint64(len(machines))], true
@@ -105,7 +105,7 @@ func (s *settings) groupOf(n node) (node, int32, bool) {
 	return node{kind: kindASG, region: n.region, number: uint32(i % groups)}, int32(i / groups), true
 }
 
-func (s *settings) parent(n node) string {
+func (s *settings) parentOf(n node) string {
 	if g, _, ok := s.groupOf(n); ok {
 		return s.nativeUID(g)
 	}
@@ -145,13 +145,13 @@ func (s *settings) initialState(n node) (bool, capacity) {
 	}
 	d := int32(s.drawProperty(n, asCapacity)%4) + 1
 	if n.kind == kindASG {
-		d = max(s.members(n), 1)
+		d = max(s.memberCount(n), 1)
 	}
 	return true, capacity{Min: (d + 1) / 2, Max: 2 * d, Desired: d}
 }
 
-// members returns how many instances belong to the Auto Scaling group n.
-func (s *settings) members(n node) int32 {
+// memberCount returns how many instances belong to the Auto Scaling group n.
+func (s *settings) memberCount(n node) int32 {
 	region := regionNames[n.region]
 	slots, groups := (s.nodeCount(kindEC2, region)+memberEvery-1)/memberEvery, s.nodeCount(kindASG, region)
 	return int32((slots - int(n.number) + groups - 1) / groups)

@@ -68,19 +68,19 @@ type settings struct {
 // parseSettings reads the settings of a.
 func parseSettings(a cloud.Account) (settings, error) {
 	r := reader{values: a.Credentials}
-	s := settings{named: a.Regions, number: r.text("accountID", a.NativeID),
+	s := settings{named: a.Regions, number: r.readText("accountID", a.NativeID),
 		page: r.readInteger("pageSize", pageSize, 1, pageSize)}
 	s.latency = time.Duration(r.readInteger("callMillis", 0, 0, 3_600_000)) * time.Millisecond
 	s.transition = time.Duration(r.readRate("transitionSeconds", 5, 86_400) * float64(time.Second))
-	s.key, s.label = hashParts(s.number, r.text("seed", "1")), r.text("label", "")
-	s.regions, s.stopped = r.regions(), r.readRate("stopped", 0.14, 1)
+	s.key, s.label = hashParts(s.number, r.readText("seed", "1")), r.readText("label", "")
+	s.regions, s.stopped = r.readRegions(), r.readRate("stopped", 0.14, 1)
 	s.limited, s.billing = r.readFlag("limits"), r.readBilling(s.number)
-	s.faults, s.clusterStatus, s.organisation = r.readFaults(), r.clusterStatus(), r.organisation()
-	wanted := r.kinds()
-	s.counts = apportion(r.readInteger("size", 200, 0, 5_000_000), len(s.regions), wanted)
+	s.faults, s.clusterStatus, s.organisation = r.readFaults(), r.clusterStatus(), r.readOrganisation()
+	wanted := r.readKinds()
+	s.counts = apportionKinds(r.readInteger("size", 200, 0, 5_000_000), len(s.regions), wanted)
 	s.addNodes(wanted)
 	if a.AuthMethod != "" && a.AuthMethod != AuthMethod {
-		r.fail("authMethod", a.AuthMethod, `"simulated"`)
+		r.failReading("authMethod", a.AuthMethod, `"simulated"`)
 	}
 	return s, r.err
 }
@@ -95,8 +95,9 @@ func hashParts(parts ...string) uint64 {
 	return mixBits(h.Sum64())
 }
 
-// apportion deals size resources to kinds by their shares, and those of a kind to the regions evenly.
-func apportion(size, regions int, wanted []bool) [][]int {
+// apportionKinds distributes size resources over kinds by their shares, and the resources of a kind evenly over the
+// regions.
+func apportionKinds(size, regions int, wanted []bool) [][]int {
 	total, last := 0, -1
 	for i, k := range kinds {
 		if wanted[i] && k.share > 0 {
@@ -113,13 +114,13 @@ func apportion(size, regions int, wanted []bool) [][]int {
 			n = size * k.share / total
 		}
 		left -= n
-		counts[i] = deal(n, regions)
+		counts[i] = dealEvenly(n, regions)
 	}
 	return counts
 }
 
-// deal splits n into parts that differ by at most one.
-func deal(n, parts int) []int {
+// dealEvenly splits n into parts that differ by at most one.
+func dealEvenly(n, parts int) []int {
 	out := make([]int, parts)
 	for i := range out {
 		out[i] = n / parts
@@ -136,7 +137,7 @@ type reader struct {
 	err    error
 }
 
-func (r *reader) fail(name, value, want string) {
+func (r *reader) failReading(name, value, want string) {
 	if r.err == nil {
 		r.err = &cloud.Error{
 			Class: cloud.Invalid, Op: "simulated:Connect", Code: "InvalidParameterValue",
@@ -145,7 +146,7 @@ func (r *reader) fail(name, value, want string) {
 	}
 }
 
-func (r *reader) text(name, otherwise string) string {
+func (r *reader) readText(name, otherwise string) string {
 	if v := strings.TrimSpace(r.values[name]); v != "" {
 		return v
 	}
@@ -153,13 +154,13 @@ func (r *reader) text(name, otherwise string) string {
 }
 
 func (r *reader) readInteger(name string, otherwise, least, most int) int {
-	v := r.text(name, "")
+	v := r.readText(name, "")
 	if v == "" {
 		return otherwise
 	}
 	n, err := strconv.Atoi(v)
 	if err != nil || n < least || n > most {
-		r.fail(name, v, fmt.Sprintf("a whole number from %d to %d", least, most))
+		r.failReading(name, v, fmt.Sprintf("a whole number from %d to %d", least, most))
 		return otherwise
 	}
 	return n
@@ -167,23 +168,23 @@ func (r *reader) readInteger(name string, otherwise, least, most int) int {
 
 // readRate reads a number from 0 to most.
 func (r *reader) readRate(name string, otherwise, most float64) float64 {
-	v := r.text(name, "")
+	v := r.readText(name, "")
 	if v == "" {
 		return otherwise
 	}
 	f, err := strconv.ParseFloat(v, 64)
 	if err != nil || !(f >= 0 && f <= most) { // NaN is refused by the negation
-		r.fail(name, v, fmt.Sprintf("a number from 0 to %g", most))
+		r.failReading(name, v, fmt.Sprintf("a number from 0 to %g", most))
 		return otherwise
 	}
 	return f
 }
 
 func (r *reader) readFlag(name string) bool {
-	v := r.text(name, "false")
+	v := r.readText(name, "false")
 	b, err := strconv.ParseBool(v)
 	if err != nil {
-		r.fail(name, v, "true or false")
+		r.failReading(name, v, "true or false")
 	}
 	return b
 }
@@ -198,8 +199,8 @@ func (r *reader) readList(name string) []string {
 	return out
 }
 
-// regions returns a number of regions, or those that are named.
-func (r *reader) regions() []string {
+// readRegions returns a number of regions, or those that are named.
+func (r *reader) readRegions() []string {
 	names := r.readList("regions")
 	if len(names) == 0 {
 		names = regionNames[:4]
@@ -208,21 +209,21 @@ func (r *reader) regions() []string {
 	}
 	for _, n := range names {
 		if !slices.Contains(regionNames, n) {
-			r.fail("regions", n, "a number of regions or one of "+strings.Join(regionNames, ", "))
+			r.failReading("regions", n, "a number of regions or one of "+strings.Join(regionNames, ", "))
 		}
 	}
 	return names
 }
 
 func (r *reader) clusterStatus() cloud.ClusterStatus {
-	s := cloud.ClusterStatus(r.text("clusterStatus", string(cloud.ClusterActive)))
+	s := cloud.ClusterStatus(r.readText("clusterStatus", string(cloud.ClusterActive)))
 	if !slices.Contains(clusterStatuses, s) {
-		r.fail("clusterStatus", string(s), fmt.Sprintf("one of %s", clusterStatuses))
+		r.failReading("clusterStatus", string(s), fmt.Sprintf("one of %s", clusterStatuses))
 	}
 	return s
 }
 
-func (r *reader) kinds() []bool {
+func (r *reader) readKinds() []bool {
 	out, names := make([]bool, len(kinds)), r.readList("kinds")
 	for i := range out {
 		out[i] = len(names) == 0 && !kinds[i].Collected
@@ -235,7 +236,7 @@ func (r *reader) kinds() []bool {
 			}
 		}
 		if !found {
-			r.fail("kinds", n, "a comma list of kinds such as aws-ec2, azure-* or *")
+			r.failReading("kinds", n, "a comma list of kinds such as aws-ec2, azure-* or *")
 		}
 	}
 	return out

@@ -41,8 +41,8 @@ func New(store table.Store, clk clock.Clock) cloud.Provider {
 // Name is "simulated".
 func (p *provider) Name() string { return Name }
 
-// Kinds returns those of AWS, acted on in calls of 100 ids and read in calls of 1,000, some of the other providers,
-// and some that can only be found.
+// Kinds returns the kinds of AWS, acted on in calls of 100 ids and read in calls of 1,000, some kinds of the other
+// providers, and some that are only found.
 func (p *provider) Kinds() []cloud.Kind {
 	out := make([]cloud.Kind, len(kinds), len(kinds)+1)
 	for i, k := range kinds {
@@ -58,10 +58,10 @@ func (p *provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, erro
 	if err != nil {
 		return nil, err
 	}
-	return &conn{settings: s, world: p.world(a.ID), clk: p.clk, limiter: p.limiter, admitted: map[string]int{}}, nil
+	return &conn{settings: s, world: p.worldOf(a.ID), clk: p.clk, limiter: p.limiter, admitted: map[string]int{}}, nil
 }
 
-func (p *provider) world(account string) *world {
+func (p *provider) worldOf(account string) *world {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w := p.worlds[account]
@@ -75,7 +75,7 @@ func (p *provider) world(account string) *world {
 // CallsByMethod returns how many calls this process made to the simulated account (ca_…), by method of cloud.Conn:
 // "List", "Read", "Act", … Attempts that were throttled count too. p must come from New.
 func CallsByMethod(p cloud.Provider, account string) map[string]int {
-	w := p.(*provider).world(account)
+	w := p.(*provider).worldOf(account)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return maps.Clone(w.calls)
@@ -84,7 +84,7 @@ func CallsByMethod(p cloud.Provider, account string) map[string]int {
 // ThrottleCalls throttles the next calls of this process to the account, besides the faults of its settings; 0 ends
 // it. It is for tests that need an exact number. p must come from New.
 func ThrottleCalls(p cloud.Provider, account string, calls int) {
-	w := p.(*provider).world(account)
+	w := p.(*provider).worldOf(account)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.throttled = calls
@@ -93,7 +93,7 @@ func ThrottleCalls(p cloud.Provider, account string, calls int) {
 // DenyCapability takes the capability ("discover", "start_stop", "scale") from the account in this process, or gives
 // it back. It is for tests that take a permission away from a connection in use. p must come from New.
 func DenyCapability(p cloud.Provider, account, capability string, on bool) {
-	w := p.(*provider).world(account)
+	w := p.(*provider).worldOf(account)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.denied = slices.DeleteFunc(w.denied, func(c string) bool { return c == capability })
@@ -142,10 +142,10 @@ func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 	var out []cloud.Permission
 	for _, k := range kinds {
 		for _, o := range k.operationsOf() {
-			out = append(out, c.permission(request{op: o.op, kind: k.Type, capability: o.capability}))
+			out = append(out, c.permissionFor(request{op: o.op, kind: k.Type, capability: o.capability}))
 		}
 	}
-	return append(out, c.permission(request{op: "eks:DescribeCluster", capability: discover})), nil
+	return append(out, c.permissionFor(request{op: "eks:DescribeCluster", capability: discover})), nil
 }
 
 var _ cloud.KindProber = (*conn)(nil)
@@ -163,13 +163,13 @@ func (c *conn) KindPermissions(ctx context.Context, kind, _, _ string) ([]cloud.
 	var out []cloud.Permission
 	for _, o := range kinds[i].operationsOf() {
 		if o.capability != discover {
-			out = append(out, c.permission(request{op: o.op, kind: kind, capability: o.capability}))
+			out = append(out, c.permissionFor(request{op: o.op, kind: kind, capability: o.capability}))
 		}
 	}
 	return out, nil
 }
 
-func (c *conn) permission(r request) cloud.Permission {
+func (c *conn) permissionFor(r request) cloud.Permission {
 	p := cloud.Permission{Capability: r.capability, Action: r.op, Status: "granted"}
 	if err := c.refusalOf(r); err != nil {
 		p.Status, p.Message = "denied", err.Message

@@ -34,39 +34,40 @@ type state struct {
 // stateAt works out how n is at the time now. An instance of an Auto Scaling group follows its group.
 func (s *settings) stateAt(n node, h history, now time.Time) state {
 	if g, rank, ok := s.groupOf(n); ok {
-		return s.member(s.stateAt(g, h, now), rank)
+		return s.memberState(s.stateAt(g, h, now), rank)
 	}
 	w := kinds[n.kind].words
 	t, ok := h.last(n)
 	if !ok {
 		on, c := s.initialState(n)
-		return settled(w, on, c)
+		return settledState(w, on, c)
 	}
 	elapsed := now.UnixMicro() - t.at
 	switch {
 	case elapsed < 0:
-		return settled(w, t.was, t.had)
+		return settledState(w, t.was, t.had)
 	case elapsed < int64(t.millis)*1000 && t.on:
 		return state{status: cloud.Starting, on: true, native: w.starting, cap: t.cap}
 	case elapsed < int64(t.millis)*1000:
 		return state{status: cloud.Stopping, native: w.stopping, cap: t.cap}
 	case t.falls:
-		st := settled(w, false, t.cap.none())
+		st := settledState(w, false, t.cap.withoutInstances())
 		st.reason = "Client.InternalError: Client error on launch"
 		return st
 	}
-	return settled(w, t.on, t.cap)
+	return settledState(w, t.on, t.cap)
 }
 
-func settled(w words, on bool, c capacity) state {
+func settledState(w words, on bool, c capacity) state {
 	if on {
 		return state{status: cloud.Running, on: true, native: w.on, cap: c}
 	}
 	return state{status: cloud.Stopped, native: w.off, cap: c}
 }
 
-// member returns the state of the instance of that rank in a group. Instances above the wanted size are terminated.
-func (s *settings) member(g state, rank int32) state {
+// memberState returns the state of the instance of that rank in a group. Instances above the wanted size are
+// terminated.
+func (s *settings) memberState(g state, rank int32) state {
 	if rank >= g.cap.Desired {
 		return state{status: cloud.Terminated, native: "terminated",
 			reason: "Client.UserInitiatedShutdown: group scaled in"}
@@ -75,5 +76,5 @@ func (s *settings) member(g state, rank int32) state {
 	if g.status == cloud.Starting {
 		return state{status: cloud.Starting, on: true, native: w.starting}
 	}
-	return settled(w, true, capacity{})
+	return settledState(w, true, capacity{})
 }

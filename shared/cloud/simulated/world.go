@@ -69,7 +69,7 @@ func (w *world) takeThrottle() bool {
 	return w.throttled >= 0
 }
 
-// deniedCapabilities returns those of the settings and those of Deny.
+// deniedCapabilities returns the denials of the settings and those of Deny.
 func (w *world) deniedCapabilities(settings []string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -86,7 +86,7 @@ func (w *world) last(n node) (transition, bool) {
 func (w *world) readHistory(ctx context.Context, f func(history)) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err := w.catchUp(w.scope(ctx)); err != nil {
+	if err := w.catchUp(w.orgScope(ctx)); err != nil {
 		return err
 	}
 	f(w)
@@ -96,7 +96,7 @@ func (w *world) readHistory(ctx context.Context, f func(history)) error {
 // changeHistory lets decide make moves from the current history, and makes them last before it returns. decide may run
 // again when another process was faster.
 func (w *world) changeHistory(ctx context.Context, decide func(history) entry) error {
-	ctx = w.scope(ctx)
+	ctx = w.orgScope(ctx)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for {
@@ -107,7 +107,7 @@ func (w *world) changeHistory(ctx context.Context, decide func(history) entry) e
 		if len(e.Moves) == 0 {
 			return nil
 		}
-		switch err := w.append(ctx, e); {
+		switch err := w.appendEntry(ctx, e); {
 		case err == nil:
 			w.applyEntry(e)
 			w.seq++
@@ -118,14 +118,14 @@ func (w *world) changeHistory(ctx context.Context, decide func(history) entry) e
 	}
 }
 
-func (w *world) scope(ctx context.Context) context.Context { return table.Within(ctx, w.pk) }
+func (w *world) orgScope(ctx context.Context) context.Context { return table.Within(ctx, w.pk) }
 
 func (w *world) logKey(seq int64) table.Key {
 	return table.Key{PK: w.pk, SK: fmt.Sprintf("L#%015d", seq)}
 }
 
-// append writes e behind the log; fault.Conflict when this process does not know the whole log.
-func (w *world) append(ctx context.Context, e entry) error {
+// appendEntry writes e behind the log; fault.Conflict when this process does not know the whole log.
+func (w *world) appendEntry(ctx context.Context, e entry) error {
 	it, err := table.NewItem(w.logKey(w.seq+1), e)
 	if err != nil {
 		return err

@@ -64,14 +64,14 @@ func (b *bucket) mostFree() float64 {
 	return min(b.limit.Burst, max(freeLeast, b.limit.Burst*freeShare))
 }
 
-// every is how far apart slots are at the bucket's speed.
-func (b *bucket) every() time.Duration {
+// slotInterval is how far apart slots are at the bucket's speed.
+func (b *bucket) slotInterval() time.Duration {
 	return time.Duration(float64(time.Second) / (b.limit.PerSecond * b.speed))
 }
 
-// spend takes n tokens of the process's share. at is the time from which they count; ok is false when the share is too
-// small.
-func (b *bucket) spend(now time.Time, n int) (at time.Time, ok bool) {
+// spendTokens takes n tokens of the process's share. at is the time from which they count; ok is false when the share
+// is too small.
+func (b *bucket) spendTokens(now time.Time, n int) (at time.Time, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.free = min(b.mostFree(), b.free+now.Sub(b.filled).Seconds()*b.limit.PerSecond*freeReturn)
@@ -95,12 +95,12 @@ func (b *bucket) spend(now time.Time, n int) (at time.Time, ok bool) {
 	return at, true
 }
 
-// keep keeps n slots from the time on that they count, in Unix microseconds.
-func (b *bucket) keep(now time.Time, n int, from int64) {
+// keepSlots keeps n slots from the time on that they count, in Unix microseconds.
+func (b *bucket) keepSlots(now time.Time, n int, from int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	every := b.every()
-	first := time.UnixMicro(from).Add(every - b.tolerance()).UTC()
+	every := b.slotInterval()
+	first := time.UnixMicro(from).Add(every - b.earlyTolerance()).UTC()
 	if b.until.After(first) {
 		first = b.until // else all that was leased in a pause would go at its end
 	}
@@ -112,22 +112,23 @@ func (b *bucket) keep(now time.Time, n int, from int64) {
 	b.batch, b.leased = n, now
 }
 
-// tolerance is by how much slots may be used early: that is the burst. A bucket that is throttled has none to give.
-func (b *bucket) tolerance() time.Duration {
+// earlyTolerance is by how much slots may be used early: that is the burst. A bucket that is throttled has none to
+// give.
+func (b *bucket) earlyTolerance() time.Duration {
 	if b.speed < 1 {
-		return b.every()
+		return b.slotInterval()
 	}
-	return b.burst()
+	return b.burstTime()
 }
 
-// burst is how long the bucket takes to fill at the limit's rate.
-func (b *bucket) burst() time.Duration {
+// burstTime is how long the bucket takes to fill at the limit's rate.
+func (b *bucket) burstTime() time.Duration {
 	return time.Duration(b.limit.Burst / b.limit.PerSecond * float64(time.Second))
 }
 
-// demand is how many slots to lease for n: more, up to a quarter of a second's, while leases are used up at once, so
+// leaseSize is how many slots to lease for n: more, up to a quarter of a second's, while leases are used up at once, so
 // that who goes on asking does not go to the store each time.
-func (b *bucket) demand(now time.Time, n int) int {
+func (b *bucket) leaseSize(now time.Time, n int) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if now.Sub(b.leased) > 2*time.Second {
@@ -136,7 +137,7 @@ func (b *bucket) demand(now time.Time, n int) int {
 	return max(n, min(2*b.batch, int(b.limit.PerSecond*b.speed/4)))
 }
 
-func (b *bucket) slow(now time.Time, after time.Duration) {
+func (b *bucket) slowDown(now time.Time, after time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if after <= 0 {
@@ -152,7 +153,7 @@ func (b *bucket) slow(now time.Time, after time.Duration) {
 	b.lease = lease{} // slots of the speed before
 }
 
-func (b *bucket) pause(until time.Time) {
+func (b *bucket) pauseUntil(until time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if until.After(b.until) {
@@ -160,7 +161,7 @@ func (b *bucket) pause(until time.Time) {
 	}
 }
 
-func (b *bucket) recover(now time.Time) {
+func (b *bucket) recoverSpeed(now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.speed < 1 && now.Sub(b.raised) >= round {
@@ -174,10 +175,10 @@ const (
 	longest  = 30 * time.Second
 )
 
-// rest is how long it is until some more of n tokens count: all, or as many as are worth coming back for.
-func (b *bucket) rest(now time.Time, n int) time.Duration {
+// waitForMore is how long it is until some more of n tokens count: all, or as many as are worth coming back for.
+func (b *bucket) waitForMore(now time.Time, n int) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	paused := b.until.Sub(now)
-	return min(max(time.Duration(n)*b.every(), paused, shortest), max(longest, paused))
+	return min(max(time.Duration(n)*b.slotInterval(), paused, shortest), max(longest, paused))
 }

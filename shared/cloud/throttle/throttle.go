@@ -29,8 +29,8 @@ type Options struct {
 	// Store is shared with the other processes that call the same accounts; nil is for a process that is alone. Who
 	// calls must be allowed Partition.
 	Store table.Store
-	// Limits by API. A call "ec2:StopInstances" has the limit of that name, else shares that of "ec2" with the other
-	// calls of the service, else that of "".
+	// Limits by API. A call "ec2:StopInstances" has the limit of that name. Without one it shares the limit of "ec2"
+	// with the other calls of the service, or else that of "".
 	Limits map[string]Limit
 	// Log receives a message when the store does not answer; nil logs nothing.
 	Log *slog.Logger
@@ -56,21 +56,21 @@ func New(o Options) *Limiter {
 
 // Wait takes n tokens and waits until they count. If ctx ends first, it returns ctx's error, and the tokens are lost.
 func (l *Limiter) Wait(ctx context.Context, k Key, n int) error {
-	b := l.bucket(k)
+	b := l.bucketOf(k)
 	if b == nil {
 		return ctx.Err()
 	}
-	at, err := l.book(ctx, b, n)
+	at, err := l.bookTokens(ctx, b, n)
 	if err != nil {
 		return err
 	}
 	return l.o.Clock.Sleep(ctx, at.Sub(l.o.Clock.Now()))
 }
 
-// Take takes as many of n tokens as count now, without waiting, and tells how long it is until it is worth to ask for
-// the rest.
+// Take takes as many of n tokens as count now, without waiting. It returns how long to wait before a request for the
+// rest.
 func (l *Limiter) Take(ctx context.Context, k Key, n int) (got int, wait time.Duration) {
-	b := l.bucket(k)
+	b := l.bucketOf(k)
 	if b == nil {
 		return n, 0
 	}
@@ -78,7 +78,7 @@ func (l *Limiter) Take(ctx context.Context, k Key, n int) (got int, wait time.Du
 	if got == n {
 		return got, 0
 	}
-	return got, b.rest(l.o.Clock.Now(), n-got)
+	return got, b.waitForMore(l.o.Clock.Now(), n-got)
 }
 
 // Throttled records that the provider refused a call because of its rate limit. It halves the bucket's rate, and no
@@ -86,16 +86,16 @@ func (l *Limiter) Take(ctx context.Context, k Key, n int) (got int, wait time.Du
 // once, because their calls ran in parallel. A pause is cut to longestPause. A missing permission is not throttling;
 // do not report it here.
 func (l *Limiter) Throttled(k Key, after time.Duration) {
-	if b := l.bucket(k); b != nil {
-		b.slow(l.o.Clock.Now(), min(after, longestPause))
+	if b := l.bucketOf(k); b != nil {
+		b.slowDown(l.o.Clock.Now(), min(after, longestPause))
 	}
 }
 
 // Pause has nothing sent for after, at most longestPause, because the provider said that nothing is left until then:
 // no call was refused, and the rate stays.
 func (l *Limiter) Pause(k Key, after time.Duration) {
-	if b := l.bucket(k); b != nil {
-		b.pause(l.o.Clock.Now().Add(min(after, longestPause)))
+	if b := l.bucketOf(k); b != nil {
+		b.pauseUntil(l.o.Clock.Now().Add(min(after, longestPause)))
 	}
 }
 
@@ -103,15 +103,15 @@ func (l *Limiter) Pause(k Key, after time.Duration) {
 // entered.
 const longestPause = time.Minute
 
-// Answered tells that the provider took a call: a bucket that was slowed down gets a little faster, up to its limit.
+// Answered records that the provider accepted a call. A slowed bucket gets a little faster, up to its limit.
 func (l *Limiter) Answered(k Key) {
-	if b := l.bucket(k); b != nil {
-		b.recover(l.o.Clock.Now())
+	if b := l.bucketOf(k); b != nil {
+		b.recoverSpeed(l.o.Clock.Now())
 	}
 }
 
-// bucket finds the bucket that the key leads to; nil is no limit.
-func (l *Limiter) bucket(k Key) *bucket {
+// bucketOf finds the bucket that the key leads to; nil is no limit.
+func (l *Limiter) bucketOf(k Key) *bucket {
 	var limit Limit
 	if k.API, limit = l.limitOf(k.API); limit.PerSecond <= 0 {
 		return nil
@@ -143,12 +143,12 @@ func (l *Limiter) limitOf(api string) (string, Limit) {
 	return service, l.o.Limits[""]
 }
 
-// idle is the time after which an unused bucket is equal to a new one.
-const idle = 5 * time.Minute
+// idleTime is the time after which an unused bucket is equal to a new one.
+const idleTime = 5 * time.Minute
 
 func (l *Limiter) forgetIdle(now time.Time) {
 	for k, b := range l.buckets {
-		if now.Sub(b.used) > idle {
+		if now.Sub(b.used) > idleTime {
 			delete(l.buckets, k)
 		}
 	}

@@ -64,7 +64,7 @@ func Import(f *apitest.Fixture, b Bill, lines ...Line) {
 	}
 }
 
-func addDay(f *apitest.Fixture, to *cost.Builder, m cost.Month, day time.Time, lines []Line) { //nolint:revive // what, where, of when
+func addDay(f *apitest.Fixture, to *cost.Builder, m cost.Month, day time.Time, lines []Line) {
 	f.Helper()
 	for _, l := range lines {
 		usd := l.USD(day)

@@ -95,8 +95,9 @@ func Assemble(rows int64, codec format.CompressionCodec, p Page) []byte {
 // DataPage returns a page with the given body of levels and values. Its header claims the numbers of values and bytes.
 func DataPage(values, unpacked int32, body []byte) Page {
 	return Page{format.PageHeader{
-		Type: format.DataPage, CompressedPageSize: int32(len(body)), UncompressedPageSize: unpacked, //nolint:gosec // tests are small
-		CRC: int32(crc32.ChecksumIEEE(body)), //nolint:gosec // 32 bits
+		Type: format.DataPage, UncompressedPageSize: unpacked,
+		CompressedPageSize: int32(len(body)),                //nolint:gosec // tests are small
+		CRC:                int32(crc32.ChecksumIEEE(body)), //nolint:gosec // 32 bits
 		DataPageHeader: thrift.New(format.DataPageHeader{
 			NumValues: values, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
 		}),
@@ -112,7 +113,8 @@ func Nulls(values uint64) []byte {
 func claimingPage() []byte {
 	body := Nulls(math.MaxInt32)
 	body = append(body, bytes.Repeat([]byte{0}, 300)...)
-	return Assemble(1000, format.Uncompressed, DataPage(math.MaxInt32, int32(len(body)), body)) //nolint:gosec // it is small
+	size := int32(len(body)) //nolint:gosec // it is small
+	return Assemble(1000, format.Uncompressed, DataPage(math.MaxInt32, size, body))
 }
 
 // gzipBomb returns a file with a page of 64 times 16 MB of zeros, whose header tells its size.

@@ -25,7 +25,9 @@ func (l *Lives) Kills() int { return l.kills }
 
 // Run does work in processes, one after the other, until one completes it without being killed. Work continues from
 // the state of the earlier processes. An error of a process that is alive fails the test.
-func (l *Lives) Run(tb testing.TB, ctx context.Context, work func(ctx context.Context, p *Process) error) { //nolint:revive // the test comes first
+//
+//nolint:revive // the test comes before the context, as in all helpers of tests
+func (l *Lives) Run(tb testing.TB, ctx context.Context, work func(ctx context.Context, p *Process) error) {
 	tb.Helper()
 	for {
 		if l.live(tb, ctx, work) {
@@ -35,7 +37,9 @@ func (l *Lives) Run(tb testing.TB, ctx context.Context, work func(ctx context.Co
 }
 
 // live does work in one process; it reports whether the process has survived.
-func (l *Lives) live(tb testing.TB, ctx context.Context, work func(ctx context.Context, p *Process) error) bool { //nolint:revive // see Run
+//
+//nolint:revive // the test comes before the context, as in Run
+func (l *Lives) live(tb testing.TB, ctx context.Context, work func(ctx context.Context, p *Process) error) bool {
 	tb.Helper()
 	var at Point
 	if l.kills < len(l.points) {
@@ -78,7 +82,7 @@ func LosesNothing(t *testing.T, kills int, flow Flow) {
 }
 
 // runKilled runs a flow with kills at points that are drawn, and compares its final state.
-func runKilled(t *testing.T, flow Flow, want string, draw func() []Point) *Lives { //nolint:revive // a run and its measure
+func runKilled(t *testing.T, flow Flow, want string, draw func() []Point) *Lives {
 	t.Helper()
 	for range maxDraws {
 		lives := &Lives{points: draw()}

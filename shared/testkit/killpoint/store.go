@@ -84,11 +84,11 @@ type engine struct {
 	p *Process
 }
 
-func (e engine) Start(ctx context.Context, machine, name string, input any) error { //nolint:revive // as workflow.Engine has it
+func (e engine) Start(ctx context.Context, machine, name string, input any) error {
 	return e.p.Do(func() error { return e.Engine.Start(ctx, machine, name, input) })
 }
 
-func (e engine) Stop(ctx context.Context, machine, name, cause string) error { //nolint:revive // as workflow.Engine has it
+func (e engine) Stop(ctx context.Context, machine, name, cause string) error {
 	return e.p.Do(func() error { return e.Engine.Stop(ctx, machine, name, cause) })
 }
 
@@ -97,10 +97,10 @@ type workers struct {
 	p *Process
 }
 
-func (w workers) Invoke(ctx context.Context, function string, in, out any) error { //nolint:revive // as lambdacall.Invoker has it
+func (w workers) Invoke(ctx context.Context, function string, in, out any) error {
 	return w.p.Do(func() error { return w.Invoker.Invoke(ctx, function, in, out) })
 }
 
-func (w workers) RunTask(ctx context.Context, function string, in, out any) error { //nolint:revive // as lambdacall.Invoker has it
+func (w workers) RunTask(ctx context.Context, function string, in, out any) error {
 	return w.p.Do(func() error { return w.Invoker.RunTask(ctx, function, in, out) })
 }

@@ -14,7 +14,7 @@ type DatasetList struct {
 	NextPageToken string     `json:"nextPageToken"`
 }
 
-// Table is a table of BigQuery. Lists do not tell its schema.
+// Table is a table of BigQuery. Lists leave its schema out.
 type Table struct {
 	Schema         *TableSchema `json:"schema"`
 	TableReference struct {

@@ -40,7 +40,8 @@ func TestDo_BuildsTheAddress(t *testing.T) {
 		"a segment is escaped": {
 			googlerest.Get("", googlerest.Compute+"projects/{project}/regions", "example.com:shop").Set("pageToken",
 				""),
-			"https://compute.googleapis.com/compute/v1/projects/example.com%3Ashop/regions?alt=json&pageToken=&prettyPrint=false",
+			"https://compute.googleapis.com/compute/v1/projects/example.com%3Ashop/regions" +
+				"?alt=json&pageToken=&prettyPrint=false",
 		},
 		"a name of several segments keeps its slashes": {
 			googlerest.Post("", googlerest.Run+"{+name}:stop", "projects/p/services/s"),
@@ -49,7 +50,8 @@ func TestDo_BuildsTheAddress(t *testing.T) {
 		"a parameter may have several values": {
 			googlerest.Get("", googlerest.Monitoring+"{+name}/timeSeries", "projects/p").Set("by", "b",
 				"a").SetInt("pageSize", 0),
-			"https://monitoring.googleapis.com/v3/projects/p/timeSeries?alt=json&by=b&by=a&pageSize=0&prettyPrint=false",
+			"https://monitoring.googleapis.com/v3/projects/p/timeSeries" +
+				"?alt=json&by=b&by=a&pageSize=0&prettyPrint=false",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

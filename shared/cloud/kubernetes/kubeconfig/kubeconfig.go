@@ -31,7 +31,7 @@ type Access struct {
 	Key         []byte `json:"key,omitempty"`         // PEM
 }
 
-// file is a kubeconfig as far as it is looked at (k8s.io/client-go/tools/clientcmd/api/v1).
+// file holds the fields of a kubeconfig that are read (k8s.io/client-go/tools/clientcmd/api/v1).
 type file struct {
 	Kind     string `yaml:"kind"`
 	Current  string `yaml:"current-context"`
@@ -183,12 +183,12 @@ func (f *file) of(x context) (c cluster, u user, err error) {
 	case found&1 == 0:
 		return c, u, errInvalid("there is no cluster %.64q, which the context names", x.Cluster)
 	case found&2 == 0:
-		return c, u, errInvalid("there is no user %.64q, whom the context names", x.User)
+		return c, u, errInvalid("there is no user %.64q, but the context names it", x.User)
 	}
 	return c, u, nil
 }
 
-// inline returns how to do without the file that a field names.
+// inline returns advice to replace a file name in a field by its content.
 func inline(field, path, instead string) error {
 	if path == "" {
 		return nil

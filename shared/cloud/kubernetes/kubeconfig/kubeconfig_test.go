@@ -96,7 +96,8 @@ func TestAClientCertificateIsTaken(t *testing.T) {
 
 func TestJSONAndASingleContextWithoutAChoiceAreTaken(t *testing.T) {
 	text := `{"contexts":[{"name":"a","context":{"cluster":"c","user":"u"}}],
-		"clusters":[{"name":"c","cluster":{"server":"https://10.0.0.1:6443"}}],"users":[{"name":"u","user":{"token":"t","exec":null}}]}`
+		"clusters":[{"name":"c","cluster":{"server":"https://10.0.0.1:6443"}}],"users":[{"name":"u",
+		"user":{"token":"t","exec":null}}]}`
 	if got, err := kubeconfig.ParseKubeconfig(text, noon); err != nil || got.Server != "https://10.0.0.1:6443" ||
 		got.Token != "t" {
 		t.Errorf("%+v, %v", got, err)

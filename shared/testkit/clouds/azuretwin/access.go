@@ -9,7 +9,7 @@ import (
 
 // opOf names a request as Azure's roles name permissions.
 func opOf(r *http.Request) string {
-	if host(r) != "" {
+	if storageHost(r) != "" {
 		return blobsRead
 	}
 	return resourceOp(r, strings.TrimSuffix(r.URL.Path, "/"))
@@ -77,8 +77,8 @@ func cutPrefixFold(s, prefix string) (string, bool) {
 	return s[len(prefix):], true
 }
 
-// allowed reports whether a role allows the action; none are the role that may do everything.
-func (c *Cloud) allowed(op string) bool {
+// isAllowed reports whether a role allows the action; none are the role that may do everything.
+func (c *Cloud) isAllowed(op string) bool {
 	if len(c.roles) == 0 {
 		return true
 	}
@@ -101,8 +101,8 @@ func anyMatch(patterns []string, op string) bool {
 	return false
 }
 
-// entra answers as login.microsoftonline.com does.
-func (c *Cloud) entra(q request) (answer, *failure) {
+// answerEntra answers as login.microsoftonline.com does.
+func (c *Cloud) answerEntra(q request) (answer, *failure) {
 	tenant, _, _ := strings.Cut(strings.Trim(q.URL.Path, "/"), "/")
 	if !strings.EqualFold(tenant, Tenant) {
 		return answer{}, newFailure(http.StatusBadRequest, "invalid_request", "AADSTS90002: Tenant '%s' not found. "+
@@ -110,7 +110,7 @@ func (c *Cloud) entra(q request) (answer, *failure) {
 	}
 	base := "https://" + q.Host + "/" + tenant
 	if q.op == "entra:configuration" {
-		return ok(map[string]any{
+		return okAnswer(map[string]any{
 			"issuer": base + "/v2.0", "authorization_endpoint": base + "/oauth2/v2.0/authorize",
 			"token_endpoint": base + "/oauth2/v2.0/token",
 		})
@@ -130,8 +130,9 @@ func (c *Cloud) entra(q request) (answer, *failure) {
 		c.tokens = map[string]string{}
 	}
 	token := fmt.Sprintf("twin-token-%d", len(c.tokens)+1)
-	c.tokens[token] = text(q.body, "scope")
-	return ok(map[string]any{"token_type": "Bearer", "expires_in": 3599, "ext_expires_in": 3599, "access_token": token})
+	c.tokens[token] = textOf(q.body, "scope")
+	return okAnswer(map[string]any{"token_type": "Bearer", "expires_in": 3599, "ext_expires_in": 3599,
+		"access_token": token})
 }
 
 // EndTokens makes all tokens that were given out be refused.

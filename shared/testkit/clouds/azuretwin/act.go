@@ -76,7 +76,7 @@ func (r *Resource) statePlace() (map[string]any, string) {
 		path = []string{"state"}
 	}
 	for _, name := range path[:len(path)-1] {
-		p = object(p, name)
+		p = objectOf(p, name)
 	}
 	return p, path[len(path)-1]
 }
@@ -104,25 +104,25 @@ func (r *Resource) stateWord() string {
 	case typeMachine:
 		return r.Power
 	case typeCluster:
-		word, _ := object(p, "powerState")["code"].(string)
+		word, _ := objectOf(p, "powerState")["code"].(string)
 		return word
 	default:
 		at, name := r.statePlace()
-		return text(at, name)
+		return textOf(at, name)
 	}
 }
 
-// act does a verb.
-func (c *Cloud) act(q request, r *Resource, name string) (answer, *failure) {
+// actOn does a verb.
+func (c *Cloud) actOn(q request, r *Resource, name string) (answer, *failure) {
 	if r.Type == typeCluster && name == "listclusterusercredential" {
-		return r.kubeconfig(q)
+		return r.kubeconfigAnswer(q)
 	}
 	v, known := verbs[r.Type][name]
 	if !known {
 		return answer{}, newFailure(http.StatusNotFound, "NotFound", "No HTTP resource was found that matches the "+
 			"request URI '%s'.", q.URL.Path)
 	}
-	if f := c.hinders(r, name); f != nil {
+	if f := c.hindrance(r, name); f != nil {
 		return answer{}, f
 	}
 	if r.stateWord() == v.after {
@@ -137,13 +137,13 @@ func (c *Cloud) act(q request, r *Resource, name string) (answer, *failure) {
 	}
 	settled := r.stateWord()
 	r.settledPower = settled
-	a := c.accepted(q, r, func() { r.setState(v.after) })
+	a := c.acceptedAnswer(q, r, func() { r.setState(v.after) })
 	r.setState(v.during)
 	return a, nil
 }
 
-// hinders returns why a resource takes no change now.
-func (c *Cloud) hinders(r *Resource, name string) *failure {
+// hindrance returns why a resource takes no change now.
+func (c *Cloud) hindrance(r *Resource, name string) *failure {
 	p := r.Properties()
 	switch {
 	case r.Locked:
@@ -159,7 +159,7 @@ func (c *Cloud) hinders(r *Resource, name string) *failure {
 	case r.Type == typeMachine && name == "deallocate" && isEphemeral(p):
 		return newFailure(http.StatusConflict, "OperationNotAllowed",
 			"Operation 'deallocate' is not supported for VMs with an ephemeral OS disk.")
-	case r.Type == typeInstance && !strings.EqualFold(text(object(r.Body, "sku"), "tier"), "GeneralPurpose"):
+	case r.Type == typeInstance && !strings.EqualFold(textOf(objectOf(r.Body, "sku"), "tier"), "GeneralPurpose"):
 		return newFailure(http.StatusBadRequest, "OperationNotSupportedOnTier",
 			"Stop is not supported on this service tier.")
 	}
@@ -167,10 +167,10 @@ func (c *Cloud) hinders(r *Resource, name string) *failure {
 }
 
 func isEphemeral(p map[string]any) bool {
-	return text(object(object(object(p, "storageProfile"), "osDisk"), "diffDiskSettings"), "option") == "Local"
+	return textOf(objectOf(objectOf(objectOf(p, "storageProfile"), "osDisk"), "diffDiskSettings"), "option") == "Local"
 }
 
-func text(m map[string]any, name string) string {
+func textOf(m map[string]any, name string) string {
 	s, _ := m[name].(string)
 	return s
 }

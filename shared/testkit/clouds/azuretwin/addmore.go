@@ -2,7 +2,7 @@ package azuretwin
 
 // AddContainerGroup adds a group of containers that runs.
 func (c *Cloud) AddContainerGroup(name, region string) *Resource {
-	return c.add(typeGroup, name, region, map[string]any{"properties": map[string]any{
+	return c.addResource(typeGroup, name, region, map[string]any{"properties": map[string]any{
 		"provisioningState": "Succeeded", "restartPolicy": "Always", "osType": "Linux",
 		"instanceView": map[string]any{"state": "Running", "events": []any{}},
 	}})
@@ -10,7 +10,7 @@ func (c *Cloud) AddContainerGroup(name, region string) *Resource {
 
 // AddDataExplorer adds a cluster of Data Explorer that runs.
 func (c *Cloud) AddDataExplorer(name, region string) *Resource {
-	return c.add(typeExplorer, name, region, map[string]any{
+	return c.addResource(typeExplorer, name, region, map[string]any{
 		"sku":        map[string]any{"name": "Standard_E2ads_v5", "tier": "Standard", "capacity": 2},
 		"properties": map[string]any{"state": "Running", "provisioningState": "Succeeded"},
 	})
@@ -18,7 +18,7 @@ func (c *Cloud) AddDataExplorer(name, region string) *Resource {
 
 // AddGateway adds an application gateway that runs.
 func (c *Cloud) AddGateway(name, region string) *Resource {
-	return c.add(typeGateway, name, region, map[string]any{"properties": map[string]any{
+	return c.addResource(typeGateway, name, region, map[string]any{"properties": map[string]any{
 		"operationalState": "Running", "provisioningState": "Succeeded",
 		"sku": map[string]any{"name": "Standard_v2", "tier": "Standard_v2", "capacity": 2},
 	}})
@@ -26,7 +26,7 @@ func (c *Cloud) AddGateway(name, region string) *Resource {
 
 // AddAnalysisServer adds a server of Analysis Services that runs.
 func (c *Cloud) AddAnalysisServer(name, region string) *Resource {
-	return c.add(typeAnalysis, name, region, map[string]any{
+	return c.addResource(typeAnalysis, name, region, map[string]any{
 		"sku":        map[string]any{"name": "S1", "tier": "Standard", "capacity": 1},
 		"properties": map[string]any{"state": "Succeeded", "provisioningState": "Succeeded"},
 	})
@@ -34,7 +34,7 @@ func (c *Cloud) AddAnalysisServer(name, region string) *Resource {
 
 // AddFabricCapacity adds a capacity of Fabric that runs.
 func (c *Cloud) AddFabricCapacity(name, region string) *Resource {
-	return c.add(typeFabric, name, region, map[string]any{
+	return c.addResource(typeFabric, name, region, map[string]any{
 		"sku":        map[string]any{"name": "F2", "tier": "Fabric"},
 		"properties": map[string]any{"state": "Active", "provisioningState": "Succeeded"},
 	})
@@ -46,12 +46,12 @@ func (c *Cloud) AddStreamJob(name, region, lastOutput string) *Resource {
 	if lastOutput != "" {
 		p["lastOutputEventTime"] = lastOutput
 	}
-	return c.add(typeJob, name, region, map[string]any{"properties": p})
+	return c.addResource(typeJob, name, region, map[string]any{"properties": p})
 }
 
 // AddWorkspace adds a workspace of Machine Learning.
 func (c *Cloud) AddWorkspace(name, region string) *Resource {
-	return c.add(typeWorkspace, name, region,
+	return c.addResource(typeWorkspace, name, region,
 		map[string]any{"kind": "Default", "properties": map[string]any{"provisioningState": "Succeeded"}})
 }
 
@@ -62,7 +62,7 @@ func (c *Cloud) AddCompute(workspace *Resource, name, computeType string) *Resou
 	if computeType == "ComputeInstance" {
 		own["state"] = "Running"
 	}
-	return c.add(typeCompute, text(workspace.Body, "name")+"/"+name, region,
+	return c.addResource(typeCompute, textOf(workspace.Body, "name")+"/"+name, region,
 		map[string]any{"properties": map[string]any{
 			"computeType": computeType, "provisioningState": "Succeeded", "properties": own,
 		}})

@@ -59,8 +59,8 @@ func (c *Cloud) TellCosts(rows string) { c.ChangeLocked(func() { c.total = rows 
 // AskToWait sets the headers of throttled answers of Cost Management. They ask for a pause.
 func (c *Cloud) AskToWait(headers map[string]string) { c.ChangeLocked(func() { c.waits = headers }) }
 
-// host returns the storage account whose host a request is for; "" for another one.
-func host(r *http.Request) string {
+// storageHost returns the storage account whose host a request is for; "" for another one.
+func storageHost(r *http.Request) string {
 	account, isBlob := strings.CutSuffix(r.Host, blobSuffix)
 	if !isBlob {
 		return ""
@@ -68,20 +68,22 @@ func host(r *http.Request) string {
 	return account
 }
 
-// fail writes an error in the form of the service: that of storage is XML.
-func (c *Cloud) fail(w http.ResponseWriter, q request, f *failure) {
-	if host(q.Request) == "" {
+// writeStorageFailure writes an error in the form of the service: that of storage is XML.
+func (c *Cloud) writeStorageFailure(w http.ResponseWriter, q request, f *failure) {
+	if storageHost(q.Request) == "" {
 		c.writeFailure(w, f)
 		return
 	}
 	w.Header().Set("X-Ms-Error-Code", f.code)
 	w.Header().Set("Content-Type", "application/xml")
 	w.WriteHeader(f.status)
-	_, _ = fmt.Fprintf(w, `<?xml version="1.0" encoding="utf-8"?><Error><Code>%s</Code><Message>%s`+"\nRequestId:1</Message></Error>", f.code, f.message) //nolint:gosec // to a test
+	const form = `<?xml version="1.0" encoding="utf-8"?><Error><Code>%s</Code><Message>%s` +
+		"\nRequestId:1</Message></Error>"
+	_, _ = fmt.Fprintf(w, form, f.code, f.message) //nolint:gosec // to a test
 }
 
-// billing returns the handler of a request to storage or to Cost Management; false when there is none.
-func (c *Cloud) billing(q request) (func() (answer, *failure), bool) {
+// billingHandler returns the handler of a request to storage or to Cost Management; false when there is none.
+func (c *Cloud) billingHandler(q request) (func() (answer, *failure), bool) {
 	switch strings.TrimPrefix(q.path, "/subscriptions/"+Subscription+"/providers/microsoft.costmanagement/") {
 	case "exports":
 		return c.listExports, true
@@ -112,7 +114,7 @@ func (s *stored) etag() string {
 
 // storage answers for blobs: a list of them, or a range of one.
 func (c *Cloud) storage(q request) (answer, *failure) {
-	at := host(q.Request) + q.URL.Path
+	at := storageHost(q.Request) + q.URL.Path
 	if q.URL.Query().Get("comp") == "list" {
 		return c.listBlobs(q, at+"/")
 	}
@@ -198,7 +200,7 @@ func (c *Cloud) listExports() (answer, *failure) {
 				"runHistory": map[string]any{"value": []any{map[string]any{"properties": status}}},
 			}})
 	}
-	return ok(map[string]any{"value": all})
+	return okAnswer(map[string]any{"value": all})
 }
 
 func (c *Cloud) queryCosts(q request) (answer, *failure) {
@@ -210,7 +212,7 @@ func (c *Cloud) queryCosts(q request) (answer, *failure) {
 	if rows == "" {
 		rows = "[]"
 	}
-	return ok(map[string]any{"properties": map[string]any{
+	return okAnswer(map[string]any{"properties": map[string]any{
 		"columns": []any{map[string]string{"name": "Cost", "type": "Number"},
 			map[string]string{"name": "Currency", "type": "String"}}, "rows": json.RawMessage(rows),
 	}})

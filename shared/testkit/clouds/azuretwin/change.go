@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// change does a PUT or PATCH of a resource that is there.
-func (c *Cloud) change(q request, r *Resource) (answer, *failure) {
-	if f := c.hinders(r, ""); f != nil {
+// changeResource does a PUT or PATCH of a resource that is there.
+func (c *Cloud) changeResource(q request, r *Resource) (answer, *failure) {
+	if f := c.hindrance(r, ""); f != nil {
 		return answer{}, f
 	}
-	if match := q.Header.Get("If-Match"); match != "" && match != text(r.Properties(), "eTag") {
+	if match := q.Header.Get("If-Match"); match != "" && match != textOf(r.Properties(), "eTag") {
 		return answer{}, newFailure(http.StatusPreconditionFailed, "EtagMismatch", "The etag of the resource does "+
 			"not match.")
 	}
@@ -40,12 +40,12 @@ func invalid(format string, args ...any) (answer, *failure) {
 }
 
 func (c *Cloud) patchScaleSet(q request, r *Resource) (answer, *failure) {
-	n, isNumber := object(q.body, "sku")["capacity"].(float64)
+	n, isNumber := objectOf(q.body, "sku")["capacity"].(float64)
 	if !isNumber || n < 0 || n > 1000 {
 		return invalid("The capacity of the scale set is not valid.")
 	}
-	a := c.accepted(q, r, func() { r.Properties()["provisioningState"] = "Succeeded" })
-	object(r.Body, "sku")["capacity"] = n
+	a := c.acceptedAnswer(q, r, func() { r.Properties()["provisioningState"] = "Succeeded" })
+	objectOf(r.Body, "sku")["capacity"] = n
 	r.Properties()["provisioningState"] = "Updating"
 	return a, nil
 }
@@ -61,19 +61,19 @@ func (c *Cloud) makeSetting(q request) (answer, *failure) {
 	return a, f
 }
 
-// delete removes a setting; of anything else that is not tried here.
-func (c *Cloud) delete(r *Resource) (answer, *failure) {
+// deleteSetting removes a setting; of anything else that is not tried here.
+func (c *Cloud) deleteSetting(r *Resource) (answer, *failure) {
 	if r.Type != typeSetting {
 		return answer{}, newFailure(
 			http.StatusMethodNotAllowed, "MethodNotAllowed", "DELETE is not allowed on %s.", r.Type)
 	}
 	c.resources = slices.DeleteFunc(c.resources, func(o *Resource) bool { return o == r })
-	return ok(map[string]any{})
+	return okAnswer(map[string]any{})
 }
 
 // putSetting takes a setting whole; capacities are texts.
 func (c *Cloud) putSetting(q request, r *Resource) (answer, *failure) {
-	p := object(q.body, "properties")
+	p := objectOf(q.body, "properties")
 	profiles, _ := p["profiles"].([]any)
 	if q.body["location"] == nil || len(profiles) == 0 || p["targetResourceUri"] == nil {
 		return invalid("An autoscale setting must have a location, at least one profile and a target.")
@@ -83,7 +83,7 @@ func (c *Cloud) putSetting(q request, r *Resource) (answer, *failure) {
 		var n [3]int
 		for i, name := range []string{"minimum", "default", "maximum"} {
 			var err error
-			if n[i], err = strconv.Atoi(text(object(profile, "capacity"), name)); err != nil {
+			if n[i], err = strconv.Atoi(textOf(objectOf(profile, "capacity"), name)); err != nil {
 				return invalid("The capacity %s of profile '%v' is not valid.", name, profile["name"])
 			}
 		}
@@ -94,24 +94,24 @@ func (c *Cloud) putSetting(q request, r *Resource) (answer, *failure) {
 	for _, name := range []string{"location", "tags", "properties"} {
 		r.Body[name] = q.body[name]
 	}
-	return ok(r.Body)
+	return okAnswer(r.Body)
 }
 
 func (c *Cloud) putPool(q request, r *Resource) (answer, *failure) {
-	p := object(q.body, "properties")
+	p := objectOf(q.body, "properties")
 	n, isNumber := p["count"].(float64)
 	switch wrong := wrongBounds(p, n); {
 	case !isNumber:
 		return invalid("count is missing.")
-	case text(p, "mode") == "System" && n < 1:
+	case textOf(p, "mode") == "System" && n < 1:
 		return invalid("System node pools must have at least one node.")
 	case wrong != "":
 		return invalid("%s", wrong)
-	case text(p, "vmSize") == "" || text(p, "vmSize") != text(r.Properties(), "vmSize"):
+	case textOf(p, "vmSize") == "" || textOf(p, "vmSize") != textOf(r.Properties(), "vmSize"):
 		return invalid("Changing property 'properties.vmSize' is not allowed.")
 	}
-	etag := text(r.Properties(), "eTag")
-	a := c.accepted(q, r, func() { r.Properties()["provisioningState"] = "Succeeded" })
+	etag := textOf(r.Properties(), "eTag")
+	a := c.acceptedAnswer(q, r, func() { r.Properties()["provisioningState"] = "Succeeded" })
 	r.Body["properties"] = p
 	p["provisioningState"], p["eTag"] = "Updating", fmt.Sprint(etag, "+")
 	if n == 0 && p["enableAutoScaling"] != true {
@@ -137,8 +137,8 @@ func wrongBounds(p map[string]any, n float64) string {
 }
 
 func (c *Cloud) patchContainerApp(q request, r *Resource) (answer, *failure) {
-	scale := object(object(object(q.body, "properties"), "template"), "scale")
-	own := object(object(r.Properties(), "template"), "scale")
+	scale := objectOf(objectOf(objectOf(q.body, "properties"), "template"), "scale")
+	own := objectOf(objectOf(r.Properties(), "template"), "scale")
 	maps.Copy(own, scale)
 	least, _ := own["minReplicas"].(float64)
 	most, isNumber := own["maxReplicas"].(float64)
@@ -146,29 +146,29 @@ func (c *Cloud) patchContainerApp(q request, r *Resource) (answer, *failure) {
 		return invalid("ContainerAppScaleInvalid: minReplicas must not exceed maxReplicas.")
 	}
 	word := r.stateWord()
-	a := c.accepted(q, r, func() { r.setState(word) })
+	a := c.acceptedAnswer(q, r, func() { r.setState(word) })
 	r.setState("Progressing")
 	return a, nil
 }
 
 func (c *Cloud) putPlan(q request, r *Resource) (answer, *failure) {
-	sku := object(q.body, "sku")
+	sku := objectOf(q.body, "sku")
 	n, isNumber := sku["capacity"].(float64)
-	if !isNumber || n < 1 || text(sku, "name") == "" || q.body["location"] == nil {
+	if !isNumber || n < 1 || textOf(sku, "name") == "" || q.body["location"] == nil {
 		return invalid("The plan is not complete.")
 	}
 	r.Body["sku"] = sku
-	return ok(r.Body)
+	return okAnswer(r.Body)
 }
 
 func (c *Cloud) patchDatabase(q request, r *Resource) (answer, *failure) {
-	n, isNumber := object(q.body, "sku")["capacity"].(float64)
-	if !isNumber || n < 1 || text(object(q.body, "sku"), "name") == "" {
+	n, isNumber := objectOf(q.body, "sku")["capacity"].(float64)
+	if !isNumber || n < 1 || textOf(objectOf(q.body, "sku"), "name") == "" {
 		return invalid("The sku is not valid.")
 	}
-	a := c.accepted(q, r, func() {
+	a := c.acceptedAnswer(q, r, func() {
 		r.Properties()["status"] = "Online"
-		object(r.Body, "sku")["capacity"] = n
+		objectOf(r.Body, "sku")["capacity"] = n
 	})
 	r.Properties()["status"] = "Scaling"
 	return a, nil

@@ -12,7 +12,7 @@ import (
 func (c *Cloud) Fill(region string) {
 	c.AddVM("web-1", region, nil)
 	c.AddVM("cache-1", region, func(r *Resource) {
-		object(object(object(r.Properties(), "storageProfile"), "osDisk"), "diffDiskSettings")["option"] = "Local"
+		objectOf(objectOf(objectOf(r.Properties(), "storageProfile"), "osDisk"), "diffDiskSettings")["option"] = "Local"
 	})
 	c.AddSetting(c.AddScaleSet("workers", region, 3, nil), region, 2, 9)
 	cluster := c.AddCluster("prod", region, nil)

@@ -18,38 +18,38 @@ var (
 	inOrder     = regexp.MustCompile(`^order by id asc$`)
 )
 
-// rows are the resources as the Resource Graph has them: types and ids as written, no parts of clusters, and of
+// graphRows are the resources as the Resource Graph has them: types and ids as written, no parts of clusters, and of
 // machines the power state in a place of its own.
-func (c *Cloud) rows() []map[string]any {
+func (c *Cloud) graphRows() []map[string]any {
 	var all []map[string]any
 	for _, r := range c.resources {
 		if r.Type == typePool || r.Type == typeCompute {
 			continue
 		}
-		row := c.render(r, false)
-		row["location"] = strings.ToLower(strings.ReplaceAll(text(row, "location"), " ", ""))
+		row := c.renderResource(r, false)
+		row["location"] = strings.ToLower(strings.ReplaceAll(textOf(row, "location"), " ", ""))
 		if row["type"] = strings.ToLower(r.Type); r.Type == typeMachine && r.Power != "" {
-			object(row, "properties")["extended"] = map[string]any{"instanceView": map[string]any{
+			objectOf(row, "properties")["extended"] = map[string]any{"instanceView": map[string]any{
 				"powerState": map[string]any{"code": "PowerState/" + r.Power},
 			}}
 		}
 		if r.Type == typeGroup {
-			delete(object(row, "properties"), "instanceView")
+			delete(objectOf(row, "properties"), "instanceView")
 		}
 		all = append(all, row)
 	}
 	return all
 }
 
-// graph answers a query.
-func (c *Cloud) graph(q request) (answer, *failure) {
+// answerGraph answers a query.
+func (c *Cloud) answerGraph(q request) (answer, *failure) {
 	if c.quota != nil && *c.quota == 0 {
 		return answer{}, newFailure(http.StatusTooManyRequests, "RateLimiting", "Please provide below info when "+
 			"asking for support: the client application has been throttled.")
 	}
 	rows := c.frozen
 	if rows == nil {
-		rows = c.rows()
+		rows = c.graphRows()
 	}
 	ids := strings.ToLower(strings.Trim(fmt.Sprint(q.body["subscriptions"]), "[]"))
 	switch m := c.memberAt("/subscriptions/" + ids); {
@@ -60,9 +60,9 @@ func (c *Cloud) graph(q request) (answer, *failure) {
 			"least one subscription that is eligible to contain resources, not %s.", ids)
 	}
 	rows = slices.DeleteFunc(slices.Clone(rows), func(r map[string]any) bool {
-		return !c.allowed(text(r, "type") + "/read")
+		return !c.isAllowed(textOf(r, "type") + "/read")
 	})
-	clauses := strings.Split(text(q.body, "query"), " | ")
+	clauses := strings.Split(textOf(q.body, "query"), " | ")
 	if clauses[0] != "Resources" {
 		return answer{}, newFailure(http.StatusBadRequest, "InvalidQuery", "Query is invalid: table %s.", clauses[0])
 	}
@@ -78,7 +78,7 @@ func (c *Cloud) graph(q request) (answer, *failure) {
 func apply(rows []map[string]any, clause string) ([]map[string]any, *failure) {
 	is := func(column string, values ...string) []map[string]any {
 		return slices.DeleteFunc(slices.Clone(rows), func(r map[string]any) bool {
-			return !slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(text(r, column), v) })
+			return !slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(textOf(r, column), v) })
 		})
 	}
 	if m := whereIs.FindStringSubmatch(clause); m != nil {
@@ -90,7 +90,7 @@ func apply(rows []map[string]any, clause string) ([]map[string]any, *failure) {
 			return is(m[1], values...), nil
 		}
 		return slices.DeleteFunc(slices.Clone(rows), func(r map[string]any) bool {
-			return slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(text(r, m[1]), v) })
+			return slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(textOf(r, m[1]), v) })
 		}), nil
 	}
 	if m := projectOnly.FindStringSubmatch(clause); m != nil {
@@ -101,7 +101,9 @@ func apply(rows []map[string]any, clause string) ([]map[string]any, *failure) {
 	}
 	if inOrder.MatchString(clause) {
 		rows = slices.Clone(rows)
-		slices.SortFunc(rows, func(a, b map[string]any) int { return strings.Compare(text(a, "id"), text(b, "id")) })
+		slices.SortFunc(rows, func(a, b map[string]any) int {
+			return strings.Compare(textOf(a, "id"), textOf(b, "id"))
+		})
 		return rows, nil
 	}
 	return nil, newFailure(http.StatusBadRequest, "InvalidQuery", "Query is invalid: %s", clause)
@@ -137,14 +139,14 @@ func summarize(rows []map[string]any, total string, columns []string) []map[stri
 // graphPage answers a page of at most 1,000 rows, with the rest of the quota in its headers.
 func (c *Cloud) graphPage(q request, rows []map[string]any) (answer, *failure) {
 	top, from := 1000, 0
-	options := object(q.body, "options")
+	options := objectOf(q.body, "options")
 	if n, asked := options["$top"].(float64); asked {
 		top = min(top, int(n))
 	}
 	if c.Page > 0 {
 		top = min(top, c.Page)
 	}
-	if skip := text(options, "$skipToken"); skip != "" {
+	if skip := textOf(options, "$skipToken"); skip != "" {
 		if _, err := fmt.Sscan(skip, &from); err != nil || from > len(rows) {
 			return answer{},
 				newFailure(http.StatusBadRequest, "InvalidSkipToken", "The skip token '%s' is not valid.", skip)

@@ -25,8 +25,8 @@ func (c *Cloud) AddEntraCluster(name, region, endpoint string, authority []byte)
 	})
 }
 
-// kubeconfig answers with a file that names a plugin for its user, as Azure does for clusters with Entra.
-func (r *Resource) kubeconfig(q request) (answer, *failure) {
+// kubeconfigAnswer answers with a file that names a plugin for its user, as Azure does for clusters with Entra.
+func (r *Resource) kubeconfigAnswer(q request) (answer, *failure) {
 	if q.URL.Query().Get("format") != "exec" {
 		return answer{}, newFailure(http.StatusBadRequest, "BadRequest", "the auth-provider of format '%s' is not "+
 			"supported any more.", q.URL.Query().Get("format"))
@@ -41,6 +41,6 @@ users:
 - name: clusterUser_Group-1_%[1]s
   user: {exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: kubelogin, args: [get-token, --server-id, %[4]s]}}
 `, name, r.Endpoint, base64.StdEncoding.EncodeToString(r.Authority), aksApplication)
-	return ok(map[string]any{"kubeconfigs": []any{map[string]any{"name": "clusterUser",
+	return okAnswer(map[string]any{"kubeconfigs": []any{map[string]any{"name": "clusterUser",
 		"value": base64.StdEncoding.EncodeToString([]byte(file))}}})
 }

@@ -7,50 +7,51 @@ import (
 	"strings"
 )
 
-// answer finds who answers a request.
-func (c *Cloud) answer(q request) (answer, *failure) {
+// handlerOf finds who answers a request.
+func (c *Cloud) handlerOf(q request) (answer, *failure) {
 	base := "/subscriptions/" + Subscription
 	if of, known := c.besideResources(q); known {
 		return of()
 	}
 	switch {
 	case strings.HasPrefix(q.op, "entra:"):
-		return c.entra(q)
+		return c.answerEntra(q)
 	case strings.HasPrefix(q.op, "Microsoft.ResourceGraph/"):
-		return c.graph(q)
+		return c.answerGraph(q)
 	case q.op == "Microsoft.Insights/metrics/read":
-		return c.metrics(q)
+		return c.answerMetrics(q)
 	case q.path == "/subscriptions":
-		return ok(c.subscriptions())
+		return okAnswer(c.subscriptions())
 	case !strings.HasPrefix(q.path, base):
 		return answer{}, newFailure(http.StatusNotFound, "SubscriptionNotFound", "The subscription '%s' could not "+
 			"be found.", strings.Split(q.path+"//", "/")[2])
 	case q.path == base:
-		return ok(map[string]any{"id": base, "subscriptionId": Subscription, "displayName": "Twin", "state": "Enabled"})
+		return okAnswer(map[string]any{"id": base, "subscriptionId": Subscription, "displayName": "Twin",
+			"state": "Enabled"})
 	case q.path == base+"/locations":
-		return ok(map[string]any{"value": locations()})
+		return okAnswer(map[string]any{"value": locationList()})
 	case q.path == base+"/providers/microsoft.authorization/permissions":
-		return c.page(q, c.permissions())
+		return c.pageOf(q, c.permissionList())
 	case strings.Contains(q.path, "/operations/"):
-		return c.operation(q)
+		return c.answerOperation(q)
 	case strings.HasPrefix(q.path, base+"/providers/"):
-		return c.page(q, c.ofType(strings.TrimPrefix(q.path, base+"/providers/")))
+		return c.pageOf(q, c.ofType(strings.TrimPrefix(q.path, base+"/providers/")))
 	}
 	return c.inResource(q)
 }
 
 // besideResources finds who answers for management groups, for storage and for costs.
 func (c *Cloud) besideResources(q request) (func() (answer, *failure), bool) {
-	if of, known := c.organised(q); known {
+	if of, known := c.organisationHandler(q); known {
 		return of, true
 	}
-	return c.billing(q)
+	return c.billingHandler(q)
 }
 
 // inResource answers requests for one resource, or for its children.
 func (c *Cloud) inResource(q request) (answer, *failure) {
 	if workspace, isList := strings.CutSuffix(q.path, "/computes"); isList {
-		return c.page(q, c.below(workspace, typeCompute))
+		return c.pageOf(q, c.below(workspace, typeCompute))
 	}
 	return c.onResource(q)
 }
@@ -60,7 +61,7 @@ func (c *Cloud) below(id, armType string) []any {
 	all := []any{}
 	for _, r := range c.resources {
 		if r.Type == armType && strings.HasPrefix(r.UID(), id+"/") {
-			all = append(all, c.render(r, false))
+			all = append(all, c.renderResource(r, false))
 		}
 	}
 	return all
@@ -81,7 +82,7 @@ func (c *Cloud) subscriptions() map[string]any {
 // Regions are those of the twin; "europe" is a logical one, which has no resources.
 var Regions = []string{"northeurope", "swedencentral", "westeurope"}
 
-func locations() []any {
+func locationList() []any {
 	all := []any{map[string]any{"name": "europe", "metadata": map[string]any{"regionType": "Logical"}}}
 	for _, name := range Regions {
 		all = append(all, map[string]any{"name": name, "metadata": map[string]any{"regionType": "Physical"}})
@@ -89,7 +90,7 @@ func locations() []any {
 	return all
 }
 
-func (c *Cloud) permissions() []any {
+func (c *Cloud) permissionList() []any {
 	roles := c.roles
 	if len(roles) == 0 {
 		roles = []Role{{Actions: []string{"*"}, NotActions: []string{}}}
@@ -105,14 +106,14 @@ func (c *Cloud) ofType(armType string) []any {
 	all := []any{}
 	for _, r := range c.resources {
 		if strings.EqualFold(r.Type, armType) {
-			all = append(all, c.render(r, false))
+			all = append(all, c.renderResource(r, false))
 		}
 	}
 	return all
 }
 
-// page answers a part of a list, and where the next one is.
-func (c *Cloud) page(q request, all []any) (answer, *failure) {
+// pageOf answers a part of a list, and where the next one is.
+func (c *Cloud) pageOf(q request, all []any) (answer, *failure) {
 	var from int
 	if skip := q.URL.Query().Get("$skiptoken"); skip != "" {
 		if _, err := fmt.Sscan(skip, &from); err != nil || from > len(all) {
@@ -132,5 +133,5 @@ func (c *Cloud) page(q request, all []any) (answer, *failure) {
 		link.RawQuery, link.Scheme, link.Host = query.Encode(), "https", q.Host
 		body["nextLink"] = link.String()
 	}
-	return ok(body)
+	return okAnswer(body)
 }

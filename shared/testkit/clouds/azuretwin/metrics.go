@@ -9,8 +9,8 @@ import (
 // periods are the intervals that the twin takes.
 var periods = map[string]time.Duration{"PT5M": 5 * time.Minute, "PT1H": time.Hour, "P1D": 24 * time.Hour}
 
-// metrics answers the batch API of Azure Monitor: at most 50 resources, all of the namespace.
-func (c *Cloud) metrics(q request) (answer, *failure) {
+// answerMetrics answers the batch API of Azure Monitor: at most 50 resources, all of the namespace.
+func (c *Cloud) answerMetrics(q request) (answer, *failure) {
 	v := q.URL.Query()
 	ids, _ := q.body["resourceids"].([]any)
 	from, err := time.Parse(time.RFC3339, v.Get("starttime"))
@@ -23,7 +23,7 @@ func (c *Cloud) metrics(q request) (answer, *failure) {
 	values := []any{}
 	for _, id := range ids {
 		text, _ := id.(string)
-		r := c.find(text)
+		r := c.findResource(text)
 		if r == nil || !strings.EqualFold(r.Type, v.Get("metricnamespace")) {
 			return answer{},
 				newFailure(http.StatusBadRequest, "BadRequest", "Resource %s is not of namespace %s.", text,
@@ -39,7 +39,7 @@ func (c *Cloud) metrics(q request) (answer, *failure) {
 		}
 		values = append(values, map[string]any{"resourceid": r.ID, "namespace": r.Type, "value": series})
 	}
-	return ok(map[string]any{"values": values})
+	return okAnswer(map[string]any{"values": values})
 }
 
 // interval is a time in buckets.

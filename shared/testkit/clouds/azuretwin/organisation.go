@@ -57,14 +57,15 @@ func groupOp(path string) string {
 	return "Microsoft.Management/managementGroups/read"
 }
 
-// organised finds who answers a request about management groups, or about a subscription that was added to one.
-func (c *Cloud) organised(q request) (func() (answer, *failure), bool) {
+// organisationHandler finds who answers a request about management groups, or about a subscription that was added to
+// one.
+func (c *Cloud) organisationHandler(q request) (func() (answer, *failure), bool) {
 	m := c.memberAt(q.path)
 	switch {
 	case strings.HasPrefix(q.op, "Microsoft.Management/"):
 		return func() (answer, *failure) { return c.group(q) }, true
 	case q.path == "/subscriptions" && c.members != nil:
-		return func() (answer, *failure) { return c.page(q, c.seen()) }, true
+		return func() (answer, *failure) { return c.pageOf(q, c.seen()) }, true
 	case m != nil && !strings.HasPrefix(q.path, "/subscriptions/"+Subscription+"/"):
 		return func() (answer, *failure) { return c.onMember(q, m) }, true
 	}
@@ -79,9 +80,9 @@ func (c *Cloud) group(q request) (answer, *failure) {
 			continue
 		}
 		if rest == "descendants" {
-			return c.page(q, c.descendants(g.ID))
+			return c.pageOf(q, c.descendants(g.ID))
 		}
-		return ok(map[string]any{
+		return okAnswer(map[string]any{
 			"id": groupsPath + g.ID, "type": "Microsoft.Management/managementGroups", "name": g.ID,
 			"properties": map[string]any{"tenantId": Tenant, "displayName": g.Name},
 		})
@@ -143,16 +144,16 @@ func (c *Cloud) onMember(q request, m *Member) (answer, *failure) {
 			"The client '%s' does not have authorization to perform action '%s' over scope '%s' or the scope "+
 				"is invalid.", Client, q.op, q.URL.Path)
 	case q.path == base:
-		return ok(m.row())
+		return okAnswer(m.row())
 	case q.path == base+"/locations":
-		return ok(map[string]any{"value": locations()})
+		return okAnswer(map[string]any{"value": locationList()})
 	case q.path == base+"/providers/microsoft.authorization/permissions":
 		if m.Lacks {
-			return c.page(q, []any{})
+			return c.pageOf(q, []any{})
 		}
-		return c.page(q, c.permissions())
+		return c.pageOf(q, c.permissionList())
 	}
-	return c.page(q, []any{})
+	return c.pageOf(q, []any{})
 }
 
 // FillOrganisation adds the management group acme: production with the twin's own subscription, one of a group in it

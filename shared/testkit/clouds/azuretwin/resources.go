@@ -29,9 +29,9 @@ type Resource struct {
 func (r *Resource) UID() string { return strings.ToLower(r.ID) }
 
 // Properties is the part of the body that is the type's own.
-func (r *Resource) Properties() map[string]any { return object(r.Body, "properties") }
+func (r *Resource) Properties() map[string]any { return objectOf(r.Body, "properties") }
 
-func object(m map[string]any, name string) map[string]any {
+func objectOf(m map[string]any, name string) map[string]any {
 	p, ok := m[name].(map[string]any)
 	if !ok {
 		p = map[string]any{}
@@ -45,14 +45,14 @@ func (c *Cloud) FailNext(r *Resource, code, message string) {
 	c.ChangeLocked(func() { r.Fails = newFailure(http.StatusConflict, code, "%s", message) })
 }
 
-// add puts a resource in, with everything in its body as JSON has it.
-func (c *Cloud) add(armType, path, location string, body map[string]any) *Resource {
+// addResource puts a resource in, with everything in its body as JSON has it.
+func (c *Cloud) addResource(armType, path, location string, body map[string]any) *Resource {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	parts := strings.Split(path, "/")
 	r := &Resource{
 		ID:   fmt.Sprintf("/subscriptions/%s/resourceGroups/Group-1/providers/%s", Subscription, named(armType, parts)),
-		Type: armType, Body: clone(body),
+		Type: armType, Body: cloneBody(body),
 	}
 	r.Body["id"], r.Body["name"], r.Body["type"] = r.ID, parts[len(parts)-1], armType
 	if location != "" {
@@ -72,7 +72,7 @@ func named(armType string, names []string) string {
 	return strings.Join(words, "/")
 }
 
-func clone(m map[string]any) map[string]any {
+func cloneBody(m map[string]any) map[string]any {
 	raw, err := json.Marshal(m)
 	if err != nil {
 		panic(fmt.Sprintf("the twin cannot copy %+v: %v", m, err))
@@ -84,7 +84,7 @@ func clone(m map[string]any) map[string]any {
 	return out
 }
 
-func (c *Cloud) find(id string) *Resource {
+func (c *Cloud) findResource(id string) *Resource {
 	for _, r := range c.resources {
 		if strings.EqualFold(r.ID, id) {
 			return r
@@ -116,11 +116,11 @@ func (c *Cloud) autoscale() {
 		if s.Type != typeSetting || s.Properties()["enabled"] != true {
 			continue
 		}
-		target := c.find(fmt.Sprint(s.Properties()["targetResourceUri"]))
+		target := c.findResource(fmt.Sprint(s.Properties()["targetResourceUri"]))
 		if target == nil || target.next != nil {
 			continue
 		}
-		sku, least, most := object(target.Body, "sku"), bound(s, "minimum"), bound(s, "maximum")
+		sku, least, most := objectOf(target.Body, "sku"), bound(s, "minimum"), bound(s, "maximum")
 		n, _ := sku["capacity"].(float64)
 		sku["capacity"] = max(least, min(n, most))
 	}
@@ -131,15 +131,16 @@ func bound(s *Resource, name string) float64 {
 	profiles, _ := s.Properties()["profiles"].([]any)
 	profile, _ := profiles[0].(map[string]any)
 	var n float64
-	if _, err := fmt.Sscan(fmt.Sprint(object(profile, "capacity")[name]), &n); err != nil {
+	if _, err := fmt.Sscan(fmt.Sprint(objectOf(profile, "capacity")[name]), &n); err != nil {
 		panic(fmt.Sprintf("setting %s: %s: %v", s.ID, name, err))
 	}
 	return n
 }
 
-// render returns the answer to a GET: a cluster includes its pools, a machine includes its instance view on request.
-func (c *Cloud) render(r *Resource, expanded bool) map[string]any {
-	body := clone(r.Body)
+// renderResource returns the answer to a GET: a cluster includes its pools, a machine includes its instance view on
+// request.
+func (c *Cloud) renderResource(r *Resource, expanded bool) map[string]any {
+	body := cloneBody(r.Body)
 	switch {
 	case r.Type == typeCluster:
 		pools := []any{}
@@ -150,7 +151,7 @@ func (c *Cloud) render(r *Resource, expanded bool) map[string]any {
 				pools = append(pools, profile)
 			}
 		}
-		object(body, "properties")["agentPoolProfiles"] = pools
+		objectOf(body, "properties")["agentPoolProfiles"] = pools
 	case r.Type == typeMachine && expanded:
 		statuses := []any{map[string]any{"code": "ProvisioningState/succeeded", "level": "Info"}}
 		if r.failed != nil {
@@ -160,13 +161,13 @@ func (c *Cloud) render(r *Resource, expanded bool) map[string]any {
 		if r.Power != "" {
 			statuses = append(statuses, map[string]any{"code": "PowerState/" + r.Power, "level": "Info"})
 		}
-		object(body, "properties")["instanceView"] = map[string]any{"statuses": statuses}
+		objectOf(body, "properties")["instanceView"] = map[string]any{"statuses": statuses}
 	}
 	return body
 }
 
-// operation answers for a long-running one.
-func (c *Cloud) operation(q request) (answer, *failure) {
+// answerOperation answers for a long-running one.
+func (c *Cloud) answerOperation(q request) (answer, *failure) {
 	var n int
 	if _, err := fmt.Sscan(q.path[strings.LastIndex(q.path, "/")+1:], &n); err != nil || n < 0 || n >= len(c.ops) {
 		return answer{}, newFailure(http.StatusNotFound, "NotFound", "There is no operation %s.", q.path)
@@ -177,19 +178,19 @@ func (c *Cloud) operation(q request) (answer, *failure) {
 		return answer{status: http.StatusOK, header: map[string]string{"Retry-After": "5"},
 			body: map[string]any{"status": "InProgress"}}, nil
 	case o.failure != nil:
-		return ok(map[string]any{"status": "Failed",
+		return okAnswer(map[string]any{"status": "Failed",
 			"error": map[string]any{"code": o.failure.code, "message": o.failure.message}})
 	default:
-		return ok(map[string]any{"status": "Succeeded"})
+		return okAnswer(map[string]any{"status": "Succeeded"})
 	}
 }
 
-// accepted is the answer to an act that takes time.
-func (c *Cloud) accepted(q request, r *Resource, next func()) answer {
+// acceptedAnswer is the answer to an act that takes time.
+func (c *Cloud) acceptedAnswer(q request, r *Resource, next func()) answer {
 	o := &operation{resource: r}
 	c.ops = append(c.ops, o)
 	fails := r.Fails
-	before := clone(r.Body)
+	before := cloneBody(r.Body)
 	power := r.Power
 	r.Fails, r.failed, o.failure = nil, nil, fails
 	r.next = func() {
@@ -211,22 +212,22 @@ func (c *Cloud) accepted(q request, r *Resource, next func()) answer {
 }
 
 func (c *Cloud) onResource(q request) (answer, *failure) {
-	if r := c.find(q.path); r != nil {
+	if r := c.findResource(q.path); r != nil {
 		switch q.Method {
 		case http.MethodGet:
-			return ok(c.render(r, q.URL.Query().Get("$expand") == "instanceView"))
+			return okAnswer(c.renderResource(r, q.URL.Query().Get("$expand") == "instanceView"))
 		case http.MethodPut, http.MethodPatch:
-			return c.change(q, r)
+			return c.changeResource(q, r)
 		case http.MethodDelete:
-			return c.delete(r)
+			return c.deleteSetting(r)
 		}
 	} else if q.Method == http.MethodPut &&
 		strings.Contains(strings.ToLower(q.path), strings.ToLower("/"+typeSetting+"/")) {
 		return c.makeSetting(q)
 	}
 	at := strings.LastIndex(q.path, "/")
-	if r := c.find(q.path[:at]); r != nil && q.Method == http.MethodPost && slices.Contains(types, r.Type) {
-		return c.act(q, r, q.path[at+1:])
+	if r := c.findResource(q.path[:at]); r != nil && q.Method == http.MethodPost && slices.Contains(types, r.Type) {
+		return c.actOn(q, r, q.path[at+1:])
 	}
 	return answer{}, newFailure(http.StatusNotFound, "ResourceNotFound", "The Resource '%s' under resource group "+
 		"'Group-1' was not found.", q.URL.Path)

@@ -117,7 +117,7 @@ type answer struct {
 	raw    []byte // in place of the body
 }
 
-func ok(body any) (answer, *failure) { return answer{status: http.StatusOK, body: body}, nil }
+func okAnswer(body any) (answer, *failure) { return answer{status: http.StatusOK, body: body}, nil }
 
 // ThrottleCalls makes the next calls be throttled; 0 ends it.
 func (c *Cloud) ThrottleCalls(calls int) { c.ChangeLocked(func() { c.throttled = calls }) }
@@ -135,7 +135,7 @@ func (c *Cloud) EndFaults() { c.ChangeLocked(func() { c.faults, c.throttled = ni
 func (c *Cloud) SetRoles(roles ...Role) { c.ChangeLocked(func() { c.roles = roles }) }
 
 // FreezeGraph keeps the Resource Graph as it is, which Azure's is for minutes.
-func (c *Cloud) FreezeGraph() { c.ChangeLocked(func() { c.frozen = c.rows() }) }
+func (c *Cloud) FreezeGraph() { c.ChangeLocked(func() { c.frozen = c.graphRows() }) }
 
 // Calls returns the calls whose Op is op since the last ForgetCalls, all of them for "".
 func (c *Cloud) Calls(op string) []Call {
@@ -178,32 +178,32 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	q := decode(r)
+	q := decodeRequest(r)
 	c.calls = append(c.calls,
 		Call{r.Method, r.URL.Path, r.URL.Query().Encode(), q.op, r.Header.Get("Authorization"), r.Header.Clone(),
-			clone(q.body)})
-	if f := c.refuse(q); f != nil {
-		c.fail(w, q, f)
+			cloneBody(q.body)})
+	if f := c.refuseRequest(q); f != nil {
+		c.writeStorageFailure(w, q, f)
 		return false
 	}
-	fault, failed := c.fault(q)
+	fault, failed := c.takeFault(q)
 	if failed && !fault.Lost {
-		c.fail(w, q, &failure{fault.Status, fault.Code, fault.Message})
+		c.writeStorageFailure(w, q, &failure{fault.Status, fault.Code, fault.Message})
 		return false
 	}
-	a, f := c.answer(q)
+	a, f := c.handlerOf(q)
 	switch {
 	case failed:
 		return true
 	case f != nil:
-		c.fail(w, q, f)
+		c.writeStorageFailure(w, q, f)
 	default:
-		write(w, a)
+		writeAnswer(w, a)
 	}
 	return false
 }
 
-func decode(r *http.Request) request {
+func decodeRequest(r *http.Request) request {
 	q := request{Request: r, path: strings.ToLower(strings.TrimSuffix(r.URL.Path, "/")), body: map[string]any{}}
 	q.op = opOf(r)
 	if r.Body == nil {
@@ -224,12 +224,12 @@ func decode(r *http.Request) request {
 	return q
 }
 
-// refuse answers before anything is looked at: no token, no right, too many calls.
-func (c *Cloud) refuse(q request) *failure {
+// refuseRequest answers before anything is looked at: no token, no right, too many calls.
+func (c *Cloud) refuseRequest(q request) *failure {
 	if strings.HasPrefix(q.op, "entra:") {
 		return nil
 	}
-	if host(q.Request) != "" {
+	if storageHost(q.Request) != "" {
 		return c.refuseStorage(q)
 	}
 	token, bearer := strings.CutPrefix(q.Header.Get("Authorization"), "Bearer ")
@@ -246,7 +246,7 @@ func (c *Cloud) refuse(q request) *failure {
 		c.throttled--
 		return newFailure(http.StatusTooManyRequests, "SubscriptionRequestsThrottled",
 			"Number of requests for subscription '%s' exceeded the limit.", Subscription)
-	case !c.allowed(q.op):
+	case !c.isAllowed(q.op):
 		return newFailure(http.StatusForbidden, "AuthorizationFailed",
 			"The client '%s' does not have authorization to perform action '%s' over scope '%s' or the scope "+
 				"is invalid.", Client, q.op, q.URL.Path)
@@ -254,7 +254,7 @@ func (c *Cloud) refuse(q request) *failure {
 	return nil
 }
 
-func (c *Cloud) fault(q request) (Fault, bool) {
+func (c *Cloud) takeFault(q request) (Fault, bool) {
 	for i := range c.faults {
 		f := &c.faults[i]
 		if (f.Op == "*" || strings.EqualFold(f.Op, q.op)) && f.Times != 0 {
@@ -280,10 +280,10 @@ func (c *Cloud) writeFailure(w http.ResponseWriter, f *failure) {
 	if strings.HasPrefix(f.code, "invalid_") { // of Entra
 		body = map[string]any{"error": f.code, "error_description": f.message}
 	}
-	write(w, answer{status: f.status, body: body})
+	writeAnswer(w, answer{status: f.status, body: body})
 }
 
-func write(w http.ResponseWriter, a answer) {
+func writeAnswer(w http.ResponseWriter, a answer) {
 	for name, value := range a.header {
 		w.Header().Set(name, value)
 	}

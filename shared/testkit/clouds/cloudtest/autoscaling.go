@@ -42,13 +42,13 @@ type autoscaled struct {
 }
 
 func (g autoscaled) runAll(t *testing.T) {
-	found := g.read(t)
+	found := g.readScaling(t)
 	custom := g.custom(t)
-	t.Run("what cannot be is refused", g.refusals)
+	t.Run("scalings that contradict themselves are refused", g.refusals)
 	t.Run("sizes and rule are set, and once", g.sets)
 	t.Run("sizes are set and the rule stays", g.setsSizes)
-	t.Run("what was remembered comes back", func(t *testing.T) { g.restore(t, found) })
-	t.Run("what somebody else did meanwhile is told, and undone", func(t *testing.T) { g.others(t, found) })
+	t.Run("the remembered scaling comes back", func(t *testing.T) { g.restoreScaling(t, found) })
+	t.Run("a change by somebody else meanwhile is read, and undone", func(t *testing.T) { g.others(t, found) })
 	t.Run("one that is stopped meanwhile stays so, and its start gives it back", func(t *testing.T) {
 		g.keepsStopped(t, found)
 	})
@@ -66,17 +66,17 @@ func (g autoscaled) custom(t *testing.T) string {
 	return g.Custom(t)
 }
 
-func (g autoscaled) read(t *testing.T) cloud.Autoscaling {
+func (g autoscaled) readScaling(t *testing.T) cloud.Autoscaling {
 	t.Helper()
 	got, err := g.scaler.ReadAutoscaling(t.Context(), g.Kind, g.Region, g.UID)
 	if err != nil || len(got.Native) == 0 || got.Desired < 1 || got.Min > got.Max {
-		t.Fatalf("ReadAutoscaling: %+v, %v; want a size of at least 1, and what restores it", got, err)
+		t.Fatalf("ReadAutoscaling: %+v, %v; want a size of at least 1, and a native scaling to restore", got, err)
 	}
 	return got
 }
 
-// set sets it, as soon as the cloud lets it.
-func (g autoscaled) set(t *testing.T, want cloud.Autoscaling) {
+// setScaling sets it, as soon as the cloud lets it.
+func (g autoscaled) setScaling(t *testing.T, want cloud.Autoscaling) {
 	t.Helper()
 	var err error
 	for range polls {
@@ -87,21 +87,21 @@ func (g autoscaled) set(t *testing.T, want cloud.Autoscaling) {
 		g.moveOn()
 	}
 	if err != nil {
-		t.Fatalf("SetAutoscaling(%s): %v", text(want), err)
+		t.Fatalf("SetAutoscaling(%s): %v", scalingText(want), err)
 	}
 }
 
-// settled reads until the group is scaled so.
-func (g autoscaled) settled(t *testing.T, want cloud.Autoscaling) cloud.Autoscaling {
+// awaitScaling reads until the group is scaled so.
+func (g autoscaled) awaitScaling(t *testing.T, want cloud.Autoscaling) cloud.Autoscaling {
 	t.Helper()
 	var got cloud.Autoscaling
 	for range polls {
-		if got = g.read(t); g.loosened(want, got).IsMetBy(got) {
+		if got = g.readScaling(t); g.loosened(want, got).IsMetBy(got) {
 			return got
 		}
 		g.moveOn()
 	}
-	t.Fatalf("the group is scaled as %s; want %s", text(got), text(want))
+	t.Fatalf("the group is scaled as %s; want %s", scalingText(got), scalingText(want))
 	return got
 }
 
@@ -113,7 +113,7 @@ func (g autoscaled) loosened(want, got cloud.Autoscaling) cloud.Autoscaling {
 	return want
 }
 
-func text(a cloud.Autoscaling) string {
+func scalingText(a cloud.Autoscaling) string {
 	a.Native = nil
 	b, _ := json.Marshal(a) // numbers always encode
 	return string(b)
@@ -133,7 +133,7 @@ func (g autoscaled) refusals(t *testing.T) {
 			CooldownSeconds: new(int64(86_400))},
 		"a memory that cannot be read": {Native: []byte(`"nonsense"`)},
 	}
-	before := g.read(t)
+	before := g.readScaling(t)
 	for name, want := range wrong {
 		wantClass(t, name, g.scaler.SetAutoscaling(ctx, g.Kind, g.Region, g.UID, want), cloud.Invalid)
 	}
@@ -155,15 +155,16 @@ func (g autoscaled) refusals(t *testing.T) {
 	if err := g.scaler.SetAutoscaling(gone, g.Kind, g.Region, g.UID, some); err == nil {
 		t.Error("SetAutoscaling with an ended context succeeded")
 	}
-	if after := g.read(t); text(after) != text(before) || !sameJSON(after.Native, before.Native) {
-		t.Errorf("after what was refused: %s %s; want %s %s", text(after), after.Native, text(before), before.Native)
+	if after := g.readScaling(t); scalingText(after) != scalingText(before) || !sameJSON(after.Native, before.Native) {
+		t.Errorf("after a refused scaling: %s %s; want %s %s", scalingText(after), after.Native, scalingText(before),
+			before.Native)
 	}
 }
 
-// wanted is larger than found, by a rule.
-func (g autoscaled) wanted(t *testing.T) cloud.Autoscaling {
+// largerScaling is larger than found, by a rule.
+func (g autoscaled) largerScaling(t *testing.T) cloud.Autoscaling {
 	t.Helper()
-	now := g.read(t)
+	now := g.readScaling(t)
 	return cloud.Autoscaling{
 		Min: now.Desired + 1, Max: max(now.Max, now.Desired) + 3, Desired: now.Desired + 2,
 		TargetCPUPercent: new(int64(55)), CooldownSeconds: new(int64(180)),
@@ -171,17 +172,17 @@ func (g autoscaled) wanted(t *testing.T) cloud.Autoscaling {
 }
 
 func (g autoscaled) sets(t *testing.T) {
-	want := g.wanted(t)
-	g.set(t, want)
-	g.settled(t, want)
-	g.idle(t, func() { g.set(t, want) })
+	want := g.largerScaling(t)
+	g.setScaling(t, want)
+	g.awaitScaling(t, want)
+	g.wantNoChange(t, func() { g.setScaling(t, want) })
 	want.TargetCPUPercent, want.CooldownSeconds = new(int64(70)), new(int64(240))
-	g.set(t, want)
-	g.settled(t, want)
+	g.setScaling(t, want)
+	g.awaitScaling(t, want)
 }
 
-// idle demands that do calls nothing that changes something.
-func (g autoscaled) idle(t *testing.T, do func()) {
+// wantNoChange demands that do calls nothing that changes something.
+func (g autoscaled) wantNoChange(t *testing.T, do func()) {
 	t.Helper()
 	if g.Mutations == nil {
 		do()
@@ -194,47 +195,47 @@ func (g autoscaled) idle(t *testing.T, do func()) {
 }
 
 func (g autoscaled) setsSizes(t *testing.T) {
-	was := g.read(t)
+	was := g.readScaling(t)
 	want := cloud.Autoscaling{Min: was.Min + 1, Max: was.Max + 1, Desired: was.Desired + 1}
-	g.set(t, want)
-	got := g.settled(t, want)
+	g.setScaling(t, want)
+	got := g.awaitScaling(t, want)
 	rule := cloud.Autoscaling{Min: got.Min, Max: got.Max, Desired: got.Desired, TargetCPUPercent: was.TargetCPUPercent,
 		CooldownSeconds: was.CooldownSeconds}
 	if !rule.IsMetBy(got) || (was.TargetCPUPercent == nil) != (got.TargetCPUPercent == nil) {
-		t.Errorf("the rule became %s; want that of %s", text(got), text(was))
+		t.Errorf("the rule became %s; want that of %s", scalingText(got), scalingText(was))
 	}
 }
 
-func (g autoscaled) restore(t *testing.T, found cloud.Autoscaling) {
+func (g autoscaled) restoreScaling(t *testing.T, found cloud.Autoscaling) {
 	t.Helper()
-	g.set(t, found)
+	g.setScaling(t, found)
 	sizes := cloud.Autoscaling{Min: found.Min, Max: found.Max, Desired: found.Desired}
-	got := g.settled(t, sizes)
+	got := g.awaitScaling(t, sizes)
 	if g.Loose && !g.Fixed {
 		found.Desired = got.Desired
 	}
-	if text(got) != text(found) || !sameJSON(got.Native, found.Native) {
-		t.Errorf("given back: %s %s; want %s %s", text(got), got.Native, text(found), found.Native)
+	if scalingText(got) != scalingText(found) || !sameJSON(got.Native, found.Native) {
+		t.Errorf("given back: %s %s; want %s %s", scalingText(got), got.Native, scalingText(found), found.Native)
 	}
-	g.idle(t, func() { g.set(t, found) })
+	g.wantNoChange(t, func() { g.setScaling(t, found) })
 }
 
 func (g autoscaled) others(t *testing.T, found cloud.Autoscaling) {
 	t.Helper()
 	if g.Other == nil {
-		t.Skip("SKIPPED: nobody else changes anything in this cloud")
+		t.Skip("SKIPPED: this cloud has no other users")
 	}
-	before := g.read(t)
+	before := g.readScaling(t)
 	g.Other(t)
 	more := cloud.Autoscaling{Min: before.Min, Max: max(before.Max, before.Desired+1), Desired: before.Desired + 1}
 	if g.Fixed {
 		more.Min = more.Desired
 	}
-	if got := g.read(t); !g.Loose && !more.IsMetBy(got) || got.Desired != more.Desired || got.Min != more.Min {
-		t.Errorf("after somebody else has given it one more: %s; want %s", text(got), text(more))
+	if got := g.readScaling(t); !g.Loose && !more.IsMetBy(got) || got.Desired != more.Desired || got.Min != more.Min {
+		t.Errorf("after somebody else has given it one more: %s; want %s", scalingText(got), scalingText(more))
 	}
-	want := g.wanted(t)
-	g.set(t, want)
-	g.settled(t, want)
-	g.restore(t, found)
+	want := g.largerScaling(t)
+	g.setScaling(t, want)
+	g.awaitScaling(t, want)
+	g.restoreScaling(t, found)
 }

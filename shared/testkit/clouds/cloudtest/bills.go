@@ -37,13 +37,13 @@ func RunBills(t *testing.T, conn cloud.Conn, f Bills) {
 	}
 	r := billing{b, f}
 	t.Run("deliveries are one for each period, the oldest first", r.order)
-	t.Run("files hold what was delivered, from the beginning and anywhere", r.content)
-	t.Run("what did not change has the same fingerprint", r.same)
+	t.Run("files hold their delivered content, from the beginning and at any offset", r.content)
+	t.Run("an unchanged delivery has the same fingerprint", r.same)
 	t.Run("the control total is the provider's own", r.control)
-	t.Run("a period without deliveries says what to do", r.none)
+	t.Run("a period without deliveries has advice", r.none)
 	t.Run("a missing permission is named", r.denied)
-	t.Run("what breaks off is an error", r.cut)
-	t.Run("what does not answer may be tried again", r.unreachable)
+	t.Run("a read that breaks off is an error", r.cut)
+	t.Run("a source that does not answer may be tried again", r.unreachable)
 	t.Run("a newer delivery replaces an older one", r.newer)
 	t.Run("a file that was replaced is not read on", r.replaced)
 	t.Run("a file that is not there is named", r.missing)
@@ -54,7 +54,7 @@ type billing struct {
 	Bills
 }
 
-func (b billing) list(t *testing.T) []cloud.Delivery {
+func (b billing) listDeliveries(t *testing.T) []cloud.Delivery {
 	t.Helper()
 	got, err := b.conn.Deliveries(t.Context(), b.From)
 	if err != nil {
@@ -65,14 +65,14 @@ func (b billing) list(t *testing.T) []cloud.Delivery {
 
 func (b billing) last(t *testing.T) cloud.Delivery {
 	t.Helper()
-	all := b.list(t)
+	all := b.listDeliveries(t)
 	if len(all) == 0 {
 		t.Fatal("there are no deliveries")
 	}
 	return all[len(all)-1]
 }
 
-func (b billing) read(ctx context.Context, d cloud.Delivery, f cloud.BillFile) ([]byte, error) {
+func (b billing) readFile(ctx context.Context, d cloud.Delivery, f cloud.BillFile) ([]byte, error) {
 	r, err := b.conn.OpenBill(ctx, d, f)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (b billing) read(ctx context.Context, d cloud.Delivery, f cloud.BillFile) (
 }
 
 func (b billing) order(t *testing.T) {
-	got := b.list(t)
+	got := b.listDeliveries(t)
 	var periods []time.Time
 	for _, d := range got {
 		periods = append(periods, d.Period)
@@ -104,14 +104,14 @@ func (b billing) order(t *testing.T) {
 }
 
 func (b billing) content(t *testing.T) {
-	for _, d := range b.list(t) {
+	for _, d := range b.listDeliveries(t) {
 		want := b.Content[d.Period]
 		if len(d.Files) != len(want) {
 			t.Errorf("%s has the files %+v; want %d", d.Period, d.Files, len(want))
 			continue
 		}
 		for i, f := range d.Files {
-			got, err := b.read(t.Context(), d, f)
+			got, err := b.readFile(t.Context(), d, f)
 			if err != nil || string(got) != want[i] {
 				t.Errorf("%s holds %.300q, %v; want %.300q", f.Name, got, err, want[i])
 			}
@@ -148,7 +148,7 @@ func (b billing) anywhere(t *testing.T, d cloud.Delivery, f cloud.BillFile, want
 }
 
 func (b billing) same(t *testing.T) {
-	first, second := b.list(t), b.list(t)
+	first, second := b.listDeliveries(t), b.listDeliveries(t)
 	for i, d := range second {
 		if d.Fingerprint != first[i].Fingerprint {
 			t.Errorf("%s: %s, and again %s", d.Period, first[i].Fingerprint, d.Fingerprint)
@@ -179,7 +179,7 @@ func (b billing) none(t *testing.T) {
 	}
 	got, err := b.conn.Deliveries(t.Context(), b.Empty)
 	if len(got) != 0 || err == nil || cloud.ClassOf(err) != cloud.NotFound {
-		t.Errorf("%+v, %v; want an error that says what to do", got, err)
+		t.Errorf("%+v, %v; want an error with advice", got, err)
 	}
 }
 
@@ -189,7 +189,7 @@ func (b billing) denied(t *testing.T) {
 		deny(true)
 		_, err := b.conn.Deliveries(t.Context(), b.From)
 		if err == nil {
-			_, err = b.read(t.Context(), d, d.Files[0])
+			_, err = b.readFile(t.Context(), d, d.Files[0])
 		}
 		deny(false)
 		wantClass(t, "without "+name, err, cloud.Denied)
@@ -206,7 +206,7 @@ func (b billing) cut(t *testing.T) {
 	d := b.last(t)
 	b.Cut(true)
 	defer b.Cut(false)
-	got, err := b.read(t.Context(), d, d.Files[0])
+	got, err := b.readFile(t.Context(), d, d.Files[0])
 	if err == nil || !cloud.ClassOf(err).Retryable() {
 		t.Errorf("%d bytes, %v; want that it broke off", len(got), err)
 	}
@@ -220,7 +220,7 @@ func (b billing) unreachable(t *testing.T) {
 	if err == nil || !cloud.ClassOf(err).Retryable() {
 		t.Errorf("Deliveries %+v, %v; want an error that passes", got, err)
 	}
-	if _, err = b.read(t.Context(), d, d.Files[0]); err == nil || !cloud.ClassOf(err).Retryable() {
+	if _, err = b.readFile(t.Context(), d, d.Files[0]); err == nil || !cloud.ClassOf(err).Retryable() {
 		t.Errorf("OpenBill: %v; want an error that passes", err)
 	}
 }
@@ -236,7 +236,7 @@ func (b billing) newer(t *testing.T) {
 		after.DeliveredAt.Before(before.DeliveredAt) || len(after.Files) != 2 {
 		t.Errorf("%+v after %+v", after, before)
 	}
-	got, err := b.read(t.Context(), after, after.Files[1])
+	got, err := b.readFile(t.Context(), after, after.Files[1])
 	if err != nil || string(got) != "newer 2" {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -258,7 +258,7 @@ func (b billing) replaced(t *testing.T) {
 		t.Errorf("%q, %v; want an error", got, err)
 	}
 	wantClass(t, "read on", err, cloud.Moving)
-	_, err = b.read(t.Context(), d, d.Files[0])
+	_, err = b.readFile(t.Context(), d, d.Files[0])
 	wantClass(t, "read anew", err, cloud.Moving)
 }
 
@@ -272,7 +272,7 @@ func (b billing) missing(t *testing.T) {
 	if len(d.Files) != 2 {
 		t.Fatalf("%+v; want the file listed that is not there", d)
 	}
-	_, err := b.read(t.Context(), d, d.Files[1])
+	_, err := b.readFile(t.Context(), d, d.Files[1])
 	wantClass(t, "a file that is not there", err, cloud.NotFound)
 	if err != nil && !strings.Contains(err.Error(), d.Files[1].Name) {
 		t.Errorf("%v; want %s named", err, d.Files[1].Name)

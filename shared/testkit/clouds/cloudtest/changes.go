@@ -28,24 +28,24 @@ type changes struct {
 // testChanges holds the property, for each two groups of the fixture that are alike.
 func (g trial) testChanges(t *testing.T) {
 	r := seed.Random(t)
-	pairs := g.pairs(t)
+	pairs := g.pairsOf(t)
 	if len(pairs) == 0 {
 		t.Fatal("the fixture has no two groups alike")
 	}
 	for _, pair := range pairs {
 		c := changes{trial: g, r: r, acted: pair[0], untouched: pair[1]}
 		for range changeRounds {
-			c.round(t)
+			c.runRound(t)
 		}
 	}
 }
 
-// pairs returns two resources of each shape that several of the fixture have.
-func (g trial) pairs(t *testing.T) (out [][2]string) {
+// pairsOf returns two resources of each shape that several of the fixture have.
+func (g trial) pairsOf(t *testing.T) (out [][2]string) {
 	t.Helper()
 	first := map[string]string{}
 	for _, uid := range g.Free {
-		shape := fmt.Sprint(slices.Sorted(maps.Keys(sizes(g.capacity(t, uid)))))
+		shape := fmt.Sprint(slices.Sorted(maps.Keys(scaledSizes(g.capacityOf(t, uid)))))
 		other, ok := first[shape]
 		if first[shape] = uid; ok && other != "" {
 			out = append(out, [2]string{other, uid})
@@ -55,21 +55,21 @@ func (g trial) pairs(t *testing.T) (out [][2]string) {
 	return out
 }
 
-// round stops, changes and starts once.
-func (c *changes) round(t *testing.T) {
+// runRound stops, changes and starts once.
+func (c *changes) runRound(t *testing.T) {
 	t.Helper()
 	c.done = nil
 	c.startSize(t)
-	c.do(t, cloud.Stop)
+	c.actAsExecutor(t, cloud.Stop)
 	if c.r.IntN(4) == 0 {
-		c.do(t, cloud.Stop)
+		c.actAsExecutor(t, cloud.Stop)
 	}
 	for range c.r.IntN(4) {
-		c.change(t)
+		c.changeByHand(t)
 	}
-	c.do(t, cloud.Start)
-	if c.check(t); t.Failed() {
-		t.Fatalf("what was done:\n%s", strings.Join(c.done, "\n"))
+	c.actAsExecutor(t, cloud.Start)
+	if c.checkSizes(t); t.Failed() {
+		t.Fatalf("the acts and changes:\n%s", strings.Join(c.done, "\n"))
 	}
 }
 
@@ -95,20 +95,20 @@ func (c *changes) startSize(t *testing.T) {
 // bounded reports whether the resource has a minimum and a maximum.
 func (c *changes) bounded(t *testing.T, uid string) bool {
 	t.Helper()
-	_, has := c.capacity(t, uid)["max"]
+	_, has := c.capacityOf(t, uid)["max"]
 	return has
 }
 
-// change changes both by hand: the size, or the size and its bounds.
-func (c *changes) change(t *testing.T) {
+// changeByHand changes both by hand: the size, or the size and its bounds.
+func (c *changes) changeByHand(t *testing.T) {
 	t.Helper()
 	n := int64(1 + c.r.IntN(4))
-	want, live := cloud.Capacity{Desired: &n}, c.capacity(t, c.acted)
+	want, live := cloud.Capacity{Desired: &n}, c.capacityOf(t, c.acted)
 	if top, has := live["max"]; has && c.bounded(t, c.untouched) {
 		least, limit := min(n, int64(1+c.r.IntN(2))), n+int64(c.r.IntN(4))
 		switch c.r.IntN(3) {
 		case 0: // the maximum alone
-			limit = max(limit, top, c.capacity(t, c.untouched)["desired"])
+			limit = max(limit, top, c.capacityOf(t, c.untouched)["desired"])
 			want = cloud.Capacity{Max: &limit}
 		case 1:
 			want.Min, want.Max = &least, &limit
@@ -123,14 +123,14 @@ func (c *changes) change(t *testing.T) {
 // one does not get.
 func (c *changes) scaleBoth(t *testing.T, want cloud.Capacity) bool {
 	t.Helper()
-	was := c.capacity(t, c.untouched)
+	was := c.capacityOf(t, c.untouched)
 	if err := c.conn.Scale(t.Context(), c.Kind, c.Region, c.untouched, want); err != nil {
-		c.note("%s is refused: %v", wanted(want), err)
+		c.noteStep("%s is refused: %v", wantedText(want), err)
 		return false
 	}
 	c.moveOn()
 	if err := c.conn.Scale(t.Context(), c.Kind, c.Region, c.acted, want); err != nil {
-		c.note("%s is refused by the one that is acted on: %v", wanted(want), err)
+		c.noteStep("%s is refused by the one that is acted on: %v", wantedText(want), err)
 		if err := c.conn.Scale(t.Context(), c.Kind, c.Region, c.untouched, capacityOf(was)); err != nil {
 			t.Fatalf("set %v again: %v", was, err)
 		}
@@ -138,7 +138,7 @@ func (c *changes) scaleBoth(t *testing.T, want cloud.Capacity) bool {
 		return false
 	}
 	c.moveOn()
-	c.note("%s by hand", wanted(want))
+	c.noteStep("%s by hand", wantedText(want))
 	return true
 }
 
@@ -153,7 +153,7 @@ func capacityOf(sizes map[string]int64) cloud.Capacity {
 	return out
 }
 
-func wanted(c cloud.Capacity) string {
+func wantedText(c cloud.Capacity) string {
 	var out strings.Builder
 	for _, f := range []struct {
 		name string
@@ -166,29 +166,29 @@ func wanted(c cloud.Capacity) string {
 	return out.String()
 }
 
-func (c *changes) note(format string, args ...any) {
+func (c *changes) noteStep(format string, args ...any) {
 	c.done = append(c.done, fmt.Sprintf(format, args...))
 }
 
-// do acts as the executor does: a stop remembers the size, or that it has found the group off where nothing is
-// remembered. A start gives the size back, and nothing of it is remembered any more.
-func (c *changes) do(t *testing.T, v cloud.Verb) {
+// actAsExecutor acts as the executor does: a stop remembers the size, or that it has found the group off where nothing
+// is remembered. A start gives the size back, and nothing of it is remembered any more.
+func (c *changes) actAsExecutor(t *testing.T, v cloud.Verb) {
 	t.Helper()
-	s := c.settled(t, c.acted)
-	c.note("%s of what is %s (%s), remembered: %s", v, s.Status, s.Native, c.memory)
+	s := c.awaitSettled(t, c.acted)
+	c.noteStep("%s of a resource that is %s (%s), remembered: %s", v, s.Status, s.Native, c.memory)
 	if v == cloud.Stop {
-		c.stop(t, s)
+		c.stopBoth(t, s)
 		return
 	}
 	leftOff := s.Status == cloud.Stopped && !s.Marked && cloud.IsOff(c.memory)
 	alreadyOn := s.Status == cloud.Running && (c.memory == nil || cloud.IsOff(c.memory))
 	if !leftOff && !alreadyOn {
-		c.act(t, cloud.Start)
+		c.actOnce(t, cloud.Start)
 	}
 	c.memory = nil
 }
 
-func (c *changes) stop(t *testing.T, s cloud.State) {
+func (c *changes) stopBoth(t *testing.T, s cloud.State) {
 	t.Helper()
 	switch {
 	case s.Unschedulable != "":
@@ -201,15 +201,15 @@ func (c *changes) stop(t *testing.T, s cloud.State) {
 	case s.Snapshot != nil:
 		c.memory = s.Snapshot
 	}
-	c.act(t, cloud.Stop)
+	c.actOnce(t, cloud.Stop)
 }
 
-func (c *changes) act(t *testing.T, v cloud.Verb) {
+func (c *changes) actOnce(t *testing.T, v cloud.Verb) {
 	t.Helper()
 	for range polls {
 		err := c.conn.Act(t.Context(), v, c.Kind, c.Region, []cloud.Target{{UID: c.acted, Snapshot: c.memory}})[0].Err
 		if c.moveOn(); err == nil {
-			if s := c.settled(t, c.acted); s.Status != v.WantedStatus() {
+			if s := c.awaitSettled(t, c.acted); s.Status != v.WantedStatus() {
 				t.Fatalf("after a %s it is %s (%s):\n%s", v, s.Status, s.Native, strings.Join(c.done, "\n"))
 			}
 			return
@@ -221,12 +221,12 @@ func (c *changes) act(t *testing.T, v cloud.Verb) {
 	t.Fatalf("%s does not end", v)
 }
 
-// settled waits until the resource stands still. One that stays pending is done in part: either verb acts on it.
-func (c *changes) settled(t *testing.T, uid string) cloud.State {
+// awaitSettled waits until the resource stands still. One that stays pending is done in part: either verb acts on it.
+func (c *changes) awaitSettled(t *testing.T, uid string) cloud.State {
 	t.Helper()
 	var s cloud.State
 	for n := range polls {
-		s = c.states(t, []string{uid})[uid]
+		s = c.statesOf(t, []string{uid})[uid]
 		if s.Status == cloud.Running || s.Status == cloud.Stopped || s.Status == cloud.Pending && n > 5 {
 			return s
 		}
@@ -236,12 +236,12 @@ func (c *changes) settled(t *testing.T, uid string) cloud.State {
 	return s
 }
 
-// check wants both to have the same size.
-func (c *changes) check(t *testing.T) {
+// checkSizes wants both to have the same size.
+func (c *changes) checkSizes(t *testing.T) {
 	t.Helper()
-	c.settled(t, c.acted)
-	c.settled(t, c.untouched)
-	a, b := sizes(c.capacity(t, c.acted)), sizes(c.capacity(t, c.untouched))
+	c.awaitSettled(t, c.acted)
+	c.awaitSettled(t, c.untouched)
+	a, b := scaledSizes(c.capacityOf(t, c.acted)), scaledSizes(c.capacityOf(t, c.untouched))
 	if !maps.Equal(a, b) {
 		t.Errorf("the size is %v; want %v, as by the changes alone", a, b)
 	}

@@ -47,11 +47,11 @@ func Run(t *testing.T, p cloud.Provider, f Fixture) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	r := run{p: p, f: f, conn: connect(ctx, t, p, f.Account)}
+	r := run{p: p, f: f, conn: connectTo(ctx, t, p, f.Account)}
 	t.Run("kinds are described completely", r.kinds)
 	t.Run("the account tells who it is", r.identity)
 	t.Run("permissions are told per capability", r.permissions)
-	t.Run("what is not known is refused as invalid", r.unknown)
+	t.Run("unknown kinds and regions are refused as invalid", r.unknown)
 	t.Run("throttling is waited out, and told when it lasts", r.throttling)
 	if len(f.Metered) > 0 {
 		t.Run("metrics", r.runMetered)
@@ -60,7 +60,7 @@ func Run(t *testing.T, p cloud.Provider, f Fixture) {
 		t.Run("everything else", r.runCollective)
 	}
 	if len(f.Autoscaled) > 0 {
-		t.Run("what the provider scales", r.runAutoscaled)
+		t.Run("groups that the provider scales", r.runAutoscaled)
 	}
 	for _, g := range f.Groups {
 		t.Run(g.Kind, trial{run: r, Group: g}.runAll)
@@ -73,7 +73,7 @@ type run struct {
 	conn cloud.Conn
 }
 
-func connect(ctx context.Context, t *testing.T, p cloud.Provider, a cloud.Account) cloud.Conn {
+func connectTo(ctx context.Context, t *testing.T, p cloud.Provider, a cloud.Account) cloud.Conn {
 	t.Helper()
 	c, err := p.Connect(ctx, a)
 	if err != nil {
@@ -118,7 +118,7 @@ func (r run) identity(t *testing.T) {
 	if r.f.Refused == nil {
 		return
 	}
-	_, err = connect(t.Context(), t, r.p, *r.f.Refused).Identify(t.Context())
+	_, err = connectTo(t.Context(), t, r.p, *r.f.Refused).Identify(t.Context())
 	wantClass(t, "Identify with wrong credentials", err, cloud.Refused)
 }
 

@@ -22,29 +22,30 @@ type Collective struct {
 func (r run) runCollective(t *testing.T) {
 	c := *r.f.Collective
 	kind := cloud.CollectiveOf(r.p.Name()).Type
-	whole, pages, err := r.everything(t, kind, c.Region)
+	whole, pages, err := r.listEverything(t, kind, c.Region)
 	if err != nil || pages < c.Pages {
 		t.Fatalf("%d pages, %v; want %d at least", pages, err, c.Pages)
 	}
-	t.Run("everything is told once, with its type and its facts", func(t *testing.T) { c.check(t, r, whole) })
+	t.Run("everything is told once, with its type and its facts", func(t *testing.T) { c.checkListing(t, r, whole) })
 	t.Run("a listing that fails does not end well", func(t *testing.T) {
 		if c.Break == nil {
 			t.Skip("SKIPPED: this cloud cannot be made to fail")
 		}
 		c.Break(true)
-		part, _, err := r.everything(t, kind, c.Region)
+		part, _, err := r.listEverything(t, kind, c.Region)
 		c.Break(false)
 		if err == nil {
-			t.Errorf("%d of %d resources, and no error: what is missing would be taken for gone", len(part), len(whole))
+			t.Errorf("%d of %d resources, and no error: the missing ones would be taken for gone", len(part),
+				len(whole))
 		}
-		again, _, err := r.everything(t, kind, c.Region)
+		again, _, err := r.listEverything(t, kind, c.Region)
 		if err != nil || len(again) != len(whole) {
 			t.Errorf("%d resources, %v after it was mended; want %d", len(again), err, len(whole))
 		}
 	})
 }
 
-func (c Collective) check(t *testing.T, r run, whole map[string]cloud.Resource) {
+func (c Collective) checkListing(t *testing.T, r run, whole map[string]cloud.Resource) {
 	t.Helper()
 	for uid, name := range c.Facts {
 		one, is := whole[uid]
@@ -66,8 +67,8 @@ func (c Collective) check(t *testing.T, r run, whole map[string]cloud.Resource) 
 	}
 }
 
-// everything lists all pages, up to the first error.
-func (r run) everything(t *testing.T, kind, region string) (map[string]cloud.Resource, int, error) {
+// listEverything lists all pages, up to the first error.
+func (r run) listEverything(t *testing.T, kind, region string) (map[string]cloud.Resource, int, error) {
 	t.Helper()
 	out := map[string]cloud.Resource{}
 	for page, n := "", 1; ; n++ {

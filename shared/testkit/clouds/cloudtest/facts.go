@@ -49,7 +49,7 @@ func CheckFacts(t *testing.T, provider string, found []cloud.Resource) {
 		}
 		v, is := told[f.Type+"."+f.Name]
 		delete(told, f.Type+"."+f.Name)
-		f.check(t, v, is)
+		f.checkFact(t, v, is)
 	}
 	for name, v := range told {
 		kind, fact, _ := strings.Cut(name, ".")
@@ -59,7 +59,7 @@ func CheckFacts(t *testing.T, provider string, found []cloud.Resource) {
 	}
 }
 
-func (f fact) check(t *testing.T, v any, is bool) {
+func (f fact) checkFact(t *testing.T, v any, is bool) {
 	t.Helper()
 	switch {
 	case !is && f.Missing == "":

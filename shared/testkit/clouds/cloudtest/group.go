@@ -30,16 +30,16 @@ type trial struct {
 func (g trial) runAll(t *testing.T) {
 	g.kind = kindOf(t, g.p, g.Kind)
 	g.before = g.waitRunning(t)
-	t.Run("a list covers all, page by page", g.list)
-	t.Run("a read leaves out what does not exist", g.read)
+	t.Run("a list covers all, page by page", g.listKind)
+	t.Run("a read leaves out resources that do not exist", g.readStates)
 	t.Run("a read says why something cannot be acted on", g.tied)
 	t.Run("a call ends with its context", g.cancelled)
 	if g.kind.Actionable && len(g.Free) > 0 {
 		t.Run("a denied act is told as denied", g.denied)
 		t.Run("a stop stops, one bad uid beside it", g.stop)
-		t.Run("a start gives back what the stop forgot", g.start)
+		t.Run("a start restores the state before the stop", g.start)
 	}
-	t.Run("a scale sets what is given", g.testScale)
+	t.Run("a scale sets the given sizes", g.testScale)
 	if g.kind.Remembers && g.kind.Scalable && g.f.Settle != nil {
 		t.Run("a stop, changes by hand and a start come to the changes alone", g.testChanges)
 	}
@@ -57,15 +57,15 @@ func kindOf(t *testing.T, p cloud.Provider, kind string) cloud.Kind {
 // waitRunning waits until every free resource runs and tells their states.
 func (g trial) waitRunning(t *testing.T) map[string]cloud.State {
 	t.Helper()
-	return g.await(t, cloud.Running)
+	return g.awaitStatus(t, cloud.Running)
 }
 
-// await reads until every free resource has the status, letting the cloud move on in between.
-func (g trial) await(t *testing.T, want cloud.Status) map[string]cloud.State {
+// awaitStatus reads until every free resource has the status, letting the cloud move on in between.
+func (g trial) awaitStatus(t *testing.T, want cloud.Status) map[string]cloud.State {
 	t.Helper()
 	var got map[string]cloud.State
 	for range polls {
-		if got = g.states(t, g.Free); all(got, g.Free, want) {
+		if got = g.statesOf(t, g.Free); allHave(got, g.Free, want) {
 			return got
 		}
 		g.moveOn()
@@ -83,11 +83,11 @@ func (g trial) moveOn() {
 	time.Sleep(pause)
 }
 
-func all(got map[string]cloud.State, uids []string, want cloud.Status) bool {
+func allHave(got map[string]cloud.State, uids []string, want cloud.Status) bool {
 	return !slices.ContainsFunc(uids, func(u string) bool { return got[u].Status != want })
 }
 
-func (g trial) states(t *testing.T, uids []string) map[string]cloud.State {
+func (g trial) statesOf(t *testing.T, uids []string) map[string]cloud.State {
 	t.Helper()
 	list, err := g.conn.Read(t.Context(), g.Kind, g.Region, uids)
 	if err != nil {
@@ -103,7 +103,7 @@ func (g trial) states(t *testing.T, uids []string) map[string]cloud.State {
 	return out
 }
 
-func (g trial) list(t *testing.T) {
+func (g trial) listKind(t *testing.T) {
 	found, pages := map[string]cloud.Resource{}, 0
 	for page := ""; ; pages++ {
 		got, err := g.conn.List(t.Context(), g.Kind, g.Region, page)
@@ -148,27 +148,27 @@ func wantListed(t *testing.T, g Group, found map[string]cloud.Resource) {
 	}
 }
 
-func (g trial) read(t *testing.T) {
+func (g trial) readStates(t *testing.T) {
 	uids := append(slices.Clone(g.Free), g.Missing)
-	got := g.states(t, uids)
+	got := g.statesOf(t, uids)
 	if _, there := got[g.Missing]; there || len(got) != len(g.Free) {
 		t.Errorf("Read(%v) = %v; want all but %s", uids, got, g.Missing)
 	}
-	if got := g.states(t, []string{g.Missing}); len(got) != 0 {
+	if got := g.statesOf(t, []string{g.Missing}); len(got) != 0 {
 		t.Errorf("Read of a missing uid = %v; want nothing", got)
 	}
-	if got := g.states(t, nil); len(got) != 0 {
+	if got := g.statesOf(t, nil); len(got) != 0 {
 		t.Errorf("Read of no uids = %v; want nothing", got)
 	}
 }
 
 func (g trial) tied(t *testing.T) {
-	for uid, s := range g.states(t, slices.Sorted(maps.Keys(g.Tied))) {
+	for uid, s := range g.statesOf(t, slices.Sorted(maps.Keys(g.Tied))) {
 		if !strings.Contains(s.Unschedulable, g.Tied[uid]) {
 			t.Errorf("%s: reason %q; want %q in it", uid, s.Unschedulable, g.Tied[uid])
 		}
 	}
-	for uid, s := range g.states(t, g.Free) {
+	for uid, s := range g.statesOf(t, g.Free) {
 		if s.Unschedulable != "" {
 			t.Errorf("%s: reason %q; want none", uid, s.Unschedulable)
 		}
@@ -187,7 +187,7 @@ func (g trial) cancelled(t *testing.T) {
 	if _, err := g.conn.Read(ctx, g.Kind, g.Region, g.Free); err == nil {
 		t.Error("Read with an ended context succeeded")
 	}
-	for _, res := range g.conn.Act(ctx, cloud.Stop, g.Kind, g.Region, targets(g.Free, nil)) {
+	for _, res := range g.conn.Act(ctx, cloud.Stop, g.Kind, g.Region, targetsOf(g.Free, nil)) {
 		if res.Err == nil {
 			t.Errorf("Act on %s with an ended context succeeded", res.UID)
 		}
@@ -200,10 +200,10 @@ func (g trial) denied(t *testing.T) {
 	}
 	g.f.Deny(true)
 	defer g.f.Deny(false)
-	for _, res := range g.conn.Act(t.Context(), cloud.Stop, g.Kind, g.Region, targets(g.Free, nil)) {
+	for _, res := range g.conn.Act(t.Context(), cloud.Stop, g.Kind, g.Region, targetsOf(g.Free, nil)) {
 		wantClass(t, "Act on "+res.UID+" without permission", res.Err, cloud.Denied)
 	}
-	if got := g.states(t, g.Free); !all(got, g.Free, cloud.Running) {
+	if got := g.statesOf(t, g.Free); !allHave(got, g.Free, cloud.Running) {
 		t.Errorf("after a denied stop: %+v; want all running", got)
 	}
 }
@@ -215,7 +215,7 @@ func (g trial) stop(t *testing.T) {
 		}
 	}
 	mixed := append([]string{g.Missing}, g.Free...)
-	res := g.conn.Act(t.Context(), cloud.Stop, g.Kind, g.Region, targets(mixed, nil))
+	res := g.conn.Act(t.Context(), cloud.Stop, g.Kind, g.Region, targetsOf(mixed, nil))
 	wantResults(t, mixed, res)
 	for i, uid := range mixed {
 		switch {
@@ -225,17 +225,17 @@ func (g trial) stop(t *testing.T) {
 			t.Errorf("stop of %s beside a missing uid: %v", uid, res[i].Err)
 		}
 	}
-	for uid, s := range g.await(t, cloud.Stopped) {
+	for uid, s := range g.awaitStatus(t, cloud.Stopped) {
 		if s.Snapshot != nil {
 			t.Errorf("%s is off and has snapshot %s: a later stop would remember nothing but zeros", uid, s.Snapshot)
 		}
 	}
-	g.again(t, cloud.Stop, nil)
+	g.repeatAct(t, cloud.Stop, nil)
 }
 
 func (g trial) start(t *testing.T) {
 	mixed := append(slices.Clone(g.Free), g.Missing)
-	res := g.conn.Act(t.Context(), cloud.Start, g.Kind, g.Region, targets(mixed, g.before))
+	res := g.conn.Act(t.Context(), cloud.Start, g.Kind, g.Region, targetsOf(mixed, g.before))
 	wantResults(t, mixed, res)
 	for _, one := range res {
 		if (one.Err != nil) != (one.UID == g.Missing) {
@@ -247,23 +247,23 @@ func (g trial) start(t *testing.T) {
 			t.Errorf("%s came back as %s; want %s", uid, s.Snapshot, g.before[uid].Snapshot)
 		}
 	}
-	g.again(t, cloud.Start, g.before)
+	g.repeatAct(t, cloud.Start, g.before)
 }
 
-// again repeats an act that has been done: the provider accepts it or answers that the state forbids it, which makes
-// the engine read again, and nothing changes.
-func (g trial) again(t *testing.T, v cloud.Verb, before map[string]cloud.State) {
+// repeatAct repeats an act that has been done: the provider accepts it or answers that the state forbids it, which
+// makes the engine read again, and nothing changes.
+func (g trial) repeatAct(t *testing.T, v cloud.Verb, before map[string]cloud.State) {
 	t.Helper()
-	for _, res := range g.conn.Act(t.Context(), v, g.Kind, g.Region, targets(g.Free, before)) {
+	for _, res := range g.conn.Act(t.Context(), v, g.Kind, g.Region, targetsOf(g.Free, before)) {
 		if res.Err != nil && cloud.ClassOf(res.Err) != cloud.Moving {
 			t.Errorf("a repeated %s of %s: %v of class %d; want none, or Moving", v, res.UID, res.Err,
 				cloud.ClassOf(res.Err))
 		}
 	}
-	g.await(t, v.WantedStatus())
+	g.awaitStatus(t, v.WantedStatus())
 }
 
-func targets(uids []string, before map[string]cloud.State) []cloud.Target {
+func targetsOf(uids []string, before map[string]cloud.State) []cloud.Target {
 	out := make([]cloud.Target, len(uids))
 	for i, u := range uids {
 		out[i] = cloud.Target{UID: u, Snapshot: before[u].Snapshot}

@@ -29,7 +29,7 @@ type Metered struct {
 func (r run) runMetered(t *testing.T) {
 	m, is := r.conn.(cloud.Metered)
 	if !is {
-		t.Fatal("the fixture says what is measured, and the connection is not Metered")
+		t.Fatal("the fixture has measured resources, and the connection is not Metered")
 	}
 	for _, f := range r.f.Metered {
 		t.Run(f.Kind, metering{m, f}.runAll)
@@ -45,20 +45,20 @@ func (m metering) runAll(t *testing.T) {
 	t.Run("points are of those that were asked for", m.askedOnly)
 	t.Run("points begin in the window", m.window)
 	t.Run("a gap is no point, and not a zero", m.gap)
-	t.Run("what does not exist has no points", m.missing)
-	t.Run("calls are few, and counted", m.calls)
-	t.Run("what is not measured is told so", m.unmeasured)
-	t.Run("what is denied is told as denied", m.denied)
+	t.Run("a resource that does not exist has no points", m.missing)
+	t.Run("calls are few, and counted", m.countCalls)
+	t.Run("a type without metrics is unsupported", m.unmeasured)
+	t.Run("a denied request is class Denied", m.denied)
 }
 
-func (m metering) request(uids ...string) cloud.MetricRequest {
+func (m metering) requestFor(uids ...string) cloud.MetricRequest {
 	return cloud.MetricRequest{
 		Type: m.Kind, Region: m.Region, UIDs: uids, Measures: cloud.MeasuresOf(m.Kind), Period: time.Hour,
 		From: m.Start, To: m.Start.AddDate(0, 0, 1),
 	}
 }
 
-func (m metering) ask(t *testing.T, r cloud.MetricRequest) cloud.MetricAnswer {
+func (m metering) askMetrics(t *testing.T, r cloud.MetricRequest) cloud.MetricAnswer {
 	t.Helper()
 	got, err := m.conn.Metrics(t.Context(), r)
 	if err != nil {
@@ -74,23 +74,23 @@ func (m metering) ask(t *testing.T, r cloud.MetricRequest) cloud.MetricAnswer {
 }
 
 func (m metering) askedOnly(t *testing.T) {
-	got := m.ask(t, m.request(m.Measured[0]))
+	got := m.askMetrics(t, m.requestFor(m.Measured[0]))
 	if len(got.Points) == 0 || got.Calls < 1 || got.Queries < 1 || got.USD <= 0 {
-		t.Errorf("%+v; want points, and what they took", got)
+		t.Errorf("%+v; want points, and their calls and price", got)
 	}
-	quiet := m.ask(t, m.request(m.Quiet...))
+	quiet := m.askMetrics(t, m.requestFor(m.Quiet...))
 	if len(quiet.Points) != 0 {
-		t.Errorf("%+v of what nobody used", quiet.Points)
+		t.Errorf("%+v of an unused resource", quiet.Points)
 	}
-	if none := m.ask(t, m.request()); none.Calls != 0 || len(none.Points) != 0 {
+	if none := m.askMetrics(t, m.requestFor()); none.Calls != 0 || len(none.Points) != 0 {
 		t.Errorf("%+v when nothing is asked for", none)
 	}
 }
 
 func (m metering) window(t *testing.T) {
-	r := m.request(m.Measured[0])
+	r := m.requestFor(m.Measured[0])
 	r.From, r.To = m.Start.Add(6*time.Hour), m.Start.Add(9*time.Hour)
-	got := m.ask(t, r)
+	got := m.askMetrics(t, r)
 	for _, p := range got.Points {
 		for i, at := range p.Times {
 			if at.Before(r.From) || !at.Before(r.To) || !at.Equal(at.Truncate(r.Period)) || i > 0 &&
@@ -108,7 +108,7 @@ func (m metering) gap(t *testing.T) {
 	if m.Gap == 0 {
 		t.Skip("SKIPPED: this cloud has no gaps")
 	}
-	for _, p := range m.ask(t, m.request(m.Measured[0])).Points {
+	for _, p := range m.askMetrics(t, m.requestFor(m.Measured[0])).Points {
 		if i := slices.Index(p.Times, m.Start.Add(m.Gap)); i >= 0 {
 			t.Errorf("the hour without points is %g", p.Values[i])
 		}
@@ -116,22 +116,22 @@ func (m metering) gap(t *testing.T) {
 }
 
 func (m metering) missing(t *testing.T) {
-	got := m.ask(t, m.request(m.Missing, m.Measured[0]))
+	got := m.askMetrics(t, m.requestFor(m.Missing, m.Measured[0]))
 	if slices.ContainsFunc(got.Points, func(p cloud.Points) bool { return p.UID == m.Missing }) {
 		t.Errorf("points of %s, which does not exist", m.Missing)
 	}
 	if len(got.Points) == 0 {
-		t.Error("what does not exist keeps the points of the others back")
+		t.Error("a resource that does not exist keeps the points of the others back")
 	}
 }
 
-func (m metering) calls(t *testing.T) {
+func (m metering) countCalls(t *testing.T) {
 	before := 0
 	if m.Calls != nil {
 		before = m.Calls()
 	}
-	r := m.request(m.Many...)
-	got := m.ask(t, r)
+	r := m.requestFor(m.Many...)
+	got := m.askMetrics(t, r)
 	if m.Calls != nil && m.Calls()-before != got.Calls {
 		t.Errorf("%d calls are told of %d", got.Calls, m.Calls()-before)
 	}
@@ -142,7 +142,7 @@ func (m metering) calls(t *testing.T) {
 }
 
 func (m metering) unmeasured(t *testing.T) {
-	r := m.request(m.Measured[0])
+	r := m.requestFor(m.Measured[0])
 	r.Type, r.Measures = m.Unmeasured, nil
 	got, err := m.conn.Metrics(t.Context(), r)
 	if err == nil && (got.Calls != 0 || len(got.Points) != 0) {
@@ -159,6 +159,6 @@ func (m metering) denied(t *testing.T) {
 	}
 	m.Deny(true)
 	defer m.Deny(false)
-	_, err := m.conn.Metrics(t.Context(), m.request(m.Measured[0]))
+	_, err := m.conn.Metrics(t.Context(), m.requestFor(m.Measured[0]))
 	wantClass(t, "Metrics without permission", err, cloud.Denied)
 }

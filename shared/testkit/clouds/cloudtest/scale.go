@@ -19,7 +19,7 @@ func (g trial) testScale(t *testing.T) {
 			g.conn.Scale(t.Context(), g.Kind, g.Region, uid, cloud.Capacity{Desired: &one}), cloud.Unsupported)
 		return
 	}
-	was := g.capacity(t, uid)
+	was := g.capacityOf(t, uid)
 	wantClass(t, "Scale of a missing uid",
 		g.conn.Scale(t.Context(), g.Kind, g.Region, g.Missing, cloud.Capacity{Desired: &one}), cloud.NotFound)
 	wantClass(t, "Scale to a minimum above the maximum",
@@ -29,19 +29,19 @@ func (g trial) testScale(t *testing.T) {
 	if limit, ok := was["max"]; ok {
 		bigger["max"] = max(limit, bigger["desired"])
 	}
-	g.resize(t, uid, bigger)
-	got := g.capacity(t, uid)
+	g.resizeTo(t, uid, bigger)
+	got := g.capacityOf(t, uid)
 	if least, ok := was["min"]; ok && got["min"] != least {
 		t.Errorf("a minimum that was not given went from %d to %d", least, got["min"])
 	}
-	g.resize(t, uid, was)
-	if got := g.capacity(t, uid); !maps.Equal(sizes(got), sizes(was)) {
+	g.resizeTo(t, uid, was)
+	if got := g.capacityOf(t, uid); !maps.Equal(scaledSizes(got), scaledSizes(was)) {
 		t.Errorf("scaled back: %v; want %v", got, was)
 	}
 }
 
-// resize sets desired, and the maximum where the resource has one, and waits until it is so.
-func (g trial) resize(t *testing.T, uid string, to map[string]int64) {
+// resizeTo sets desired, and the maximum where the resource has one, and waits until it is so.
+func (g trial) resizeTo(t *testing.T, uid string, to map[string]int64) {
 	t.Helper()
 	desired := to["desired"]
 	c := cloud.Capacity{Desired: &desired}
@@ -52,23 +52,23 @@ func (g trial) resize(t *testing.T, uid string, to map[string]int64) {
 		t.Fatalf("Scale to %d: %v", desired, err)
 	}
 	for range polls {
-		if g.capacity(t, uid)["desired"] == desired {
+		if g.capacityOf(t, uid)["desired"] == desired {
 			g.waitRunning(t)
 			return
 		}
 		g.moveOn()
 	}
-	t.Fatalf("%s has capacity %v; want desired %d", uid, g.capacity(t, uid), desired)
+	t.Fatalf("%s has capacity %v; want desired %d", uid, g.capacityOf(t, uid), desired)
 }
 
-// sizes returns the capacities that a scale sets.
-func sizes(c map[string]int64) map[string]int64 {
+// scaledSizes returns the capacities that a scale sets.
+func scaledSizes(c map[string]int64) map[string]int64 {
 	out := maps.Clone(c)
 	maps.DeleteFunc(out, func(k string, _ int64) bool { return !slices.Contains([]string{"min", "max", "desired"}, k) })
 	return out
 }
 
-func (g trial) capacity(t *testing.T, uid string) map[string]int64 {
+func (g trial) capacityOf(t *testing.T, uid string) map[string]int64 {
 	t.Helper()
 	for page := ""; ; {
 		got, err := g.conn.List(t.Context(), g.Kind, g.Region, page)

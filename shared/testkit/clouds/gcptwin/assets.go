@@ -32,7 +32,7 @@ func (c *Cloud) searchAssets(q request) (any, *failure) {
 			found = append(found, a.render(strings.Contains(q.URL.Query().Get("readMask"), "versionedResources")))
 		}
 	}
-	from, to, next := c.cut(q, len(found), "pageSize")
+	from, to, next := c.cutPage(q, len(found), "pageSize")
 	return map[string]any{"results": found[from:to], "nextPageToken": next}, nil
 }
 

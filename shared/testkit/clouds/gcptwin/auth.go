@@ -66,7 +66,7 @@ func keyFile(k *rsa.PrivateKey) string {
 }
 
 func (c *Cloud) issue(prefix string) string {
-	t := fmt.Sprintf("%s.%d", prefix, c.next())
+	t := fmt.Sprintf("%s.%d", prefix, c.nextNumber())
 	if c.tokens == nil {
 		c.tokens = map[string]bool{}
 	}
@@ -74,8 +74,8 @@ func (c *Cloud) issue(prefix string) string {
 	return t
 }
 
-// mint gives an access token for a signed assertion or a refresh token.
-func (c *Cloud) mint(q request) (any, *failure) {
+// mintToken gives an access token for a signed assertion or a refresh token.
+func (c *Cloud) mintToken(q request) (any, *failure) {
 	form, _ := url.ParseQuery(q.raw)
 	switch form.Get("grant_type") {
 	case "urn:ietf:params:oauth:grant-type:jwt-bearer":
@@ -161,8 +161,8 @@ func (i *Identity) Audiences() []string {
 	return slices.Clone(i.audience)
 }
 
-// exchange gives a federated token for one of ours.
-func (c *Cloud) exchange(q request) (any, *failure) {
+// exchangeToken gives a federated token for one of ours.
+func (c *Cloud) exchangeToken(q request) (any, *failure) {
 	form, _ := url.ParseQuery(q.raw)
 	pool, ok := c.pools[form.Get("audience")]
 	if !ok {
@@ -182,8 +182,8 @@ func (c *Cloud) exchange(q request) (any, *failure) {
 	}, nil
 }
 
-// impersonate gives an access token of the service account for a federated one.
-func (c *Cloud) impersonate(q request) (any, *failure) {
+// impersonateAccount gives an access token of the service account for a federated one.
+func (c *Cloud) impersonateAccount(q request) (any, *failure) {
 	token := strings.TrimPrefix(q.Header.Get("Authorization"), "Bearer ")
 	if !c.tokens[token] || !strings.HasPrefix(token, "federated."+q.args[0]+".") {
 		return nil, newFailure(
@@ -195,8 +195,8 @@ func (c *Cloud) impersonate(q request) (any, *failure) {
 }
 
 func (c *Cloud) getProject(q request) (any, *failure) {
-	if m := c.member(q.args[0]); m != nil {
-		return m.answer()
+	if m := c.findMember(q.args[0]); m != nil {
+		return m.projectAnswer()
 	}
 	if q.args[0] != Project {
 		return nil, newFailure(http.StatusForbidden, "PERMISSION_DENIED", "The caller does not have permission")

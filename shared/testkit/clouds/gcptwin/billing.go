@@ -63,7 +63,7 @@ func (c *Cloud) listDatasets(q request) (any, *failure) {
 					"location": t.Location})
 		}
 	}
-	from, to, next := c.cut(q, len(all), "maxResults")
+	from, to, next := c.cutPage(q, len(all), "maxResults")
 	return map[string]any{"datasets": all[from:to], "nextPageToken": next}, nil
 }
 
@@ -74,7 +74,7 @@ func (c *Cloud) getDataset(q request) (any, *failure) {
 				"location": t.Location}, nil
 		}
 	}
-	return nil, missing("dataset %s:%s", q.args[0], q.args[1])
+	return nil, missingFailure("dataset %s:%s", q.args[0], q.args[1])
 }
 
 func (c *Cloud) listTables(q request) (any, *failure) {
@@ -87,7 +87,7 @@ func (c *Cloud) listTables(q request) (any, *failure) {
 						"tableId": t.ID}})
 		}
 	}
-	from, to, next := c.cut(q, len(all), "maxResults")
+	from, to, next := c.cutPage(q, len(all), "maxResults")
 	return map[string]any{"tables": all[from:to], "nextPageToken": next}, nil
 }
 
@@ -101,7 +101,7 @@ func (c *Cloud) getTable(q request) (any, *failure) {
 			return map[string]any{"schema": map[string]any{"fields": fields}}, nil
 		}
 	}
-	return nil, missing("table %s", strings.Join(q.args, "."))
+	return nil, missingFailure("table %s", strings.Join(q.args, "."))
 }
 
 var (
@@ -111,9 +111,9 @@ var (
 	ofColumn  = regexp.MustCompile(`(?:\bAS )?(\w+)$`)
 )
 
-// query answers the two queries of a billing export: the days that hold each month, and the charges of a month. It
-// refuses a request that Google would refuse, and is no engine of SQL.
-func (c *Cloud) query(q request) (any, *failure) {
+// answerQuery answers the two queries of a billing export: the days that hold each month, and the charges of a month.
+// It refuses a request that Google would refuse, and is no engine of SQL.
+func (c *Cloud) answerQuery(q request) (any, *failure) {
 	sql, _ := q.body["query"].(string)
 	location, _ := q.body["location"].(string)
 	bytes, _ := q.body["maximumBytesBilled"].(string)
@@ -143,7 +143,7 @@ func (c *Cloud) query(q request) (any, *failure) {
 	if c.answers == nil {
 		c.answers = map[string]*queryAnswer{}
 	}
-	id := fmt.Sprint("job-", c.next())
+	id := fmt.Sprint("job-", c.nextNumber())
 	c.answers[id] = a
 	return c.pageOf(q, id, 0), nil
 }
@@ -170,7 +170,7 @@ func columnsOf(sql string) []string {
 func (c *Cloud) queryResults(q request) (any, *failure) {
 	a := c.answers[q.args[1]]
 	if a == nil || a.location != q.URL.Query().Get("location") {
-		return nil, missing("job %s in %s", q.args[1], q.URL.Query().Get("location"))
+		return nil, missingFailure("job %s in %s", q.args[1], q.URL.Query().Get("location"))
 	}
 	from, _ := strconv.Atoi(q.URL.Query().Get("pageToken"))
 	return c.pageOf(q, q.args[1], from), nil

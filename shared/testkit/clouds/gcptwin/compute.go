@@ -120,9 +120,9 @@ func (c *Cloud) getRegion(q request) (any, *failure) {
 	return map[string]any{"name": q.args[1], "status": "UP", "zones": links}, nil
 }
 
-// aggregate answers an aggregated list: a page of things, by their scopes.
-func (c *Cloud) aggregate(q request, name string, scopes []string, things []map[string]any) any {
-	from, to, next := c.cut(q, len(things), "maxResults")
+// aggregateList answers an aggregated list: a page of things, by their scopes.
+func (c *Cloud) aggregateList(q request, name string, scopes []string, things []map[string]any) any {
+	from, to, next := c.cutPage(q, len(things), "maxResults")
 	items := map[string]map[string]any{}
 	for _, z := range zones["europe-west1"] {
 		items["zones/"+z] = map[string]any{"warning": map[string]any{"code": "NO_RESULTS_ON_PAGE"}}
@@ -146,8 +146,8 @@ func (c *Cloud) aggregate(q request, name string, scopes []string, things []map[
 	return out
 }
 
-// unreachable fails a listing that wants all or nothing.
-func (c *Cloud) unreachable(q request) *failure {
+// unreachableFailure fails a listing that wants all or nothing.
+func (c *Cloud) unreachableFailure(q request) *failure {
 	if len(c.Unreachable) > 0 && q.URL.Query().Get("returnPartialSuccess") != "true" {
 		return newFailure(http.StatusServiceUnavailable, "backendError", "%s did not answer", c.Unreachable[0])
 	}
@@ -155,23 +155,23 @@ func (c *Cloud) unreachable(q request) *failure {
 }
 
 func (c *Cloud) aggregateInstances(q request) (any, *failure) {
-	if f := c.unreachable(q); f != nil {
+	if f := c.unreachableFailure(q); f != nil {
 		return nil, f
 	}
 	var scopes []string
 	var things []map[string]any
 	for _, i := range c.instances {
-		if matches(q, i.fields()) {
+		if matchesFilter(q, i.fields()) {
 			scopes, things = append(scopes, "zones/"+i.Zone), append(things, i.render())
 		}
 	}
-	return c.aggregate(q, "instances", scopes, things), nil
+	return c.aggregateList(q, "instances", scopes, things), nil
 }
 
 func (c *Cloud) listInstances(q request) (any, *failure) {
 	items := []any{}
 	for _, i := range c.instances {
-		if i.Zone == q.args[1] && matches(q, i.fields()) {
+		if i.Zone == q.args[1] && matchesFilter(q, i.fields()) {
 			items = append(items, i.render())
 		}
 	}
@@ -181,7 +181,7 @@ func (c *Cloud) listInstances(q request) (any, *failure) {
 func (c *Cloud) instance(q request) (*Instance, *failure) {
 	n := slices.IndexFunc(c.instances, func(i *Instance) bool { return i.Zone == q.args[1] && i.Name == q.args[2] })
 	if n < 0 {
-		return nil, missing("projects/%s/zones/%s/instances/%s", q.args[0], q.args[1], q.args[2])
+		return nil, missingFailure("projects/%s/zones/%s/instances/%s", q.args[0], q.args[1], q.args[2])
 	}
 	return c.instances[n], nil
 }
@@ -206,7 +206,7 @@ func (c *Cloud) change(q request, to string, from ...string) (any, *failure) {
 }
 
 func (c *Cloud) instanceOperation(q request, i *Instance) any {
-	o := &operation{name: fmt.Sprint("operation-", c.next()), scope: "zones/" + i.Zone,
+	o := &operation{name: fmt.Sprint("operation-", c.nextNumber()), scope: "zones/" + i.Zone,
 		kind: q.op[strings.LastIndex(q.op, ".")+1:], target: i.UID()}
 	if o.kind != "stop" && i.NoCapacity {
 		o.apply = func() {
@@ -245,7 +245,7 @@ func (c *Cloud) getPolicy(q request) (any, *failure) {
 	schedule, ok := c.policies[q.args[2]]
 	switch {
 	case !ok:
-		return nil, missing("projects/%s/regions/%s/resourcePolicies/%s", q.args[0], q.args[1], q.args[2])
+		return nil, missingFailure("projects/%s/regions/%s/resourcePolicies/%s", q.args[0], q.args[1], q.args[2])
 	case schedule:
 		return map[string]any{"name": q.args[2], "instanceSchedulePolicy": map[string]any{"timeZone": "UTC"}}, nil
 	default:
@@ -301,14 +301,14 @@ func (c *Cloud) getOperation(q request) (any, *failure) {
 			return o.render(), nil
 		}
 	}
-	return nil, missing("operations/%s", name)
+	return nil, missingFailure("operations/%s", name)
 }
 
 // listOperations lists those of a zone, the newest first.
 func (c *Cloud) listOperations(q request) (any, *failure) {
 	items := []any{}
 	for _, o := range slices.Backward(c.operations) {
-		if o.scope == "zones/"+q.args[1] && matches(q, map[string]string{"operationType": o.kind}) {
+		if o.scope == "zones/"+q.args[1] && matchesFilter(q, map[string]string{"operationType": o.kind}) {
 			items = append(items, o.render())
 		}
 	}

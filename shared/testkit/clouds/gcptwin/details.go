@@ -17,8 +17,8 @@ func (c *Cloud) Describe(name, more string) {
 	})
 }
 
-// described puts the details into an answer.
-func (c *Cloud) described(answer any) any {
+// withDetails puts the details into an answer.
+func (c *Cloud) withDetails(answer any) any {
 	if len(c.details) == 0 {
 		return answer
 	}
@@ -27,35 +27,35 @@ func (c *Cloud) described(answer any) any {
 	if err != nil || json.Unmarshal(raw, &whole) != nil {
 		return answer
 	}
-	c.detail(whole)
+	c.addDetails(whole)
 	return whole
 }
 
-func (c *Cloud) detail(v any) {
+func (c *Cloud) addDetails(v any) {
 	switch v := v.(type) {
 	case []any:
 		for _, one := range v {
-			c.detail(one)
+			c.addDetails(one)
 		}
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			c.detail(v[key])
+			c.addDetails(v[key])
 		}
 		name, _ := v["name"].(string)
 		var more map[string]any
 		if json.Unmarshal([]byte(c.details[name]), &more) == nil {
-			merge(v, more)
+			mergeFields(v, more)
 		}
 	}
 }
 
-// merge adds the fields of more to an object, and to the objects in it.
-func merge(to, more map[string]any) {
+// mergeFields adds the fields of more to an object, and to the objects in it.
+func mergeFields(to, more map[string]any) {
 	for key, v := range more {
 		a, whole := to[key].(map[string]any)
 		b, also := v.(map[string]any)
 		if whole && also {
-			merge(a, b)
+			mergeFields(a, b)
 			continue
 		}
 		to[key] = v

@@ -171,7 +171,7 @@ func (c *Cloud) setPoolSize(q request) (any, *failure) {
 	if f != nil {
 		return nil, f
 	}
-	count, ok := number(q.body, "nodeCount")
+	count, ok := numberOf(q.body, "nodeCount")
 	if !ok {
 		return nil, newFailure(http.StatusBadRequest, "INVALID_ARGUMENT", "nodeCount is not given")
 	}
@@ -186,7 +186,7 @@ func (c *Cloud) setPoolScaling(q request) (any, *failure) {
 	if f != nil {
 		return nil, f
 	}
-	a := object(q.body, "autoscaling")
+	a := objectOf(q.body, "autoscaling")
 	return c.begin(n, "UPDATE_CLUSTER", func() {
 		if n.Scaling = nil; a["enabled"] == true {
 			n.Scaling = a
@@ -195,7 +195,8 @@ func (c *Cloud) setPoolScaling(q request) (any, *failure) {
 }
 
 func (c *Cloud) begin(n *Pool, kind string, apply func()) any {
-	n.busy = &operation{name: fmt.Sprint("operation-", c.next()), kind: kind, target: n.UID(), gke: true, apply: apply}
+	n.busy = &operation{name: fmt.Sprint("operation-", c.nextNumber()), kind: kind, target: n.UID(), gke: true,
+		apply: apply}
 	c.operations = append(c.operations, n.busy)
 	return n.busy.render()
 }

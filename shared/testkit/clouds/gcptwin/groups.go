@@ -108,17 +108,17 @@ func (g *Group) fields() map[string]string {
 
 // aggregateThe lists the groups that render accepts, as render returns them.
 func (c *Cloud) aggregateThe(q request, name string, render func(*Group) map[string]any) (any, *failure) {
-	if f := c.unreachable(q); f != nil {
+	if f := c.unreachableFailure(q); f != nil {
 		return nil, f
 	}
 	var scopes []string
 	var things []map[string]any
 	for _, g := range c.groups {
-		if r := render(g); r != nil && matches(q, g.fields()) {
+		if r := render(g); r != nil && matchesFilter(q, g.fields()) {
 			scopes, things = append(scopes, g.scope()), append(things, r)
 		}
 	}
-	return c.aggregate(q, name, scopes, things), nil
+	return c.aggregateList(q, name, scopes, things), nil
 }
 
 func scalerOf(g *Group) map[string]any {
@@ -149,7 +149,7 @@ func (c *Cloud) listOfRegion(q request, render func(*Group) map[string]any) any 
 			things = append(things, r)
 		}
 	}
-	from, to, next := c.cut(q, len(things), "maxResults")
+	from, to, next := c.cutPage(q, len(things), "maxResults")
 	out := map[string]any{"items": things[from:to]}
 	if next != "" {
 		out["nextPageToken"] = next
@@ -162,7 +162,7 @@ func (c *Cloud) group(q request, name string) (*Group, *failure) {
 		return g.Name == name && (g.Zone == q.args[1] || g.Zone == "" && g.Region == q.args[1])
 	})
 	if n < 0 {
-		return nil, missing("projects/%s/%s/instanceGroupManagers/%s", q.args[0], q.args[1], name)
+		return nil, missingFailure("projects/%s/%s/instanceGroupManagers/%s", q.args[0], q.args[1], name)
 	}
 	return c.groups[n], nil
 }
@@ -178,7 +178,7 @@ func (c *Cloud) getGroup(q request) (any, *failure) {
 func (c *Cloud) getScaler(q request) (any, *failure) {
 	g, f := c.group(q, q.args[2])
 	if f != nil || g.Scaler == nil {
-		return nil, missing("autoscalers/%s", q.args[2])
+		return nil, missingFailure("autoscalers/%s", q.args[2])
 	}
 	return g.renderScaler(), nil
 }
@@ -205,14 +205,14 @@ func (c *Cloud) resizeGroup(q request) (any, *failure) {
 func (c *Cloud) patchScaler(q request) (any, *failure) {
 	g, f := c.group(q, q.URL.Query().Get("autoscaler"))
 	if f != nil || g.Scaler == nil {
-		return nil, missing("autoscalers/%s", q.URL.Query().Get("autoscaler"))
+		return nil, missingFailure("autoscalers/%s", q.URL.Query().Get("autoscaler"))
 	}
 	return c.groupOperation(g, "patch", func() { g.Scaler.merge(q.body) }), nil
 }
 
 // merge changes the fields of the body.
 func (s *Scaler) merge(body map[string]any) {
-	policy := object(body, "autoscalingPolicy")
+	policy := objectOf(body, "autoscalingPolicy")
 	if d, ok := body["description"].(string); ok {
 		s.Description = d
 	}
@@ -221,7 +221,7 @@ func (s *Scaler) merge(body map[string]any) {
 	}
 	for name, to := range map[string]*int64{"minNumReplicas": &s.Min, "maxNumReplicas": &s.Max,
 		"coolDownPeriodSec": &s.Cooldown} {
-		if n, ok := number(policy, name); ok {
+		if n, ok := numberOf(policy, name); ok {
 			*to = n
 		}
 	}
@@ -251,13 +251,13 @@ func (c *Cloud) insertScaler(q request) (any, *failure) {
 func (c *Cloud) deleteScaler(q request) (any, *failure) {
 	g, f := c.group(q, q.args[2])
 	if f != nil || g.Scaler == nil {
-		return nil, missing("autoscalers/%s", q.args[2])
+		return nil, missingFailure("autoscalers/%s", q.args[2])
 	}
 	return c.groupOperation(g, "delete", func() { g.Scaler = nil }), nil
 }
 
 func (c *Cloud) groupOperation(g *Group, kind string, apply func()) any {
-	o := &operation{name: fmt.Sprint("operation-", c.next()), scope: g.scope(), kind: kind, target: g.UID(),
+	o := &operation{name: fmt.Sprint("operation-", c.nextNumber()), scope: g.scope(), kind: kind, target: g.UID(),
 		apply: apply}
 	c.operations = append(c.operations, o)
 	return o.render()

@@ -40,7 +40,9 @@ func (c *Cloud) AddWorkstation(region, name string) *Managed {
 	for _, path := range []string{cluster, config} {
 		if c.findManaged(path) == nil {
 			c.AddManaged(Managed{Service: service, Path: path,
-				Body: map[string]any{"host": map[string]any{"gceInstance": map[string]any{"machineType": "e2-standard-4"}}}})
+				Body: map[string]any{"host": map[string]any{
+					"gceInstance": map[string]any{"machineType": "e2-standard-4"},
+				}}})
 		}
 	}
 	return c.AddManaged(Managed{Service: service, Path: config + "/workstations/" + name,
@@ -135,7 +137,7 @@ func (c *Cloud) listManaged(q request) (any, *failure) {
 			found = append(found, m.render())
 		}
 	}
-	from, to, next := c.cut(q, len(found), "pageSize")
+	from, to, next := c.cutPage(q, len(found), "pageSize")
 	return map[string]any{want[len(want)-1]: found[from:to], "nextPageToken": next}, nil
 }
 

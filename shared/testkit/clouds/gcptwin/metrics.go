@@ -93,7 +93,7 @@ func (c *Cloud) listSeries(q request) (any, *failure) {
 	if fields := query["aggregation.groupByFields"]; len(fields) > 0 {
 		matching = reduced(matching, fields, query.Get("aggregation.crossSeriesReducer"))
 	}
-	a, b, next := c.cut(q, len(matching), "pageSize")
+	a, b, next := c.cutPage(q, len(matching), "pageSize")
 	found := []any{}
 	for _, s := range matching[a:b] {
 		found = append(found, s.render(from, to))

@@ -34,11 +34,11 @@ func (c *Cloud) AddMembers(members ...Member) {
 
 // ChangeMember changes a project that was added.
 func (c *Cloud) ChangeMember(id string, change func(*Member)) {
-	c.ChangeLocked(func() { change(c.member(id)) })
+	c.ChangeLocked(func() { change(c.findMember(id)) })
 }
 
-// member finds a project that was added; nil when there is none.
-func (c *Cloud) member(id string) *Member {
+// findMember finds a project that was added; nil when there is none.
+func (c *Cloud) findMember(id string) *Member {
 	for _, m := range c.members {
 		if m.ID == id {
 			return m
@@ -65,19 +65,19 @@ func (m *Member) row() map[string]any {
 	}
 }
 
-func (m *Member) answer() (any, *failure) {
+func (m *Member) projectAnswer() (any, *failure) {
 	if m.Refuses {
 		return nil, newFailure(http.StatusForbidden, "PERMISSION_DENIED", "The caller does not have permission")
 	}
 	return m.row(), nil
 }
 
-// foreign answers requests for a project that was added, which is empty.
-func (c *Cloud) foreign(q request) (any, *failure, bool) {
+// answerForeign answers requests for a project that was added, which is empty.
+func (c *Cloud) answerForeign(q request) (any, *failure, bool) {
 	if len(q.args) == 0 || q.args[0] == Project || q.op == "resourcemanager.projects.get" {
 		return nil, nil, false
 	}
-	m := c.member(q.args[0])
+	m := c.findMember(q.args[0])
 	switch {
 	case m == nil:
 		return nil, nil, false
@@ -130,7 +130,7 @@ func (c *Cloud) listed(q request, name string, all []any) (any, *failure) {
 	if q.URL.Query().Get("parent") == "" {
 		return nil, newFailure(http.StatusBadRequest, "INVALID_ARGUMENT", "The parent must be given.")
 	}
-	from, to, next := c.cut(q, len(all), "pageSize")
+	from, to, next := c.cutPage(q, len(all), "pageSize")
 	return map[string]any{name: all[from:to], "nextPageToken": next}, nil
 }
 

@@ -66,7 +66,7 @@ func (c *Cloud) listServices(q request) (any, *failure) {
 			found = append(found, s.render())
 		}
 	}
-	from, to, next := c.cut(q, len(found), "pageSize")
+	from, to, next := c.cutPage(q, len(found), "pageSize")
 	return map[string]any{"services": found[from:to], "nextPageToken": next}, nil
 }
 
@@ -113,7 +113,7 @@ func (c *Cloud) patchService(q request) (any, *failure) {
 func (s *Service) set(field string, body map[string]any) bool {
 	if field == "annotations" {
 		s.Annotations = map[string]string{}
-		for k, v := range object(body, "annotations") {
+		for k, v := range objectOf(body, "annotations") {
 			s.Annotations[k], _ = v.(string)
 		}
 		return true
@@ -122,7 +122,7 @@ func (s *Service) set(field string, body map[string]any) bool {
 		"scaling.manualInstanceCount": &s.Manual, "scaling.minInstanceCount": &s.Min,
 		"scaling.maxInstanceCount": &s.Max,
 	}[field]
-	n, ok := number(object(body, "scaling"), field[strings.LastIndex(field, ".")+1:])
+	n, ok := numberOf(objectOf(body, "scaling"), field[strings.LastIndex(field, ".")+1:])
 	if known && ok {
 		*to = n
 	}

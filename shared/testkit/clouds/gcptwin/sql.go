@@ -51,7 +51,7 @@ func (c *Cloud) Fail(d *Database, code, message string) {
 func (c *Cloud) beginOperation(d *Database, kind string) *databaseOperation {
 	o := &databaseOperation{kind: kind, status: "RUNNING"}
 	d.operations = slices.Insert(d.operations, 0, o)
-	c.operations = append(c.operations, &operation{name: fmt.Sprint("sql-", c.next()), apply: func() {
+	c.operations = append(c.operations, &operation{name: fmt.Sprint("sql-", c.nextNumber()), apply: func() {
 		o.status = "DONE"
 	}})
 	return o
@@ -84,7 +84,7 @@ func (c *Cloud) listDatabases(q request) (any, *failure) {
 			found = append(found, d.render())
 		}
 	}
-	from, to, next := c.cut(q, len(found), "maxResults")
+	from, to, next := c.cutPage(q, len(found), "maxResults")
 	out := map[string]any{"items": found[from:to], "nextPageToken": next}
 	var warnings []any
 	for _, scope := range c.Unreachable {
@@ -119,7 +119,7 @@ func (c *Cloud) patchDatabase(q request) (any, *failure) {
 	if f != nil {
 		return nil, f
 	}
-	settings := object(q.body, "settings")
+	settings := objectOf(q.body, "settings")
 	policy, _ := settings["activationPolicy"].(string)
 	switch {
 	case slices.ContainsFunc(d.operations, func(o *databaseOperation) bool { return o.status != "DONE" }):

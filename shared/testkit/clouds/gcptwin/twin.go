@@ -95,7 +95,7 @@ func newFailure(status int, reason, format string, args ...any) *failure {
 	return &failure{status: status, reason: reason, message: fmt.Sprintf(format, args...)}
 }
 
-func missing(what string, args ...any) *failure {
+func missingFailure(what string, args ...any) *failure {
 	return newFailure(http.StatusNotFound, "notFound", "The resource '%s' was not found", fmt.Sprintf(what, args...))
 }
 
@@ -168,13 +168,13 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	q, handle := decode(r)
+	q, handle := decodeRequest(r)
 	c.calls = append(c.calls, Call{q.op, r.Method, r.URL.Path, r.URL.Query(), q.raw})
-	if f := c.refuse(q); f != nil {
+	if f := c.refuseRequest(q); f != nil {
 		q.writeError(w, f)
 		return false
 	}
-	fault, failed := c.fault(q)
+	fault, failed := c.takeFault(q)
 	if failed && !fault.Lost {
 		q.writeError(w, &failure{fault.Status, fault.Reason, fault.Message, fault.Consumer, fault.RetryAfter})
 		return false
@@ -183,7 +183,7 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 		q.writeError(w, newFailure(http.StatusNotFound, "notFound", "%s %s is no method here", r.Method, r.URL.Path))
 		return false
 	}
-	answer, f, known := c.foreign(q)
+	answer, f, known := c.answerForeign(q)
 	if !known {
 		answer, f = handle(c, q)
 	}
@@ -193,13 +193,13 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 	case f != nil:
 		q.writeError(w, f)
 	default:
-		writeJSON(w, http.StatusOK, c.described(answer))
+		writeJSON(w, http.StatusOK, c.withDetails(answer))
 	}
 	return false
 }
 
-// refuse answers requests without a token, and throttled ones: Compute Engine with 403, the newer APIs with 429.
-func (c *Cloud) refuse(q request) *failure {
+// refuseRequest answers requests without a token, and throttled ones: Compute Engine with 403, the newer APIs with 429.
+func (c *Cloud) refuseRequest(q request) *failure {
 	token := strings.TrimPrefix(q.Header.Get("Authorization"), "Bearer ")
 	if !isMinting(q.op) && !c.tokens[token] {
 		return newFailure(http.StatusUnauthorized, "UNAUTHENTICATED", "Request had invalid authentication credentials.")
@@ -214,7 +214,7 @@ func (c *Cloud) refuse(q request) *failure {
 	return newFailure(http.StatusTooManyRequests, "RESOURCE_EXHAUSTED", "Quota exceeded")
 }
 
-func (c *Cloud) fault(q request) (Fault, bool) {
+func (c *Cloud) takeFault(q request) (Fault, bool) {
 	for i := range c.faults {
 		f := &c.faults[i]
 		if (f.Op == "*" || f.Op == q.op) && f.Times != 0 {
@@ -225,8 +225,8 @@ func (c *Cloud) fault(q request) (Fault, bool) {
 	return Fault{}, false
 }
 
-// next returns a new number.
-func (c *Cloud) next() int {
+// nextNumber returns a new number.
+func (c *Cloud) nextNumber() int {
 	c.serial++
 	return c.serial
 }

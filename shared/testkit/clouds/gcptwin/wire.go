@@ -26,11 +26,11 @@ const (
 )
 
 // routes are all methods of the twin.
-var routes = compile([]route{
-	{method: "POST", pattern: "token", op: "oauth2.token", handle: (*Cloud).mint},
-	{method: "POST", pattern: "v1/token", op: "sts.token", handle: (*Cloud).exchange},
+var routes = compileRoutes([]route{
+	{method: "POST", pattern: "token", op: "oauth2.token", handle: (*Cloud).mintToken},
+	{method: "POST", pattern: "v1/token", op: "sts.token", handle: (*Cloud).exchangeToken},
 	{method: "POST", pattern: "v1/projects/-/serviceAccounts/{}:generateAccessToken",
-		op: "iam.serviceAccounts.getAccessToken", handle: (*Cloud).impersonate},
+		op: "iam.serviceAccounts.getAccessToken", handle: (*Cloud).impersonateAccount},
 	{method: "GET", pattern: "v3/projects", op: "resourcemanager.projects.list", handle: (*Cloud).listProjects},
 	{method: "GET", pattern: "v3/folders", op: "resourcemanager.folders.list", handle: (*Cloud).listFolders},
 	{method: "GET", pattern: "v3/folders/{}", op: "resourcemanager.folders.get", handle: (*Cloud).getUnit},
@@ -165,20 +165,21 @@ var routes = compile([]route{
 		handle: (*Cloud).listTables},
 	{method: "GET", pattern: "bigquery/v2/projects/{}/datasets/{}/tables/{}", op: "bigquery.tables.get",
 		handle: (*Cloud).getTable},
-	{method: "POST", pattern: "bigquery/v2/projects/{}/queries", op: "bigquery.jobs.query", handle: (*Cloud).query},
+	{method: "POST", pattern: "bigquery/v2/projects/{}/queries", op: "bigquery.jobs.query",
+		handle: (*Cloud).answerQuery},
 	{method: "GET", pattern: "bigquery/v2/projects/{}/queries/{}", op: "bigquery.jobs.getQueryResults",
 		handle: (*Cloud).queryResults},
 })
 
-func compile(all []route) []route {
+func compileRoutes(all []route) []route {
 	for i, r := range all {
 		all[i].re = regexp.MustCompile("^/" + strings.ReplaceAll(r.pattern, "{}", "([^/:]+)") + "$")
 	}
 	return all
 }
 
-// decode finds the method that is called.
-func decode(r *http.Request) (request, handler) {
+// decodeRequest finds the method that is called.
+func decodeRequest(r *http.Request) (request, handler) {
 	q := request{Request: r}
 	if r.Body != nil {
 		raw, _ := io.ReadAll(r.Body)
@@ -230,8 +231,8 @@ func (q request) writeError(w http.ResponseWriter, f *failure) {
 	writeJSON(w, f.status, map[string]any{"error": e})
 }
 
-// cut cuts the page that is asked for out of n things: the bounds, and the token of the next page.
-func (c *Cloud) cut(q request, n int, sizeName string) (from, to int, next string) {
+// cutPage cuts the page that is asked for out of n things: the bounds, and the token of the next page.
+func (c *Cloud) cutPage(q request, n int, sizeName string) (from, to int, next string) {
 	size, err := strconv.Atoi(q.URL.Query().Get(sizeName))
 	if err != nil || size <= 0 {
 		size = 100
@@ -249,8 +250,8 @@ func (c *Cloud) cut(q request, n int, sizeName string) (from, to int, next strin
 
 var equals = regexp.MustCompile(`^(\w+) eq "?([^"]*)"?$`)
 
-// matches evaluates a filter of Compute Engine's with a regular expression, which has to match all of the field.
-func matches(q request, fields map[string]string) bool {
+// matchesFilter evaluates a filter of Compute Engine's with a regular expression, which has to match all of the field.
+func matchesFilter(q request, fields map[string]string) bool {
 	filter := q.URL.Query().Get("filter")
 	if filter == "" {
 		return true
@@ -259,7 +260,7 @@ func matches(q request, fields map[string]string) bool {
 	if m == nil {
 		return false
 	}
-	re := expression(m[2])
+	re := compileExpression(m[2])
 	return re != nil && re.MatchString(fields[m[1]])
 }
 
@@ -267,7 +268,7 @@ func matches(q request, fields map[string]string) bool {
 // none.
 var expressions sync.Map
 
-func expression(text string) *regexp.Regexp {
+func compileExpression(text string) *regexp.Regexp {
 	if known, ok := expressions.Load(text); ok {
 		return known.(*regexp.Regexp) //nolint:forcetypeassert // it holds nothing else
 	}
@@ -279,13 +280,13 @@ func expression(text string) *regexp.Regexp {
 	return re
 }
 
-// number reads a number of a body; false when it is not there.
-func number(body map[string]any, name string) (int64, bool) {
+// numberOf reads a number of a body; false when it is not there.
+func numberOf(body map[string]any, name string) (int64, bool) {
 	f, ok := body[name].(float64)
 	return int64(f), ok
 }
 
-func object(body map[string]any, name string) map[string]any {
+func objectOf(body map[string]any, name string) map[string]any {
 	o, _ := body[name].(map[string]any)
 	return o
 }

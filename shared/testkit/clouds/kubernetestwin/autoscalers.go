@@ -6,45 +6,46 @@ import (
 	"strings"
 )
 
-// create adds an object that is not there yet.
-func (c *Cluster) create(q request) (any, *failure) {
+// createObject adds an object that is not there yet.
+func (c *Cluster) createObject(q request) (any, *failure) {
 	var o fields
 	if err := json.Unmarshal(q.body, &o); err != nil {
 		return nil, newFailure(http.StatusBadRequest, "BadRequest", "error decoding: %s", err)
 	}
-	meta := at(o, "metadata")
-	if c.objects[q.resource][place(q.ns, text(meta["name"]))] != nil {
+	meta := valueAt(o, "metadata")
+	if c.objects[q.resource][placeName(q.ns, textOf(meta["name"]))] != nil {
 		return nil, newFailure(
 			http.StatusConflict, "AlreadyExists", "%s %q already exists",
-			strings.TrimSuffix(q.resource+"."+q.group, "."), text(meta["name"]))
+			strings.TrimSuffix(q.resource+"."+q.group, "."), textOf(meta["name"]))
 	}
-	if f := invalid(q.resource, o); f != nil {
+	if f := invalidAutoscaler(q.resource, o); f != nil {
 		return nil, f
 	}
 	meta["namespace"] = q.ns
-	c.add(q.resource, o)
+	c.addObject(q.resource, o)
 	return o, nil
 }
 
-// delete removes an object, if it is still the one whose uid the body names.
-func (c *Cluster) delete(q request, o fields) (any, *failure) {
+// deleteObject removes an object, if it is still the one whose uid the body names.
+func (c *Cluster) deleteObject(q request, o fields) (any, *failure) {
 	var options fields
 	_ = json.Unmarshal(q.body, &options) // no body is no condition
-	if uid := at(options, "preconditions")["uid"]; uid != nil && uid != at(o, "metadata")["uid"] {
+	if uid := valueAt(options, "preconditions")["uid"]; uid != nil && uid != valueAt(o, "metadata")["uid"] {
 		return nil, newFailure(http.StatusConflict, "Conflict", "Precondition failed: UID in precondition: %v, UID "+
-			"in object meta: %v", uid, at(o, "metadata")["uid"])
+			"in object meta: %v", uid, valueAt(o, "metadata")["uid"])
 	}
 	delete(c.objects[q.resource], q.place())
 	return fields{"kind": "Status", "apiVersion": "v1", "status": "Success"}, nil
 }
 
-// invalid refuses an autoscaler as an API server does, and gives one without metrics the one that it has by default.
-func invalid(resource string, o fields) *failure {
+// invalidAutoscaler refuses an autoscaler as an API server does, and gives one without metrics the one that it has by
+// default.
+func invalidAutoscaler(resource string, o fields) *failure {
 	if resource != "horizontalpodautoscalers" {
 		return nil
 	}
-	spec := at(o, "spec")
-	least, most := number(spec["minReplicas"], 1), number(spec["maxReplicas"], 0)
+	spec := valueAt(o, "spec")
+	least, most := numberOf(spec["minReplicas"], 1), numberOf(spec["maxReplicas"], 0)
 	if least < 1 || most < least {
 		return newFailure(http.StatusUnprocessableEntity, "Invalid",
 			"spec.minReplicas: Invalid value: %d: must be from 1 to maxReplicas %d", least, most)

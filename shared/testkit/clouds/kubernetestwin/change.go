@@ -9,41 +9,41 @@ import (
 	"strings"
 )
 
-// patch merges the body into the object (RFC 7386), if the object is still the version that the body names.
-func (c *Cluster) patch(q request, o fields) (any, *failure) {
+// patchObject merges the body into the object (RFC 7386), if the object is still the version that the body names.
+func (c *Cluster) patchObject(q request, o fields) (any, *failure) {
 	var p fields
 	if err := json.Unmarshal(q.body, &p); err != nil {
 		return nil, newFailure(http.StatusBadRequest, "BadRequest", "error decoding patch: %s", err)
 	}
-	meta := at(o, "metadata")
-	if v := at(p, "metadata")["resourceVersion"]; v != nil && v != meta["resourceVersion"] {
+	meta := valueAt(o, "metadata")
+	if v := valueAt(p, "metadata")["resourceVersion"]; v != nil && v != meta["resourceVersion"] {
 		return nil, newFailure(http.StatusConflict, "Conflict",
 			"Operation cannot be fulfilled on %s %q: the object has been modified; please apply your changes to the "+
 				"latest version and try again",
 			strings.TrimSuffix(q.resource+"."+q.group, "."), q.name)
 	}
 	if q.sub == "scale" { // of a scale, only the replicas are the object's
-		p = fields{"spec": fields{"replicas": at(p, "spec")["replicas"]}}
+		p = fields{"spec": fields{"replicas": valueAt(p, "spec")["replicas"]}}
 	}
-	next := merge(clone(o), p).(fields)
-	if n := number(at(next, "spec")["replicas"], 0); n < 0 {
+	next := mergePatch(cloneFields(o), p).(fields)
+	if n := numberOf(valueAt(next, "spec")["replicas"], 0); n < 0 {
 		return nil, newFailure(http.StatusUnprocessableEntity, "Invalid", "%s %q is invalid: spec.replicas: Invalid "+
 			"value: %d: must be greater than or equal to 0", q.resource, q.name, n)
 	}
-	if f := invalid(q.resource, next); f != nil {
+	if f := invalidAutoscaler(q.resource, next); f != nil {
 		return nil, f
 	}
-	if same(next, o) {
+	if sameJSON(next, o) {
 		return scaleOf(q, o), nil // a change that changes nothing makes no version
 	}
 	recordManager(next, o, q.query.Get("fieldManager"))
-	specChanged := !same(next["spec"], o["spec"])
+	specChanged := !sameJSON(next["spec"], o["spec"])
 	clear(o)
 	maps.Copy(o, next)
 	if specChanged {
-		c.generate(o)
+		c.countGeneration(o)
 	} else {
-		c.touch(o)
+		c.touchObject(o)
 	}
 	return scaleOf(q, o), nil
 }
@@ -53,16 +53,16 @@ func scaleOf(q request, o fields) any {
 	if q.sub != "scale" {
 		return o
 	}
-	meta := at(o, "metadata")
+	meta := valueAt(o, "metadata")
 	return fields{
-		"kind": "Scale", "apiVersion": "autoscaling/v1", "spec": fields{"replicas": replicas(o)},
+		"kind": "Scale", "apiVersion": "autoscaling/v1", "spec": fields{"replicas": wantedReplicas(o)},
 		"metadata": fields{"name": meta["name"], "namespace": meta["namespace"],
 			"resourceVersion": meta["resourceVersion"]},
 	}
 }
 
-// merge is a JSON merge patch.
-func merge(into, patch any) any {
+// mergePatch is a JSON merge patch.
+func mergePatch(into, patch any) any {
 	p, ok := patch.(fields)
 	if !ok {
 		return patch
@@ -75,14 +75,14 @@ func merge(into, patch any) any {
 		if v == nil {
 			delete(out, k)
 		} else {
-			out[k] = merge(out[k], v)
+			out[k] = mergePatch(out[k], v)
 		}
 	}
 	return out
 }
 
-// at returns the object at a path; an empty one if there is none.
-func at(o fields, path ...string) fields {
+// valueAt returns the object at a path; an empty one if there is none.
+func valueAt(o fields, path ...string) fields {
 	for _, p := range path {
 		next, _ := o[p].(fields)
 		o = next
@@ -93,8 +93,8 @@ func at(o fields, path ...string) fields {
 	return o
 }
 
-// number reads a number, however JSON or a test spelled it.
-func number(v any, absent int64) int64 {
+// numberOf reads a number, however JSON or a test spelled it.
+func numberOf(v any, absent int64) int64 {
 	switch n := v.(type) {
 	case int64:
 		return n
@@ -107,20 +107,20 @@ func number(v any, absent int64) int64 {
 	}
 }
 
-func text(v any) string {
+func textOf(v any) string {
 	s, _ := v.(string)
 	return s
 }
 
-func place(ns, name string) string {
+func placeName(ns, name string) string {
 	if ns == "" {
 		return name
 	}
 	return ns + "/" + name
 }
 
-// clone copies by way of JSON, but for generations, which stay numbers of Go.
-func clone(o fields) fields {
+// cloneFields copies by way of JSON, but for generations, which stay numbers of Go.
+func cloneFields(o fields) fields {
 	if o == nil {
 		return nil
 	}
@@ -128,13 +128,13 @@ func clone(o fields) fields {
 	var out fields
 	_ = json.Unmarshal(b, &out)
 	if meta, ok := out["metadata"].(fields); ok {
-		meta["generation"] = number(meta["generation"], 1)
+		meta["generation"] = numberOf(meta["generation"], 1)
 	}
 	return out
 }
 
-// same reports whether two values have the same JSON.
-func same(a, b any) bool {
+// sameJSON reports whether two values have the same JSON.
+func sameJSON(a, b any) bool {
 	var x, y any
 	p, _ := json.Marshal(a)
 	q, _ := json.Marshal(b)
@@ -162,11 +162,11 @@ func Targeting(ns, name string, spec map[string]any) map[string]any {
 // Annotations returns the annotations of an object.
 func Annotations(o map[string]any) map[string]string {
 	out := map[string]string{}
-	for k, v := range at(o, "metadata", "annotations") {
+	for k, v := range valueAt(o, "metadata", "annotations") {
 		out[k] = fmt.Sprint(v)
 	}
 	return out
 }
 
 // Replicas returns how many replicas an object wants.
-func Replicas(o map[string]any) int64 { return replicas(o) }
+func Replicas(o map[string]any) int64 { return wantedReplicas(o) }

@@ -17,102 +17,102 @@ func (c *Cluster) Settle() {
 	for at, spec := range c.healed {
 		var resource, name string
 		_, _ = fmt.Sscan(at, &resource, &name) // two words, made by Heal
-		if o := c.objects[resource][name]; o != nil && !same(o["spec"], spec) {
-			before := clone(o)
-			o["spec"] = clone(spec)
+		if o := c.objects[resource][name]; o != nil && !sameJSON(o["spec"], spec) {
+			before := cloneFields(o)
+			o["spec"] = cloneFields(spec)
 			recordManager(o, before, "gitops-controller")
-			c.generate(o)
+			c.countGeneration(o)
 		}
 	}
 	for _, h := range c.objects["horizontalpodautoscalers"] {
-		c.autoscale(h)
+		c.autoscaleTarget(h)
 	}
 	for _, s := range c.objects["scaledobjects"] {
 		c.kedaScale(s)
 	}
 	for resource := range c.objects {
 		for _, at := range slices.Sorted(maps.Keys(c.objects[resource])) {
-			c.settle(resource, c.objects[resource][at])
+			c.settleWorkload(resource, c.objects[resource][at])
 		}
 	}
 }
 
-// generate counts a change of the spec.
-func (c *Cluster) generate(o fields) {
+// countGeneration counts a change of the spec.
+func (c *Cluster) countGeneration(o fields) {
 	meta := o["metadata"].(fields)
 	meta["generation"] = meta["generation"].(int64) + 1
-	c.touch(o)
+	c.touchObject(o)
 }
 
-// targeted returns the target of an autoscaler.
-func (c *Cluster) targeted(o fields) fields {
-	t := at(o, "spec", "scaleTargetRef")
+// targetOf returns the target of an autoscaler.
+func (c *Cluster) targetOf(o fields) fields {
+	t := valueAt(o, "spec", "scaleTargetRef")
 	for resource, kind := range kinds {
 		if scalable[resource] && (kind == t["kind"] || t["kind"] == nil && kind == "Deployment") {
-			return c.objects[resource][place(text(at(o, "metadata")["namespace"]), text(t["name"]))]
+			return c.objects[resource][placeName(textOf(valueAt(o, "metadata")["namespace"]), textOf(t["name"]))]
 		}
 	}
 	return nil
 }
 
-// autoscale acts as a HorizontalPodAutoscaler: it leaves a target at 0 alone, and else keeps it between minimum and
-// maximum.
-func (c *Cluster) autoscale(h fields) {
-	w := c.targeted(h)
-	if w == nil || replicas(w) == 0 {
+// autoscaleTarget acts as a HorizontalPodAutoscaler: it leaves a target at 0 alone, and else keeps it between minimum
+// and maximum.
+func (c *Cluster) autoscaleTarget(h fields) {
+	w := c.targetOf(h)
+	if w == nil || wantedReplicas(w) == 0 {
 		return
 	}
-	spec := at(h, "spec")
-	want := min(max(replicas(w), number(spec["minReplicas"], 1)), number(spec["maxReplicas"], 1<<30))
-	if want != replicas(w) {
-		c.resize(w, want, "kube-controller-manager")
+	spec := valueAt(h, "spec")
+	want := min(max(wantedReplicas(w), numberOf(spec["minReplicas"], 1)), numberOf(spec["maxReplicas"], 1<<30))
+	if want != wantedReplicas(w) {
+		c.resizeWorkload(w, want, "kube-controller-manager")
 	}
 }
 
-// resize has a controller set the replicas of a workload.
-func (c *Cluster) resize(w fields, want int64, manager string) {
-	at(w, "spec")["replicas"] = want
+// resizeWorkload has a controller set the replicas of a workload.
+func (c *Cluster) resizeWorkload(w fields, want int64, manager string) {
+	valueAt(w, "spec")["replicas"] = want
 	setManager(w, []string{"spec", "replicas"}, manager, true)
-	c.generate(w)
+	c.countGeneration(w)
 }
 
 // kedaScale acts as KEDA while there are events: its target runs unless it is paused.
 func (c *Cluster) kedaScale(s fields) {
-	w := c.targeted(s)
-	notes := at(s, "metadata", "annotations")
+	w := c.targetOf(s)
+	notes := valueAt(s, "metadata", "annotations")
 	paused, fixed := notes["autoscaling.keda.sh/paused-replicas"]
-	want := max(replicas(w), number(at(s, "spec")["minReplicaCount"], 1))
+	want := max(wantedReplicas(w), numberOf(valueAt(s, "spec")["minReplicaCount"], 1))
 	if fixed {
-		_, _ = fmt.Sscan(text(paused), &want) // KEDA ignores an annotation that it cannot read
+		_, _ = fmt.Sscan(textOf(paused), &want) // KEDA ignores an annotation that it cannot read
 	}
-	if w == nil || notes["autoscaling.keda.sh/paused"] == "true" || want == replicas(w) {
+	if w == nil || notes["autoscaling.keda.sh/paused"] == "true" || want == wantedReplicas(w) {
 		return
 	}
-	c.resize(w, want, "keda-operator")
+	c.resizeWorkload(w, want, "keda-operator")
 }
 
-// settle brings a workload to its wanted state. Pods that end stay for one step.
-func (c *Cluster) settle(resource string, o fields) {
+// settleWorkload brings a workload to its wanted state. Pods that end stay for one step.
+func (c *Cluster) settleWorkload(resource string, o fields) {
 	if !scalable[resource] && resource != "daemonsets" {
 		return
 	}
-	meta, was := at(o, "metadata"), number(at(o, "status")["replicas"], 0)
-	want := replicas(o)
+	meta, was := valueAt(o, "metadata"), numberOf(valueAt(o, "status")["replicas"], 0)
+	want := wantedReplicas(o)
 	status := fields{"observedGeneration": meta["generation"], "replicas": want, "readyReplicas": want}
 	switch resource {
 	case "rollouts":
 		status["observedGeneration"] = fmt.Sprint(meta["generation"])
 	case "daemonsets":
-		was, want = number(at(o, "status")["currentNumberScheduled"], 0), nodesOf(o)
+		was, want = numberOf(valueAt(o, "status")["currentNumberScheduled"], 0), nodesOf(o)
 		status = fields{"observedGeneration": meta["generation"], "desiredNumberScheduled": want,
 			"currentNumberScheduled": want, "numberReady": want}
 	}
-	if same(o["status"], status) {
+	if sameJSON(o["status"], status) {
 		c.removePods(o)
 		return
 	}
 	o["status"] = status
-	c.touch(o)
+	c.touchObject(o)
 	if want < was {
 		c.endPods(o)
 		c.dropClaims(resource, o, want)
@@ -124,7 +124,7 @@ var nodeLabels = fields{"kubernetes.io/os": "linux", "disk": "ssd"}
 
 // nodesOf counts the nodes that the selector of a DaemonSet takes.
 func nodesOf(o fields) int64 {
-	for k, v := range at(o, "spec", "template", "spec", "nodeSelector") {
+	for k, v := range valueAt(o, "spec", "template", "spec", "nodeSelector") {
 		if nodeLabels[k] != v {
 			return 0
 		}
@@ -134,40 +134,42 @@ func nodesOf(o fields) int64 {
 
 // endPods leaves one pod of the workload that is ending.
 func (c *Cluster) endPods(o fields) {
-	meta := at(o, "metadata")
+	meta := valueAt(o, "metadata")
 	pod := fields{
 		"kind": "Pod", "apiVersion": "v1", "status": fields{"phase": "Running"},
 		"metadata": fields{
-			"namespace": meta["namespace"], "name": text(meta["name"]) + "-ending",
-			"labels":            at(o, "spec", "selector")["matchLabels"],
+			"namespace": meta["namespace"], "name": textOf(meta["name"]) + "-ending",
+			"labels":            valueAt(o, "spec", "selector")["matchLabels"],
 			"deletionTimestamp": "2026-03-01T09:00:00Z", "resourceVersion": "1",
 		},
 	}
 	if c.objects["pods"] == nil {
 		c.objects["pods"] = map[string]fields{}
 	}
-	c.objects["pods"][place(text(meta["namespace"]), text(meta["name"])+"-ending")] = pod
+	c.objects["pods"][placeName(textOf(meta["namespace"]), textOf(meta["name"])+"-ending")] = pod
 }
 
 func (c *Cluster) removePods(o fields) {
-	meta := at(o, "metadata")
-	delete(c.objects["pods"], place(text(meta["namespace"]), text(meta["name"])+"-ending"))
+	meta := valueAt(o, "metadata")
+	delete(c.objects["pods"], placeName(textOf(meta["namespace"]), textOf(meta["name"])+"-ending"))
 }
 
 // dropClaims deletes the volume claims that a StatefulSet with whenScaled Delete does not keep.
 func (c *Cluster) dropClaims(resource string, o fields, want int64) {
-	if resource != "statefulsets" || at(o, "spec", "persistentVolumeClaimRetentionPolicy")["whenScaled"] != "Delete" {
+	if resource != "statefulsets" ||
+		valueAt(o, "spec", "persistentVolumeClaimRetentionPolicy")["whenScaled"] != "Delete" {
 		return
 	}
-	meta := at(o, "metadata")
+	meta := valueAt(o, "metadata")
 	maps.DeleteFunc(c.objects["persistentvolumeclaims"], func(_ string, claim fields) bool {
-		return at(claim, "metadata")["of"] == meta["name"] && number(at(claim, "metadata")["index"], 0) >= want
+		return valueAt(claim, "metadata")["of"] == meta["name"] &&
+			numberOf(valueAt(claim, "metadata")["index"], 0) >= want
 	})
 }
 
-func replicas(o fields) int64 {
+func wantedReplicas(o fields) int64 {
 	if o == nil {
 		return 0
 	}
-	return number(at(o, "spec")["replicas"], 1)
+	return numberOf(valueAt(o, "spec")["replicas"], 1)
 }

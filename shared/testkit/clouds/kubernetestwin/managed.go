@@ -11,9 +11,9 @@ var managedPaths = [][]string{
 func recordManager(now, before fields, manager string) {
 	for _, path := range managedPaths {
 		last := len(path) - 1
-		is, there := at(now, path[:last]...)[path[last]]
-		was, had := at(before, path[:last]...)[path[last]]
-		if there != had || !same(is, was) {
+		is, there := valueAt(now, path[:last]...)[path[last]]
+		was, had := valueAt(before, path[:last]...)[path[last]]
+		if there != had || !sameJSON(is, was) {
 			setManager(now, path, manager, there)
 		}
 	}
@@ -21,11 +21,11 @@ func recordManager(now, before fields, manager string) {
 
 // setManager replaces the entry of a field. A field that is gone has none.
 func setManager(o fields, path []string, manager string, there bool) {
-	meta := at(o, "metadata")
+	meta := valueAt(o, "metadata")
 	entries, _ := meta["managedFields"].([]any)
 	kept := []any{}
 	for _, e := range entries {
-		if entry, ok := e.(fields); ok && !hasPath(at(entry, "fieldsV1"), path) {
+		if entry, ok := e.(fields); ok && !hasPath(valueAt(entry, "fieldsV1"), path) {
 			kept = append(kept, entry)
 		}
 	}

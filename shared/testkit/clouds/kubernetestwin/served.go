@@ -23,8 +23,8 @@ func (c *Cluster) servedGroups() fields {
 	return fields{"kind": "APIGroupList", "apiVersion": "v1", "groups": list}
 }
 
-// served lists the resources of a group and version.
-func served(gv string) fields {
+// servedResources lists the resources of a group and version.
+func servedResources(gv string) fields {
 	list := []any{}
 	for _, r := range slices.Sorted(maps.Keys(kinds)) {
 		if groupVersion(r) == gv {

@@ -181,11 +181,11 @@ func (c *Cluster) ForgetCalls() {
 func (c *Cluster) Add(resource string, o fields) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_ = invalid(resource, o) // tests may add objects that an API server would refuse
-	return c.add(resource, o)
+	_ = invalidAutoscaler(resource, o) // tests may add objects that an API server would refuse
+	return c.addObject(resource, o)
 }
 
-func (c *Cluster) add(resource string, o fields) string {
+func (c *Cluster) addObject(resource string, o fields) string {
 	meta := o["metadata"].(fields)
 	c.version++
 	meta["uid"], meta["generation"] = fmt.Sprintf("00000000-0000-4000-8000-%012d", c.version), int64(1)
@@ -196,9 +196,9 @@ func (c *Cluster) add(resource string, o fields) string {
 		c.objects[resource] = map[string]fields{}
 	}
 	recordManager(o, nil, "its-maker")
-	at := place(text(meta["namespace"]), text(meta["name"]))
+	at := placeName(textOf(meta["namespace"]), textOf(meta["name"]))
 	c.objects[resource][at] = o
-	c.settle(resource, o)
+	c.settleWorkload(resource, o)
 	return at
 }
 
@@ -206,7 +206,7 @@ func (c *Cluster) add(resource string, o fields) string {
 func (c *Cluster) Get(resource, at string) map[string]any {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return clone(c.objects[resource][at])
+	return cloneFields(c.objects[resource][at])
 }
 
 // Remove takes an object away.
@@ -230,14 +230,14 @@ func (c *Cluster) ChangeLocked(resource, at string, do func(fields)) {
 
 func (c *Cluster) changeLocked(resource, at string, do func(fields)) {
 	o := c.objects[resource][at]
-	before := clone(o)
+	before := cloneFields(o)
 	do(o)
 	recordManager(o, before, "somebody")
-	c.touch(o)
+	c.touchObject(o)
 }
 
-// touch gives an object a new version.
-func (c *Cluster) touch(o fields) {
+// touchObject gives an object a new version.
+func (c *Cluster) touchObject(o fields) {
 	c.version++
 	o["metadata"].(fields)["resourceVersion"] = strconv.Itoa(c.version)
 }
@@ -246,7 +246,7 @@ func (c *Cluster) touch(o fields) {
 func (c *Cluster) Heal(resource, at string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.healed[resource+" "+at] = clone(c.objects[resource][at])["spec"].(fields)
+	c.healed[resource+" "+at] = cloneFields(c.objects[resource][at])["spec"].(fields)
 }
 
 // StallControllers has the controllers take nothing in, or go on.

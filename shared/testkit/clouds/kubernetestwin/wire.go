@@ -75,7 +75,7 @@ func (q request) op() string {
 	return q.verb + " " + name
 }
 
-func (q request) place() string { return place(q.ns, q.name) }
+func (q request) place() string { return placeName(q.ns, q.name) }
 
 // failure is an error answer.
 type failure struct {
@@ -130,16 +130,16 @@ func (c *Cluster) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 	if c.between != nil {
 		c.between(q.op())
 	}
-	if f := c.refuse(r, q); f != nil {
+	if f := c.refuseRequest(r, q); f != nil {
 		*code = writeFailure(w, f)
 		return false
 	}
-	fault, failed := c.fault(q)
+	fault, failed := c.takeFault(q)
 	if failed && !fault.Lost {
 		*code = writeFailure(w, &failure{code: fault.Code, reason: fault.Reason, message: fault.Message})
 		return false
 	}
-	answer, f := c.answer(q)
+	answer, f := c.answerRequest(q)
 	switch {
 	case failed:
 		return true
@@ -147,13 +147,13 @@ func (c *Cluster) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 		*code = writeFailure(w, f)
 	default:
 		*code = http.StatusOK
-		write(w, http.StatusOK, answer)
+		writeAnswer(w, http.StatusOK, answer)
 	}
 	return false
 }
 
-// refuse answers as the layers before any resource do.
-func (c *Cluster) refuse(r *http.Request, q request) *failure {
+// refuseRequest answers as the layers before any resource do.
+func (c *Cluster) refuseRequest(r *http.Request, q request) *failure {
 	token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if token != Token && (c.Accept == nil || !c.Accept(token)) {
 		return newFailure(http.StatusUnauthorized, "Unauthorized", "Unauthorized")
@@ -173,7 +173,7 @@ func (c *Cluster) refuse(r *http.Request, q request) *failure {
 	return nil
 }
 
-func (c *Cluster) fault(q request) (Fault, bool) {
+func (c *Cluster) takeFault(q request) (Fault, bool) {
 	for i := range c.faults {
 		f := &c.faults[i]
 		if f.Op == q.op() && f.Times != 0 {
@@ -184,7 +184,7 @@ func (c *Cluster) fault(q request) (Fault, bool) {
 	return Fault{}, false
 }
 
-func (c *Cluster) answer(q request) (any, *failure) {
+func (c *Cluster) answerRequest(q request) (any, *failure) {
 	gv := strings.TrimPrefix(q.group+"/"+q.version, "/")
 	switch {
 	case slices.Contains(c.Without, q.group):
@@ -192,15 +192,15 @@ func (c *Cluster) answer(q request) (any, *failure) {
 	case gv == "":
 		return c.servedGroups(), nil
 	case q.resource == "":
-		return served(gv), nil
+		return servedResources(gv), nil
 	case kinds[q.resource] == "" || groupVersion(q.resource) != gv:
 		return nil, newFailure(http.StatusNotFound, "NotFound", "the server could not find the requested resource")
 	case q.resource == "selfsubjectaccessreviews":
-		return c.review(q)
+		return c.reviewAccess(q)
 	case q.verb == "list":
-		return c.list(q)
+		return c.listObjects(q)
 	case q.verb == "create":
-		return c.create(q)
+		return c.createObject(q)
 	}
 	o := c.objects[q.resource][q.place()]
 	if o == nil {
@@ -211,26 +211,26 @@ func (c *Cluster) answer(q request) (any, *failure) {
 	case "get":
 		return scaleOf(q, o), nil
 	case "delete":
-		return c.delete(q, o)
+		return c.deleteObject(q, o)
 	}
-	return c.patch(q, o)
+	return c.patchObject(q, o)
 }
 
-// review answers whether the only user has a permission.
-func (c *Cluster) review(q request) (any, *failure) {
+// reviewAccess answers whether the only user has a permission.
+func (c *Cluster) reviewAccess(q request) (any, *failure) {
 	var r fields
 	if err := json.Unmarshal(q.body, &r); err != nil {
 		return nil, newFailure(http.StatusBadRequest, "BadRequest", "%s", err)
 	}
-	a := at(r, "spec", "resourceAttributes")
-	ask := request{verb: text(a["verb"]), group: text(a["group"]), resource: text(a["resource"]),
-		sub: text(a["subresource"])}
+	a := valueAt(r, "spec", "resourceAttributes")
+	ask := request{verb: textOf(a["verb"]), group: textOf(a["group"]), resource: textOf(a["resource"]),
+		sub: textOf(a["subresource"])}
 	r["status"] = fields{"allowed": !c.forbids(ask.op())}
 	return r, nil
 }
 
-// list answers a page of a resource. A token names the beginning of the next page.
-func (c *Cluster) list(q request) (any, *failure) {
+// listObjects answers a page of a resource. A token names the beginning of the next page.
+func (c *Cluster) listObjects(q request) (any, *failure) {
 	from := 0
 	if token := q.query.Get("continue"); token != "" {
 		plain, err := base64.RawURLEncoding.DecodeString(token)
@@ -245,7 +245,7 @@ func (c *Cluster) list(q request) (any, *failure) {
 			return nil, f
 		}
 	}
-	items := c.selected(q)
+	items := c.selectedObjects(q)
 	limit, _ := strconv.Atoi(q.query.Get("limit")) // absent is all
 	if limit == 0 || c.Page > 0 && limit > c.Page {
 		limit = max(c.Page, limit)
@@ -264,12 +264,13 @@ func (c *Cluster) list(q request) (any, *failure) {
 		"items": page}, nil
 }
 
-func (c *Cluster) selected(q request) []any {
+func (c *Cluster) selectedObjects(q request) []any {
 	items := []any{}
 	for _, key := range slices.Sorted(maps.Keys(c.objects[q.resource])) {
 		o := c.objects[q.resource][key]
-		meta := at(o, "metadata")
-		if q.ns != "" && meta["namespace"] != q.ns || !matches(q.query.Get("labelSelector"), at(meta, "labels")) {
+		meta := valueAt(o, "metadata")
+		if q.ns != "" && meta["namespace"] != q.ns ||
+			!matchesSelector(q.query.Get("labelSelector"), valueAt(meta, "labels")) {
 			continue
 		}
 		items = append(items, o)
@@ -277,8 +278,8 @@ func (c *Cluster) selected(q request) []any {
 	return items
 }
 
-// matches knows selectors of the form a=b,c=d.
-func matches(selector string, labels fields) bool {
+// matchesSelector knows selectors of the form a=b,c=d.
+func matchesSelector(selector string, labels fields) bool {
 	for part := range strings.SplitSeq(selector, ",") {
 		k, v, ok := strings.Cut(part, "=")
 		if ok && labels[k] != v {
@@ -288,7 +289,7 @@ func matches(selector string, labels fields) bool {
 	return true
 }
 
-func write(w http.ResponseWriter, code int, answer any) {
+func writeAnswer(w http.ResponseWriter, code int, answer any) {
 	var b bytes.Buffer
 	_ = json.NewEncoder(&b).Encode(answer) // maps of JSON
 	w.Header().Set("Content-Type", "application/json")
@@ -305,6 +306,6 @@ func writeFailure(w http.ResponseWriter, f *failure) int {
 	if f.code == http.StatusTooManyRequests {
 		w.Header().Set("Retry-After", "1")
 	}
-	write(w, f.code, status)
+	writeAnswer(w, f.code, status)
 	return f.code
 }

@@ -4,6 +4,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/throttle"
 	"lamplighter.dev/shared/domain/billing"
 	"lamplighter.dev/shared/domain/cloudorganisation"
 	"lamplighter.dev/shared/domain/connection"
@@ -22,7 +23,7 @@ var Declaration = platform.Declaration{
 			cloudorganisation.Partition, cloudorganisation.MemberPartition, cloudorganisation.DuePartition,
 			inventory.AccountPartition, connection.NativePartition, connection.NamePartition,
 			discovery.JobPartition, discovery.DuePartition, billing.DuePartition, workqueue.Partition,
-			cloud.SimulatedPartition, mail.Partition,
+			cloud.SimulatedPartition, throttle.Partition, mail.Partition,
 		}},
 	Tasks:    []string{cloudorganisation.Machine},
 	Starts:   []string{billing.Machine, cloudorganisation.Machine, discovery.Machine},

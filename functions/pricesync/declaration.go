@@ -19,7 +19,7 @@ var Declaration = platform.Declaration{
 			cost.Partition, cost.ChunkPartition,
 		},
 	},
-	Clouds:   true,
+	SDKs:     true,
 	Schedule: "cron(15 1-5 * * ? *)",
 	Samples:  []string{"schedule"},
 }

@@ -11,6 +11,7 @@ var Declaration = platform.Declaration{
 	Name:   "sweeper",
 	Access: table.Access{Writes: []table.Partition{workqueue.Partition}},
 	Starts: []string{platform.EveryMachine},
+	Looks:  []string{platform.EveryMachine},
 	// which end the records of what is parked
 	Calls:    []string{"executor", "discovery", "organisationsync", "billingsync", "exporter"},
 	Schedule: "rate(1 minute)",

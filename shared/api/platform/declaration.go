@@ -19,8 +19,9 @@ import (
 type Declaration struct {
 	Name     string            // of its folder, and of the function in AWS behind lamplighter-<stage>-
 	Access   table.Access      // the partitions that it reads and writes
-	Starts   []string          // the machines that it starts, and asks how they are
+	Starts   []string          // the machines that it starts
 	Stops    []string          // the machines that it stops
+	Looks    []string          // the machines of which it asks how their executions are
 	Tasks    []string          // the machines whose tasks it runs
 	Calls    []string          // the functions that it calls and waits for
 	Seals    []string          // the kinds of secrets that it seals (seal.Place.Kind)
@@ -29,13 +30,14 @@ type Declaration struct {
 	Stream   []table.Partition // the outbox partitions whose puts the table's stream brings it
 	Samples  []string          // events/<name>.<sample>.json; an operation group needs none
 	Routes   []string          // the routes of its operations that are not public; none: those of their first segments
-	Clouds   bool              // it links the SDKs of clouds and assumes customers' roles
-	Heavy    bool              // nobody waits for it, so it may weigh more than an API function; Clouds implies it
+	Clouds   bool              // it opens the accounts of customers, and so links the SDKs of clouds
+	SDKs     bool              // it links the SDKs of clouds without opening an account; Clouds implies it
+	Heavy    bool              // nobody waits for it, so it may weigh more than an API function; Clouds and SDKs imply it
 	Kinds    []Kind            // the kinds of records that it owns
 	Names    []Reference       // the records that its records name
 }
 
-// EveryMachine stands in Starts and Stops for all machines, those to come too.
+// EveryMachine stands in Starts, Stops and Looks for all machines, those to come too.
 const EveryMachine = "*"
 
 type declarationKey struct{}
@@ -102,10 +104,10 @@ func (e engine) Stop(ctx context.Context, machine, name, cause string) error {
 	return e.Engine.Stop(ctx, machine, name, cause)
 }
 
-// Describe reads an execution of a machine that the function declares to start or to stop.
+// Describe reads an execution of a machine that the function declares to look at.
 func (e engine) Describe(ctx context.Context, machine, name string) (workflow.Execution, error) {
-	if d := declared(ctx, e.own); d != nil && !among(d.Starts, machine) && !among(d.Stops, machine) {
-		return workflow.Execution{}, undeclared(d, "Starts", machine)
+	if d := declared(ctx, e.own); d != nil && !among(d.Looks, machine) {
+		return workflow.Execution{}, undeclared(d, "Looks", machine)
 	}
 	return e.Engine.Describe(ctx, machine, name)
 }

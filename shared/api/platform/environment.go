@@ -70,6 +70,8 @@ func WithTokens(p *Platform, getenv func(string) string) error {
 //	LAMPLIGHTER_CHAT_HOSTS        where chats take messages besides their vendors: chat.example.com, or .example.com for all below; comma list
 //	LAMPLIGHTER_SIMULATED         "true": accounts of provider simulated are accepted
 //	LAMPLIGHTER_PRINCIPAL         who assumes customers' roles: our account number, or an ARN
+//	LAMPLIGHTER_CLOUDS_ROLE       ARN of the role that assumes them; empty: the function's own
+//	LAMPLIGHTER_TOKEN_ISSUER      the address of the issuer of its tokens, for other clouds
 //	LAMPLIGHTER_ROLE_TEMPLATE_URL where the template of the role that customers make in AWS is published: an object in S3
 //
 // those of Clients, and AWS's own: AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_ENDPOINT_URL.
@@ -111,6 +113,8 @@ func FromEnvironment(getenv func(string) string, parts ...Part) (*Platform, erro
 			PrivateAddresses: getenv("LAMPLIGHTER_PRIVATE_ADDRESSES") == "true",
 			ChatHosts:        list(strings.ToLower(getenv("LAMPLIGHTER_CHAT_HOSTS"))),
 			Principal:        getenv("LAMPLIGHTER_PRINCIPAL"),
+			CloudsRole:       getenv("LAMPLIGHTER_CLOUDS_ROLE"),
+			TokenIssuer:      getenv("LAMPLIGHTER_TOKEN_ISSUER"),
 			Google:           google, GitHub: github, GoogleCloud: cloud,
 			RoleTemplateURL: getenv("LAMPLIGHTER_ROLE_TEMPLATE_URL"),
 			GooglePricesKey: getenv("LAMPLIGHTER_GOOGLE_PRICES_KEY"),

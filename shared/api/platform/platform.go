@@ -89,7 +89,11 @@ type Settings struct {
 	ChatHosts []string
 	// who assumes customers' roles: our account number, or an ARN; empty where there is no such identity
 	Principal string
-	Pepper    []byte // keys the hashes of addresses, and CodeKey
+	// ARN of the role as which the accounts of customers are opened; empty where this process opens them as itself
+	CloudsRole string
+	// who issues the tokens by which the clouds of others know CloudsRole; empty where that is not known
+	TokenIssuer string
+	Pepper      []byte // keys the hashes of addresses, and CodeKey
 	// when the store was last restored from a copy, never if zero: no session, token, code or invitation of before is good
 	Epoch           time.Time
 	Google, GitHub  Client // where people may sign in

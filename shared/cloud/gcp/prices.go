@@ -67,7 +67,7 @@ func (p *Provider) Prices(ctx context.Context, region string, take func(cloud.Pr
 		base = catalogue
 	}
 	if p.options.PricesKey == "" {
-		return "", fault.New(fault.Unavailable, "Google tells its prices to whoever has an API key: set "+
+		return "", fault.NewWithCause(fault.Unavailable, cloud.ErrPricesOff, "Google tells its prices to whoever has an API key: set "+
 			"LAMPLIGHTER_GOOGLE_PRICES_KEY to one that may call the Cloud Billing API")
 	}
 	lists := pricelist.Reader{Clock: p.options.Clock, Transport: p.options.Transport, Timeout: time.Minute}

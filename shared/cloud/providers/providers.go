@@ -17,6 +17,7 @@ import (
 func New(p *platform.Platform) cloud.Providers {
 	amazon := aws.New(aws.Options{
 		Clock: p.Clock, CustomEndpoints: p.Settings.CustomEndpoints, PrivateAddresses: p.Settings.PrivateAddresses,
+		Role:  p.Settings.CloudsRole,
 		Store: p.Table, Log: p.Log,
 	})
 	all := cloud.Providers{

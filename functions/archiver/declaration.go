@@ -10,7 +10,8 @@ import (
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
-	Name: archive.Worker,
+	Name:  archive.Worker,
+	Share: 2,
 	Access: table.Access{
 		Reads: []table.Partition{
 			execution.ActionPartition, execution.HistoryPartition, execution.BulkPartition, execution.ChunkPartition,

@@ -6,6 +6,7 @@ import (
 	"lamplighter.dev/shared/domain/billing"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 )
@@ -18,6 +19,6 @@ var Declaration = platform.Declaration{
 		Writes: []table.Partition{billing.Partition, billing.UploadPartition, workqueue.Partition},
 	}),
 	Starts:  []string{billing.Machine, billing.UploadMachine},
-	Calls:   []string{billing.Worker},
+	Calls:   []string{archive.LinkWorker},
 	Samples: []string{"sync-status"},
 }

@@ -18,7 +18,8 @@ import (
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
-	Name: "discovery",
+	Name:  "discovery",
+	Share: 170,
 	Access: table.Access{Reads: []table.Partition{identity.MetaPartition, inventory.ClusterPartition,
 		estimation.PricePartition, cost.Partition, cost.ChunkPartition}, Writes: []table.Partition{
 		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition,

@@ -19,7 +19,8 @@ import (
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
-	Name: "executor",
+	Name:  "executor",
+	Share: 150,
 	Access: table.Access{Reads: []table.Partition{
 		identity.MetaPartition, identity.MemberPartition, override.Partition, inventory.ClusterPartition,
 		readiness.Partition,

@@ -10,7 +10,8 @@ import (
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
-	Name: costexport.Worker,
+	Name:  costexport.Worker,
+	Share: 5,
 	Access: report.Reading.With(table.Access{
 		Writes: []table.Partition{costexport.Partition, costexport.DuePartition, workqueue.Partition},
 	}),

@@ -1,4 +1,4 @@
-// Package exporter is the worker that writes exports of costs into files, row by row, makes links to them, and removes them when they have expired.
+// Package exporter is the worker that writes exports of costs into files, row by row, and removes them when they have expired.
 package exporter
 
 import (
@@ -28,7 +28,7 @@ type worker struct {
 	maxRows int64
 }
 
-// Handler answers the tasks of the machine, that of costexport.LinkQuestion, and the schedule, which names none.
+// Handler answers the tasks of the machine, and the schedule, which names none.
 func Handler(p *platform.Platform) workflow.Handler {
 	w := &worker{p, report.NewReader(p, cost.New(p)), costexport.MaxRows}
 	return w.handle
@@ -64,8 +64,6 @@ func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error)
 		return workflow.RunTask(ctx, c, func(ctx context.Context, in costexport.Input) (costexport.Input, error) {
 			return in, costexport.Finish(ctx, w.p, in)
 		})
-	case costexport.LinkTask:
-		return workflow.RunTask(ctx, c, w.link)
 	}
 	return nil, fault.New(fault.Invalid, "exporter knows no task %q", c.Task)
 }
@@ -134,11 +132,6 @@ func (w *worker) write(ctx context.Context, in costexport.Input, j *costexport.J
 		return f.close()
 	})
 	return out, err
-}
-
-func (w *worker) link(ctx context.Context, in costexport.LinkQuestion) (costexport.Link, error) {
-	url, err := w.p.Outbox.Link(ctx, costexport.ObjectName(in.Org, in.JobID), in.FileName, in.Until)
-	return costexport.Link{URL: url}, err
 }
 
 // Removed is the answer to the schedule.

@@ -5,6 +5,7 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/costexport"
 	"lamplighter.dev/shared/domain/report"
+	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 )
@@ -17,6 +18,6 @@ var Declaration = platform.Declaration{
 		Writes: []table.Partition{costexport.Partition, costexport.DuePartition, workqueue.Partition},
 	}),
 	Starts:  []string{costexport.Machine},
-	Calls:   []string{costexport.Worker},
+	Calls:   []string{archive.LinkWorker},
 	Samples: []string{"export"},
 }

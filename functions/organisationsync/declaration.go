@@ -17,7 +17,8 @@ import (
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
-	Name: "organisationsync",
+	Name:  "organisationsync",
+	Share: 10,
 	Access: table.Access{Reads: []table.Partition{identity.MetaPartition, identity.MemberPartition},
 		Writes: []table.Partition{
 			cloudorganisation.Partition, cloudorganisation.MemberPartition, cloudorganisation.DuePartition,

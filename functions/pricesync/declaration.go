@@ -11,7 +11,8 @@ import (
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
-	Name: "pricesync",
+	Name:  "pricesync",
+	Share: 1,
 	Access: table.Access{
 		Reads: []table.Partition{identity.DirectoryPartition, inventory.AccountPartition},
 		Writes: []table.Partition{

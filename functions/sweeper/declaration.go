@@ -9,6 +9,7 @@ import (
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name:   "sweeper",
+	Share:  2,
 	Access: table.Access{Writes: []table.Partition{workqueue.Partition}},
 	Starts: []string{platform.EveryMachine},
 	Looks:  []string{platform.EveryMachine},

@@ -32,6 +32,7 @@ type Declaration struct {
 	Routes   []string          // the routes of its operations that are not public; none: those of their first segments
 	Clouds   bool              // it opens the accounts of customers, and so links the SDKs of clouds
 	SDKs     bool              // it links the SDKs of clouds without opening an account; Clouds implies it
+	Share    int               // of the concurrent executions that its wing reserves; an operation group has none
 	Heavy    bool              // nobody waits for it, so it may weigh more than an API function; Clouds and SDKs imply it
 	Kinds    []Kind            // the kinds of records that it owns
 	Names    []Reference       // the records that its records name

@@ -13,6 +13,7 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
@@ -303,7 +304,7 @@ func Finish(ctx context.Context, p *platform.Platform, in Input) error {
 	return fault.Wrap("finish "+in.JobID, err)
 }
 
-// LinkTask is the task of Worker that makes a link to the file of a job: its input is a LinkQuestion, its answer a Link.
+// LinkTask is the task of archive.LinkWorker that makes a link to the file of a job: its input is a LinkQuestion, its answer a Link.
 const LinkTask = "link"
 
 // LinkQuestion asks for a link to the file of a job.
@@ -321,7 +322,7 @@ type Link struct {
 // MakeLink asks the worker for a link, as the API links no client of what keeps files.
 func MakeLink(ctx context.Context, p *platform.Platform, in LinkQuestion) (string, error) {
 	var out Link
-	err := p.Workers.RunTask(ctx, Worker, map[string]any{"task": LinkTask, "input": in}, &out)
+	err := p.Workers.RunTask(ctx, archive.LinkWorker, map[string]any{"task": LinkTask, "input": in}, &out)
 	if err != nil {
 		return "", fmt.Errorf("make a link to %s: %w", in.JobID, err)
 	}

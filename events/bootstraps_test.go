@@ -1,7 +1,6 @@
 package events_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -28,49 +27,23 @@ func bootstrap(t testing.TB, function string) string {
 	return filepath.Join(host, function)
 }
 
-// buildAll builds every function, and the bare one of the benchmark, by one `go build`.
+// tags are the build tags of what is deployed. `make` has them in GOFLAGS, so that all that it compiles is compiled once.
+const tags = "lambda.norpc,nethttpomithttp2,grpcnotrace"
+
+// buildAll builds every function, and the bare one of the benchmark.
 var buildAll = sync.OnceValue(func() error {
-	overlay, err := namedMains()
-	if err != nil {
+	if err := openSources("functions", "shared"); err != nil {
 		return err
 	}
-	defer os.Remove(overlay)
-	if err = openSources("functions", "shared"); err != nil {
-		return err
-	}
-	//nolint:gosec // the file is ours
-	cmd := exec.Command("go", "build", "-buildvcs=false", "-tags", "lambda.norpc,nethttpomithttp2,grpcnotrace",
-		"-ldflags=-s -w", "-overlay", overlay, "-o", "build/host/", "./build/mains/...")
-	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
+	//nolint:gosec // a command of ours
+	cmd := exec.Command("go", "run", "./.ci/bootstraps", "-o", "build/host",
+		"-for", runtime.GOOS+"/"+runtime.GOARCH)
+	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS="+os.Getenv("GOFLAGS")+" -tags="+tags)
 	if log, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build all functions: %w: %s", err, log)
 	}
 	return nil
 })
-
-// namedMains writes an overlay, in which what lies in functions/<name>/lambda lies in build/mains/<name>: one `go build` names
-// its files after the folders, and all of ours are called lambda.
-func namedMains() (string, error) {
-	at, err := filepath.Abs(root)
-	if err != nil {
-		return "", err
-	}
-	files, err := filepath.Glob(filepath.Join(at, "functions/*/lambda/*.go"))
-	if err != nil {
-		return "", err
-	}
-	of := map[string]string{filepath.Join(at, "build/mains/bare/main.go"): filepath.Join(at,
-		"events/testdata/bare/main.go")}
-	for _, f := range files {
-		of[filepath.Join(at, "build/mains", functionOf(f), filepath.Base(f))] = f
-	}
-	f, err := os.CreateTemp("", "lamplighter-overlay-*.json")
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	return f.Name(), json.NewEncoder(f).Encode(map[string]any{"Replace": of})
-}
 
 // functionNames returns the folders of functions/ that hold a Lambda.
 func functionNames() ([]string, error) {

@@ -17,10 +17,10 @@ import (
 	"lamplighter.dev/functions"
 	"lamplighter.dev/infra/stacks"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/domain/inventory/index/indextest"
-	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/testkit/indextest"
 	"lamplighter.dev/shared/testkit/lambdaemulator"
 	"lamplighter.dev/shared/testkit/race"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // maxShare is how much of its memory a function may take, in percent, at most at any time.

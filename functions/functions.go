@@ -62,7 +62,7 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/lineitem"
+	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
@@ -205,7 +205,7 @@ func asked(h func(*platform.Platform, cloud.Providers) lambdacall.Handler) Worke
 
 // querying returns what answers questions of line items in this process. In AWS it is Athena (functions/queryrunner/lambda).
 func querying(p *platform.Platform) workflow.Handler {
-	return queryrunner.Handler(p, lineitem.NewEngine(p.Lines, p.Clock))
+	return queryrunner.Handler(p, billfile.NewLineItemEngine(p.Lines, p.Clock))
 }
 
 // archiving returns the archiver, which a schedule calls and the eraser.

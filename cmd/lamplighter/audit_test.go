@@ -19,8 +19,8 @@ import (
 	"lamplighter.dev/cmd/lamplighter/testenv"
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

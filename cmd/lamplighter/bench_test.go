@@ -61,7 +61,7 @@ func cpu(b *testing.B) time.Duration {
 func BenchmarkReady(b *testing.B) {
 	dir := b.TempDir()
 	e := testenv.Start(b, testenv.Setup{Dir: dir})
-	e.NewOwner("bench@example.com").ConnectAccount("111122223333", testenv.FastCloud(100_000))
+	e.NewOwner("bench@example.com").ConnectAccount("111122223333", testenv.FastCloud(100_000).WithoutBills())
 	e.Stop()
 	program := filepath.Join(b.TempDir(), "lamplighter")
 	build := exec.CommandContext(b.Context(), "go", "build", "-ldflags=-s -w", "-o", program, ".")

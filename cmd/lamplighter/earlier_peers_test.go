@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // TestVersions_WorkAtOnceOnOneTable runs the earlier version and this one on one table, as while a deployment shifts. What one is asked

@@ -30,7 +30,7 @@ type shared struct {
 	client  *local.Client
 	org     string
 	account string
-	one     resource          // acted on
+	one     testenv.Resource  // acted on
 	names   map[string]string // of records, by path
 	guest   string            // the role of the guest
 	token   string            // a personal access token
@@ -97,7 +97,7 @@ func (s *shared) begin() {
 	s.org = s.made("/organisations", map[string]any{"name": "Engines"})
 	s.logIn()
 	s.connect()
-	var found []resource
+	var found []testenv.Resource
 	s.call(http.MethodGet, "/resources?type=aws-ec2&status=running&schedulable=true&sort_by=name&limit=100", nil,
 		&found)
 	s.one = found[0]
@@ -123,7 +123,7 @@ func (s *shared) connect() {
 	}
 	s.call(http.MethodPost, "/cloud-accounts", map[string]any{
 		"provider": "simulated", "authMethod": "simulated", "cloudAccountID": "111122223333", "name": "Cloud",
-		"permissionLevel": "read_write", "credentials": testenv.FastCloud(sharedSize),
+		"permissionLevel": "read_write", "credentials": testenv.FastCloud(sharedSize).WithBills(13),
 	}, &account)
 	s.account = account.ID
 	s.waitDiscovered(account.JobID)
@@ -151,11 +151,11 @@ func (s *shared) findAll(by string) {
 			ID string `json:"roleID"`
 		} `json:"roles"`
 	}
-	if s.call(http.MethodGet, userPath(sharedGuest), nil, &guest); len(guest.Roles) != 1 ||
+	if s.call(http.MethodGet, testenv.UserPath(sharedGuest), nil, &guest); len(guest.Roles) != 1 ||
 		guest.Roles[0].ID != s.guest {
 		s.t.Errorf("%s: the guest is %+v, want %s", by, guest.Roles, s.guest)
 	}
-	var all []resource
+	var all []testenv.Resource
 	if s.call(http.MethodGet, "/resources?limit=100", nil, &all); len(all) != sharedSize ||
 		!slices.Contains(all, s.one) {
 		s.t.Errorf("%s: of %d resources none is %+v: %+v", by, len(all), s.one, all)
@@ -213,7 +213,7 @@ func (s *shared) changeAll(by string) {
 		s.names[path] = name
 	}
 	s.guest = []string{"viewer", "operator"}[n%2]
-	s.call(http.MethodPatch, userPath(sharedGuest), map[string]string{"role": s.guest}, nil)
+	s.call(http.MethodPatch, testenv.UserPath(sharedGuest), map[string]string{"role": s.guest}, nil)
 	s.discover()
 	s.workAll(by)
 }
@@ -242,7 +242,7 @@ func (s *shared) act() {
 		ActionID string `json:"actionID"`
 		Status   string `json:"status"`
 	}
-	s.call(http.MethodPost, "/actions", s.one.order(verb), &action)
+	s.call(http.MethodPost, "/actions", s.one.Order(verb), &action)
 	id := action.ActionID
 	eventually(s.t, "the end of "+id, func() bool {
 		s.call(http.MethodGet, "/actions/"+id, nil, &action)

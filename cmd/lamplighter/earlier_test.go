@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"lamplighter.dev/shared/testkit/nightly"
 )
 
 // programVersion is one version of this program.
@@ -21,6 +23,8 @@ type programVersion struct {
 // TestVersions_TakeTurnsOnOneStore starts the earlier version and this one on one store in turn. Each finds what the other left, and
 // changes it.
 func TestVersions_TakeTurnsOnOneStore(t *testing.T) {
+	nightly.SkipByDay(t)
+	t.Parallel()
 	earlier, current := bothVersions(t)
 	dir := t.TempDir()
 	s := &shared{t: t}

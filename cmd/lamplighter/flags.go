@@ -26,6 +26,8 @@ type choices struct {
 	smtp        string
 	mailFrom    string
 	epoch       time.Time
+	compile     string
+	successor   string
 	demo        bool
 	verbose     bool
 	clients     map[string]*string // what platform.ReadOAuthClients reads, where a flag may say it
@@ -59,6 +61,9 @@ func parseFlags(args []string, out io.Writer) (choices, error) {
 	epoch := f.String("epoch", envOr("LAMPLIGHTER_EPOCH", ""),
 		"when the store was restored from a copy, as 2026-03-10T09:30:00Z: ends every session and token of before "+
 			"(LAMPLIGHTER_EPOCH)")
+	f.StringVar(&c.compile, "compile", "",
+		"command that compiles the complete program, which takes over then; make run starts its first stage with it")
+	f.StringVar(&c.successor, "successor", "", "of -compile: the file of the complete program")
 	f.BoolVar(&c.demo, "demo", true, "make the demo login and its simulated cloud")
 	f.BoolVar(&c.verbose, "verbose", false, "log every request")
 	c.providers(f)
@@ -122,6 +127,9 @@ func (c *choices) check() (err error) {
 	}
 	if c.store != "embedded" && c.store != "dynamodb" {
 		return fmt.Errorf("-store is %q; it must be embedded or dynamodb", c.store)
+	}
+	if (c.compile == "") != (c.successor == "") {
+		return errors.New("-compile and -successor need each other: what compiles the complete program, and where it is")
 	}
 	if err := loopback(c.addr); err != nil {
 		return err

@@ -19,6 +19,7 @@ import (
 
 // TestServe_OutlivesHostileBills uploads the files that ended the whole service to a service that runs as users run it.
 func TestServe_OutlivesHostileBills(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("runs the command for some seconds: not with -short")
 	}

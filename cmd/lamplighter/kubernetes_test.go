@@ -16,6 +16,7 @@ import (
 
 // TestTheWalkOnKubernetesWorks pastes what docs/operations/kubernetes.md tells, against the twins that it names.
 func TestTheWalkOnKubernetesWorks(t *testing.T) {
+	t.Parallel()
 	needShell(t)
 	if testing.Short() {
 		t.Skip("SKIPPED: -short: the walk on Kubernetes waits for a real stop")

@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -63,6 +65,10 @@ func TestLife_TellsHowTheOneBeforeEnded(t *testing.T) {
 				}
 				if err := l.end(); err != nil {
 					t.Error(err)
+				}
+				// else a kill of any process of the machine, later, would be this one's
+				if _, err := os.Stat(l.path(lifeFile)); !errors.Is(err, fs.ErrNotExist) {
+					t.Errorf("the end leaves %s: %v", lifeFile, err)
 				}
 			}
 		})

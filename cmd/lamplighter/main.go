@@ -19,8 +19,8 @@ import (
 	"syscall"
 
 	"lamplighter.dev/functions"
+	confinedbill "lamplighter.dev/functions/billingsync/confined"
 	"lamplighter.dev/shared/api/platform"
-	confinedbill "lamplighter.dev/shared/domain/bill/confined"
 )
 
 // version is set by the linker.

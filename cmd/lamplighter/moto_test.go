@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
-	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // account returns the body that connects moto's account. Its bills are asked of Cost Explorer, for moto knows no Data Exports, and what does not
@@ -37,11 +37,11 @@ func (m moto) connect(c *testenv.Client, regions ...string) string {
 }
 
 // three returns the database, the instance and the Auto Scaling group in us-east-1, which may be acted on.
-func (m moto) three(c *testenv.Client) []resource {
+func (m moto) three(c *testenv.Client) []testenv.Resource {
 	m.t.Helper()
-	var out []resource
+	var out []testenv.Resource
 	for _, kind := range []string{"aws-rds", "aws-ec2", "aws-asg"} {
-		var found []resource
+		var found []testenv.Resource
 		c.Call(http.MethodGet, "/resources?provider=aws&region=us-east-1&schedulable=true&type="+kind, nil, &found)
 		if len(found) != 1 || found[0].Status != "running" {
 			m.t.Fatalf("discovered of %s: %+v", kind, found)
@@ -58,7 +58,7 @@ func TestResourcesOnMotoAreStoppedAndStarted(t *testing.T) {
 	m, e := furnish(t), testenv.Start(t, testenv.Setup{})
 	c := e.NewOwner("margaret@example.com")
 	id := m.connect(c, "us-east-1", "eu-west-1")
-	var all []resource
+	var all []testenv.Resource
 	if c.Call(http.MethodGet, "/resources?provider=aws&type=aws-ec2,aws-asg,aws-rds", nil, &all); len(all) != 6 {
 		t.Errorf("discovered %d resources, want an instance, two members of a group, the group and two databases: %+v",
 			len(all), all)
@@ -74,7 +74,7 @@ func TestResourcesOnMotoAreStoppedAndStarted(t *testing.T) {
 	m.actOn(e, c, "start", rs)
 	m.holds(c, "running", lit, rs)
 	for _, r := range rs {
-		h := history(c, r.UID)
+		h := testenv.StateHistory(c, r.UID)
 		if len(h) != 2 || h[0].State != "running" || h[1].State != "stopped" ||
 			h[0].ChangedBy != "manual:margaret@example.com" {
 			t.Errorf("state history of %s: %+v", r.UID, h)
@@ -84,27 +84,27 @@ func TestResourcesOnMotoAreStoppedAndStarted(t *testing.T) {
 }
 
 // actOn has each resource stopped or started, and waits until all are.
-func (m moto) actOn(e *testenv.Env, c *testenv.Client, verb string, rs []resource) {
+func (m moto) actOn(e *testenv.Env, c *testenv.Client, verb string, rs []testenv.Resource) {
 	m.t.Helper()
 	var ids []string
 	for _, r := range rs {
-		ids = append(ids, act(c, r, verb))
+		ids = append(ids, testenv.SubmitAction(c, r, verb))
 	}
 	e.WaitSettled()
 	for _, id := range ids {
-		done(m.t, c, id, "succeeded")
+		testenv.WantActionStatus(m.t, c, id, "succeeded")
 	}
 }
 
 // refusesMembers tries to stop what the Auto Scaling group would replace.
 func (m moto) refusesMembers(c *testenv.Client) {
 	m.t.Helper()
-	var members []resource
+	var members []testenv.Resource
 	if c.Call(http.MethodGet, "/resources?type=aws-ec2&schedulable=false", nil, &members); len(members) != 2 {
 		m.t.Fatalf("members of the Auto Scaling group: %+v", members)
 	}
 	if why := c.CallRefused(http.StatusBadRequest, http.MethodPost, "/actions",
-		members[0].order("stop")); !strings.Contains(why, "Auto Scaling group web") {
+		members[0].Order("stop")); !strings.Contains(why, "Auto Scaling group web") {
 		m.t.Errorf("the refusal does not name the group: %s", why)
 	}
 }
@@ -112,7 +112,7 @@ func (m moto) refusesMembers(c *testenv.Client) {
 // vanishes deletes the database in eu-west-1 behind the service's back and discovers again.
 func (m moto) vanishes(c *testenv.Client, account string) {
 	m.t.Helper()
-	var found []resource
+	var found []testenv.Resource
 	if c.Call(http.MethodGet, "/resources?region=eu-west-1&type=aws-rds", nil, &found); len(found) != 1 ||
 		found[0].Status != "running" {
 		m.t.Fatalf("discovered in eu-west-1: %+v", found)
@@ -123,7 +123,7 @@ func (m moto) vanishes(c *testenv.Client, account string) {
 	}
 	c.Call(http.MethodPost, "/cloud-accounts/"+account+"/discover", map[string]any{}, &job)
 	c.WaitDiscovered(account, job.JobID)
-	var gone resource
+	var gone testenv.Resource
 	if c.Call(http.MethodGet, "/resources/"+found[0].ID, nil, &gone); gone.Status != "terminated" {
 		m.t.Errorf("the deleted database is %s", gone.Status)
 	}
@@ -157,7 +157,7 @@ func TestAGroupOnMotoIsStoppedAndStartedByTiers(t *testing.T) {
 }
 
 // wholeGroup runs a bulk action to its end, and tells when each resource changed.
-func (m moto) wholeGroup(e *testenv.Env, c *testenv.Client, group, verb string, rs []resource) []time.Time {
+func (m moto) wholeGroup(e *testenv.Env, c *testenv.Client, group, verb string, rs []testenv.Resource) []time.Time {
 	m.t.Helper()
 	var bulk struct {
 		ID                string `json:"bulkActionID"`
@@ -173,7 +173,7 @@ func (m moto) wholeGroup(e *testenv.Env, c *testenv.Client, group, verb string, 
 	}
 	var at []time.Time
 	for _, r := range rs {
-		h := history(c, r.UID)
+		h := testenv.StateHistory(c, r.UID)
 		if len(h) == 0 || h[0].ChangedBy != by {
 			m.t.Fatalf("state history of %s: %+v, want the newest by %s", r.UID, h, by)
 		}

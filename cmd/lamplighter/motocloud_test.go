@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
-	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // motoNumber is the account that moto serves to whoever does not assume a role.
@@ -95,7 +95,7 @@ func furnish(t *testing.T) moto {
 }
 
 // words returns what moto says itself of the resource of a type.
-func (m moto) words(r resource) string {
+func (m moto) words(r testenv.Resource) string {
 	m.t.Helper()
 	switch r.Type {
 	case "aws-ec2":
@@ -123,10 +123,10 @@ var (
 )
 
 // holds compares what the service says of resources, and what moto says, with what they should be.
-func (m moto) holds(c *testenv.Client, status string, words map[string]string, rs []resource) {
+func (m moto) holds(c *testenv.Client, status string, words map[string]string, rs []testenv.Resource) {
 	m.t.Helper()
 	for _, r := range rs {
-		var now resource
+		var now testenv.Resource
 		if c.Call(http.MethodGet, "/resources/"+r.ID, nil, &now); now.Status != status {
 			m.t.Errorf("%s %s is %s, want %s", r.Type, r.UID, now.Status, status)
 		}

@@ -15,6 +15,7 @@ import (
 // TestTheWalkThroughOrganizationsWorks pastes what docs/operations/organisations.md tells, against the twins that it names and the
 // simulated cloud.
 func TestTheWalkThroughOrganizationsWorks(t *testing.T) {
+	t.Parallel()
 	needShell(t)
 	if testing.Short() {
 		t.Skip("SKIPPED: -short: the walk through organizations waits for synchronizations")

@@ -13,8 +13,8 @@ import (
 	"lamplighter.dev/cmd/lamplighter/testenv"
 	"lamplighter.dev/functions/auth"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // drillRows are how many rows the store of a drill has beside those that the drill makes.
@@ -250,7 +250,7 @@ func (d *drill) goOn() {
 		}
 	}
 	d.client(e, d.owner.revoked).CallRefused(http.StatusUnauthorized, http.MethodGet, "/organisations", nil)
-	c.Call(http.MethodDelete, userPath(drillGuest), nil, nil)
+	c.Call(http.MethodDelete, testenv.UserPath(drillGuest), nil, nil)
 	c.Call(http.MethodPost, "/organisations", map[string]string{"name": "Made too late"}, nil)
 }
 

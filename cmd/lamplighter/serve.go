@@ -21,7 +21,7 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// runServe runs the service until ctx ends.
+// runServe runs the service until ctx ends, or until the complete program takes over.
 func runServe(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	c, err := parseFlags(args, stderr)
 	if errors.Is(err, flag.ErrHelp) {
@@ -30,13 +30,22 @@ func runServe(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	if err != nil {
 		return err
 	}
-	began := clock.System{}.Now()
-	ln, err := listen(ctx, c.addr)
+	at, err := openSite(ctx, c, stderr)
 	if err != nil {
 		return err
 	}
-	defer ln.Close() //nolint:errcheck // the server has closed it, or the error is another one
-	o, err := options(c, ln, stdout, stderr)
+	defer at.close()
+	err = serveAt(ctx, at, c, stdout, stderr)
+	if errors.Is(err, errReplaced) {
+		return at.exec(args)
+	}
+	return err
+}
+
+// serveAt runs the service until ctx ends; when a successor is to take over its error is errReplaced.
+func serveAt(ctx context.Context, at *site, c choices, stdout, stderr io.Writer) error {
+	began := clock.System{}.Now()
+	o, err := options(c, at, stdout, stderr)
 	if err != nil {
 		return err
 	}
@@ -51,14 +60,23 @@ func runServe(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	if err != nil {
 		return errors.Join(err, life.end())
 	}
-	err = answer(ctx, s, ln, func(ctx context.Context) error {
+	err = answer(ctx, s, at, func(ctx context.Context) error {
+		if at.inherited != nil {
+			return announceTakeover(stdout, at.inherited.Left)
+		}
 		res, err := demo(ctx, s, c, o.BaseURL)
 		if err != nil {
 			return err
 		}
-		return welcome(stdout, c, o.BaseURL, res, clock.System{}.Now().Sub(began))
+		return errors.Join(welcome(stdout, c, o.BaseURL, res, clock.System{}.Now().Sub(began)), at.announce(stdout))
 	})
-	return errors.Join(err, s.Close(), life.end())
+	if ended := errors.Join(s.Close(), life.end()); !errors.Is(err, errReplaced) || ctx.Err() != nil {
+		return errors.Join(ignoreReplaced(err), ended)
+	} else if ended != nil {
+		o.Log.Error("the first stage ended with a failure, from which the complete program recovers", "error",
+			ended.Error())
+	}
+	return errReplaced
 }
 
 // listen takes the address, and says what to do when another program has it.
@@ -73,15 +91,18 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 	return ln, nil
 }
 
-func options(c choices, ln net.Listener, stdout, stderr io.Writer) (local.Options, error) {
+func options(c choices, at *site, stdout, stderr io.Writer) (local.Options, error) {
 	level := slog.LevelWarn
 	if c.verbose {
 		level = slog.LevelInfo
 	}
 	o := local.Options{
-		Root: c.root, Dir: c.dir, BaseURL: "http://" + ln.Addr().String(), Version: version, Mails: stdout,
+		Root: c.root, Dir: c.dir, BaseURL: "http://" + at.Addr().String(), Version: version, Mails: stdout,
 		Google: c.google, GitHub: c.github, GoogleCloud: c.googleCloud, Epoch: c.epoch,
 		Log: platform.TextLog(stderr, level),
+	}
+	if at.next != nil {
+		o.Compilation = at.next
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -105,8 +126,9 @@ func options(c choices, ln net.Listener, stdout, stderr io.Writer) (local.Option
 // grace is how long requests under way may take when the service is told to stop.
 const grace = 10 * time.Second
 
-// answer serves until ctx ends; ready is called when requests are answered.
-func answer(ctx context.Context, s *local.Service, ln net.Listener, ready func(context.Context) error) error {
+// answer serves until ctx ends, or until a successor is to take over: then the error is errReplaced. ready is called when
+// requests are answered.
+func answer(ctx context.Context, s *local.Service, at *site, ready func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	if err := s.Resume(ctx); err != nil {
@@ -114,16 +136,18 @@ func answer(ctx context.Context, s *local.Service, ln net.Listener, ready func(c
 	}
 	server := &http.Server{
 		Handler: s, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 20 * time.Second, WriteTimeout: 40 * time.Second,
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ConnState: at.watch,
 	}
 	failed, done := make(chan error, 1), make(chan struct{})
-	go func() { failed <- server.Serve(ln) }()
+	go func() { failed <- server.Serve(at) }()
 	go func() { s.Run(ctx); close(done) }()
 	err := ready(ctx)
 	if err == nil {
 		select {
 		case <-ctx.Done():
 		case err = <-failed:
+		case <-at.successor(ctx):
+			err = at.leave(ctx, s, server)
 		}
 	}
 	stop()

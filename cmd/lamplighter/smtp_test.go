@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/cmd/lamplighter/local"
-	"lamplighter.dev/shared/engine/mail/smtp/smtptest"
+	"lamplighter.dev/shared/testkit/smtptest"
 )
 
 // Where the operator names a mail server, a code comes by it, and nobody else sees it.

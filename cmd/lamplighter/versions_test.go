@@ -10,8 +10,8 @@ import (
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // later is a member that only a later version of the service knows.
@@ -49,12 +49,13 @@ func isReplaced(k table.Key) bool {
 // TestRows_KeepWhatALaterVersionAdded gives each row a member that this version does not know, as the next one will. All operations go
 // on, and the member stays where the row stays.
 func TestRows_KeepWhatALaterVersionAdded(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	e := testenv.Start(t, testenv.Setup{Dir: dir})
 	ada := e.NewOwner("ada@example.com")
 	account := ada.ConnectAccount("111122223333", testenv.FastCloud(200))
-	used(t, e, ada)
-	colleague(t, e, ada, "eve@example.com", "viewer")
+	testenv.UseEverything(t, e, ada)
+	ada.InviteColleague("eve@example.com", "viewer")
 	ada.Call(http.MethodPost, "/users", map[string]string{"email": "invited@example.com", "role": "viewer"}, nil)
 	registerCluster(ada, account)
 	e.Stop()
@@ -122,15 +123,15 @@ func changeAll(t *testing.T, e *testenv.Env, c *testenv.Client, account string) 
 		c.Call(http.MethodPut, path+"/"+ids[1], in, nil)
 	}
 	c.Call(http.MethodPatch, "/users/me", map[string]string{"name": "Ada L."}, nil)
-	c.Call(http.MethodPatch, userPath("eve@example.com"), map[string]string{"role": "operator"}, nil)
-	c.Call(http.MethodPatch, userPath("invited@example.com"), map[string]string{"role": "operator"}, nil)
+	c.Call(http.MethodPatch, testenv.UserPath("eve@example.com"), map[string]string{"role": "operator"}, nil)
+	c.Call(http.MethodPatch, testenv.UserPath("invited@example.com"), map[string]string{"role": "operator"}, nil)
 	c.Call(http.MethodPut, "/organisation", map[string]any{"name": "Looms", "currency": "EUR"}, nil)
 	change("/teams", map[string]any{"name": "Spinners"})
 	change("/resource-groups", map[string]any{"name": "nightly"})
 	change("/roles", map[string]any{"name": "Planter", "policies": []string{"actions:read"}})
 	c.Call(http.MethodPut, "/cloud-accounts/"+account, map[string]any{"name": "Cloud renamed"}, nil)
 	registerCluster(c, account)
-	act(c, running(t, c, 1)[0], "stop")
+	testenv.SubmitAction(c, testenv.RunningInstances(t, c, 1)[0], "stop")
 	c.Call(http.MethodPost, "/resources/refresh", map[string]string{}, nil)
 	e.WaitSettled()
 	for _, path := range []string{"/users", "/teams", "/roles", "/resource-groups", "/resources", "/cloud-accounts",

@@ -48,7 +48,7 @@ func TestWork_ListsAndUnparksWhatWasParked(t *testing.T) {
 	for args, says := range map[string]string{
 		"unpark":              "wants some",
 		"parked act_1":        "takes no ids",
-		"unpark act_1":        "ask for the same again",
+		"unpark act_1":        "repeat the original request",
 		"unpark act_9":        `no work "act_9" is parked`,
 		"unpark job_1 act_10": `no work "act_10" is parked`,
 	} {

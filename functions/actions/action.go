@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// ActionPath names an action in a path. It is exported because the framework passes over embedded structs that are not.
+// ActionPath names an action in a path. It is exported because the framework ignores unexported embedded structs.
 type ActionPath struct {
 	ActionID string `path:"actionID" maxLength:"64" doc:"The action"`
 }
@@ -25,50 +25,48 @@ func (s *service) actionOperations(g *rest.Group) {
 		Statuses: read,
 		Summary:  "Get an action",
 		Description: "The action with its execution log. It is seen by who may see its resource; when that has " +
-			"left the " +
-			"inventory, by who may see the whole organization.",
+			"left the inventory, by who may see the whole organization.",
 	}, func(ctx context.Context, in *ActionPath) (Action, error) {
-		a, err := s.seen(ctx, in.ActionID)
-		return shown(a), err
+		a, err := s.visibleAction(ctx, in.ActionID)
+		return showAction(a), err
 	})
 	rest.Handle(g, rest.Op{
 		ID: "listActionLogs", Method: http.MethodGet, Path: "/actions/{actionID}/logs", Policy: reading, Scoped: true,
 		Statuses: read,
 		Summary:  "Get the execution log of an action", Description: "Oldest line first; at most 50 lines are kept.",
-	}, s.logs)
+	}, s.listLogs)
 	rest.Handle(g, rest.Op{
 		ID: "listActions", Method: http.MethodGet, Path: "/actions", Policy: reading, Scoped: true, Statuses: lists,
 		Summary: "List actions",
 		Description: "Newest first. Without a filter every action can be reached. A filter looks at the newest " +
-			"10,000 actions " +
-			"before to (and after from): narrow the time to look further back. A grant on teams or resources is such " +
-			"a filter.",
+			"10,000 actions before to (and after from): narrow the time to look further back. A grant on teams or " +
+			"resources is such a filter.",
 	}, s.listActions)
 }
 
-// seen reads an action on a resource that the caller may see.
-func (s *service) seen(ctx context.Context, actionID string) (execution.Action, error) {
+// visibleAction reads an action on a resource that the caller may see.
+func (s *service) visibleAction(ctx context.Context, actionID string) (execution.Action, error) {
 	reach, err := s.resourceSets(ctx, reading)
 	if err != nil {
 		return execution.Action{}, err
 	}
-	a, err := s.action(ctx, actionID)
+	a, err := s.readAction(ctx, actionID)
 	if err == nil && !reach[0].HasUID(a.ResourceUID) {
-		return execution.Action{}, missing(actionID)
+		return execution.Action{}, missingAction(actionID)
 	}
 	return a, err
 }
 
-func missing(actionID string) error { return fault.New(fault.NotFound, "no action %q", actionID) }
+func missingAction(actionID string) error { return fault.New(fault.NotFound, "no action %q", actionID) }
 
-// action reads an action of the caller's organization.
-func (s *service) action(ctx context.Context, actionID string) (execution.Action, error) {
+// readAction reads an action of the caller's organization.
+func (s *service) readAction(ctx context.Context, actionID string) (execution.Action, error) {
 	if !id.IsValid("act", actionID) {
-		return execution.Action{}, missing(actionID)
+		return execution.Action{}, missingAction(actionID)
 	}
 	a, err := table.Read[execution.Action](ctx, s.p.Table, execution.ActionKey(identity.CallerOrg(ctx), actionID))
 	if fault.Is(err, fault.NotFound) {
-		return a, missing(actionID)
+		return a, missingAction(actionID)
 	}
 	if err != nil {
 		return a, fmt.Errorf("read action %s: %w", actionID, err)
@@ -76,21 +74,22 @@ func (s *service) action(ctx context.Context, actionID string) (execution.Action
 	return a, nil
 }
 
-func (s *service) logs(ctx context.Context, in *struct {
-	ActionID string `path:"actionID" maxLength:"64" doc:"The action"` // not embedded: what is not exported is not bound
+func (s *service) listLogs(ctx context.Context, in *struct {
+	// a field, because unexported embedded structs are not bound
+	ActionID string `path:"actionID" maxLength:"64" doc:"The action"`
 	rest.Page
 },
 ) (rest.List[execution.Log], error) {
-	a, err := s.seen(ctx, in.ActionID)
+	a, err := s.visibleAction(ctx, in.ActionID)
 	if err != nil {
 		return rest.List[execution.Log]{}, err
 	}
 	return rest.PageOf(a.Logs, in.Page), nil
 }
 
-// cancelAction ends an action that nobody has begun, or of which nothing is under way because it waits for capacity.
+// cancelAction ends an action that has not begun, or that waits for capacity.
 func (s *service) cancelAction(ctx context.Context, in *ActionPath) (Action, error) {
-	a, err := s.cancellable(ctx, in.ActionID)
+	a, err := s.cancellableAction(ctx, in.ActionID)
 	if err != nil {
 		return Action{}, err
 	}
@@ -104,23 +103,23 @@ func (s *service) cancelAction(ctx context.Context, in *ActionPath) (Action, err
 		if err != nil {
 			return Action{}, err
 		}
-		if a, err = s.action(ctx, in.ActionID); err != nil || a.ErrorMessage == reason {
-			return shown(a), err
+		if a, err = s.readAction(ctx, in.ActionID); err != nil || a.ErrorMessage == reason {
+			return showAction(a), err
 		}
 	}
 	return Action{}, fault.New(fault.Conflict, "action %s is %s: only one that is pending, or waits for capacity, "+
 		"can be cancelled", a.ID, a.Status)
 }
 
-// cancellable reads an action that the caller may cancel.
-func (s *service) cancellable(ctx context.Context, actionID string) (execution.Action, error) {
+// cancellableAction reads an action that the caller may cancel.
+func (s *service) cancellableAction(ctx context.Context, actionID string) (execution.Action, error) {
 	reach, err := s.resourceSets(ctx, acting, reading)
 	if err != nil {
 		return execution.Action{}, err
 	}
-	a, err := s.action(ctx, actionID)
+	a, err := s.readAction(ctx, actionID)
 	if err != nil {
 		return a, err
 	}
-	return a, checkMayAct(reach[0], reach[1], a.ResourceUID, missing(actionID))
+	return a, checkMayAct(reach[0], reach[1], a.ResourceUID, missingAction(actionID))
 }

@@ -18,24 +18,24 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// BulkAction is the body of POST /actions/bulk: one of GroupID, ResourceIDs and Filter says what it is about.
+// BulkAction is the body of POST /actions/bulk. Exactly one of GroupID, ResourceIDs and Filter selects its resources.
 type BulkAction struct {
 	Type        cloud.Verb  `json:"type" enum:"start,stop"`
-	GroupID     string      `json:"groupID,omitempty" minLength:"1" maxLength:"64" doc:"The resource group; or else resourceIDs, or filter"`
-	ResourceIDs []string    `json:"resourceIDs,omitempty" minItems:"1" maxItems:"10000" doc:"Our ids of resources (res_…); one that comes twice counts once"`
+	GroupID     string      `json:"groupID,omitempty" minLength:"1" maxLength:"64" doc:"Or else resourceIDs, or filter"`
+	ResourceIDs []string    `json:"resourceIDs,omitempty" minItems:"1" maxItems:"10000" doc:"IDs of resources (res_…); duplicates count once"`
 	Filter      *BulkFilter `json:"filter,omitempty" doc:"The filters of GET /resources; at least one"`
-	DryRun      bool        `json:"dryRun,omitempty" doc:"Tell what would be done, and do nothing"`
-	Force       bool        `json:"force,omitempty" doc:"Act also on what overrides and active event readiness plans hold; it is put on record"`
+	DryRun      bool        `json:"dryRun,omitempty" doc:"Only return the plan, and do nothing"`
+	Force       bool        `json:"force,omitempty" doc:"Act despite overrides and active event readiness plans; it is audited"`
 }
 
 // BulkSubmitted is the answer to POST /actions/bulk.
 type BulkSubmitted struct {
-	BulkActionID string               `json:"bulkActionID" doc:"That of the one under way on the group when this one joins it; empty in a dry run of a new one"`
+	BulkActionID string               `json:"bulkActionID" doc:"The one under way on the group if this one joins it; empty in a dry run of a new one"`
 	Status       execution.BulkStatus `json:"status" enum:"queued,planned" doc:"planned in a dry run" example:"queued"`
 	Total        int                  `json:"total" doc:"Number of resources"`
-	LeftOut      int                  `json:"leftOut" doc:"Number of resources that are not acted on, and that total does not count"`
+	LeftOut      int                  `json:"leftOut" doc:"Number of skipped resources; total does not count them"`
 	LeftOutOf    []execution.NotDone  `json:"leftOutResources" nullable:"false" doc:"The first 50 of these, and why"`
-	Plan         *DryRun              `json:"plan" doc:"What would be done, in a dry run; else null"`
+	Plan         *DryRun              `json:"plan" doc:"The plan of a dry run; else null"`
 }
 
 func (s *service) bulkOperations(g *rest.Group) {
@@ -43,69 +43,63 @@ func (s *service) bulkOperations(g *rest.Group) {
 		ID: "submitBulkAction", Method: http.MethodPost, Path: "/actions/bulk", Policy: acting, Scoped: true,
 		Statuses: execute,
 		Summary:  "Start or stop a resource group, or many resources",
-		Description: "Queues one start or stop of every resource of a group, of up to 10,000 resources by their ids, " +
-			"or of what a filter finds: one of " +
-			"groupID, resourceIDs and filter. A start goes up the tiers of a group, and within a tier up the orders; " +
-			"a stop goes exactly the other way. A tier begins when everything in the one before has reached its " +
-			"state, failed or timed out. " +
-			"Of a dynamic group, and of what a filter finds, only what can be started and stopped is acted on. Where " +
-			"nothing is left to act " +
-			"on the answer is 400. While a bulk action runs on a group, one of the same type joins it, which answers " +
-			"with that one's id; " +
-			"the opposite is 409, and so are both while a cancelled one ends. What a filter finds is found once, " +
-			"when it is asked for. " +
-			"A grant on teams or resources suffices for a group when it covers every resource of it; what joins the " +
-			"group later, and is " +
-			"not covered, is not acted on. Resources in accounts that are disconnected or excluded are left out, and " +
-			"so are without force what an override holds in the other state, " +
-			"and of a stop, with the reason event, the targets of active event readiness plans; leftOut counts them. " +
-			"Where nothing else is left the answer is 409. Of resourceIDs one that the caller does not see is 404, " +
-			"one that they may not act on 403; " +
-			"a filter acts on what the caller may act on. With dryRun nothing is begun or stored, and plan tells " +
-			"what would be asked of what, in which order.",
+		Description: "Queues one start or stop of every resource of a group, of up to 10,000 resources by their " +
+			"ids, or of the resources that a filter finds. Send exactly one of groupID, resourceIDs and filter. A " +
+			"start proceeds through a group's tiers upward, and within a tier through its orders upward; a stop " +
+			"takes exactly the opposite way. A tier begins when every resource of the tier before has reached its " +
+			"state, failed or timed out. In a dynamic group, and with a filter, resources that cannot be started " +
+			"and stopped are skipped. Without a resource to act on the answer is 400. If a bulk action of the same " +
+			"type runs on the group, the request joins it and the answer has its id; with the opposite type, or " +
+			"while a cancelled one ends, the answer is 409. A filter is evaluated once, at the request. A grant on " +
+			"teams or resources suffices for a group if it covers every resource of it; resources that join the " +
+			"group later and are not covered are skipped. Resources in disconnected or excluded accounts are " +
+			"skipped. So are, without force, resources that an override holds in the other state, and, for a stop, " +
+			"targets of active event readiness plans (reason event); leftOut counts them all. If that leaves none, " +
+			"the answer is 409. With resourceIDs, a resource that the caller may not see is 404, and one on which " +
+			"the caller may not act 403; a filter finds only resources on which the caller may act. With dryRun " +
+			"nothing is begun or stored, and plan lists the orders in sequence.",
 	}, s.submitBulk)
 	rest.Handle(g, rest.Op{
 		ID: "getLatestBulkAction", Method: http.MethodGet, Path: "/actions/bulk/latest", Policy: reading, Scoped: true,
 		Statuses: read,
 		Summary:  "Get the organization's most recent bulk action",
-		Description: "404 when there was none. With a grant on teams or resources, the most recent one that acts on " +
-			"nothing else, of the " +
-			"newest 20 of the organization.",
+		Description: "404 if there was none. A caller with a grant on teams or resources gets the most recent one, " +
+			"of the newest 20 of the organization, that acts only on resources in it.",
 	}, s.latestBulk)
 	rest.Handle(g, rest.Op{
 		ID: "getBulkAction", Method: http.MethodGet, Path: "/actions/bulk/{bulkActionID}", Policy: reading,
 		Scoped: true, Statuses: read,
 		Summary: "Get a bulk action",
-		Description: "completed and failed grow until together they reach total. It is seen by who may see every " +
-			"resource that it acts on.",
+		Description: "completed and failed grow until their sum reaches total. The caller must be allowed to see " +
+			"every resource that it acts on.",
 	}, s.getBulkAction)
 	rest.Handle(g, rest.Op{
 		ID: "cancelBulkAction", Method: http.MethodPost, Path: "/actions/bulk/{bulkActionID}/cancel", Policy: acting,
 		Scoped: true, Statuses: execute,
 		Summary: "Cancel a bulk action",
-		Description: "Ends what it has not begun: these actions end as failed, with who cancelled them; what runs " +
-			"goes on to its end. " +
-			"Until then the group is not free for another one. One that has completed or was cancelled before is 409. " +
-			"It takes the permission to act on every resource that it acts on.",
+		Description: "Actions that have not begun end as failed, with the name of the person who cancelled them. " +
+			"Actions that have begun continue to their end; until then the group is not free for another bulk " +
+			"action. A bulk action that has completed or was cancelled before is 409. The caller must be allowed " +
+			"to act on every resource that it acts on.",
 	}, s.cancelBulk)
 }
 
 func (s *service) submitBulk(ctx context.Context, in *struct{ Body BulkAction }) (BulkSubmitted, error) {
 	audit.NoteChange(ctx, audit.Change{Target: in.Body.GroupID})
-	chosen, err := s.choose(ctx, in.Body)
+	chosen, err := s.chooseResources(ctx, in.Body)
 	if err != nil {
 		return BulkSubmitted{}, err
 	}
 	if in.Body.DryRun {
 		audit.Omit(ctx)
-		return s.dryRun(ctx, in.Body.Type, chosen)
+		return s.planDryRun(ctx, in.Body.Type, chosen)
 	}
 	b := s.newBulk(ctx, in.Body, chosen)
 	noted := func(b execution.Bulk) audit.Change {
 		return audit.Change{After: submission{b.WithoutInternals(), in.Body.ResourceIDs, in.Body.Filter}, Final: true}
 	}
 	audit.NoteChange(ctx, noted(b))
-	if b, err = s.begin(ctx, b, chosen); err != nil {
+	if b, err = s.beginBulk(ctx, b, chosen); err != nil {
 		return BulkSubmitted{}, err
 	}
 	audit.NoteChange(ctx, noted(b)) // it may have joined another
@@ -114,14 +108,15 @@ func (s *service) submitBulk(ctx context.Context, in *struct{ Body BulkAction })
 		LeftOutOf: b.LeftOutOf}, nil
 }
 
-// submission is what the audit row of a bulk action says: the record of the one that was begun or joined, and what was named.
+// submission is the audit row of a bulk action: the record of the bulk action that was begun or joined, and the
+// request's selection.
 type submission struct {
 	execution.Bulk
 	ResourceIDs []string    `json:"resourceIDs,omitempty"`
 	Filter      *BulkFilter `json:"filter,omitempty"`
 }
 
-// newBulk returns a bulk action on what was chosen.
+// newBulk returns a bulk action on the chosen resources.
 func (s *service) newBulk(ctx context.Context, asked BulkAction, chosen choice) execution.Bulk {
 	now := s.p.Clock.Now()
 	bulkID := id.New("bulk", now)
@@ -138,18 +133,19 @@ func (s *service) newBulk(ctx context.Context, asked BulkAction, chosen choice) 
 	return b
 }
 
-// tries is how often a bulk action is begun anew because the one that held its group ended at the same moment.
-const tries = 4
+// maxBeginTries is how often a bulk action is begun again because the one that held its group ended at the same
+// moment.
+const maxBeginTries = 4
 
-// begin begins b, or gives the one that is under way on its group and does the same.
-func (s *service) begin(ctx context.Context, b execution.Bulk, chosen choice) (execution.Bulk, error) {
+// beginBulk begins b, or returns the bulk action of the same type that is under way on its group.
+func (s *service) beginBulk(ctx context.Context, b execution.Bulk, chosen choice) (execution.Bulk, error) {
 	over := ""
-	for range tries {
+	for range maxBeginTries {
 		holder, err := s.createBulk(ctx, b, over, chosen)
 		if err != nil || holder == "" {
 			return b, err
 		}
-		running, err := s.joined(ctx, b.Type, b.GroupID, holder)
+		running, err := s.joinedBulk(ctx, b.Type, b.GroupID, holder)
 		if err == nil && running.ID != "" && b.Force && !running.Force {
 			err = errWithoutForce(running)
 		}
@@ -158,11 +154,13 @@ func (s *service) begin(ctx context.Context, b execution.Bulk, chosen choice) (e
 		}
 		over = holder
 	}
-	return b, fault.New(fault.Conflict, "other bulk actions begin on resource group %s at the same moment: repeat", b.GroupID)
+	return b, fault.New(fault.Conflict,
+		"other bulk actions begin on resource group %s at the same moment: try again", b.GroupID)
 }
 
-// joined returns the bulk action that holds a group, when it does the same; the zero one when it has ended. The opposite is refused.
-func (s *service) joined(ctx context.Context, verb cloud.Verb, groupID, holder string) (execution.Bulk, error) {
+// joinedBulk returns the bulk action that holds a group if it has the same verb, or the zero bulk action if it has
+// ended. The error is fault.Conflict if it has the opposite verb or is being cancelled.
+func (s *service) joinedBulk(ctx context.Context, verb cloud.Verb, groupID, holder string) (execution.Bulk, error) {
 	b, err := s.readBulk(ctx, holder)
 	switch {
 	case fault.Is(err, fault.NotFound) || err == nil && b.Over():
@@ -170,8 +168,8 @@ func (s *service) joined(ctx context.Context, verb cloud.Verb, groupID, holder s
 	case err != nil:
 		return b, err
 	case b.Status == execution.BulkCancelled:
-		return b, fault.New(fault.Conflict, "bulk action %s on resource group %s was cancelled, and what it had "+
-			"begun is ending: wait until it has", b.ID, groupID)
+		return b, fault.New(fault.Conflict, "bulk action %s on resource group %s was cancelled, and its running "+
+			"actions are ending: wait until they have ended", b.ID, groupID)
 	case b.Type != verb:
 		return b, fault.New(fault.Conflict, "a %s of resource group %s is under way (%s): wait until it has ended, "+
 			"or cancel it, then %s", b.Type, groupID, b.ID, verb)
@@ -179,15 +177,15 @@ func (s *service) joined(ctx context.Context, verb cloud.Verb, groupID, holder s
 	return b, nil
 }
 
-// errWithoutForce refuses a forced bulk action that would join one without force, which leaves out what is held.
+// errWithoutForce refuses a forced bulk action that would join one without force, which skips held resources.
 func errWithoutForce(b execution.Bulk) error {
 	return fault.New(fault.Conflict,
 		"a %s of resource group %s without force is under way (%s): wait until it has ended, or cancel it, then repeat",
 		b.Type, b.GroupID, b.ID)
 }
 
-// createBulk commits the bulk action with its place among the pending work, and starts its machine. Where another one holds
-// the group, which is not the one that is over, it gives that one's id and does nothing.
+// createBulk commits the bulk action and its pending work, and starts its machine. If another bulk action than over
+// holds the group, createBulk returns its ID and does nothing.
 func (s *service) createBulk(ctx context.Context, b execution.Bulk, over string, chosen choice) (holder string,
 	err error) {
 	org := identity.CallerOrg(ctx)
@@ -209,7 +207,8 @@ func (s *service) createBulk(ctx context.Context, b execution.Bulk, over string,
 	return "", nil
 }
 
-// bulkWrites returns the writes that begin b: on a group, its claim and that the group is there; else what it acts on.
+// bulkWrites returns the writes that begin b: on a group its claim and the check that the group exists, else the list
+// of its resources.
 func bulkWrites(in execution.BulkInput, b execution.Bulk, over string, chosen choice) ([]table.Write, error) {
 	row, err := table.NewItem(execution.BulkKey(in.Org, b.ID), b)
 	if err != nil {
@@ -222,14 +221,15 @@ func bulkWrites(in execution.BulkInput, b execution.Bulk, over string, chosen ch
 	}
 	ws := []table.Write{table.Put(row, table.Absent()), work}
 	if b.GroupID == "" {
-		named, err := table.NewItem(execution.NamedKey(in.Org, b.ID), execution.Named{ResourceIDs: chosen.ids()})
+		named, err := table.NewItem(execution.NamedKey(in.Org, b.ID),
+			execution.Named{ResourceIDs: chosen.resourceIDs()})
 		return append(ws, table.Put(named)), err
 	}
 	claim, err := execution.ClaimGroup(in.Org, b, over)
 	return append(ws, claim, table.Check(inventory.GroupKey(in.Org, b.GroupID), table.Exists())), err
 }
 
-// heldBy returns from a refusal of bulkWrites who holds the group.
+// heldBy returns the ID of the bulk action that holds the group, from a refusal of bulkWrites.
 func heldBy(lost *table.ConditionError, b execution.Bulk) (string, error) {
 	if held, yes := lost.Old(2); yes {
 		claim, err := table.Decode[execution.GroupClaim](held)

@@ -12,8 +12,8 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// newest is how many bulk actions are looked at for one that the caller may see.
-const newest = 20
+// maxLatest is how many of the newest bulk actions are searched for one that the caller may see.
+const maxLatest = 20
 
 func (s *service) latestBulk(ctx context.Context, _ *struct{}) (execution.Bulk, error) {
 	org := identity.CallerOrg(ctx)
@@ -21,7 +21,7 @@ func (s *service) latestBulk(ctx context.Context, _ *struct{}) (execution.Bulk, 
 	if err != nil {
 		return execution.Bulk{}, err
 	}
-	q := table.Query{PK: execution.BulkPK(org), Reverse: true, Limit: newest}
+	q := table.Query{PK: execution.BulkPK(org), Reverse: true, Limit: maxLatest}
 	if reach[0].All() {
 		q.Limit = 1
 	}
@@ -30,7 +30,7 @@ func (s *service) latestBulk(ctx context.Context, _ *struct{}) (execution.Bulk, 
 		return execution.Bulk{}, fmt.Errorf("read latest bulk action: %w", err)
 	}
 	for _, b := range bulks {
-		all, err := s.within(ctx, org, b, reach[0])
+		all, err := s.isWithin(ctx, org, b, reach[0])
 		if err == nil && all {
 			b, err = execution.ReadProgress(ctx, s.p.Table, org, b)
 		}
@@ -41,7 +41,7 @@ func (s *service) latestBulk(ctx context.Context, _ *struct{}) (execution.Bulk, 
 	return execution.Bulk{}, fault.New(fault.NotFound, "the organization has had no bulk action")
 }
 
-// BulkPath names a bulk action in a path. It is exported because the framework passes over embedded structs that are not.
+// BulkPath names a bulk action in a path. It is exported because the framework ignores unexported embedded structs.
 type BulkPath struct {
 	BulkActionID string `path:"bulkActionID" maxLength:"64" doc:"The bulk action"`
 }
@@ -55,7 +55,7 @@ func (s *service) getBulkAction(ctx context.Context, in *BulkPath) (execution.Bu
 	if err != nil {
 		return execution.Bulk{}, err
 	}
-	all, err := s.within(ctx, identity.CallerOrg(ctx), b, reach[0])
+	all, err := s.isWithin(ctx, identity.CallerFrom(ctx).Org, b, reach[0])
 	if err == nil && !all {
 		err = noBulk(b.ID)
 	}
@@ -79,8 +79,9 @@ func (s *service) readBulk(ctx context.Context, bulkID string) (execution.Bulk, 
 	return b, nil
 }
 
-// within reports whether a bulk action acts on something, and only on what lies in reach.
-func (s *service) within(ctx context.Context, org string, b execution.Bulk, reach inventory.ResourceSet) (bool, error) {
+// isWithin reports whether a bulk action has resources and all of them are in reach.
+func (s *service) isWithin(ctx context.Context, org string, b execution.Bulk, reach inventory.ResourceSet) (bool,
+	error) {
 	if reach.All() {
 		return true, nil
 	}
@@ -96,14 +97,14 @@ func (s *service) within(ctx context.Context, org string, b execution.Bulk, reac
 	return s.plannedWithin(ctx, org, b.ID, reach)
 }
 
-// plannedWithin looks at the resources that were written down for a bulk action, until one is out of reach.
+// plannedWithin checks the planned resources of a bulk action until one is out of reach.
 func (s *service) plannedWithin(ctx context.Context, org, bulkID string, reach inventory.ResourceSet) (bool, error) {
 	q, some := execution.ChunksOf(org, bulkID), false
 	q.Limit = 100
 	for {
 		chunks, next, err := table.ReadPage[execution.Chunk](ctx, s.p.Table, q)
 		if err != nil {
-			return false, fmt.Errorf("read what bulk action %s acts on: %w", bulkID, err)
+			return false, fmt.Errorf("read the resources of bulk action %s: %w", bulkID, err)
 		}
 		for _, c := range chunks {
 			for _, m := range c.Members {

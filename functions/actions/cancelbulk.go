@@ -12,9 +12,10 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// cancelBulk ends the actions of a bulk action that have not begun. Once the bulk action is marked as cancelled, none of them begins.
-// An execution of its own ends the waiting actions, because the execution that began the bulk action may be waiting for a slow target.
-// Cancelling a cancelled bulk action is a conflict; it starts that execution again in case the first cancellation was interrupted.
+// cancelBulk ends the actions of a bulk action that have not begun. Once the bulk action is marked as cancelled, none
+// of them begins. An execution of its own ends the waiting actions, because the execution that began the bulk action
+// may be waiting for a slow target. Cancelling a cancelled bulk action is a conflict; it starts that execution again
+// in case the first cancellation was interrupted.
 func (s *service) cancelBulk(ctx context.Context, in *BulkPath) (execution.Bulk, error) {
 	b, err := s.cancellableBulk(ctx, in.BulkActionID)
 	if err != nil {
@@ -44,7 +45,8 @@ func (s *service) startCancellation(ctx context.Context, bulkID string) error {
 	return nil
 }
 
-// cancellableBulk reads a bulk action that the caller may cancel: they must be allowed to act on all that it acts on.
+// cancellableBulk reads a bulk action that the caller may cancel. The caller must be allowed to act on all of its
+// resources.
 func (s *service) cancellableBulk(ctx context.Context, bulkID string) (execution.Bulk, error) {
 	reach, err := s.resourceSets(ctx, acting, reading)
 	if err != nil {
@@ -54,11 +56,11 @@ func (s *service) cancellableBulk(ctx context.Context, bulkID string) (execution
 	if err != nil {
 		return b, err
 	}
-	org := identity.CallerOrg(ctx)
-	if may, err := s.within(ctx, org, b, reach[0]); may || err != nil {
+	org := identity.CallerFrom(ctx).Org
+	if may, err := s.isWithin(ctx, org, b, reach[0]); may || err != nil {
 		return b, err
 	}
-	sees, err := s.within(ctx, org, b, reach[1])
+	sees, err := s.isWithin(ctx, org, b, reach[1])
 	switch {
 	case err != nil:
 		return b, err
@@ -69,15 +71,16 @@ func (s *service) cancellableBulk(ctx context.Context, bulkID string) (execution
 	return b, noBulk(b.ID)
 }
 
-// markCancelled marks b as cancelled by the caller and returns it as stored. A bulk action that has ended or was cancelled before is
-// returned with the conflict; of racing callers one succeeds.
+// markCancelled marks b as cancelled by the caller and returns it as stored. A bulk action that has ended or was
+// cancelled before is returned with the conflict; of racing callers one succeeds.
 func (s *service) markCancelled(ctx context.Context, b execution.Bulk) (execution.Bulk, error) {
 	c := identity.CallerFrom(ctx)
 	won := false
 	if b.Waiting() {
 		err := s.p.Table.Transact(ctx, table.Update(execution.BulkKey(c.Org, b.ID), []table.Change{
 			table.Set("status", string(execution.BulkCancelled)), table.Set("cancelledBy", c.Email),
-		}, table.Any(table.Equal("status", string(execution.BulkQueued)), table.Equal("status", string(execution.BulkRunning)))))
+		}, table.Any(
+			table.Equal("status", string(execution.BulkQueued)), table.Equal("status", string(execution.BulkRunning)))))
 		if _, ended := errors.AsType[*table.ConditionError](err); err != nil && !ended {
 			return b, fmt.Errorf("cancel bulk action %s: %w", b.ID, err)
 		}

@@ -17,33 +17,33 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// BulkFilter are the filters of GET /resources, under the names that they have there; several values of one stand
-// behind commas, as there. What is left out filters nothing.
+// BulkFilter holds the filters of GET /resources under the same names; several values of one are separated by commas.
+// An absent filter selects everything.
 type BulkFilter struct {
-	Search         string     `json:"search,omitempty" maxLength:"256" doc:"Within name, uid and tags (key=value), without regard to case"`
+	Search         string     `json:"search,omitempty" maxLength:"256" doc:"Part of name, uid or tags (key=value), ignoring case"`
 	Type           string     `json:"type,omitempty" maxLength:"64" example:"aws-ec2"`
 	Provider       string     `json:"provider,omitempty" maxLength:"32" example:"aws"`
 	Status         string     `json:"status,omitempty" maxLength:"256" doc:"running, stopped, starting, stopping, pending, terminated or unknown"`
 	Region         string     `json:"region,omitempty" maxLength:"64"`
 	CloudAccountID string     `json:"cloud_account_id,omitempty" maxLength:"64" doc:"Our id of the cloud account"`
-	GroupID        string     `json:"group_id,omitempty" maxLength:"64" doc:"Members of the resource group, in no order"`
+	GroupID        string     `json:"group_id,omitempty" maxLength:"64" doc:"Members of the resource group, unordered"`
 	TeamID         string     `json:"team_id,omitempty" maxLength:"64" doc:"Owned by the team"`
-	Tag            rest.Texts `json:"tag,omitempty" doc:"key=value, or key for any value: one, or a list of at most 20 that must all agree"`
+	Tag            rest.Texts `json:"tag,omitempty" doc:"key=value, or key for any value: one, or a list of at most 20 that must all match"`
 	Schedulable    *bool      `json:"schedulable,omitempty" doc:"Whether it can be started and stopped"`
 
 	CreatedAfter  rest.Time `json:"created_after,omitzero" doc:"Made at this time or later, as the provider says"`
 	CreatedBefore rest.Time `json:"created_before,omitzero" doc:"Made before this time"`
 }
 
-// empty reports whether the filter demands nothing.
-func (f *BulkFilter) empty() bool {
+// isEmpty reports whether the filter has no condition.
+func (f *BulkFilter) isEmpty() bool {
 	return f.Search == "" && f.Type == "" && f.Provider == "" && f.Status == "" && f.Region == "" &&
 		f.CloudAccountID == "" &&
 		f.GroupID == "" && f.TeamID == "" && len(f.Tag) == 0 && f.Schedulable == nil &&
 		f.CreatedAfter.IsZero() && f.CreatedBefore.IsZero()
 }
 
-func (f *BulkFilter) filter(sight inventory.Visibility) inventory.Filter {
+func (f *BulkFilter) toFilter(sight inventory.Visibility) inventory.Filter {
 	return inventory.Filter{
 		Search: f.Search, Types: splitValues(f.Type), Providers: splitValues(f.Provider),
 		Statuses: splitValues(f.Status),
@@ -56,7 +56,7 @@ func (f *BulkFilter) filter(sight inventory.Visibility) inventory.Filter {
 // resourceStatuses are the statuses that GET /resources filters by.
 var resourceStatuses = []string{"running", "stopped", "starting", "stopping", "pending", "terminated", "unknown"}
 
-// checkValues refuses a status that no resource has, and a window that ends before it begins.
+// checkValues refuses an unknown status, and a time window that ends before it begins.
 func (f *BulkFilter) checkValues() error {
 	if after, before := f.CreatedAfter.Time, f.CreatedBefore.Time; !after.IsZero() && !before.IsZero() &&
 		after.After(before) {
@@ -72,7 +72,7 @@ func (f *BulkFilter) checkValues() error {
 	return nil
 }
 
-// splitValues returns the values of a filter, nil for none.
+// splitValues returns the values of a filter, or nil if it is absent.
 func splitValues(list string) []string {
 	if list == "" {
 		return nil
@@ -80,7 +80,7 @@ func splitValues(list string) []string {
 	return strings.Split(list, ",")
 }
 
-// choice is what a bulk action acts on, and what it leaves out of what it was asked for.
+// choice is the set of resources that a bulk action acts on, and the requested resources that it skips.
 type choice struct {
 	group   inventory.Group // the zero one when resources were named, or found by a filter
 	members []inventory.Member
@@ -88,8 +88,8 @@ type choice struct {
 	scopes  *grant.Scopes // where the caller may act; nil is everywhere
 }
 
-// ids returns our ids of what is acted on.
-func (c choice) ids() []string {
+// resourceIDs returns the IDs of the resources to act on.
+func (c choice) resourceIDs() []string {
 	out := make([]string, len(c.members))
 	for i, m := range c.members {
 		out[i] = m.ResourceID
@@ -97,8 +97,8 @@ func (c choice) ids() []string {
 	return out
 }
 
-// choose finds what a bulk action is asked to act on. It is the same for a dry run.
-func (s *service) choose(ctx context.Context, in BulkAction) (choice, error) {
+// chooseResources finds the resources of a bulk action. A dry run uses the same choice.
+func (s *service) chooseResources(ctx context.Context, in BulkAction) (choice, error) {
 	named := 0
 	for _, there := range []bool{in.GroupID != "", len(in.ResourceIDs) > 0, in.Filter != nil} {
 		if there {
@@ -121,12 +121,12 @@ func (s *service) choose(ctx context.Context, in BulkAction) (choice, error) {
 	if err != nil {
 		return chosen, err
 	}
-	return s.unheld(ctx, in, chosen)
+	return s.withoutHeld(ctx, in, chosen)
 }
 
-// unheld leaves out what an override or an active event readiness plan holds against the bulk action, and what lies in a disconnected account.
-// It refuses a bulk action that has nothing else to act on.
-func (s *service) unheld(ctx context.Context, in BulkAction, chosen choice) (choice, error) {
+// withoutHeld skips resources that an override or an active event readiness plan holds against the bulk action, and
+// resources in disconnected accounts. The error is fault.Conflict if no other resource is left.
+func (s *service) withoutHeld(ctx context.Context, in BulkAction, chosen choice) (choice, error) {
 	kept, held, err := execution.Unheld(ctx, s.p.Table, s.inventory, execution.Asked{
 		Org: identity.CallerOrg(ctx), Verb: in.Type, Members: chosen.members, At: s.p.Clock.Now(), Force: in.Force,
 		Accounts: true,
@@ -141,7 +141,7 @@ func (s *service) unheld(ctx context.Context, in BulkAction, chosen choice) (cho
 	return chosen, err
 }
 
-// mayAct returns the scopes in which the caller may act, nil for all.
+// mayAct returns the scopes in which the caller may act, or nil for the entire organization.
 func mayAct(ctx context.Context) *grant.Scopes {
 	if may := identity.CallerFrom(ctx).Scopes(acting); !may.All {
 		return &may
@@ -149,8 +149,8 @@ func mayAct(ctx context.Context) *grant.Scopes {
 	return nil
 }
 
-// chooseGroup reads a group and its members, and refuses one that has none, or one on which the caller may not act as a whole;
-// one that they do not see is missing to them.
+// chooseGroup reads a group and its members. It refuses an empty group, and one with a member on which the caller may
+// not act. A group that the caller may not see is reported as missing.
 func (s *service) chooseGroup(ctx context.Context, groupID string) (choice, error) {
 	org, out := identity.CallerOrg(ctx), choice{scopes: mayAct(ctx)}
 	if !id.IsValid("grp", groupID) {
@@ -172,10 +172,10 @@ func (s *service) chooseGroup(ctx context.Context, groupID string) (choice, erro
 		return out, fault.New(fault.Invalid, "resource group %s (%s) has no resources that can be acted on: add "+
 			"some first", groupID, out.group.Name)
 	}
-	return out, s.cover(ctx, org, out.members, out.scopes)
+	return out, s.checkCover(ctx, org, out.members, out.scopes)
 }
 
-// seesGroup refuses a group of which the caller sees nothing.
+// seesGroup refuses a group without a resource that the caller may see.
 func (s *service) seesGroup(ctx context.Context, groupID string) error {
 	c := identity.CallerFrom(ctx)
 	sees := c.Scopes(grouping)
@@ -191,8 +191,8 @@ func (s *service) seesGroup(ctx context.Context, groupID string) error {
 
 func noGroup(groupID string) error { return fault.New(fault.NotFound, "no resource group %q", groupID) }
 
-// cover refuses members that do not all lie in scopes.
-func (s *service) cover(ctx context.Context, org string, members []inventory.Member, scopes *grant.Scopes) error {
+// checkCover refuses members that do not all lie in scopes.
+func (s *service) checkCover(ctx context.Context, org string, members []inventory.Member, scopes *grant.Scopes) error {
 	if scopes == nil {
 		return nil
 	}
@@ -208,7 +208,8 @@ func (s *service) cover(ctx context.Context, org string, members []inventory.Mem
 	return nil
 }
 
-// chooseNamed finds resources by our ids. One that the caller does not see is missing to them, and then none is acted on.
+// chooseNamed finds resources by ID. If the caller may not see one of them, it is reported as missing and none is
+// acted on.
 func (s *service) chooseNamed(ctx context.Context, ids []string) (choice, error) {
 	out := choice{scopes: mayAct(ctx)}
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
@@ -216,7 +217,7 @@ func (s *service) chooseNamed(ctx context.Context, ids []string) (choice, error)
 	if err != nil {
 		return out, err
 	}
-	if err = s.allowed(ctx, ids, found); err != nil {
+	if err = s.checkAllowed(ctx, ids, found); err != nil {
 		return out, err
 	}
 	out.members, out.left = execution.Resources(found)
@@ -227,8 +228,9 @@ func (s *service) chooseNamed(ctx context.Context, ids []string) (choice, error)
 	return out, nil
 }
 
-// allowed refuses ids of which nothing was found, or nothing that the caller sees, and then those on which they may not act.
-func (s *service) allowed(ctx context.Context, ids []string, found []inventory.Listed) error {
+// checkAllowed refuses IDs of resources that do not exist or that the caller may not see, and then IDs of resources
+// on which the caller may not act.
+func (s *service) checkAllowed(ctx context.Context, ids []string, found []inventory.Listed) error {
 	reach, err := s.resourceSets(ctx, acting, viewing)
 	if err != nil {
 		return err
@@ -246,31 +248,31 @@ func (s *service) allowed(ctx context.Context, ids []string, found []inventory.L
 	unknown := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return known[id] })
 	switch {
 	case len(unknown) > 0:
-		return fault.New(fault.NotFound, "resourceIDs: no resource has the id %s", quoted(unknown))
+		return fault.New(fault.NotFound, "resourceIDs: no resource has the id %s", quoteIDs(unknown))
 	case len(denied) > 0:
-		return fault.New(fault.Denied, "permission denied: %s is needed on %s", acting, quoted(denied))
+		return fault.New(fault.Denied, "permission denied: %s is needed on %s", acting, quoteIDs(denied))
 	}
 	return nil
 }
 
-// mentioned is how many of many ids an error names.
-const mentioned = 10
+// maxMentioned is how many of many IDs an error names.
+const maxMentioned = 10
 
-func quoted(ids []string) string {
+func quoteIDs(ids []string) string {
 	var out []string
-	for _, id := range ids[:min(len(ids), mentioned)] {
+	for _, id := range ids[:min(len(ids), maxMentioned)] {
 		out = append(out, fmt.Sprintf("%.64q", id))
 	}
-	if more := len(ids) - mentioned; more > 0 {
+	if more := len(ids) - maxMentioned; more > 0 {
 		out = append(out, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(out, ", ")
 }
 
-// chooseFiltered finds resources by a filter, of those that the caller sees, and leaves out those on which they may not act.
+// chooseFiltered finds the visible resources that match a filter, and drops those on which the caller may not act.
 func (s *service) chooseFiltered(ctx context.Context, f *BulkFilter) (choice, error) {
 	c, out := identity.CallerFrom(ctx), choice{scopes: mayAct(ctx)}
-	if f.empty() {
+	if f.isEmpty() {
 		return out, fault.New(fault.Invalid, "filter: it is empty and would choose everything; set one of the "+
 			"filters of GET /resources")
 	}
@@ -278,7 +280,7 @@ func (s *service) chooseFiltered(ctx context.Context, f *BulkFilter) (choice, er
 		return out, err
 	}
 	found, err := s.inventory.FindResources(ctx, c.Org,
-		inventory.List{Filter: f.filter(inventory.SightOf(c, viewing)), Limit: execution.MaxTargets + 1})
+		inventory.List{Filter: f.toFilter(inventory.SightOf(c, viewing)), Limit: execution.MaxTargets + 1})
 	if err != nil {
 		return out, err
 	}

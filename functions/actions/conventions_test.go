@@ -9,13 +9,14 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// What joins an action that runs already is answered as every submission is.
+// A submission that joins a running action is answered like every other submission.
 func TestSubmit_WhatJoinsARunningActionIsQueued(t *testing.T) {
 	a := newFixture(t)
-	first := apitest.Data[Submitted](a.call(ours, "POST", "/actions", a.request()))
+	first := apitest.Data[Submitted](a.call(ours, "POST", "/actions", a.actionBody()))
 	a.Change(execution.ActionKey(ours, first.ActionID), table.Set("status", string(execution.Running)),
 		table.Set("startedAt", a.Clock.Now()))
-	if got := apitest.Data[Submitted](a.call(ours, "POST", "/actions", a.request())); got != (Submitted{first.ActionID,
+	if got := apitest.Data[Submitted](a.call(ours, "POST", "/actions",
+		a.actionBody())); got != (Submitted{first.ActionID,
 		execution.Queued}) {
 		t.Errorf("%+v, want %s queued", got, first.ActionID)
 	}

@@ -4,21 +4,21 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name:   "actions",
 	Routes: []string{"/actions", "/actions/{proxy+}", "/state-history", "/state-history/{proxy+}"},
 	Access: rest.Access.With(table.Access{
 		Reads: []table.Partition{identity.MetaPartition, identity.MemberPartition, inventory.AccountPartition,
-			inventory.IndexPartition, inventory.ChunkPartition, override.Partition, eventhold.Partition},
+			inventory.IndexPartition, inventory.ChunkPartition, override.Partition, scheduling.EventHoldPartition},
 		Writes: []table.Partition{
 			inventory.ResourcePartition, execution.ActionPartition, execution.BulkPartition,
 			execution.BulkGroupPartition,

@@ -13,10 +13,10 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// DryRun is what a bulk action would do.
+// DryRun is the plan of a bulk action.
 type DryRun struct {
-	Steps   []DryRunStep    `json:"steps" doc:"What would be asked, in this order: a step begins when the provider has accepted the one before, the first of a tier when all of the tier before has ended"`
-	LeftOut []DryRunLeftOut `json:"leftOut" doc:"What nothing would be asked of, and why"`
+	Steps   []DryRunStep    `json:"steps" doc:"The orders in sequence. A step begins when the provider has accepted the one before; the first step of a tier begins when the whole tier before has ended"`
+	LeftOut []DryRunLeftOut `json:"leftOut" doc:"The skipped resources and the reasons"`
 }
 
 // DryRunStep is one order of one tier.
@@ -34,7 +34,7 @@ type DryRunResource struct {
 	Type           string       `json:"type" example:"aws-ec2"`
 	CloudAccountID string       `json:"cloudAccountID" doc:"Our id of the cloud account"`
 	Region         string       `json:"region"`
-	Status         cloud.Status `json:"status" doc:"As the inventory has it; the provider is not asked" enum:"running,stopped,starting,stopping,pending,terminated,unknown"`
+	Status         cloud.Status `json:"status" doc:"From the inventory" enum:"running,stopped,starting,stopping,pending,terminated,unknown"`
 }
 
 // DryRunLeftOut is a resource that a bulk action would not act on.
@@ -42,36 +42,39 @@ type DryRunLeftOut struct {
 	DryRunResource
 	Reason   string  `json:"reason" doc:"event: an active event readiness plan holds it; else a sentence"`
 	Detail   *string `json:"detail" doc:"For event a sentence that names the plan; else null"`
-	CountsAs *string `json:"countsAs" enum:"completed,failed" doc:"As what total counts it; null when it does not count at all"`
+	CountsAs *string `json:"countsAs" enum:"completed,failed" doc:"How total counts it; null if it does not count"`
 }
 
-// dryRun returns what a bulk action on what was chosen would do, by what the inventory knows now. It stores nothing.
-func (s *service) dryRun(ctx context.Context, verb cloud.Verb, chosen choice) (BulkSubmitted, error) {
-	running, err := s.running(ctx, verb, chosen.group.ID)
+// planDryRun returns the plan of a bulk action on the chosen resources, from the present inventory. It stores
+// nothing.
+func (s *service) planDryRun(ctx context.Context, verb cloud.Verb, chosen choice) (BulkSubmitted, error) {
+	running, err := s.runningBulk(ctx, verb, chosen.group.ID)
 	if err != nil {
 		return BulkSubmitted{}, err
 	}
-	foreseen, err := s.foresee(ctx, verb, chosen.members)
+	foreseen, err := s.foreseeEnds(ctx, verb, chosen.members)
 	if err != nil {
 		return BulkSubmitted{}, err
 	}
-	left, err := s.dropped(ctx, chosen)
+	left, err := s.droppedMembers(ctx, chosen)
 	if err != nil {
 		return BulkSubmitted{}, err
 	}
 	plan := DryRun{Steps: []DryRunStep{}, LeftOut: []DryRunLeftOut{}}
 	for _, l := range append(chosen.left, left...) {
-		plan.LeftOut = append(plan.LeftOut, DryRunLeftOut{brief(l.Member), l.Reason, rest.Optional(l.Detail), nil})
+		plan.LeftOut = append(plan.LeftOut,
+			DryRunLeftOut{dryRunResource(l.Member), l.Reason, rest.Optional(l.Detail), nil})
 	}
 	for _, members := range execution.Sequence(verb, chosen.members) {
-		plan.add(members, foreseen)
+		plan.addStep(members, foreseen)
 	}
 	return BulkSubmitted{BulkActionID: running.ID, Status: execution.BulkPlanned, Total: len(chosen.members),
 		LeftOut: len(chosen.left), LeftOutOf: []execution.NotDone{}, Plan: &plan}, nil
 }
 
-// running returns the bulk action that one on the group would join; the zero one when it would begin.
-func (s *service) running(ctx context.Context, verb cloud.Verb, groupID string) (execution.Bulk, error) {
+// runningBulk returns the bulk action on the group that a new one would join, or the zero bulk action if there is
+// none.
+func (s *service) runningBulk(ctx context.Context, verb cloud.Verb, groupID string) (execution.Bulk, error) {
 	if groupID == "" {
 		return execution.Bulk{}, nil
 	}
@@ -81,13 +84,13 @@ func (s *service) running(ctx context.Context, verb cloud.Verb, groupID string) 
 		return execution.Bulk{}, nil
 	}
 	if err != nil {
-		return execution.Bulk{}, fmt.Errorf("read what is under way on %s: %w", groupID, err)
+		return execution.Bulk{}, fmt.Errorf("read the bulk action under way on %s: %w", groupID, err)
 	}
-	return s.joined(ctx, verb, groupID, claim.BulkActionID)
+	return s.joinedBulk(ctx, verb, groupID, claim.BulkActionID)
 }
 
-// dropped returns the members of a static group that a bulk action passes over, because they are terminated or gone.
-func (s *service) dropped(ctx context.Context, chosen choice) ([]execution.LeftOut, error) {
+// droppedMembers returns the members of a static group that a bulk action skips because they are terminated or gone.
+func (s *service) droppedMembers(ctx context.Context, chosen choice) ([]execution.LeftOut, error) {
 	if chosen.group.ID == "" || chosen.group.Selector != nil ||
 		chosen.group.Size <= len(chosen.members)+len(chosen.left) {
 		return nil, nil
@@ -115,15 +118,16 @@ func (s *service) dropped(ctx context.Context, chosen choice) ([]execution.LeftO
 	return out, nil
 }
 
-// end is how a bulk action would end on a resource without asking anything of it.
-type end struct {
+// foreseenEnd is the end of an action on a resource that asks nothing of the provider.
+type foreseenEnd struct {
 	status execution.Status // "" when it would be asked
 	why    string
 }
 
-// foresee reads what decides on each of members: one round trip for each hundred of them.
-func (s *service) foresee(ctx context.Context, verb cloud.Verb, members []inventory.Member) (map[string]end, error) {
-	org := identity.CallerOrg(ctx)
+// foreseeEnds reads the records that decide each member's action, in one round trip for each hundred members.
+func (s *service) foreseeEnds(ctx context.Context, verb cloud.Verb, members []inventory.Member) (map[string]foreseenEnd,
+	error) {
+	org := identity.CallerFrom(ctx).Org
 	var keys []table.Key
 	for _, m := range members {
 		keys = append(keys, inventory.ResourceKey(org, m.UID), inventory.AccountKey(org, m.CloudAccountID))
@@ -132,24 +136,25 @@ func (s *service) foresee(ctx context.Context, verb cloud.Verb, members []invent
 	if err != nil {
 		return nil, fmt.Errorf("read %d resources: %w", len(members), err)
 	}
-	out := make(map[string]end, len(members))
+	out := make(map[string]foreseenEnd, len(members))
 	for _, m := range members {
 		p := execution.Prospect{Member: m}
-		if p.Record, err = decoded[inventory.Resource](items, inventory.ResourceKey(org, m.UID)); err != nil {
+		if p.Record, err = decodeAt[inventory.Resource](items, inventory.ResourceKey(org, m.UID)); err != nil {
 			return nil, err
 		}
-		if p.Account, err = decoded[inventory.Account](items, inventory.AccountKey(org, m.CloudAccountID)); err != nil {
+		if p.Account, err = decodeAt[inventory.Account](items,
+			inventory.AccountKey(org, m.CloudAccountID)); err != nil {
 			return nil, err
 		}
-		var e end
+		var e foreseenEnd
 		e.status, e.why = execution.Foresee(verb, p)
 		out[m.ResourceID] = e
 	}
 	return out, nil
 }
 
-// decoded returns the item at k, the zero value when there is none.
-func decoded[T any](items map[table.Key]table.Item, k table.Key) (T, error) {
+// decodeAt returns the item at k, or the zero value if there is none.
+func decodeAt[T any](items map[table.Key]table.Item, k table.Key) (T, error) {
 	it, there := items[k]
 	if !there {
 		var zero T
@@ -158,17 +163,17 @@ func decoded[T any](items map[table.Key]table.Item, k table.Key) (T, error) {
 	return table.Decode[T](it)
 }
 
-// add adds a step, of what of it would be asked.
-func (d *DryRun) add(members []inventory.Member, foreseen map[string]end) {
+// addStep adds a step with the members that it would act on.
+func (d *DryRun) addStep(members []inventory.Member, foreseen map[string]foreseenEnd) {
 	step := DryRunStep{Tier: members[0].Tier, Order: members[0].Order}
 	for _, m := range members {
 		switch e := foreseen[m.ResourceID]; e.status {
 		case "":
-			step.Resources = append(step.Resources, brief(m))
+			step.Resources = append(step.Resources, dryRunResource(m))
 		case execution.Succeeded:
-			d.LeftOut = append(d.LeftOut, DryRunLeftOut{brief(m), e.why, nil, new("completed")})
+			d.LeftOut = append(d.LeftOut, DryRunLeftOut{dryRunResource(m), e.why, nil, new("completed")})
 		default:
-			d.LeftOut = append(d.LeftOut, DryRunLeftOut{brief(m), e.why, nil, new("failed")})
+			d.LeftOut = append(d.LeftOut, DryRunLeftOut{dryRunResource(m), e.why, nil, new("failed")})
 		}
 	}
 	if len(step.Resources) > 0 {
@@ -176,6 +181,6 @@ func (d *DryRun) add(members []inventory.Member, foreseen map[string]end) {
 	}
 }
 
-func brief(m inventory.Member) DryRunResource {
+func dryRunResource(m inventory.Member) DryRunResource {
 	return DryRunResource{m.ResourceID, m.UID, m.Name, m.Type, m.CloudAccountID, m.Region, m.Status}
 }

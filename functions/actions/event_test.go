@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -19,14 +19,14 @@ import (
 
 const eventPlan = "evt_01k00000000000000000000009"
 
-// holdForEvent has an event readiness plan hold the resource of a UID for an hour, and what encloses it.
+// holdForEvent makes an event readiness plan hold a resource and its enclosing resources for an hour.
 func (a *fixture) holdForEvent(uid string, enclosing ...string) {
 	a.Helper()
-	h := eventhold.Hold{
+	h := scheduling.EventHold{
 		PlanID: eventPlan, PolicyID: "asp_" + uid, UID: uid, Enclosing: enclosing, Since: a.Clock.Now(),
 		Until: a.Clock.Now().Add(time.Hour),
 	}
-	a.Write(eventhold.Begin(ours, h)[0])
+	a.Write(scheduling.BeginEventHold(ours, h)[0])
 }
 
 // disconnect marks an account as disconnected.
@@ -36,31 +36,31 @@ func (a *fixture) disconnect(accountID string) {
 		table.Set("error", "it was excluded from its organization"))
 }
 
-// forced returns the body of a forced stop.
-func (a *fixture) forced() string {
+// forcedRequest returns the body of a forced stop.
+func (a *fixture) forcedRequest() string {
 	a.Helper()
-	return strings.TrimSuffix(a.request(), "}") + `,"force":true}`
+	return strings.TrimSuffix(a.actionBody(), "}") + `,"force":true}`
 }
 
 func TestSubmit_AStopDuringAnEventIsRefusedAndNamesThePlan(t *testing.T) {
 	a := newFixture(t)
 	a.holdForEvent(a.res.UID)
-	a.call(ours, "POST", "/actions", a.request()).Want(409, eventPlan, "force").AtMost(3)
+	a.call(ours, "POST", "/actions", a.actionBody()).Want(409, eventPlan, "force").AtMost(3)
 	if n := len(apitest.Rows[execution.Action](a.Fixture, execution.ActionPKs(ours)...)); n != 0 {
 		t.Errorf("%d actions were created", n)
 	}
-	a.call(ours, "POST", "/actions", a.request("type", "start")).Want(200)
-	a.call(theirs, "POST", "/actions", a.request()).Want(404)
+	a.call(ours, "POST", "/actions", a.actionBody("type", "start")).Want(200)
+	a.call(theirs, "POST", "/actions", a.actionBody()).Want(404)
 }
 
 func TestSubmit_AForcedStopIsDoneAndOnRecord(t *testing.T) {
 	a := newFixture(t)
 	a.holdForEvent(a.res.UID)
 	tim := apitest.Caller(ours, "tim", "viewer")
-	a.Call(tim, "POST /actions", a.forced()).Want(403)
-	got := apitest.Data[Submitted](a.call(ours, "POST", "/actions", a.forced()).Want(200).AtMost(3))
+	a.Call(tim, "POST /actions", a.forcedRequest()).Want(403)
+	got := apitest.Data[Submitted](a.call(ours, "POST", "/actions", a.forcedRequest()).Want(200).AtMost(3))
 	a.call(ours, "GET", "/actions/"+got.ActionID, "").Want(200, `"force":true`)
-	again := apitest.Data[Submitted](a.call(ours, "POST", "/actions", a.forced()))
+	again := apitest.Data[Submitted](a.call(ours, "POST", "/actions", a.forcedRequest()))
 	if again.ActionID != got.ActionID {
 		t.Errorf("a second forced stop is %s; it joins %s", again.ActionID, got.ActionID)
 	}
@@ -68,32 +68,33 @@ func TestSubmit_AForcedStopIsDoneAndOnRecord(t *testing.T) {
 
 func TestSubmit_ForceBeatsAnOverride(t *testing.T) {
 	a := newFixture(t)
-	a.hold("force_on", heldResource(a.res.ID))
-	a.call(ours, "POST", "/actions", a.request()).Want(409)
-	a.call(ours, "POST", "/actions", a.forced()).Want(200)
+	a.holdResource("force_on", heldResource(a.res.ID))
+	a.call(ours, "POST", "/actions", a.actionBody()).Want(409)
+	a.call(ours, "POST", "/actions", a.forcedRequest()).Want(200)
 }
 
 func TestSubmit_ForceDoesNotJoinAStopWithoutForce(t *testing.T) {
 	a := newFixture(t)
-	first := apitest.Data[Submitted](a.call(ours, "POST", "/actions", a.request()))
-	a.call(ours, "POST", "/actions", a.forced()).Want(409, first.ActionID, "without force")
+	first := apitest.Data[Submitted](a.call(ours, "POST", "/actions", a.actionBody()))
+	a.call(ours, "POST", "/actions", a.forcedRequest()).Want(409, first.ActionID, "without force")
 }
 
 func TestSubmit_AStopOfWhatEnclosesATargetIsRefused(t *testing.T) {
 	a := newFixture(t)
 	a.holdForEvent("cluster/shop/deployments/web", a.res.UID)
-	a.call(ours, "POST", "/actions", a.request()).Want(409, eventPlan)
+	a.call(ours, "POST", "/actions", a.actionBody()).Want(409, eventPlan)
 }
 
 func TestSubmit_InADisconnectedAccountIsRefusedWithTheReason(t *testing.T) {
 	a := newFixture(t)
 	a.disconnect(a.account.ID)
-	for _, body := range []string{a.request(), a.request("type", "start"), a.forced()} {
+	for _, body := range []string{a.actionBody(), a.actionBody("type", "start"), a.forcedRequest()} {
 		a.call(ours, "POST", "/actions", body).Want(409, a.account.ID, "excluded from its organization").AtMost(3)
 	}
 }
 
-// bulkOn makes four instances in two accounts: i-0 and i-1 in the first one, o-0 and o-1 in the other, and a group of all.
+// bulkOn creates four instances in two accounts, i-0 and i-1 in the first, o-0 and o-1 in the other, and a group of
+// all four.
 func (a *fixture) bulkOn() (ids []string, groupID string) {
 	a.Helper()
 	const other = "ca_01k00000000000000000000077"
@@ -113,8 +114,8 @@ func (a *fixture) bulkOn() (ids []string, groupID string) {
 	return ids, g.ID
 }
 
-// ways are the ways to name the four instances to a bulk action.
-func ways(ids []string, groupID string) map[string]string {
+// bulkBodies are the ways to name the four instances to a bulk action.
+func bulkBodies(ids []string, groupID string) map[string]string {
 	return map[string]string{
 		"by group":  fmt.Sprintf(`"groupID":%q`, groupID),
 		"by ids":    `"resourceIDs":` + apitest.JSON(ids),
@@ -126,7 +127,7 @@ func TestSubmitBulk_LeavesOutTargetsOfAnEventWithReasonEvent(t *testing.T) {
 	for _, way := range []string{"by group", "by ids", "by filter"} {
 		t.Run(way, func(t *testing.T) {
 			a := newFixture(t)
-			named := ways(a.bulkOn())[way]
+			named := bulkBodies(a.bulkOn())[way]
 			a.holdForEvent("i-0")
 			planned := apitest.Data[BulkSubmitted](a.call(ours, "POST", "/actions/bulk",
 				`{"type":"stop","dryRun":true,`+named+`}`))
@@ -178,7 +179,7 @@ func TestSubmitBulk_LeavesOutDisconnectedAccountsAlsoWithForce(t *testing.T) {
 		for _, force := range []string{"", `,"force":true`} {
 			t.Run(way+force, func(t *testing.T) {
 				a := newFixture(t)
-				named := ways(a.bulkOn())[way]
+				named := bulkBodies(a.bulkOn())[way]
 				a.disconnect(inventorytest.Account)
 				got := apitest.Data[BulkSubmitted](a.call(ours, "POST", "/actions/bulk",
 					`{"type":"stop",`+named+force+`}`))
@@ -197,7 +198,7 @@ func TestSubmitBulk_LeavesOutDisconnectedAccountsAlsoWithForce(t *testing.T) {
 // TestSubmit_TheAuditRowSaysForce reads the entry that goes with a forced stop.
 func TestSubmit_TheAuditRowSaysForce(t *testing.T) {
 	a := newFixture(t)
-	a.call(ours, "POST", "/actions", a.forced()).Want(200)
+	a.call(ours, "POST", "/actions", a.forcedRequest()).Want(200)
 	if row := a.LastAudited(ours); !strings.Contains(apitest.JSON(row.Changes), `"force":true`) {
 		t.Errorf("the audit row does not say that the stop was forced: %s", apitest.JSON(row))
 	}

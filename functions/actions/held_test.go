@@ -11,8 +11,8 @@ import (
 	"lamplighter.dev/shared/testkit/inventorytest"
 )
 
-// hold has an override hold resources of our organization for an hour.
-func (a *fixture) hold(action override.Action, held ...override.Held) string {
+// holdResource has an override hold resources of our organization for an hour.
+func (a *fixture) holdResource(action override.Action, held ...override.Held) string {
 	live := override.Live{Change: 1}
 	for i := range held {
 		held[i].ID, held[i].Action, held[i].ExpiresAt = override.NewID(a.Clock.Now()), action,
@@ -25,12 +25,12 @@ func (a *fixture) hold(action override.Action, held ...override.Held) string {
 
 func TestSubmit_AgainstAnOverrideIsRefusedAndNamesIt(t *testing.T) {
 	a := newFixture(t)
-	ovr := a.hold(override.ForceOn, override.Held{ResourceID: a.res.ID})
-	a.call(ours, "POST", "/actions", a.request()).Want(409, ovr, "force_on").AtMost(3)
-	a.call(ours, "POST", "/actions", a.request("type", "start")).Want(200)
+	ovr := a.holdResource(override.ForceOn, override.Held{ResourceID: a.res.ID})
+	a.call(ours, "POST", "/actions", a.actionBody()).Want(409, ovr, "force_on").AtMost(3)
+	a.call(ours, "POST", "/actions", a.actionBody("type", "start")).Want(200)
 	a.Clock.Advance(time.Hour)
-	a.hold(override.ForceOff, override.Held{ResourceID: "res_01k00000000000000000000007"}) // another one's
-	a.call(theirs, "POST", "/actions", a.request()).Want(404)
+	a.holdResource(override.ForceOff, override.Held{ResourceID: "res_01k00000000000000000000007"}) // another one's
+	a.call(theirs, "POST", "/actions", a.actionBody()).Want(404)
 }
 
 func TestSubmit_AgainstAnOverrideOfItsGroupIsRefused(t *testing.T) {
@@ -40,8 +40,10 @@ func TestSubmit_AgainstAnOverrideOfItsGroupIsRefused(t *testing.T) {
 	g := apitest.Value(store.CreateGroup(a.In(ours), ours,
 		inventory.Group{ID: id.New("grp", apitest.Start), Name: "one"},
 		[]inventory.GroupPlacement{{ResourceID: ids[0], Tier: 1, Order: 1}}))(t)
-	ovr := a.hold(override.ForceOn, override.Held{GroupID: g.ID})
-	body := func(uid string) string { return a.request("resourceUID", uid, "cloudAccountID", inventorytest.Account) }
+	ovr := a.holdResource(override.ForceOn, override.Held{GroupID: g.ID})
+	body := func(uid string) string {
+		return a.actionBody("resourceUID", uid, "cloudAccountID", inventorytest.Account)
+	}
 	a.call(ours, "POST", "/actions", body("i-0")).Want(409, ovr)
 	a.call(ours, "POST", "/actions", body("i-1")).Want(200)
 	bulk := func(what string) apitest.Answer {

@@ -14,7 +14,7 @@ import (
 type historyQuery struct {
 	rest.Page
 	ResourceUID   string `query:"resource_uid" maxLength:"1024" doc:"Only changes of this resource"`
-	ChangedByType string `query:"changed_by_type" enum:"schedule,manual,bulk,override,override_expired,event" doc:"Only changes of this kind of cause"`
+	ChangedByType string `query:"changed_by_type" enum:"schedule,manual,bulk,override,override_expired,event" doc:"The kind of cause"`
 }
 
 func (s *service) historyOperations(g *rest.Group) {
@@ -22,21 +22,20 @@ func (s *service) historyOperations(g *rest.Group) {
 		ID: "listStateHistory", Method: http.MethodGet, Path: "/state-history", Policy: reading, Scoped: true,
 		Statuses: lists,
 		Summary:  "List state changes",
-		Description: "What came into which state, when, and who or what caused it; newest first. changed_by_type " +
-			"looks at the newest " +
-			"10,000 changes, of the resource when resource_uid names one. A grant on teams or resources shows the " +
-			"changes of these, of the newest " +
-			"10,000 unless resource_uid names one.",
-	}, s.history)
+		Description: "Each entry says which resource changed to which state, when, and the cause; newest first. " +
+			"changed_by_type searches the newest 10,000 changes, of the resource if resource_uid names one. A caller " +
+			"with a grant on teams or resources sees the changes of resources in it; without resource_uid, of the " +
+			"newest 10,000.",
+	}, s.listHistory)
 }
 
-func (s *service) history(ctx context.Context, in *historyQuery) (rest.List[StateChange], error) {
-	found, err := s.changes(ctx, in)
+func (s *service) listHistory(ctx context.Context, in *historyQuery) (rest.List[StateChange], error) {
+	found, err := s.readChanges(ctx, in)
 	return rest.MapItems(found, shownChange), err
 }
 
-func (s *service) changes(ctx context.Context, in *historyQuery) (rest.List[execution.StateChange], error) {
-	org := identity.CallerOrg(ctx)
+func (s *service) readChanges(ctx context.Context, in *historyQuery) (rest.List[execution.StateChange], error) {
+	org := identity.CallerFrom(ctx).Org
 	reach, err := s.resourceSets(ctx, reading)
 	if err != nil {
 		return rest.List[execution.StateChange]{}, err

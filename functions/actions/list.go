@@ -20,7 +20,7 @@ type filter struct {
 	CloudAccountID []string `query:"cloud_account_id" maxItems:"50" doc:"Only in these cloud accounts, by our ids"`
 }
 
-func (f *filter) open() bool {
+func (f *filter) isOpen() bool {
 	return len(f.Status) == 0 && f.Type == "" && f.ResourceUID == "" && len(f.CloudAccountID) == 0 && f.Open()
 }
 
@@ -29,7 +29,7 @@ func (f *filter) meets(a execution.Action) bool {
 		(f.ResourceUID == "" || f.ResourceUID == a.ResourceUID) && rest.Among(f.CloudAccountID, a.CloudAccountID)
 }
 
-// query selects the actions made within the filter's time, newest first.
+// query selects the actions created within the filter's time, newest first.
 func (f *filter) query() table.Query {
 	q := table.Query{Reverse: true}
 	if !f.From.IsZero() {
@@ -49,7 +49,7 @@ func (s *service) listActions(ctx context.Context, in *filter) (rest.List[Action
 	}
 	r := rest.Reading[execution.Action]{Store: s.p.Table, Page: in.Page, Over: execution.ActionPKs(org)}
 	var got rest.List[execution.Action]
-	if in.open() && reach[0].All() {
+	if in.isOpen() && reach[0].All() {
 		got, err = readCounted(ctx, r, in.query(), func() (int, error) {
 			return execution.ReadTotal(ctx, r.Store, org, execution.ActionList)
 		})
@@ -58,10 +58,10 @@ func (s *service) listActions(ctx context.Context, in *filter) (rest.List[Action
 			return in.meets(a) && reach[0].HasUID(a.ResourceUID)
 		})
 	}
-	return rest.MapItems(got, shown), err
+	return rest.MapItems(got, showAction), err
 }
 
-// readCounted reads the page of a list whose length is counted, in two waves of round trips.
+// readCounted reads a page of a list whose length is counted, in two waves of round trips.
 func readCounted[T any](ctx context.Context, r rest.Reading[T], q table.Query, count func() (int, error)) (rest.List[T],
 	error) {
 	total, err := count()

@@ -1,5 +1,5 @@
-// Package actions is the operation group Actions & Execution: it starts and stops resources and groups of them, and tells
-// what became of it.
+// Package actions is the operation group Actions & Execution: it starts and stops resources and groups, and lists the
+// results.
 package actions
 
 import (
@@ -39,16 +39,16 @@ type ManualAction struct {
 	ResourceType   string     `json:"resourceType" minLength:"1" maxLength:"64" doc:"Resource kind identifier, lowercase, provider-prefixed" example:"aws-ec2"`
 	CloudAccountID string     `json:"cloudAccountID" minLength:"1" maxLength:"128" doc:"Our id of the cloud account, or its native number"`
 	Region         string     `json:"region" minLength:"1" maxLength:"64"`
-	Force          bool       `json:"force,omitempty" doc:"Act also against an override or an active event readiness plan; it is put on record"`
+	Force          bool       `json:"force,omitempty" doc:"Act despite an override or active event readiness plan; it is audited"`
 }
 
 // Submitted is the answer to POST /actions.
 type Submitted struct {
 	ActionID string           `json:"actionID"`
-	Status   execution.Status `json:"status" enum:"queued" doc:"Always queued, also of an action in flight that this one joined: GET /actions/{actionID} says how far it is"`
+	Status   execution.Status `json:"status" enum:"queued" doc:"Always queued, even if this request joined an action in flight; see GET /actions/{actionID}"`
 }
 
-// execute are the failures that operations which act document.
+// execute are the documented error statuses of operations that act.
 var (
 	execute = []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}
 	read    = []int{http.StatusNotFound}
@@ -59,30 +59,25 @@ func (s *service) submitOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "submitAction", Method: http.MethodPost, Path: "/actions", Policy: acting, Scoped: true, Statuses: execute,
 		Summary: "Start or stop a resource",
-		Description: "Queues one start or stop. Both are idempotent: starting what runs and stopping what is stopped " +
-			"succeeds. " +
-			"While an action of the same type is in flight on the resource, that one is the answer; while the " +
-			"opposite is, the answer is 409. " +
-			"Every field must agree with the inventory; an account that is read_only is never acted on (403), and " +
-			"neither is a resource " +
-			"that the caller sees without holding actions:execute there; an account that is disconnected or excluded " +
-			"is 409 with the reason. " +
-			"A stop of a target of an active event readiness plan is 409 and names the plan, and so is what an " +
-			"override holds in the other state; with force it is done. " +
-			"A forced stop of such a target first gives back the capacity that the plan has raised, and the plan " +
-			"lets the target go.",
-	}, s.submit)
+		Description: "Queues one start or stop. Both are idempotent: starting a running resource and stopping a " +
+			"stopped one succeed. If an action of the same type is in flight on the resource, the answer is that " +
+			"action; if the opposite is, the answer is 409. Every field must agree with the inventory. A resource " +
+			"in a read_only account is 403, as is a resource that the caller sees without actions:execute on it. A " +
+			"resource in a disconnected or excluded account is 409 with the reason. Without force, a stop of a " +
+			"target of an active event readiness plan is 409 naming the plan, and so is an action against an " +
+			"override that holds the other state. A forced stop of such a target first gives back the capacity " +
+			"that the plan has raised, and the plan releases the target.",
+	}, s.submitAction)
 	rest.Handle(g, rest.Op{
 		ID: "cancelAction", Method: http.MethodPost, Path: "/actions/{actionID}/cancel", Policy: acting, Scoped: true,
 		Statuses: execute,
 		Summary:  "Cancel an action that has not begun",
-		Description: "Only a pending action can be cancelled, or one that waits for capacity at its provider; it " +
-			"ends as failed. Another one that runs, " +
-			"or has ended, is 409.",
+		Description: "A pending action, or one that waits for capacity at its provider, can be cancelled; it ends as " +
+			"failed. Another running action, or one that has ended, is 409.",
 	}, s.cancelAction)
 }
 
-func (s *service) submit(ctx context.Context, in *struct{ Body ManualAction }) (Submitted, error) {
+func (s *service) submitAction(ctx context.Context, in *struct{ Body ManualAction }) (Submitted, error) {
 	c := identity.CallerFrom(ctx)
 	audit.NoteChange(ctx, audit.Change{Target: in.Body.ResourceUID})
 	reach, err := s.resourceSets(ctx, acting, viewing)

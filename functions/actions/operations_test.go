@@ -20,8 +20,8 @@ import (
 
 const ours, theirs = apitest.Org, apitest.OtherOrg
 
-// fixture is an account with one running instance, and an executor that never gets around to anything: what is tried here is
-// the submission, and what is read is what was committed.
+// fixture is an account with one running instance, and an executor that never runs. The tests check the submission
+// and the committed records.
 type fixture struct {
 	*apitest.Fixture
 	account inventory.Account
@@ -53,7 +53,7 @@ func (a *fixture) call(org, method, path, body string) apitest.Answer {
 	return a.Call(apitest.Caller(org, "ada", "*:*"), method+" "+path, body)
 }
 
-func (a *fixture) request(changes ...string) string {
+func (a *fixture) actionBody(changes ...string) string {
 	m := map[string]string{
 		"type": "stop", "resourceUID": a.res.UID, "provider": "aws", "resourceType": "aws-ec2",
 		"cloudAccountID": a.account.ID, "region": "eu-west-1",
@@ -64,10 +64,10 @@ func (a *fixture) request(changes ...string) string {
 	return apitest.JSON(m)
 }
 
-// Submitting takes three round trips: to look things up, to commit, with what goes into the audit log, and to start.
+// Submitting takes three round trips: to look up, to commit together with the audit row, and to start.
 func TestSubmittingTakesThreeRoundTripsAndReadingOne(t *testing.T) {
 	a := newFixture(t)
-	w := a.call(ours, "POST", "/actions", a.request())
+	w := a.call(ours, "POST", "/actions", a.actionBody())
 	got := apitest.Data[Submitted](w)
 	if w.Status != 200 || got.Status != execution.Queued || !id.IsValid("act", got.ActionID) {
 		t.Fatalf("%d %s", w.Status, w.Body)
@@ -122,7 +122,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		"the native number of the account is understood": {[]string{"cloudAccountID", "123456789012"}, 200, "act_"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := a.call(ours, "POST", "/actions", a.request(c.change...))
+			w := a.call(ours, "POST", "/actions", a.actionBody(c.change...))
 			if w.Status != c.code || !strings.Contains(w.Body, c.mention) {
 				t.Errorf("%d %s", w.Status, w.Body)
 			}
@@ -134,18 +134,18 @@ func TestAReadOnlyAccountIsNeverActedOn(t *testing.T) {
 	a := newFixture(t)
 	a.account.PermissionLevel = "read_only"
 	a.Put(inventory.AccountKey(ours, a.account.ID), a.account)
-	a.call(ours, "POST", "/actions", a.request()).Want(403, "read_only")
+	a.call(ours, "POST", "/actions", a.actionBody()).Want(403, "read_only")
 }
 
 func TestAnActionInFlightIsJoinedOrInTheWay(t *testing.T) {
 	a := newFixture(t)
-	w := a.call(ours, "POST", "/actions", a.request())
+	w := a.call(ours, "POST", "/actions", a.actionBody())
 	first := apitest.Data[Submitted](w).ActionID
-	if w := a.call(ours, "POST", "/actions", a.request()); w.Status != 200 ||
+	if w := a.call(ours, "POST", "/actions", a.actionBody()); w.Status != 200 ||
 		apitest.Data[Submitted](w).ActionID != first {
 		t.Errorf("the same again: %d %s", w.Status, w.Body)
 	}
-	a.call(ours, "POST", "/actions", a.request("type", "start")).Want(409, first) // the opposite
+	a.call(ours, "POST", "/actions", a.actionBody("type", "start")).Want(409, first) // the opposite
 }
 
 func TestManyAtOnceMakeOneAction(t *testing.T) {
@@ -154,7 +154,7 @@ func TestManyAtOnceMakeOneAction(t *testing.T) {
 	ids := make(chan string, racers)
 	for range racers {
 		go func() {
-			w := a.call(ours, "POST", "/actions", a.request())
+			w := a.call(ours, "POST", "/actions", a.actionBody())
 			ids <- apitest.Data[Submitted](w).ActionID
 		}()
 	}
@@ -173,7 +173,7 @@ func TestManyAtOnceMakeOneAction(t *testing.T) {
 
 func TestOnlyAPendingActionIsCancelled(t *testing.T) {
 	a := newFixture(t)
-	w := a.call(ours, "POST", "/actions", a.request())
+	w := a.call(ours, "POST", "/actions", a.actionBody())
 	act := apitest.Data[Submitted](w).ActionID
 	a.call(theirs, "POST", "/actions/"+act+"/cancel", "").Want(404) // by another organization
 	w = a.call(ours, "POST", "/actions/"+act+"/cancel", "")
@@ -184,12 +184,13 @@ func TestOnlyAPendingActionIsCancelled(t *testing.T) {
 	if w = a.call(ours, "POST", "/actions/"+act+"/cancel", ""); w.Status != 409 {
 		t.Errorf("a second time: %d", w.Status)
 	}
-	if w = a.call(ours, "POST", "/actions", a.request("type", "start")); w.Status != 200 {
+	if w = a.call(ours, "POST", "/actions", a.actionBody("type", "start")); w.Status != 200 {
 		t.Errorf("the claim was not given back: %d %s", w.Status, w.Body)
 	}
 }
 
-// Nothing is under way of an action that waits for capacity: it is cancelled as a pending one, and one that runs is not.
+// An action that waits for capacity has nothing under way: it can be cancelled like a pending one. A running one
+// cannot.
 func TestAnActionThatWaitsForCapacityIsCancelled(t *testing.T) {
 	for name, c := range map[string]struct {
 		idle   bool
@@ -197,7 +198,7 @@ func TestAnActionThatWaitsForCapacityIsCancelled(t *testing.T) {
 	}{"it waits": {true, 200}, "it runs": {false, 409}} {
 		t.Run(name, func(t *testing.T) {
 			a := newFixture(t)
-			act := apitest.Data[Submitted](a.call(ours, "POST", "/actions", a.request())).ActionID
+			act := apitest.Data[Submitted](a.call(ours, "POST", "/actions", a.actionBody())).ActionID
 			a.Change(execution.ActionKey(ours, act), table.Set("status", string(execution.Running)),
 				table.Set("idle", c.idle))
 			w := a.call(ours, "POST", "/actions/"+act+"/cancel", "")
@@ -217,7 +218,7 @@ func TestAnActionThatWaitsForCapacityIsCancelled(t *testing.T) {
 
 func TestAnotherOrganizationSeesNothing(t *testing.T) {
 	a := newFixture(t)
-	w := a.call(ours, "POST", "/actions", a.request())
+	w := a.call(ours, "POST", "/actions", a.actionBody())
 	act := apitest.Data[Submitted](w).ActionID
 	for _, path := range []string{"/actions/" + act, "/actions/" + act + "/logs", "/actions/bulk/latest",
 		"/actions/bulk/" + id.New("bulk", apitest.Start)} {
@@ -232,7 +233,7 @@ func TestAnotherOrganizationSeesNothing(t *testing.T) {
 			t.Errorf("GET %s: %d %s", path, w.Status, w.Body)
 		}
 	}
-	a.call(theirs, "POST", "/actions", a.request()).Want(404) // a foreign resource
+	a.call(theirs, "POST", "/actions", a.actionBody()).Want(404) // a foreign resource
 }
 
 func TestHistoryIsListedNewestFirstByEachFilter(t *testing.T) {

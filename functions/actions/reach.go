@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// The policies of the group, and the one by which resources are seen.
+// These are the policies of the group, and the ones for seeing resources and groups.
 const (
 	reading  = "actions:read"
 	acting   = "actions:execute"
@@ -17,7 +17,8 @@ const (
 	grouping = "resource-groups:read"
 )
 
-// resourceSets tells for each policy on which resources the caller holds it. It costs no round trip where that is all of them.
+// resourceSets returns, for each policy, the resources on which the caller holds it. It takes no round trip if these
+// are all resources.
 func (s *service) resourceSets(ctx context.Context, policies ...string) ([]inventory.ResourceSet, error) {
 	c := identity.CallerFrom(ctx)
 	scopes := make([]grant.Scopes, len(policies))
@@ -27,8 +28,9 @@ func (s *service) resourceSets(ctx context.Context, policies ...string) ([]inven
 	return s.inventory.ResourceSets(ctx, c.Org, scopes...)
 }
 
-// checkMayAct decides whether a caller may act on a resource, may and sees being where they may act and what they see: what they
-// do not see is missing to them, which is also the answer when it does not exist.
+// checkMayAct refuses a caller who may not act on a resource. may and sees are the resources on which the caller may
+// act and that the caller may see. For a resource that the caller may not see it returns missing, the error for a
+// resource that does not exist.
 func checkMayAct(may, sees inventory.ResourceSet, uid string, missing error) error {
 	switch {
 	case may.HasUID(uid):

@@ -8,7 +8,7 @@ import (
 	"lamplighter.dev/shared/domain/execution"
 )
 
-// Action is one start or stop of one resource, as clients see it.
+// Action is the client's view of one start or stop of one resource.
 type Action struct {
 	ID             string           `json:"id"`
 	ResourceUID    string           `json:"resourceUID" doc:"Native provider identifier of the resource"`
@@ -21,8 +21,8 @@ type Action struct {
 	Status         execution.Status `json:"status" enum:"pending,running,succeeded,failed"`
 	Attempts       int              `json:"attempts" doc:"Tries against the provider; 0 when nothing had to be done"`
 	BulkActionID   *string          `json:"bulkActionID" doc:"The bulk action that it is part of; null for none"`
-	ChangedBy      string           `json:"changedBy" doc:"Who or what caused it, as in the state history"`
-	Force          bool             `json:"force" doc:"It was asked for against overrides and active event readiness plans"`
+	ChangedBy      string           `json:"changedBy" doc:"The cause, as in the state history"`
+	Force          bool             `json:"force" doc:"Requested despite overrides and active event readiness plans"`
 	ErrorMessage   *string          `json:"errorMessage" doc:"Populated only on failure, else null"`
 	Logs           []execution.Log  `json:"logs" doc:"The execution log, oldest first"`
 	CreatedAt      time.Time        `json:"createdAt"`
@@ -30,7 +30,7 @@ type Action struct {
 	CompletedAt    *time.Time       `json:"completedAt" doc:"Null until it has ended"`
 }
 
-func shown(a execution.Action) Action {
+func showAction(a execution.Action) Action {
 	return Action{
 		ID: a.ID, ResourceUID: a.ResourceUID, ResourceType: a.ResourceType, Provider: a.Provider,
 		CloudAccountID: a.CloudAccountID,
@@ -42,7 +42,7 @@ func shown(a execution.Action) Action {
 	}
 }
 
-// StateChange is one item of the state history, as clients see it: a resource came into State.
+// StateChange is the client's view of one item of the state history: a resource changed its state.
 type StateChange struct {
 	ID             string         `json:"id"`
 	ResourceUID    string         `json:"resourceUid"`
@@ -52,7 +52,7 @@ type StateChange struct {
 	ScheduleID     *string        `json:"scheduleId" doc:"The schedule that triggered it; null for none"`
 	ExecutionState map[string]any `json:"executionState" doc:"Step-level status of multi-step transitions; empty for others"`
 	ErrorMessage   *string        `json:"errorMessage" doc:"Only on failures, else null"`
-	Force          bool           `json:"force" doc:"The action was forced against overrides and active event readiness plans"`
+	Force          bool           `json:"force" doc:"Forced despite overrides and active event readiness plans"`
 }
 
 func shownChange(c execution.StateChange) StateChange {

@@ -8,9 +8,10 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/inventorytest"
@@ -52,8 +53,8 @@ func newFixture(t testing.TB) *fixture {
 				"kube-system/DaemonSet/proxy 1 0.5 1 0"}),
 		node("n2", "i-2", []string{"shop/Deployment/web 1 2 8 0", "batch/Job/run 1 4 0 0"}),
 		node("n3", "i-gone", []string{"shop/Deployment/old 1 1 1 0"}), node("n4", "i-4", nil))
-	f.Must(inventory.New(f.Platform).WriteCosts(f.In(ours), ours,
-		[]inventory.Cost{{UID: "i-2", Rate: inventory.Rate{Running: money.MustParse("0.1"), Version: "v"}}}))
+	f.Must(pricing.WriteCosts(f.In(ours), f.Platform, ours,
+		[]pricing.KnownCost{{UID: "i-2", Rate: pricing.HourlyRate{Running: money.MustParse("0.1"), Version: "v"}}}))
 	f.bill("i-1", "0.96")
 	f.bill("i-4", "0.335")
 	return f
@@ -71,9 +72,9 @@ func (f *fixture) bill(uid, amount string) {
 	a := money.MustParse(amount)
 	for d := range 9 {
 		at := month.Start().AddDate(0, 0, d)
-		f.Must(b.Add(&focus.Charge{
-			BillingPeriodStart: month.Start(), ChargePeriodStart: at, ChargeCategory: focus.Usage,
-			ServiceName: "Amazon EC2", ResourceID: uid, PricingCategory: focus.Standard,
+		f.Must(b.Add(&bill.Charge{
+			BillingPeriodStart: month.Start(), ChargePeriodStart: at, ChargeCategory: bill.Usage,
+			ServiceName: "Amazon EC2", ResourceID: uid, PricingCategory: bill.Standard,
 			BillingCurrency: cost.USD, BilledCost: a, EffectiveCost: a.MulDiv(money.FromInt(3), money.FromInt(4)),
 			ListCost: a,
 		}))

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"lamplighter.dev/functions/allocations/allocation"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/allocation"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/foundation/money"
 )

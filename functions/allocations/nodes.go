@@ -6,11 +6,12 @@ import (
 	"strings"
 	"time"
 
+	"lamplighter.dev/functions/allocations/allocation"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/allocation"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
@@ -177,17 +178,19 @@ func (s *service) estimate(ctx context.Context, c *clusters, of map[string][]*no
 	if len(uids) == 0 {
 		return nil
 	}
-	found, err := s.inventory.ByUIDs(ctx, identity.CallerOrg(ctx), uids, inventory.SeeEverything().WithCosts())
+	costs := pricing.NewCosts(s.p.Table)
+	found, err := s.inventory.ByUIDs(ctx, identity.CallerOrg(ctx), uids, inventory.SeeEverything().WithCosts(costs))
 	if err != nil {
 		return fault.Wrap("read the machines of nodes", err)
 	}
 	to := clock.Earliest(q.To, s.p.Clock.Now())
 	for i := range found {
 		r := &found[i]
-		if r.Rate == nil || r.Rate.Reason != "" {
+		rate, _ := costs.Of(r.UID)
+		if rate == nil || rate.Reason != "" {
 			continue
 		}
-		share := r.Rate.Hourly(r.Status).SplitEvenly(len(of[r.UID]))
+		share := rate.Hourly(r.Status).SplitEvenly(len(of[r.UID]))
 		for j, n := range of[r.UID] {
 			n.cost, n.priced, c.estimated = share[j].Mul(hoursOf(n.span(q.From, to))), true, true
 		}

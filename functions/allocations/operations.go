@@ -8,9 +8,9 @@ import (
 	"net/http"
 	"time"
 
+	"lamplighter.dev/functions/allocations/allocation"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/allocation"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/foundation/clock"

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"lamplighter.dev/functions/allocations/allocation"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/allocation"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/foundation/money"
 )

@@ -10,9 +10,9 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/anomaly"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/event"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -218,7 +218,7 @@ func TestCheck_WhatIsExpectedStaysSo(t *testing.T) {
 
 func TestCheck_PurchasesAndDaysThatHaveNotSettledAreNone(t *testing.T) {
 	f := newFixture(t)
-	f.extra = []costtest.Line{{Service: "Savings Plans", Category: focus.Purchase,
+	f.extra = []costtest.Line{{Service: "Savings Plans", Category: bill.Purchase,
 		USD: costtest.Except("", map[string]string{"2026-03-03": "9000"})}}
 	f.bill(map[string]string{"2026-03-09": "9000"}) // of the day before
 	f.check()

@@ -1,5 +1,6 @@
-// Package archiver is the worker that archives what the table lets expire: the actions, bulk actions and state history of each
-// organization, month by month, as soon as a month is over. It is early by a year, so that no failure of it loses anything.
+// Package archiver is the worker that archives records before the table lets them expire: the actions, bulk actions
+// and state history of each organization, month by month, as soon as a month is over. It archives a year before they
+// expire, so that a failure loses nothing.
 package archiver
 
 import (
@@ -24,14 +25,14 @@ const (
 	perFile  = 200_000 // rows of an object
 )
 
-// The days of a month on which organizations have the month before archived: what was begun at its end is over by then, and
-// what they keep for the shortest time is still there.
+// These constants set the days of a month on which organizations archive the month before: actions that began at its
+// end are over by then, and records with the shortest retention still exist.
 const (
 	firstDay = 2
 	days     = 20
 )
 
-// Archived tells what a run did: for how many organizations it archived how many months, in how many objects and rows.
+// Archived summarizes a run: the organizations and months archived, and the objects and rows written.
 type Archived struct {
 	Organizations int `json:"organizations"`
 	Months        int `json:"months"`
@@ -39,8 +40,8 @@ type Archived struct {
 	Rows          int `json:"rows"`
 }
 
-// Handler archives what is due, which EventBridge calls it for each hour, or erases what is kept as objects of an organization, its line items
-// too, which the eraser asks for.
+// Handler archives due months for EventBridge, each hour. For the eraser it erases the archived objects of an
+// organization, including its line items.
 func Handler(p *platform.Platform) lambdacall.Handler {
 	return func(ctx context.Context, input json.RawMessage) (any, error) {
 		var in archive.Request
@@ -51,17 +52,17 @@ func Handler(p *platform.Platform) lambdacall.Handler {
 			return Archived{}, errors.Join(p.Archive.Erase(ctx, in.Erase), p.Lines.Erase(ctx, in.Erase))
 		}
 		did, err := ArchiveMonths(ctx, p)
-		if err != nil { // whatever it is: a schedule that failed is a failed call, which alarms see
+		if err != nil { // every error of the schedule fails the call, so that alarms see it
 			return did, fault.NewWithCause(fault.Internal, err, "not all that is due was archived")
 		}
 		return did, nil
 	}
 }
 
-// ArchiveMonths archives for every organization the months that are due, and goes on where the run before it ended. An
-// organization of which a month cannot be archived does not keep the others from being.
+// ArchiveMonths archives the due months of every organization, and continues where the previous run ended. A failure
+// in one organization does not affect the others.
 func ArchiveMonths(ctx context.Context, p *platform.Platform) (Archived, error) {
-	return (&round{Platform: p, until: p.Clock.Now().Add(stretch), perFile: perFile}).run(ctx)
+	return (&round{Platform: p, until: p.Clock.Now().Add(stretch), perFile: perFile}).archiveAll(ctx)
 }
 
 // round is one run.
@@ -72,7 +73,7 @@ type round struct {
 	did     Archived
 }
 
-// entry is an organization in the directory: the last month that is archived, and how far the next one is.
+// entry is an organization in the directory: the last archived month, and the progress of the next one.
 type entry struct {
 	Org    string `json:"org"`
 	Month  string `json:"month,omitempty"` // "2026-03"
@@ -82,7 +83,7 @@ type entry struct {
 	Change int    `json:"change"`          // counts the changes of the row, which each is conditioned on
 }
 
-func (r *round) run(ctx context.Context) (Archived, error) {
+func (r *round) archiveAll(ctx context.Context) (Archived, error) {
 	ctx = table.Within(ctx, identity.DirectoryPrefix)
 	var errs []error
 	for shard := range identity.DirectoryShards {
@@ -94,7 +95,7 @@ func (r *round) run(ctx context.Context) (Archived, error) {
 				break
 			}
 			for _, e := range entries {
-				errs = append(errs, r.organization(ctx, e))
+				errs = append(errs, r.archiveOrganization(ctx, e))
 			}
 			if q.Cursor = next; next == "" {
 				break
@@ -104,16 +105,16 @@ func (r *round) run(ctx context.Context) (Archived, error) {
 	return r.did, errors.Join(errs...)
 }
 
-// organization archives the months of an organization that are due, as far as there is time.
-func (r *round) organization(ctx context.Context, e entry) error {
+// archiveOrganization archives the due months of an organization as far as there is time.
+func (r *round) archiveOrganization(ctx context.Context, e entry) error {
 	worked := false
 	for r.Clock.Now().Before(r.until) {
-		month, due := e.due(r.Clock.Now())
+		month, due := e.nextMonth(r.Clock.Now())
 		if !due {
 			break
 		}
 		worked = true
-		more, err := r.archive(ctx, &e, month)
+		more, err := r.archiveNext(ctx, &e, month)
 		if err != nil {
 			return fmt.Errorf("archive %s of %s: %w", month.Format(monthForm), e.Org, err)
 		}
@@ -129,9 +130,9 @@ func (r *round) organization(ctx context.Context, e entry) error {
 
 const monthForm = "2006-01"
 
-// due returns the month that is to be archived next, if there is one: any that is over, and the last of these from the
+// nextMonth returns the month to archive next, if any: a month that is over, and the latest such month only from the
 // organization's day on.
-func (e entry) due(now time.Time) (time.Time, bool) {
+func (e entry) nextMonth(now time.Time) (time.Time, bool) {
 	last := time.Date(now.Year(), now.Month()-1, 1, 0, 0, 0, 0, time.UTC)
 	next, err := time.Parse(monthForm, e.Month)
 	if err == nil {
@@ -144,9 +145,9 @@ func (e entry) due(now time.Time) (time.Time, bool) {
 	return next, next.Before(last) || next.Equal(last) && now.Day() >= firstDay+table.ShardOf(e.Org, days)
 }
 
-// note puts the entry in the place of the one that was read; false says that another run was faster, or the organization is
+// storeEntry replaces the entry that was read. It returns false if another run was faster, or if the organization is
 // gone.
-func (r *round) note(ctx context.Context, e *entry) (bool, error) {
+func (r *round) storeEntry(ctx context.Context, e *entry) (bool, error) {
 	unchanged := table.Equal("change", e.Change)
 	if e.Change == 0 {
 		unchanged = table.Lacks("change")

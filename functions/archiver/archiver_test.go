@@ -51,8 +51,8 @@ func (s *fixture) org() string {
 	return org
 }
 
-// action puts an action that was made at a time, and the change that it left.
-func (s *fixture) action(org string, at time.Time) execution.Action {
+// addAction puts an action that was made at a time, and the change that it left.
+func (s *fixture) addAction(org string, at time.Time) execution.Action {
 	s.Helper()
 	a := execution.Action{
 		ID: id.New("act", at), ResourceUID: "i-" + org, Action: cloud.Stop, Status: execution.Succeeded, CreatedAt: at,
@@ -65,8 +65,8 @@ func (s *fixture) action(org string, at time.Time) execution.Action {
 	return a
 }
 
-// bulk puts a bulk action of so many chunks.
-func (s *fixture) bulk(org string, at time.Time, chunks int) string {
+// addBulk puts a bulk action of so many chunks.
+func (s *fixture) addBulk(org string, at time.Time, chunks int) string {
 	s.Helper()
 	b := execution.Bulk{ID: id.New("bulk", at), Status: execution.BulkCompleted, Type: cloud.Stop, CreatedAt: at,
 		Plan: &execution.BulkPlan{Chunks: chunks}}
@@ -83,12 +83,12 @@ func (s *fixture) round() *round {
 	return &round{Platform: s.Platform, until: s.clock.Now().Add(stretch), perFile: perFile}
 }
 
-func (s *fixture) run() Archived {
+func (s *fixture) runArchiver() Archived {
 	s.Helper()
 	return apitest.Value(ArchiveMonths(context.Background(), s.Platform))(s)
 }
 
-// files returns what is archived, packed, by name.
+// files returns the archived objects, compressed, by name.
 func (s *fixture) files() map[string][]byte {
 	s.Helper()
 	out := map[string][]byte{}
@@ -104,8 +104,8 @@ func (s *fixture) files() map[string][]byte {
 	return out
 }
 
-// lines unpacks files whose names contain a text, in the order of their names.
-func (s *fixture) lines(of string) []map[string]any {
+// readLines unpacks files whose names contain a text, in the order of their names.
+func (s *fixture) readLines(of string) []map[string]any {
 	s.Helper()
 	files, names := s.files(), []string(nil)
 	for name := range files {
@@ -130,7 +130,7 @@ func (s *fixture) lines(of string) []map[string]any {
 	return out
 }
 
-func day(month time.Month, d int) time.Time {
+func dayOf(month time.Month, d int) time.Time {
 	return time.Date(2026, month, d, 23, 59, 59, 0, time.UTC)
 }
 
@@ -139,21 +139,21 @@ func TestAMonth_IsArchivedAsClientsSawItInTheMonthAfter(t *testing.T) {
 	org, other := s.org(), s.org()
 	var want []string
 	for _, d := range []int{10, 20, 31} {
-		want = append(want, s.action(org, day(time.March, d)).ID)
+		want = append(want, s.addAction(org, dayOf(time.March, d)).ID)
 	}
-	s.action(org, day(time.April, 1))
-	s.action(other, day(time.March, 15))
-	bulk := s.bulk(org, day(time.March, 31), 3)
+	s.addAction(org, dayOf(time.April, 1))
+	s.addAction(other, dayOf(time.March, 15))
+	bulk := s.addBulk(org, dayOf(time.March, 31), 3)
 	s.clock.Advance(22 * 24 * time.Hour) // 1 April
-	if got := s.run(); got != (Archived{}) {
+	if got := s.runArchiver(); got != (Archived{}) {
 		t.Errorf("on the first day: %+v", got)
 	}
 	for range 21 {
 		s.clock.Advance(24 * time.Hour)
-		s.run()
+		s.runArchiver()
 	}
 	var got []string
-	for _, a := range s.lines(org + "/2026-03/actions") {
+	for _, a := range s.readLines(org + "/2026-03/actions") {
 		got = append(got, a["id"].(string))
 		if _, internal := a["progress"]; internal || a["resourceUID"] != "i-"+org {
 			t.Errorf("%v", a)
@@ -162,20 +162,20 @@ func TestAMonth_IsArchivedAsClientsSawItInTheMonthAfter(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("actions %v; want %v", got, want)
 	}
-	if h := s.lines(org + "/2026-03/history"); len(h) != 3 || h[2]["changedAt"] != "2026-03-31T23:59:59Z" {
+	if h := s.readLines(org + "/2026-03/history"); len(h) != 3 || h[2]["changedAt"] != "2026-03-31T23:59:59Z" {
 		t.Errorf("history: %v", h)
 	}
-	if b := s.lines(org + "/2026-03/bulk-actions"); len(b) != 1 || b[0]["id"] != bulk || b[0]["plan"] != nil {
+	if b := s.readLines(org + "/2026-03/bulk-actions"); len(b) != 1 || b[0]["id"] != bulk || b[0]["plan"] != nil {
 		t.Errorf("bulk actions: %v", b)
 	}
-	if c := s.lines(org + "/2026-03/bulk-chunks"); len(c) != 3 || c[2]["bulkActionID"] != bulk ||
+	if c := s.readLines(org + "/2026-03/bulk-chunks"); len(c) != 3 || c[2]["bulkActionID"] != bulk ||
 		c[2]["region"] != "eu-west-1" {
 		t.Errorf("chunks: %v", c)
 	}
-	if a := s.lines(other); len(a) != 2 {
+	if a := s.readLines(other); len(a) != 2 {
 		t.Errorf("of the other organization: %v", a)
 	}
-	if a := s.lines("2026-04"); len(a) != 0 {
+	if a := s.readLines("2026-04"); len(a) != 0 {
 		t.Errorf("of a month that is not over: %v", a)
 	}
 }
@@ -183,16 +183,16 @@ func TestAMonth_IsArchivedAsClientsSawItInTheMonthAfter(t *testing.T) {
 func TestOrganizations_AreArchivedOnDifferentDays(t *testing.T) {
 	s := newFixture(t)
 	for range 200 {
-		s.action(s.org(), day(time.March, 15))
+		s.addAction(s.org(), dayOf(time.March, 15))
 	}
 	s.clock.Advance(22 * 24 * time.Hour)
 	most, all := 0, 0
 	for range 21 {
 		s.clock.Advance(24 * time.Hour)
-		did := s.run()
+		did := s.runArchiver()
 		most, all = max(most, did.Organizations), all+did.Organizations
 	}
-	if all != 200 || most > 30 || s.run() != (Archived{}) {
+	if all != 200 || most > 30 || s.runArchiver() != (Archived{}) {
 		t.Errorf("%d archived, %d on one day", all, most)
 	}
 }
@@ -201,15 +201,15 @@ func TestMonthsThatWereMissed_AreMadeUpFor(t *testing.T) {
 	s := newFixture(t)
 	org := s.org()
 	for _, m := range []time.Month{time.March, time.April, time.June} {
-		s.action(org, day(m, 20))
+		s.addAction(org, dayOf(m, 20))
 	}
 	s.clock.Advance(120 * 24 * time.Hour) // 8 July
 	for range 20 {
 		s.clock.Advance(24 * time.Hour)
-		s.run()
+		s.runArchiver()
 	}
 	for month, want := range map[string]int{"2026-03": 2, "2026-04": 2, "2026-05": 0, "2026-06": 2} {
-		if got := len(s.lines(month)); got != want {
+		if got := len(s.readLines(month)); got != want {
 			t.Errorf("%s: %d lines; want %d", month, got, want)
 		}
 	}
@@ -220,8 +220,8 @@ func TestAMonth_IsTheSameHoweverOftenItIsInterrupted(t *testing.T) {
 	s := newFixture(t)
 	org := s.org()
 	for n := range 25 {
-		s.action(org, day(time.March, 1).Add(time.Duration(n)*time.Hour))
-		s.bulk(org, day(time.March, 2).Add(time.Duration(n)*time.Hour), 2)
+		s.addAction(org, dayOf(time.March, 1).Add(time.Duration(n)*time.Hour))
+		s.addBulk(org, dayOf(time.March, 2).Add(time.Duration(n)*time.Hour), 2)
 	}
 	s.clock.Advance(50 * 24 * time.Hour)
 	sound, fresh := s.Table, apitest.Value(identity.AddToDirectory(org))(s)
@@ -233,7 +233,7 @@ func TestAMonth_IsTheSameHoweverOftenItIsInterrupted(t *testing.T) {
 		for range 5 {
 			r := s.round()
 			r.perFile = 10
-			if _, err := r.run(context.Background()); err == nil {
+			if _, err := r.archiveAll(context.Background()); err == nil {
 				break
 			}
 		}
@@ -241,7 +241,7 @@ func TestAMonth_IsTheSameHoweverOftenItIsInterrupted(t *testing.T) {
 		return s.files()
 	}
 	whole := archived()
-	if len(whole) != 3*3+5 || len(s.lines("bulk-chunks")) != 50 || len(s.lines("actions-0003")) != 10 {
+	if len(whole) != 3*3+5 || len(s.readLines("bulk-chunks")) != 50 || len(s.readLines("actions-0003")) != 10 {
 		t.Fatalf("%d files", len(whole))
 	}
 	for call := 1; call < 80; call += 4 {
@@ -262,11 +262,11 @@ func TestAMonth_IsTheSameHoweverOftenItIsInterrupted(t *testing.T) {
 func TestAnOrganizationThatIsGone_IsNotListedAgain(t *testing.T) {
 	s := newFixture(t)
 	org := s.org()
-	s.action(org, day(time.March, 15))
+	s.addAction(org, dayOf(time.March, 15))
 	s.clock.Advance(50 * 24 * time.Hour)
 	e := apitest.Read[entry](s.Fixture, identity.DirectoryKey(org))
 	s.Write(table.Delete(identity.DirectoryKey(org)))
-	s.Must(s.round().organization(table.Within(context.Background(), identity.DirectoryPrefix), e))
+	s.Must(s.round().archiveOrganization(table.Within(context.Background(), identity.DirectoryPrefix), e))
 	if _, err := s.Table.Get(s.Anywhere(), identity.DirectoryKey(org)); err == nil {
 		t.Error("it is listed again")
 	}
@@ -276,7 +276,7 @@ func TestAnArchive_IsErasedWithItsOrganization(t *testing.T) {
 	s := newFixture(t)
 	orgs := []string{s.org(), s.org()}
 	for _, org := range orgs {
-		s.action(org, day(time.March, 15))
+		s.addAction(org, dayOf(time.March, 15))
 	}
 	for _, org := range orgs {
 		s.Must(s.Lines.Put(context.Background(), org+"/aws/ca_1/2026-03/gen=1/part-0.parquet", func(w io.Writer) error {
@@ -285,7 +285,7 @@ func TestAnArchive_IsErasedWithItsOrganization(t *testing.T) {
 		}))
 	}
 	s.clock.Advance(50 * 24 * time.Hour)
-	s.run()
+	s.runArchiver()
 	input := fmt.Sprintf(`{"erase":%q}`, orgs[0])
 	apitest.Value(Handler(s.Platform)(context.Background(), json.RawMessage(input)))(s)
 	for org, want := range map[string]int64{orgs[0]: 0, orgs[1]: 5} {
@@ -293,7 +293,7 @@ func TestAnArchive_IsErasedWithItsOrganization(t *testing.T) {
 			t.Errorf("%d bytes of line items are left, want %d", got, want)
 		}
 	}
-	if a, b := len(s.lines(orgs[0])), len(s.lines(orgs[1])); a != 0 || b != 2 {
+	if a, b := len(s.readLines(orgs[0])), len(s.readLines(orgs[1])); a != 0 || b != 2 {
 		t.Errorf("%d and %d lines are left", a, b)
 	}
 }
@@ -304,14 +304,14 @@ func TestAMonth_IsReadInPages(t *testing.T) {
 	org := s.org()
 	var ws []table.Write
 	for n := range 20_000 {
-		a := execution.Action{ID: id.New("act", day(time.March, 12)), Reason: strings.Repeat(strconv.Itoa(n), 200)}
+		a := execution.Action{ID: id.New("act", dayOf(time.March, 12)), Reason: strings.Repeat(strconv.Itoa(n), 200)}
 		ws = append(ws, table.Put(apitest.Value(table.NewItem(execution.ActionKey(org, a.ID), a))(s)))
 	}
 	s.Must(s.Table.BatchWrite(s.In(org), ws...))
 	s.clock.Advance(50 * 24 * time.Hour)
 	sizes := &pages{Store: s.Table}
 	s.Table = sizes
-	if did := s.run(); did.Rows != 20_000 || sizes.most > 4*pageSize {
+	if did := s.runArchiver(); did.Rows != 20_000 || sizes.most > 4*pageSize {
 		t.Errorf("%+v, with pages of up to %d rows", did, sizes.most)
 	}
 }

@@ -10,13 +10,13 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// archive archives what is next of a month: an object, or that there is no other. It reports whether to go on: not when another
-// run is at it.
-func (r *round) archive(ctx context.Context, e *entry, month time.Time) (bool, error) {
+// archiveNext archives the next object of a month, or completes the month. It returns false if another run is working
+// on it.
+func (r *round) archiveNext(ctx context.Context, e *entry, month time.Time) (bool, error) {
 	if e.List == len(lists) {
 		*e = entry{Org: e.Org, Month: month.Format(monthForm), Change: e.Change}
 		r.did.Months++
-		return r.note(ctx, e)
+		return r.storeEntry(ctx, e)
 	}
 	rows := lists[e.List].open(table.WithOrg(ctx, e.Org), r.Table, span{e.Org, month, e.After})
 	first, ok, err := rows.next()
@@ -30,15 +30,15 @@ func (r *round) archive(ctx context.Context, e *entry, month time.Time) (bool, e
 	f := file{rows: rows, most: r.perFile, held: first}
 	e.File++
 	name := fmt.Sprintf("%s/%s/%s-%04d.ndjson.gz", e.Org, month.Format(monthForm), lists[e.List].name, e.File)
-	if err = r.Archive.Put(ctx, name, f.write); err != nil {
+	if err = r.Archive.Put(ctx, name, f.writeTo); err != nil {
 		return false, err
 	}
 	r.did.Objects, r.did.Rows = r.did.Objects+1, r.did.Rows+f.count
 	e.After = f.last
-	return r.note(ctx, e)
+	return r.storeEntry(ctx, e)
 }
 
-// file is an object that is being written: rows until there are many, and all of those with one key.
+// file is an object being written: a number of rows, with all rows of its last key.
 type file struct {
 	rows  rows
 	most  int
@@ -47,8 +47,8 @@ type file struct {
 	last  string // key of the last row
 }
 
-// write writes the rows as lines of JSON, packed. The same rows make the same bytes.
-func (f *file) write(to io.Writer) error {
+// writeTo writes the rows as compressed lines of JSON. The same rows give the same bytes.
+func (f *file) writeTo(to io.Writer) error {
 	z := gzip.NewWriter(to)
 	for r := f.held; ; {
 		if _, err := z.Write(append(r.line, '\n')); err != nil {

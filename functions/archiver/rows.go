@@ -11,38 +11,40 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// list is a list that is archived, and how it is read. The order is that of entry.List: a new one comes at the end.
+// list is a list to archive, and its reader. The order is that of entry.List: new lists are appended.
 type list struct {
 	name string
 	open func(ctx context.Context, s table.Store, of span) rows
 }
 
 var lists = []list{
-	{"actions", made("act", execution.ActionPKs, execution.Action.WithoutInternals)},
-	{"history", made("sh", execution.HistoryPKs, func(c execution.StateChange) execution.StateChange { return c })},
-	{"bulk-actions", made("bulk", bulkPKs, execution.Bulk.WithoutInternals)},
+	{"actions", byCreation("act", execution.ActionPKs, execution.Action.WithoutInternals)},
+	{"history", byCreation("sh", execution.HistoryPKs, func(c execution.StateChange) execution.StateChange {
+		return c
+	})},
+	{"bulk-actions", byCreation("bulk", bulkPKs, execution.Bulk.WithoutInternals)},
 	{"bulk-chunks", openChunks},
 }
 
 func bulkPKs(org string) []string { return []string{execution.BulkPK(org)} }
 
-// span is what was made in a month in an organization, behind the sort key after.
+// span selects the records of a month of an organization with sort keys greater than after.
 type span struct {
 	org   string
 	month time.Time
 	after string
 }
 
-// row is a line of JSON. Rows with one key are not parted.
+// row is a line of JSON. Rows with the same key stay in one object.
 type row struct {
 	key  string
 	line []byte
 }
 
-// rows are read one after another; false is the end.
+// rows are read one after another. false marks the end.
 type rows interface{ next() (row, bool, error) }
 
-// query selects the ids of the kind prefix that were made in the month.
+// query selects the records with IDs of the kind prefix that were created in the month.
 func (s span) query(prefix string) table.Query {
 	q := table.Query{From: id.LowestAt(prefix, s.month), To: id.LowestAt(prefix, s.month.AddDate(0, 1, 0))}
 	if s.after != "" {
@@ -63,7 +65,7 @@ func (i *items) next() (table.Item, bool, error) {
 	if len(i.page) == 0 && !i.ended {
 		var err error
 		if i.page, err = i.merge.Next(i.ctx, pageSize); err != nil {
-			return table.Item{}, false, fmt.Errorf("read what is archived: %w", err)
+			return table.Item{}, false, fmt.Errorf("read the records to archive: %w", err)
 		}
 		i.ended = len(i.page) < pageSize
 	}
@@ -75,14 +77,14 @@ func (i *items) next() (table.Item, bool, error) {
 	return it, true, nil
 }
 
-// shown reads items as clients see them.
+// shown converts items to the client's view.
 type shown[T any] struct {
 	items
 	show func(T) T
 }
 
-// made returns how a list of what has ids of the kind prefix is read.
-func made[T any](prefix string, pks func(org string) []string, show func(T) T) func(context.Context, table.Store,
+// byCreation returns a reader of a list whose records have IDs of the kind prefix.
+func byCreation[T any](prefix string, pks func(org string) []string, show func(T) T) func(context.Context, table.Store,
 	span) rows {
 	return func(ctx context.Context, s table.Store, of span) rows {
 		return &shown[T]{items{ctx: ctx, merge: table.NewMerge(s, of.query(prefix), pks(of.org)...)}, show}
@@ -102,7 +104,7 @@ func (s *shown[T]) next() (row, bool, error) {
 	return row{it.SK, line}, err == nil, err
 }
 
-// chunks reads the chunks of bulk actions, one of these after another.
+// chunks reads the chunks of one bulk action after another.
 type chunks struct {
 	bulks items
 	store table.Store
@@ -119,7 +121,7 @@ func openChunks(ctx context.Context, s table.Store, of span) rows {
 
 func (c *chunks) next() (row, bool, error) {
 	for len(c.page) == 0 {
-		if more, err := c.read(); err != nil || !more {
+		if more, err := c.readPage(); err != nil || !more {
 			return row{}, false, err
 		}
 	}
@@ -131,14 +133,15 @@ func (c *chunks) next() (row, bool, error) {
 	}
 	line, err := json.Marshal(struct {
 		BulkActionID string `json:"bulkActionID"`
-		Place        string `json:"place"` // in the order in which the chunks ran
+		Place        string `json:"place"` // its position in the running order of the chunks
 		execution.Chunk
 	}{c.bulk, it.SK, chunk})
 	return row{c.bulk, line}, err == nil, err
 }
 
-// read reads the next page of chunks, of the next bulk action where that of this one are over; false when there is none.
-func (c *chunks) read() (bool, error) {
+// readPage reads the next page of chunks, of the next bulk action if this one has no more. It returns false at the
+// end.
+func (c *chunks) readPage() (bool, error) {
 	if c.query.PK == "" {
 		bulk, ok, err := c.bulks.next()
 		if !ok || err != nil {

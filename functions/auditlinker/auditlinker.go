@@ -1,5 +1,5 @@
-// Package auditlinker links the entries that requests have left into the chains of the audit log, also where nobody reads the
-// log: what has its place in a chain cannot be altered unseen.
+// Package auditlinker links the entries of requests into the chains of the audit log, also while the log is not read:
+// an entry in a chain cannot be changed unnoticed.
 package auditlinker
 
 import (
@@ -12,10 +12,10 @@ import (
 	"lamplighter.dev/shared/engine/workflow"
 )
 
-// stretch is how long a run links; the next begins a minute after it began.
+// stretch is how long a run links. The next run begins a minute after the begin of this one.
 const stretch = 45 * time.Second
 
-// Handler links once; EventBridge calls it every minute.
+// Handler links once. EventBridge calls it every minute.
 func Handler(p *platform.Platform) workflow.Handler {
 	return func(ctx context.Context, _ json.RawMessage) (any, error) {
 		until := p.Clock.Now().Add(stretch)

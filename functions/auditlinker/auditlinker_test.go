@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// The function links what requests of others left, with no more access than it declares.
+// The function links the entries of other functions' requests, with only its declared access.
 func TestWhatWaitsIsLinkedEachMinute(t *testing.T) {
 	f := apitest.New(t)
 	for _, org := range []string{apitest.Org, apitest.OtherOrg, ""} {

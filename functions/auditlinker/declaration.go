@@ -5,7 +5,7 @@ import (
 	"lamplighter.dev/shared/api/platform"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name:     "auditlinker",
 	Share:    1,

@@ -56,8 +56,8 @@ func (a *fixture) write(org string, rows ...audit.Row) {
 	}
 }
 
-// numbered are n rows that differ in their action.
-func numbered(n int) []audit.Row {
+// numberedRows are n rows that differ in their action.
+func numberedRows(n int) []audit.Row {
 	out := make([]audit.Row, n)
 	for i := range out {
 		out[i] = audit.Row{Actor: "ada@example.com", Action: fmt.Sprint("action", i+1), ResourceType: "teams",
@@ -66,14 +66,14 @@ func numbered(n int) []audit.Row {
 	return out
 }
 
-func at(minutes int) string {
+func atMinute(minutes int) string {
 	return url.QueryEscape(apitest.Start.Add(time.Duration(minutes) * time.Minute).Format(time.RFC3339))
 }
 
 func TestTheListIsNewestFirstAndCounted(t *testing.T) {
 	a := newFixture(t)
-	a.write(theirs, numbered(3)...)
-	a.write(ours, numbered(45)...)
+	a.write(theirs, numberedRows(3)...)
+	a.write(ours, numberedRows(45)...)
 	a.Clock.Advance(time.Hour)
 	apitest.Value(audit.New(a.Platform).LinkDue(a.Context(), func() bool { return false }))(a) // as the worker does
 	for name, c := range map[string]struct {
@@ -82,15 +82,16 @@ func TestTheListIsNewestFirstAndCounted(t *testing.T) {
 		first        string
 		trips        int
 	}{
-		"the first page":          {"", 45, 20, "action45", 3},
-		"the last page":           {"?page=3", 45, 5, "action5", 3},
-		"behind the last page":    {"?page=4", 45, 0, "", 2},
-		"a page of two":           {"?limit=2&page=2", 45, 2, "action43", 3},
-		"from a time on":          {"?from=" + at(3+40), 5, 5, "action45", 5},
-		"until a time":            {"?to=" + at(3+10), 10, 10, "action10", 5},
-		"a window":                {"?from=" + at(3+10) + "&to=" + at(3+20) + "&limit=4", 10, 4, "action20", 5},
-		"a window of nothing":     {"?from=" + at(1000), 0, 0, "", 3},
-		"between two millisecond": {"?from=" + strings.Replace(at(3+44), "Z", ".0001Z", 1), 0, 0, "", 3},
+		"the first page":       {"", 45, 20, "action45", 3},
+		"the last page":        {"?page=3", 45, 5, "action5", 3},
+		"behind the last page": {"?page=4", 45, 0, "", 2},
+		"a page of two":        {"?limit=2&page=2", 45, 2, "action43", 3},
+		"from a time on":       {"?from=" + atMinute(3+40), 5, 5, "action45", 5},
+		"until a time":         {"?to=" + atMinute(3+10), 10, 10, "action10", 5},
+		"a window": {"?from=" + atMinute(3+10) + "&to=" + atMinute(3+20) + "&limit=4", 10, 4, "action20",
+			5},
+		"a window of nothing":     {"?from=" + atMinute(1000), 0, 0, "", 3},
+		"between two millisecond": {"?from=" + strings.Replace(atMinute(3+44), "Z", ".0001Z", 1), 0, 0, "", 3},
 	} {
 		w := a.get(ours, "/audit-logs"+c.query).AtMost(c.trips)
 		got := apitest.Data[rest.List[audit.Row]](w)
@@ -122,7 +123,7 @@ func TestFilters(t *testing.T) {
 		"?include=cost,scheduling":                 "4 3",
 		"?include=provisioning":                    "",
 		"?action=createTeam&email=ada@example.com": "1",
-		"?email=ada@example.com&to=" + at(3):       "3 1",
+		"?email=ada@example.com&to=" + atMinute(3): "3 1",
 		"?action=createteam":                       "",
 		"?unknown=1":                               "4 3 2 1",
 	} {
@@ -145,7 +146,7 @@ func TestFilters(t *testing.T) {
 
 func TestOnlyWhoMayReadThemSeesThemAndOnlyTheirOwn(t *testing.T) {
 	a := newFixture(t)
-	a.write(ours, numbered(3)...)
+	a.write(ours, numberedRows(3)...)
 	for _, path := range []string{"", "/verify", "/export"} {
 		if w := a.get(ours, "/audit-logs"+path, "users:read", "teams:write"); w.Status != http.StatusForbidden ||
 			w.Usage.RoundTrips != 0 {
@@ -169,7 +170,7 @@ func TestTheChainIsVerified(t *testing.T) {
 	if v := verdict(); !v.Holds || !v.Complete || v.Rows != 0 {
 		t.Errorf("an empty one: %+v", v)
 	}
-	a.write(ours, numbered(5)...)
+	a.write(ours, numberedRows(5)...)
 	if v := verdict(); !v.Holds || !v.Complete || v.Rows != 5 || v.FirstSeq != 1 || v.LastSeq != 5 ||
 		len(v.Hash) != 64 {
 		t.Errorf("%+v", v)
@@ -180,7 +181,8 @@ func TestTheChainIsVerified(t *testing.T) {
 		!strings.Contains(v.BrokenAt.Why, "altered") {
 		t.Errorf("%+v %+v", v, v.BrokenAt)
 	}
-	w := a.get(ours, "/audit-logs/verify?cursor="+audit.Cursor{At: apitest.Start.Add(3 * time.Minute), Seq: 4, Hash: strings.Repeat("0", 64)}.String())
+	cursor := audit.Cursor{At: apitest.Start.Add(3 * time.Minute), Seq: 4, Hash: strings.Repeat("0", 64)}
+	w := a.get(ours, "/audit-logs/verify?cursor="+cursor.String())
 	if !strings.Contains(w.Body, `"seq":5`) || !strings.Contains(w.Body, `"holds":false`) {
 		t.Errorf("behind a hash that no row has: %s", w.Body)
 	}
@@ -202,8 +204,8 @@ func (a *fixture) follow(target string) []string {
 	return parts
 }
 
-// proved walks over exports, one after another.
-func proved(t *testing.T, parts []string) audit.Walk {
+// proveFiles walks over exports, one after another.
+func proveFiles(t *testing.T, parts []string) audit.Walk {
 	t.Helper()
 	var w audit.Walk
 	for _, part := range parts {
@@ -219,7 +221,7 @@ func proved(t *testing.T, parts []string) audit.Walk {
 
 func TestAnExportIsProvedByItself(t *testing.T) {
 	a := newFixture(t)
-	rows := numbered(30)
+	rows := numberedRows(30)
 	rows[3].Target = "=HYPERLINK(1)"
 	rows[4].Target = "'quoted"
 	rows[5].Target, rows[5].Actor = "a,b\"c", "-1+1"
@@ -227,10 +229,10 @@ func TestAnExportIsProvedByItself(t *testing.T) {
 		After: []any{true, nil}}
 	a.write(ours, rows...)
 	for query, want := range map[string]int64{
-		"": 30, "?format=csv": 30, "?from=" + at(10): 20, "?to=" + at(10) + "&format=csv": 10,
-		"?from=" + at(5) + "&to=" + at(6): 1,
+		"": 30, "?format=csv": 30, "?from=" + atMinute(10): 20, "?to=" + atMinute(10) + "&format=csv": 10,
+		"?from=" + atMinute(5) + "&to=" + atMinute(6): 1,
 	} {
-		w := proved(t, a.follow("/audit-logs/export"+query))
+		w := proveFiles(t, a.follow("/audit-logs/export"+query))
 		if w.Rows != want {
 			t.Errorf("%s: %+v", query, w)
 		}
@@ -251,7 +253,7 @@ func TestAnExportIsProvedByItself(t *testing.T) {
 
 func TestAnExportTellsWhatItIs(t *testing.T) {
 	a := newFixture(t)
-	a.write(ours, numbered(1)...)
+	a.write(ours, numberedRows(1)...)
 	for _, c := range []struct{ format, accept, kind string }{
 		{"", "", rest.NDJSONType},
 		{"", "*/*", rest.NDJSONType},
@@ -278,7 +280,7 @@ func TestAnExportTellsWhatItIs(t *testing.T) {
 
 func TestALongExportGoesOnWhereItStopped(t *testing.T) {
 	a := newFixture(t)
-	a.write(ours, numbered(60)...)
+	a.write(ours, numberedRows(60)...)
 	for name, c := range map[string]struct {
 		most  rest.Bounds
 		parts int
@@ -290,8 +292,8 @@ func TestALongExportGoesOnWhereItStopped(t *testing.T) {
 	} {
 		a.Mount(func(p *platform.Platform) *rest.Group { return operations(&service{p, audit.New(p), c.most}) })
 		for _, format := range []string{"ndjson", "csv"} {
-			parts := a.follow("/audit-logs/export?format=" + format + "&to=" + at(59))
-			w := proved(t, parts)
+			parts := a.follow("/audit-logs/export?format=" + format + "&to=" + atMinute(59))
+			w := proveFiles(t, parts)
 			if c.parts > 0 && len(parts) != c.parts || c.parts == 0 && len(parts) < 2 || w.Rows != 59 || w.First != 1 {
 				t.Errorf("%s, %s: %d parts, %+v", name, format, len(parts), w)
 			}
@@ -305,7 +307,7 @@ func TestAnExportFitsIntoTheAnswerOfALambda(t *testing.T) {
 	const most = 6 << 20
 	a := newFixture(t)
 	quotes := strings.Repeat(`"`, 450)
-	row := numbered(1)[0]
+	row := numberedRows(1)[0]
 	row.Changes = audit.Changes{Before: []string{quotes, quotes, quotes, quotes, quotes, quotes},
 		After: []string{quotes, quotes, quotes, quotes, quotes, quotes}}
 	rows := make([]audit.Row, 400)

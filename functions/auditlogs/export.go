@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// readRows is how many rows are read at once.
+// readRows is how many rows are read in one query.
 const readRows = 1000
 
 type exportInput struct {
@@ -26,24 +26,24 @@ func (s *service) exportRows(ctx context.Context, in *exportInput) (rest.Raw, er
 	}
 	org := identity.CallerOrg(ctx)
 	if from == nil {
-		if _, err = s.link(ctx, org); err != nil {
+		if _, err = s.linkWaiting(ctx, org); err != nil {
 			return rest.Raw{}, err
 		}
 	}
-	q := within(org, in.Window)
+	q := withinWindow(org, in.Window)
 	if from != nil {
 		q.From = max(q.From, from.After())
 	}
 	f := in.Begin(rest.Exported{Name: "audit-logs", Format: rest.NDJSON, Columns: audit.Columns, Bounds: s.most})
-	next, err := s.gather(ctx, q, f)
+	next, err := s.gatherRows(ctx, q, f)
 	if err != nil {
 		return rest.Raw{}, err
 	}
 	return f.Answer(ctx, next)
 }
 
-// gather fills the file; next is behind its last row when there is more, else "".
-func (s *service) gather(ctx context.Context, q table.Query, f *rest.File) (next string, err error) {
+// gatherRows fills the file. next is the position after its last row, or "" if there are no more rows.
+func (s *service) gatherRows(ctx context.Context, q table.Query, f *rest.File) (next string, err error) {
 	q.Limit = readRows
 	for {
 		page, err := s.p.Table.Query(ctx, q)

@@ -9,12 +9,13 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// linkFor is how long a reader waits for entries to be linked: of one organization, some hundred a second are.
+// linkFor is how long a reader waits for entries to be linked. An organization's entries are linked at some hundred a
+// second.
 const linkFor = 8 * time.Second
 
-// link links what waits for the organization, so that whoever reads finds what was acknowledged before. What there is no time
-// for, or what cannot be linked just now, is read later: only the end of the log lags.
-func (s *service) link(ctx context.Context, org string) (audit.Linked, error) {
+// linkWaiting links the waiting entries of the organization, so that a reader finds all acknowledged changes. Entries
+// that cannot be linked in time are read later: only the end of the log lags.
+func (s *service) linkWaiting(ctx context.Context, org string) (audit.Linked, error) {
 	at, until := audit.PlaceOf(org), s.p.Clock.Now().Add(linkFor)
 	got, err := s.log.Link(ctx, at, func() bool { return s.p.Clock.Now().After(until) })
 	if !fault.Is(err, fault.Unavailable) {

@@ -15,9 +15,9 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // process is one of many that serve an organization from one store: an operation that changes something, and the log.
@@ -27,7 +27,9 @@ func process(s table.Store) http.Handler {
 	type thing struct {
 		ID string `json:"id"`
 	}
-	rest.Handle(g, rest.Op{ID: "putThing", Method: http.MethodPut, Path: "/things/{thingID}", Policy: "resources:write"},
+	rest.Handle(g, rest.Op{
+		ID: "putThing", Method: http.MethodPut, Path: "/things/{thingID}", Policy: "resources:write",
+	},
 		func(ctx context.Context, in *struct {
 			ThingID string `path:"thingID"`
 		},
@@ -39,8 +41,8 @@ func process(s table.Store) http.Handler {
 	return h
 }
 
-// ask asks as somebody who may do everything.
-func ask(t *testing.T, h http.Handler, request string) apitest.Answer {
+// askHandler asks as somebody who may do everything.
+func askHandler(t *testing.T, h http.Handler, request string) apitest.Answer {
 	t.Helper()
 	return (&apitest.Fixture{TB: t, Handler: h}).Call(apitest.Caller(apitest.Org, "ada", "*:*"), request)
 }
@@ -68,7 +70,8 @@ func loadAndList(t *testing.T, hold time.Duration) {
 	for i := range 1000 {
 		all.Go(func() {
 			_ = clock.System{}.Sleep(t.Context(), time.Duration(i)*time.Millisecond)
-			if w := ask(t, processes[i%len(processes)], fmt.Sprint("PUT /things/", i)); w.Status != http.StatusOK {
+			if w := askHandler(t, processes[i%len(processes)],
+				fmt.Sprint("PUT /things/", i)); w.Status != http.StatusOK {
 				t.Errorf("change %d: %s", i, w)
 			}
 		})
@@ -76,7 +79,7 @@ func loadAndList(t *testing.T, hold time.Duration) {
 	all.Wait()
 	changed := time.Since(began)
 	began = time.Now()
-	got := apitest.Data[rest.List[audit.Row]](ask(t, processes[0], "GET /audit-logs"))
+	got := apitest.Data[rest.List[audit.Row]](askHandler(t, processes[0], "GET /audit-logs"))
 	listed := time.Since(began)
 	t.Logf("hold %s: changed within %s, listed within %s, %+v", hold, changed, listed, conflicts(limited))
 	if changed > 2*time.Second || listed > 5*time.Second {
@@ -85,12 +88,13 @@ func loadAndList(t *testing.T, hold time.Duration) {
 	if got.Total != 1000 || len(got.Items) != 20 || got.Items[0].Status != 200 {
 		t.Errorf("%d rows, the last of them %+v", got.Total, got.Items[0])
 	}
-	if v := apitest.Data[audit.Verdict](ask(t, processes[1], "GET /audit-logs/verify")); !v.Holds || v.Rows != 1000 {
+	if v := apitest.Data[audit.Verdict](askHandler(t, processes[1], "GET /audit-logs/verify")); !v.Holds ||
+		v.Rows != 1000 {
 		t.Errorf("%+v", v)
 	}
 }
 
-// conflicts returns what the store refused.
+// conflicts returns the store's refused writes.
 func conflicts(s *table.LimitedStore) table.LimitReport {
 	r := s.Report()
 	r.Peaks = nil

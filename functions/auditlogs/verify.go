@@ -8,11 +8,11 @@ import (
 	"lamplighter.dev/shared/api/identity"
 )
 
-// longest is how long an answer looks: the gateway waits 29 seconds, and the last page has to be read as well.
-const longest = 20 * time.Second
+// maxVerifyTime is how long one answer may read: the gateway waits 29 seconds, and the last page must be read, too.
+const maxVerifyTime = 20 * time.Second
 
 type verifyInput struct {
-	Cursor string `query:"cursor" maxLength:"128" doc:"next of the answer before; left out, the look begins at the first row"`
+	Cursor string `query:"cursor" maxLength:"128" doc:"next of the previous answer; default: the first row"`
 }
 
 func (s *service) verifyChain(ctx context.Context, in *verifyInput) (audit.Verdict, error) {
@@ -21,11 +21,11 @@ func (s *service) verifyChain(ctx context.Context, in *verifyInput) (audit.Verdi
 		return audit.Verdict{}, err
 	}
 	org := identity.CallerOrg(ctx)
-	linked, err := s.link(ctx, org)
+	linked, err := s.linkWaiting(ctx, org)
 	if err != nil {
 		return audit.Verdict{}, err
 	}
-	until := s.p.Clock.Now().Add(longest)
+	until := s.p.Clock.Now().Add(maxVerifyTime)
 	v, err := audit.VerifyChain(ctx, s.p.Table, audit.PlaceOf(org), from, func(int64) bool {
 		return s.p.Clock.Now().After(until)
 	})

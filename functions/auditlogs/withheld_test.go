@@ -14,11 +14,12 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// TestAnOldRowOfALogInTellsOfNoOtherOrganization reads a row as it was written when it held all organizations of the user.
+// TestAnOldRowOfALogInTellsOfNoOtherOrganization reads a row in an old format, which contains all organizations of
+// the user.
 func TestAnOldRowOfALogInTellsOfNoOtherOrganization(t *testing.T) {
 	const org = "org_01k00000000000000000000000"
 	c := clock.NewManual(time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC))

@@ -10,15 +10,15 @@ import (
 	"lamplighter.dev/shared/people/accounts"
 )
 
-// withAuthPartitions names the partitions that these operations touch before anybody is known.
+// withAuthPartitions allows the partitions that these operations touch before the caller is known.
 func withAuthPartitions(ctx context.Context) context.Context {
 	return table.Within(ctx, identity.UserPrefix, identity.AddressPrefix, codePrefix, ticketPrefix, oauthLoginPrefix,
 		ratelimit.Prefix, mail.Prefix)
 }
 
-// newUser makes an account that nobody has yet.
+// newUser returns a new account, not stored yet.
 func (s *service) newUser(ctx context.Context, address, password, name string) (identity.User, error) {
-	hash, err := s.passwords.hash(ctx, password)
+	hash, err := s.passwords.hashPassword(ctx, password)
 	if err != nil {
 		return identity.User{}, err
 	}

@@ -13,8 +13,8 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// rows returns what is on record at places, as action, status and actor.
-func (h *fixture) rows(places ...audit.Place) []string {
+// auditRows returns the audit entries at places, as action, status and actor.
+func (h *fixture) auditRows(places ...audit.Place) []string {
 	h.Helper()
 	var out []string
 	apitest.LinkAudit(h, h.Platform, places...)
@@ -37,7 +37,8 @@ func (h *fixture) rows(places ...audit.Place) []string {
 	return out
 }
 
-// What people do at the door is on record in the organization that they enter, and what leads nowhere in the installation's.
+// Log-ins are recorded in the organization that the person enters. Attempts without an organization are recorded in
+// the installation's log.
 func TestLogInsAreOnRecord(t *testing.T) {
 	const org = "org_01k8z3v5y0e6m9x2q4t7r1c8bd"
 	in := newProviderFixture(t)
@@ -47,13 +48,13 @@ func TestLogInsAreOnRecord(t *testing.T) {
 	by := map[string]any{"email": u.Email, "password": password}
 
 	first := in.want(200, "POST", "/auth/login", by)
-	in.refresh(200, first)
+	in.refreshTokens(200, first)
 	in.Clock.Advance(time.Minute)
-	in.refresh(401, first) // used twice: the organization should hear of it
+	in.refreshTokens(401, first) // used twice: the organization should hear of it
 	in.signIn("google")
 	in.want(200, "POST", "/auth/login",
 		map[string]any{"provider": "google", "token": in.google.Sign(t, in.google.Claims("alice"))})
-	if got, want := in.rows(audit.PlaceOf(org)), []string{
+	if got, want := in.auditRows(audit.PlaceOf(org)), []string{
 		"logIn 2 alice@example.com", "refresh 2 alice@example.com", "refresh 4 alice@example.com",
 		"finishSignIn 2 alice@example.com", "logIn 2 alice@example.com",
 	}; !slices.Equal(got, want) {
@@ -65,17 +66,17 @@ func TestLogInsAreOnRecord(t *testing.T) {
 	by["password"] = wrong
 	in.want(401, "POST", "/auth/login", by)
 	in.want(401, "GET", "/auth/google/callback?code=a&state=b", nil)
-	got := in.rows(audit.SystemPlaces()...)
+	got := in.auditRows(audit.SystemPlaces()...)
 	if want := []string{"logIn 4 alice@example.com", "logIn 4 anonymous",
 		"finishSignIn 4 anonymous"}; !slices.Equal(got, want) {
 		t.Errorf("the installation's record: %q\nwant %q", got, want)
 	}
-	if rows := in.rows(audit.PlaceOf("org_01k8z3v5y0e6m9x2q4t7r1c8bf")); len(rows) != 0 {
+	if rows := in.auditRows(audit.PlaceOf("org_01k8z3v5y0e6m9x2q4t7r1c8bf")); len(rows) != 0 {
 		t.Errorf("the record of an organization that nobody entered: %q", rows)
 	}
 }
 
-// An organization that was erased is not written to any more, or what is written would stay for ever: nobody erases it again.
+// Nothing is written to an erased organization: it would stay for ever, because the organization is not erased again.
 func TestASessionThatOutlivesItsOrganizationLeavesNothingInIt(t *testing.T) {
 	const org = "org_01k8z3v5y0e6m9x2q4t7r1c8bd"
 	h := newFixture(t)
@@ -83,16 +84,16 @@ func TestASessionThatOutlivesItsOrganizationLeavesNothingInIt(t *testing.T) {
 	h.Must(err)
 	h.belongTo(u.ID, org, "Engines")
 	first := h.want(200, "POST", "/auth/login", map[string]any{"email": u.Email, "password": password})
-	before := h.rows(audit.PlaceOf(org))
+	before := h.auditRows(audit.PlaceOf(org))
 	h.Write(table.Delete(identity.MembershipKey(u.ID, org)))
 	h.Clock.Advance(time.Hour)
-	h.refresh(200, first)
+	h.refreshTokens(200, first)
 	h.Clock.Advance(time.Minute)
-	h.refresh(401, first)
-	if after := h.rows(audit.PlaceOf(org)); !slices.Equal(before, after) {
+	h.refreshTokens(401, first)
+	if after := h.auditRows(audit.PlaceOf(org)); !slices.Equal(before, after) {
 		t.Errorf("the record of an organization that is no more: %q", after[len(before):])
 	}
-	if got, want := h.rows(audit.SystemPlaces()...),
+	if got, want := h.auditRows(audit.SystemPlaces()...),
 		[]string{"refresh 2 alice@example.com", "refresh 4 alice@example.com"}; !slices.Equal(got, want) {
 		t.Errorf("the installation's record: %q", got)
 	}

@@ -31,11 +31,11 @@ type fixture struct {
 
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	return mount(apitest.New(t))
+	return mountFixture(apitest.New(t))
 }
 
-// mount puts the group in front of f's platform.
-func mount(f *apitest.Fixture) *fixture {
+// mountFixture puts the group in front of f's platform.
+func mountFixture(f *apitest.Fixture) *fixture {
 	s := newService(f.Platform)
 	f.Mount(func(*platform.Platform) *rest.Group { return mountOperations(s) })
 	return &fixture{f, s}
@@ -61,7 +61,7 @@ func (h *fixture) callAs(c identity.Caller, method, path string, body any) (int,
 	return a.Status, []byte(a.Body), a.Header
 }
 
-// want makes a request that must have the status, and reads what is in data, or the message of the error.
+// want makes a request that must have the status, and returns the data, or the message of the error.
 func (h *fixture) want(status int, method, path string, body map[string]any) map[string]any {
 	h.Helper()
 	a := h.Call(identity.Caller{}, method+" "+path, body)
@@ -85,13 +85,13 @@ func (h *fixture) lastMail(want mail.Template) mail.Mail {
 	return all[len(all)-1]
 }
 
-func (h *fixture) code(t mail.Template) string { return h.lastMail(t).Data["code"] }
+func (h *fixture) mailedCode(t mail.Template) string { return h.lastMail(t).Data["code"] }
 
 // register signs ada up and verifies the address.
 func (h *fixture) register() {
 	h.Helper()
 	h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": password, "name": "Ada"})
-	h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.code(mail.VerifyAddress)})
+	h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.mailedCode(mail.VerifyAddress)})
 }
 
 func (h *fixture) logIn() map[string]any {
@@ -99,15 +99,15 @@ func (h *fixture) logIn() map[string]any {
 	return h.want(200, "POST", "/auth/login", map[string]any{"email": ada, "password": password})
 }
 
-func (h *fixture) session(tokens map[string]any) identity.Session {
+func (h *fixture) sessionOf(tokens map[string]any) identity.Session {
 	h.Helper()
 	ctx := table.Within(context.Background(), identity.SessionPrefix)
 	claims := apitest.Value(h.Tokens.Verify(ctx, tokens["accessToken"].(string)))(h)
 	return apitest.Read[identity.Session](h.Fixture, identity.SessionKey(claims.Session))
 }
 
-func (h *fixture) caller(tokens map[string]any) identity.Caller {
-	s := h.session(tokens)
+func (h *fixture) callerOf(tokens map[string]any) identity.Caller {
+	s := h.sessionOf(tokens)
 	return identity.Caller{User: s.User, Org: s.Org, Email: ada, Session: s.ID, Method: identity.MethodToken}
 }
 
@@ -124,7 +124,7 @@ func TestFromSignUpToLogOut(t *testing.T) {
 		t.Errorf("before verification: %q does not say what to do", refused["message"])
 	}
 	h.want(401, "POST", "/auth/login", map[string]any{"email": ada, "password": password + "!"})
-	h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.code(mail.VerifyAddress)})
+	h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.mailedCode(mail.VerifyAddress)})
 
 	in := h.logIn()
 	if in["tokenType"] != "Bearer" || in["expiresIn"] != 900.0 || in["user"].(map[string]any)["id"] != user["id"] {
@@ -135,11 +135,11 @@ func TestFromSignUpToLogOut(t *testing.T) {
 	}
 	h.Clock.Advance(time.Minute)
 	next := h.want(200, "POST", "/auth/refresh", map[string]any{"refreshToken": in["refreshToken"]})
-	status, b, _ := h.callAs(h.caller(next), "POST", "/auth/logout", nil)
+	status, b, _ := h.callAs(h.callerOf(next), "POST", "/auth/logout", nil)
 	if status != 200 {
 		t.Fatalf("log out: %d %s", status, b)
 	}
-	if s := h.session(next); s.State != identity.SessionOut {
+	if s := h.sessionOf(next); s.State != identity.SessionOut {
 		t.Errorf("state after log-out %q", s.State)
 	}
 	h.want(401, "POST", "/auth/refresh", map[string]any{"refreshToken": next["refreshToken"]})
@@ -149,20 +149,20 @@ func TestLogOutEndsTheSessionOfTheRefreshTokenToo(t *testing.T) {
 	h := newFixture(t)
 	h.register()
 	first, second := h.logIn(), h.logIn()
-	status, b, _ := h.callAs(h.caller(first), "POST", "/auth/logout",
+	status, b, _ := h.callAs(h.callerOf(first), "POST", "/auth/logout",
 		map[string]any{"refreshToken": second["refreshToken"]})
 	if status != 200 {
 		t.Fatalf("log out: %d %s", status, b)
 	}
 	for name, tokens := range map[string]map[string]any{"own": first, "other": second} {
-		if s := h.session(tokens); s.State != identity.SessionOut {
+		if s := h.sessionOf(tokens); s.State != identity.SessionOut {
 			t.Errorf("%s session is %q", name, s.State)
 		}
 	}
 	third := h.logIn()
 	stranger := identity.Caller{User: "usr_stranger", Session: "none", Method: identity.MethodToken}
 	h.callAs(stranger, "POST", "/auth/logout", map[string]any{"refreshToken": third["refreshToken"]})
-	if s := h.session(third); s.State != identity.SessionLive {
+	if s := h.sessionOf(third); s.State != identity.SessionLive {
 		t.Errorf("a stranger ended the session: %q", s.State)
 	}
 }
@@ -189,7 +189,7 @@ func TestPasswordIsKnownInEverySpellingOfUnicode(t *testing.T) {
 	h := newFixture(t)
 	composed, decomposed := "Gr\u00fc\u00dfe aus K\u00f6ln 1900", "Gru\u0308\u00dfe aus Ko\u0308ln 1900"
 	h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": composed})
-	h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.code(mail.VerifyAddress)})
+	h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.mailedCode(mail.VerifyAddress)})
 	h.want(200, "POST", "/auth/login", map[string]any{"email": ada, "password": decomposed})
 }
 

@@ -17,7 +17,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// What a one-time code is for.
+// These are the purposes of a one-time code.
 const (
 	verification  = "email_verification"
 	passwordReset = "password_reset"
@@ -29,7 +29,7 @@ const (
 	codePrefix = "OTP#"
 )
 
-// code is the one live code of a purpose and an address. Neither the address nor the digits can be read from it.
+// code is the only valid code of a purpose and an address. It reveals neither the address nor the digits.
 type code struct {
 	User  string `json:"user"` // the account that it was made for; empty when the address has none
 	Nonce string `json:"nonce"`
@@ -37,7 +37,7 @@ type code struct {
 	Left  int64  `json:"left"` // tries
 }
 
-// errCode returns the one answer to a code that is wrong, used, replaced, expired, or never was.
+// errCode returns the same error for a code that is wrong, used, replaced, expired, or was never issued.
 func errCode() error {
 	return fault.New(fault.Unauthenticated, "otp: wrong or expired code; ask for a new one if it does not work")
 }
@@ -50,16 +50,16 @@ func (s *service) codeHash(purpose, address, nonce, digits string) string {
 	return identity.Digest(s.Settings.CodeKey(), "otp", purpose, address, nonce, digits)
 }
 
-// codeOrder is a code to be issued, with the mail that carries it.
+// codeOrder is a code to be issued, with the template of its mail.
 type codeOrder struct {
-	purpose, address, user string // no user: nobody is to know the code
+	purpose, address, user string // without a user the code is not stored
 	template               mail.Template
 	source                 string // who asks for it; empty: is counted elsewhere
 }
 
-// issueCode makes a new code, which replaces the one before, and mails it, together with the writes extra: all or none.
-// Above a limit it does nothing. In either case the caller answers the same, and an address without an account costs what
-// one with an account costs.
+// issueCode creates a code, which replaces the one before, and mails it, in one transaction with extra. Above a limit
+// it does nothing. The caller's answer is the same in both cases, and an address without an account causes the same
+// work as one with an account.
 func (s *service) issueCode(ctx context.Context, o codeOrder, extra ...table.Write) error {
 	put, digits, err := s.newCode(o)
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *service) issueCode(ctx context.Context, o codeOrder, extra ...table.Wri
 	return fault.Wrap("issue code for "+o.purpose, err)
 }
 
-// countIssued counts the code, for the address whether or not it has an account.
+// countIssued counts the code for the address, with or without an account.
 func (s *service) countIssued(o codeOrder) []table.Write {
 	now, who := s.Clock.Now(), s.codeKey(o.purpose, o.address).PK
 	counts := []table.Write{ratelimit.CountWrite(now, codesPerMinute, who),
@@ -105,8 +105,9 @@ func (s *service) newCode(o codeOrder) (table.Write, string, error) {
 	return table.Put(it), digits, err
 }
 
-// spendCodeTry uses one try of the live code, before it compares, so that parallel guesses get no more looks than serial ones.
-// It tells whose code it was, and the write that uses the code up: put that into the transaction of what it permits.
+// spendCodeTry uses one try of the current code before it compares, so that concurrent guesses get no more tries than
+// sequential ones. It returns the code's user and the write that uses the code up, which belongs in the transaction
+// of the permitted change.
 func (s *service) spendCodeTry(ctx context.Context, purpose, address, digits string) (user string, use table.Write,
 	err error) {
 	k := s.codeKey(purpose, address)

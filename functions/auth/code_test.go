@@ -15,8 +15,8 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// together runs f n times at once.
-func together(n int, f func(i int)) {
+// runTogether runs f n times at once.
+func runTogether(n int, f func(i int)) {
 	var wg sync.WaitGroup
 	start := make(chan struct{})
 	for i := range n {
@@ -26,16 +26,16 @@ func together(n int, f func(i int)) {
 	wg.Wait()
 }
 
-// forgotten asks for a code that resets the password, a minute after the last one.
-func (h *fixture) forgotten() string {
+// requestResetCode asks for a code that resets the password, a minute after the last one.
+func (h *fixture) requestResetCode() string {
 	h.Helper()
 	h.Clock.Advance(codesPerMinute.Per)
 	h.want(200, "POST", "/auth/password/forget", map[string]any{"email": ada})
-	return h.code(mail.ResetPassword)
+	return h.mailedCode(mail.ResetPassword)
 }
 
-// other returns a code that is not the right one.
-func other(code string, i int) string {
+// otherCode returns a code that is not the right one.
+func otherCode(code string, i int) string {
 	var n int
 	_, _ = fmt.Sscanf(code, "%d", &n)
 	return fmt.Sprintf("%06d", (n+1+i)%1_000_000)
@@ -45,12 +45,12 @@ func other(code string, i int) string {
 func TestFiftyWrongGuessesAtOnceHitNothingAndKillTheCode(t *testing.T) {
 	h := newFixture(t).quickly()
 	h.register()
-	code := h.forgotten()
+	code := h.requestResetCode()
 	s := h.s
 	var looks atomic.Int64
-	together(50, func(i int) {
+	runTogether(50, func(i int) {
 		if _, _, err := s.spendCodeTry(withAuthPartitions(context.Background()), passwordReset, ada,
-			other(code, i)); err == nil {
+			otherCode(code, i)); err == nil {
 			looks.Add(1)
 		}
 	})
@@ -64,9 +64,9 @@ func TestFiftyWrongGuessesAtOnceHitNothingAndKillTheCode(t *testing.T) {
 func TestARightCodeWorksOnceEvenWhenUsedFiveTimesAtOnce(t *testing.T) {
 	h := newFixture(t).quickly()
 	h.register()
-	code := h.forgotten()
+	code := h.requestResetCode()
 	var won atomic.Int64
-	together(5, func(int) {
+	runTogether(5, func(int) {
 		status, _, _ := h.call("PATCH", "/auth/otp/validate",
 			map[string]any{"email": ada, "otp": code, "purpose": passwordReset})
 		if status == http.StatusOK {
@@ -89,7 +89,7 @@ func TestCodesThatAreRefused(t *testing.T) {
 		"of another purpose":   {ada, verification, nil, 0, 401},
 		"of another address":   {"eve@example.com", passwordReset, nil, 0, 401},
 		"after ten minutes":    {ada, passwordReset, nil, 10*time.Minute + time.Second, 401},
-		"wrong":                {ada, passwordReset, func(c string) string { return other(c, 0) }, 0, 401},
+		"wrong":                {ada, passwordReset, func(c string) string { return otherCode(c, 0) }, 0, 401},
 		"of nine digits":       {ada, passwordReset, func(c string) string { return c + "000" }, 0, 400},
 		"with a blank":         {ada, passwordReset, func(c string) string { return " " + c }, 0, 400},
 		"in Arabic digits":     {ada, passwordReset, func(string) string { return "٠١٢٣٤٥" }, 0, 400},
@@ -98,7 +98,7 @@ func TestCodesThatAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := newFixture(t).quickly()
 			h.register()
-			code := h.forgotten()
+			code := h.requestResetCode()
 			h.Clock.Advance(c.wait)
 			if c.digits != nil {
 				code = c.digits(code)
@@ -112,8 +112,8 @@ func TestCodesThatAreRefused(t *testing.T) {
 func TestANewCodeReplacesTheOneBefore(t *testing.T) {
 	h := newFixture(t).quickly()
 	h.register()
-	old := h.forgotten()
-	code := h.forgotten()
+	old := h.requestResetCode()
+	code := h.requestResetCode()
 	if old == code {
 		t.Skip("the same six digits twice: one time in a million")
 	}
@@ -142,7 +142,8 @@ func TestSigningUpTwice(t *testing.T) {
 		h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": "evil grey password"})
 		h.Clock.Advance(contestWindow)
 		mine := h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": password})
-		h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.code(mail.VerifyAddress)})
+		h.want(200, "PATCH", "/auth/otp/validate",
+			map[string]any{"email": ada, "otp": h.mailedCode(mail.VerifyAddress)})
 		h.want(401, "POST", "/auth/login", map[string]any{"email": ada, "password": "evil grey password"})
 		if in := h.logIn(); in["user"].(map[string]any)["id"] != mine["user"].(map[string]any)["id"] {
 			t.Errorf("logged in as %v, signed up as %v", in["user"], mine["user"])
@@ -154,10 +155,10 @@ func TestSigningUpTwice(t *testing.T) {
 			" the owner of the address gets no password into the account", func(t *testing.T) {
 			h := newFixture(t).quickly()
 			h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": order[0]})
-			first := h.code(mail.VerifyAddress)
+			first := h.mailedCode(mail.VerifyAddress)
 			h.Clock.Advance(codesPerMinute.Per)
 			h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": order[1]})
-			code := h.code(mail.VerifyContested)
+			code := h.mailedCode(mail.VerifyContested)
 			if code != first {
 				h.want(401, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": first})
 			}
@@ -167,7 +168,7 @@ func TestSigningUpTwice(t *testing.T) {
 			}
 			h.want(200, "POST", "/auth/password/forget", map[string]any{"email": ada})
 			h.want(200, "PATCH", "/auth/password/reset",
-				map[string]any{"email": ada, "otp": h.code(mail.ResetPassword), "password": password})
+				map[string]any{"email": ada, "otp": h.mailedCode(mail.ResetPassword), "password": password})
 			h.logIn()
 		})
 	}
@@ -176,7 +177,8 @@ func TestSigningUpTwice(t *testing.T) {
 		h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": password})
 		h.Clock.Advance(codesPerMinute.Per)
 		h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": password})
-		h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.code(mail.VerifyAddress)})
+		h.want(200, "PATCH", "/auth/otp/validate",
+			map[string]any{"email": ada, "otp": h.mailedCode(mail.VerifyAddress)})
 		h.logIn()
 	})
 	t.Run("above the limit of codes the password stays that of the last code", func(t *testing.T) {
@@ -187,16 +189,18 @@ func TestSigningUpTwice(t *testing.T) {
 		}
 		h.Clock.Advance(codesPerMinute.Per)
 		h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": "evil grey password"})
-		h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.code(mail.VerifyAddress)})
+		h.want(200, "PATCH", "/auth/otp/validate",
+			map[string]any{"email": ada, "otp": h.mailedCode(mail.VerifyAddress)})
 		h.want(401, "POST", "/auth/login", map[string]any{"email": ada, "password": "evil grey password"})
 		h.logIn()
 	})
 	t.Run("at once by many makes one account", func(t *testing.T) {
 		h := newFixture(t).quickly()
-		together(8, func(i int) {
+		runTogether(8, func(i int) {
 			h.call("POST", "/auth/signup", map[string]any{"email": ada, "password": fmt.Sprint(password, i)})
 		})
-		h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.code(mail.VerifyAddress)})
+		h.want(200, "PATCH", "/auth/otp/validate",
+			map[string]any{"email": ada, "otp": h.mailedCode(mail.VerifyAddress)})
 		right := 0
 		for i := range 8 {
 			if status, _, _ := h.call("POST", "/auth/login",
@@ -221,8 +225,8 @@ func TestFieldsThatNobodyAskedForAreIgnored(t *testing.T) {
 	})
 	h.want(403, "POST", "/auth/login", map[string]any{"email": ada, "password": password})
 	h.want(200, "PATCH", "/auth/otp/validate",
-		map[string]any{"email": ada, "otp": h.code(mail.VerifyAddress), "user": "usr_mine", "purposes": "all"})
-	s := h.session(h.want(200, "POST", "/auth/login", map[string]any{
+		map[string]any{"email": ada, "otp": h.mailedCode(mail.VerifyAddress), "user": "usr_mine", "purposes": "all"})
+	s := h.sessionOf(h.want(200, "POST", "/auth/login", map[string]any{
 		"email": ada, "password": password, "org": "org_1", "orgId": "org_1", "sso": "org_1", "role": "owner",
 		"user": "usr_mine", "epoch": 7,
 	}))
@@ -238,13 +242,13 @@ func TestResettingThePassword(t *testing.T) {
 	const fresh = "seven dim candles"
 	ticketOf := func(h *fixture) map[string]any {
 		got := h.want(200, "PATCH", "/auth/otp/validate",
-			map[string]any{"email": ada, "otp": h.forgotten(), "purpose": passwordReset})
+			map[string]any{"email": ada, "otp": h.requestResetCode(), "purpose": passwordReset})
 		return map[string]any{"resetToken": got["resetToken"], "password": fresh}
 	}
 	for name, how := range map[string]func(h *fixture) map[string]any{
 		"with a ticket": ticketOf,
 		"with the code": func(h *fixture) map[string]any {
-			return map[string]any{"email": ada, "otp": h.forgotten(), "password": fresh}
+			return map[string]any{"email": ada, "otp": h.requestResetCode(), "password": fresh}
 		},
 	} {
 		t.Run(name+" ends every session", func(t *testing.T) {
@@ -259,7 +263,7 @@ func TestResettingThePassword(t *testing.T) {
 			h.want(200, "POST", "/auth/login", map[string]any{"email": ada, "password": fresh})
 			h.want(401, "PATCH", "/auth/password/reset", body)
 			ctx := table.Within(context.Background(), identity.UserPrefix)
-			u, err := table.Read[identity.User](ctx, h.Table, identity.UserKey(h.session(in).User))
+			u, err := table.Read[identity.User](ctx, h.Table, identity.UserKey(h.sessionOf(in).User))
 			if err != nil || u.Epoch != 1 {
 				t.Errorf("epoch %d, %v: it counts the ends of sessions", u.Epoch, err)
 			}
@@ -287,7 +291,7 @@ func TestResettingThePassword(t *testing.T) {
 		h := newFixture(t)
 		h.register()
 		apitest.Value(CreateVerifiedUser(t.Context(), h.Platform, eve, password, "Eve"))(t)
-		byCode := map[string]any{"email": eve, "otp": h.forgotten(), "password": fresh}
+		byCode := map[string]any{"email": eve, "otp": h.requestResetCode(), "password": fresh}
 		h.want(401, "PATCH", "/auth/password/reset", byCode)
 		byTicket := ticketOf(h)
 		byTicket["email"] = eve

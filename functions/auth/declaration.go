@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name:   "auth",
 	Routes: []string{"/auth", "/auth/logout", "/auth/{provider}", "/auth/{provider}/{proxy+}"},

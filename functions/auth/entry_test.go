@@ -24,10 +24,10 @@ func TestASignInToAnOrganization(t *testing.T) {
 		begun := in.want(200, "GET", "/auth/google/url?tenantID="+org, nil)
 		return in.comeBack(status, "google", in.google.Visit(t, begun["url"].(string), "alice"))
 	}
-	if s := in.session(enter(200, second)); s.Org != second {
+	if s := in.sessionOf(enter(200, second)); s.Org != second {
 		t.Errorf("entered %q", s.Org)
 	}
-	if s := in.session(enter(200, "")); s.Org != first {
+	if s := in.sessionOf(enter(200, "")); s.Org != first {
 		t.Errorf("without a wish %q", s.Org)
 	}
 	enter(403, "org_01k8z3v5y0e6m9x2q4t7r1c8bf")
@@ -55,7 +55,7 @@ func TestSingleSignOnThatIsDemanded(t *testing.T) {
 			begun := in.want(200, "GET", "/auth/google/url?tenantID="+org, nil)
 			in.comeBack(c.status, "google", in.google.Visit(t, begun["url"].(string), "alice"))
 			if c.status == http.StatusForbidden { // without a wish for it, the person gets in, but not into it
-				if s := in.session(in.signIn("google")); s.Org != "" {
+				if s := in.sessionOf(in.signIn("google")); s.Org != "" {
 					t.Errorf("entered %q", s.Org)
 				}
 			}
@@ -63,7 +63,7 @@ func TestSingleSignOnThatIsDemanded(t *testing.T) {
 	}
 }
 
-// demandSSO makes the organization demand single sign-on of the addresses of u's domain, of which u is a member.
+// demandSSO makes the organization require single sign-on for u's domain. u is a member of it.
 func (in *providerFixture) demandSSO(org string, u identity.User, grants []grant.Grant) {
 	in.Helper()
 	in.Put(identity.MemberKey(org, u.ID), identity.Member{User: u.ID, Email: u.Email, Grants: grants})
@@ -71,7 +71,7 @@ func (in *providerFixture) demandSSO(org string, u identity.User, grants []grant
 	in.Change(identity.OrganisationKey(org), table.Set("ssoDomains", []string{domain}))
 }
 
-// TestLogIn_RoundTrips counts what docs/data-model.md says, besides the row of the record.
+// TestLogIn_RoundTrips compares the round trips with docs/data-model.md, without the audit row.
 func TestLogIn_RoundTrips(t *testing.T) {
 	in := newProviderFixture(t)
 	in.register()

@@ -15,8 +15,8 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// like returns an answer without what differs from request to request.
-func like(status int, body []byte, header http.Header) string {
+// normalizeAnswer returns an answer without the parts that differ between requests.
+func normalizeAnswer(status int, body []byte, header http.Header) string {
 	header.Del("X-Request-Id")
 	lines := []string{strconv.Itoa(status), string(body)}
 	for _, name := range slices.Sorted(maps.Keys(header)) {
@@ -56,8 +56,8 @@ func TestKnownAndUnknownAddressesGetTheSame(t *testing.T) {
 			h.register()
 			h.Clock.Advance(time.Minute)
 			status, body, header := h.call(p.method, p.path, p.body(ada))
-			known := like(status, body, header)
-			unknown := like(h.call(p.method, p.path, p.body("nobody@example.com")))
+			known := normalizeAnswer(status, body, header)
+			unknown := normalizeAnswer(h.call(p.method, p.path, p.body("nobody@example.com")))
 			if known != unknown || status != p.status {
 				t.Errorf("known:   %s\nunknown: %s", known, unknown)
 			}
@@ -70,14 +70,14 @@ func TestKnownAndUnknownAddressesGetTheSame(t *testing.T) {
 	}
 }
 
-// spent is what a request cost: round trips to the store, what it wrote there, and passwords hashed.
+// spent is the cost of a request: store round trips, written rows, and hashed passwords.
 type spent struct {
 	trips  int
 	writes float64
 	hashes int
 }
 
-func cost(t *testing.T, s *service, f func(ctx context.Context) error) spent {
+func measureCost(t *testing.T, s *service, f func(ctx context.Context) error) spent {
 	t.Helper()
 	ctx, m := table.WithMeter(context.Background())
 	hashes, hash := 0, s.passwords.idKey
@@ -127,7 +127,7 @@ func TestKnownAndUnknownAddressesCostTheSame(t *testing.T) {
 			h.register()
 			h.Clock.Advance(time.Minute)
 			s := newService(h.Platform)
-			known, unknown := cost(t, s, c.try(s, ada)), cost(t, s, c.try(s, "nobody@example.com"))
+			known, unknown := measureCost(t, s, c.try(s, ada)), measureCost(t, s, c.try(s, "nobody@example.com"))
 			// the account itself is written; who reads the answer's time must hash first, which is longer
 			if name == "sign-up" {
 				known.writes, unknown.writes = 0, 0
@@ -139,8 +139,8 @@ func TestKnownAndUnknownAddressesCostTheSame(t *testing.T) {
 	}
 }
 
-// check 13, 14: the medians themselves, on a machine that does nothing else. It is no test of every day: another program
-// that takes the processor for a moment decides it.
+// check 13, 14: the medians themselves, on an otherwise idle machine. It is not part of the normal tests, because
+// another program that uses the processor for a moment changes the result.
 func TestKnownAndUnknownAddressesTakeAsLong(t *testing.T) {
 	if os.Getenv("LAMPLIGHTER_TIMING") != "1" {
 		t.Skip("SKIPPED: set LAMPLIGHTER_TIMING=1 on a quiet machine to compare times")
@@ -163,7 +163,7 @@ func TestKnownAndUnknownAddressesTakeAsLong(t *testing.T) {
 					times[who] = append(times[who], time.Since(began))
 				}
 			}
-			known, unknown := median(times[0]), median(times[1])
+			known, unknown := medianOf(times[0]), medianOf(times[1])
 			t.Logf("%s: known %s, unknown %s, ratio %.3f", name, known, unknown, float64(known)/float64(unknown))
 			if ratio := float64(known) / float64(unknown); ratio < 0.9 || ratio > 1.1 {
 				t.Errorf("known %s, unknown %s", known, unknown)
@@ -172,7 +172,7 @@ func TestKnownAndUnknownAddressesTakeAsLong(t *testing.T) {
 	}
 }
 
-func median(d []time.Duration) time.Duration {
+func medianOf(d []time.Duration) time.Duration {
 	slices.Sort(d)
 	return d[len(d)/2]
 }

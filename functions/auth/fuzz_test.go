@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// FuzzCallback brings whatever it likes back from a provider: nobody is signed in by it, and nothing of ours fails. STATE
-// stands for a state that is good.
+// FuzzCallback sends arbitrary callbacks of a provider. They sign in no user and cause no internal error. STATE
+// stands for a valid state.
 func FuzzCallback(f *testing.F) {
 	for _, q := range []string{
 		"", "code=a&state=b", "code=a&state=STATE", "code=&state=STATE",

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 
+	"lamplighter.dev/functions/auth/oauthlogin"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/accounts"
-	"lamplighter.dev/shared/people/oauthlogin"
 	"lamplighter.dev/shared/people/sessions"
 )
 
@@ -17,9 +17,9 @@ import (
 type LogInRequest struct {
 	Email    string `json:"email,omitempty" maxLength:"254" doc:"The address; for provider email" example:"ada@example.com"`
 	Password string `json:"password,omitempty" maxLength:"1024" doc:"The password; for provider email"`
-	Provider string `json:"provider,omitempty" enum:"email,google,github" default:"email" doc:"Who vouches for the caller; github does so at GET /auth/github/url alone"`
+	Provider string `json:"provider,omitempty" enum:"email,google,github" default:"email" doc:"The identity provider; github works only by GET /auth/github/url"`
 	Token    string `json:"token,omitempty" maxLength:"8192" doc:"The id token; for provider google"`
-	TenantID string `json:"tenantID,omitempty" maxLength:"64" doc:"The organization to work in; without one, the user's first"`
+	TenantID string `json:"tenantID,omitempty" maxLength:"64" doc:"The organization to work in; default: the user's first"`
 }
 
 type logInInput struct{ Body LogInRequest }
@@ -54,7 +54,7 @@ func (s *service) logIn(ctx context.Context, in *logInInput) (sessions.LoggedIn,
 	return s.sessions.Begin(ctx, u, sessions.Options{Org: in.Body.TenantID})
 }
 
-// logInByToken logs in whom Google vouches for by an ID token that the client got there.
+// logInByToken logs in a person by a Google ID token that the client has obtained.
 func (s *service) logInByToken(ctx context.Context, in *logInInput) (sessions.LoggedIn, error) {
 	if in.Body.Token == "" {
 		return sessions.LoggedIn{}, fault.New(fault.Invalid, "token: it is required for provider google")
@@ -69,7 +69,7 @@ func (s *service) logInByToken(ctx context.Context, in *logInInput) (sessions.Lo
 	return s.logInByClaim(ctx, claim, in.Body.TenantID)
 }
 
-// logInByClaim logs in whom a provider vouches for.
+// logInByClaim logs in a person whose identity a provider confirms.
 func (s *service) logInByClaim(ctx context.Context, c accounts.Claim, org string) (sessions.LoggedIn, error) {
 	u, err := s.accounts.FindOrCreateByIdentity(ctx, c)
 	if err != nil {
@@ -78,13 +78,14 @@ func (s *service) logInByClaim(ctx context.Context, c accounts.Claim, org string
 	return s.sessions.Begin(ctx, u, sessions.Options{Org: org})
 }
 
-// authenticate checks address and password. What is wrong with an account is told only to who knows its password.
+// authenticate checks address and password. It reveals problems of an account only to a caller who knows its
+// password.
 func (s *service) authenticate(ctx context.Context, address, password string) (identity.User, error) {
 	u, err := s.accounts.Find(ctx, address)
 	if err != nil {
 		return u, err
 	}
-	right, weak, err := s.passwords.verify(ctx, password, u.Password)
+	right, weak, err := s.passwords.verifyPassword(ctx, password, u.Password)
 	switch {
 	case err != nil:
 		return u, fmt.Errorf("check password of %s: %w", u.ID, err)
@@ -101,9 +102,10 @@ func (s *service) authenticate(ctx context.Context, address, password string) (i
 	return u, nil
 }
 
-// rehashPassword hashes a password anew that was hashed when less was asked for, unless it was changed meanwhile.
+// rehashPassword replaces the hash of a password by one with the present cost, unless the password was changed
+// meanwhile.
 func (s *service) rehashPassword(ctx context.Context, u identity.User, password string) error {
-	hash, err := s.passwords.hash(ctx, password)
+	hash, err := s.passwords.hashPassword(ctx, password)
 	if err != nil {
 		return err
 	}

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"time"
 
+	"lamplighter.dev/functions/auth/oauthlogin"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
-	"lamplighter.dev/shared/people/oauthlogin"
 	"lamplighter.dev/shared/people/sessions"
 )
 
@@ -21,8 +21,8 @@ const (
 	maxGrant         = 4096
 )
 
-// oauthLogin is a person on the way to a provider and back. Nothing in it is secret: nonce and verifier follow from the state,
-// which is not stored.
+// oauthLogin is the record of a person who was sent to a provider. It contains no secret: nonce and verifier are
+// derived from the state, which is not stored.
 type oauthLogin struct {
 	Provider string `json:"provider"`
 	Org      string `json:"tenant,omitempty"`
@@ -32,7 +32,7 @@ func (s *service) oauthLoginKey(state string) table.Key {
 	return table.Key{PK: oauthLoginPrefix + identity.Digest(s.Settings.CodeKey(), "signin", state), SK: "S"}
 }
 
-// deriveAttempt returns the secrets of the state that was given out. The verifier has the 43 letters that RFC 7636 wants at least.
+// deriveAttempt returns the secrets of an issued state. The verifier has 43 characters, the minimum of RFC 7636.
 func (s *service) deriveAttempt(state string) oauthlogin.Attempt {
 	return oauthlogin.Attempt{
 		State:    state,
@@ -46,10 +46,10 @@ type beginOAuthInput struct {
 	TenantID string `query:"tenantID" maxLength:"64" doc:"The organization to work in; without one, the user's first"`
 }
 
-// Departure is where a sign-in at a provider begins.
+// Departure is the answer that begins a sign-in at a provider.
 type Departure struct {
 	URL   string `json:"url" doc:"Where to send the browser"`
-	State string `json:"state" doc:"Comes back with the browser; go on only with the one that this browser was sent away with. Good once, for 10 minutes"`
+	State string `json:"state" doc:"Comes back with the browser; continue only with the state that this browser was sent away with. Valid once, for 10 minutes"`
 }
 
 func (s *service) beginOAuth(ctx context.Context, in *beginOAuthInput) (Departure, error) {
@@ -76,7 +76,8 @@ func (s *service) beginOAuth(ctx context.Context, in *beginOAuthInput) (Departur
 	return Departure{address, state}, nil
 }
 
-// completeOAuthInput is what the browser brings back. Nothing of it is checked before the handler: whatever is wrong with it is 401.
+// completeOAuthInput is the query of the returning browser. It is not validated before the handler, so that every
+// invalid value is 401.
 type completeOAuthInput struct {
 	Provider    string `path:"provider" doc:"As it was begun: google or github" example:"google"`
 	Code        string `query:"code" doc:"The authorization code"`
@@ -86,7 +87,8 @@ type completeOAuthInput struct {
 	Description string `query:"error_description" doc:"The same in words"`
 }
 
-// completeOAuth ends a sign-in. The state is used up before anything else, so that of two who bring the same one comes late.
+// completeOAuth ends a sign-in. It uses up the state first, so that only one of two concurrent requests with the same
+// state succeeds.
 func (s *service) completeOAuth(ctx context.Context, in *completeOAuthInput) (sessions.LoggedIn, error) {
 	provider, err := s.providers.Find(in.Provider)
 	if err != nil {
@@ -109,7 +111,7 @@ func (s *service) completeOAuth(ctx context.Context, in *completeOAuthInput) (se
 	return s.logInByClaim(ctx, claim, v.Org)
 }
 
-// useOAuthLogin finds the visit of a state and ends it.
+// useOAuthLogin returns the sign-in of a state and ends it.
 func (s *service) useOAuthLogin(ctx context.Context, in *completeOAuthInput) (oauthLogin, error) {
 	ctx = withAuthPartitions(ctx)
 	if in.State == "" || len(in.State) > maxState {
@@ -130,13 +132,13 @@ func (s *service) useOAuthLogin(ctx context.Context, in *completeOAuthInput) (oa
 	return v, fault.Wrap("end sign-in at "+in.Provider, err)
 }
 
-// errState returns the one answer to a state that is missing, made up, used, too old, or of another provider.
+// errState returns the same error for a state that is missing, made up, used, too old, or of another provider.
 func errState(provider string) error {
 	return fault.New(fault.Unauthenticated, "state: unknown, used or expired; begin again with GET /auth/%s/url",
 		provider)
 }
 
-// errNoCode says in the provider's words why there is no code, as far as they are fit to be shown.
+// errNoCode returns the provider's cleaned error text for a missing code.
 func errNoCode(in *completeOAuthInput) error {
 	why := fault.CleanText(in.Error, 40)
 	if more := fault.CleanText(in.Description, 140); more != "" {

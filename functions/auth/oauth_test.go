@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/engine/mail"
-	"lamplighter.dev/shared/people/oauthlogin/oauthlogintest"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/oauthlogintest"
 )
 
 // providerFixture has a twin of each provider.
@@ -26,11 +26,11 @@ func newProviderFixture(t testing.TB) *providerFixture {
 	f := apitest.New(t)
 	in := &providerFixture{google: oauthlogintest.NewOpenID(t, f.Clock), github: oauthlogintest.NewGitHub(t)}
 	f.Settings.Google, f.Settings.GitHub = in.google.Client(), in.github.Client()
-	in.fixture = mount(f)
+	in.fixture = mountFixture(f)
 	return in
 }
 
-// goOut begins a sign-in, sends the person, and gives what the browser brings back.
+// goOut begins a sign-in, sends the person, and returns the query of the returning browser.
 func (in *providerFixture) goOut(provider, person string) url.Values {
 	in.Helper()
 	begun := in.want(200, "GET", "/auth/"+provider+"/url", nil)
@@ -72,19 +72,19 @@ func TestSigningInAtAProvider(t *testing.T) {
 			if userOf(again)["id"] != userOf(first)["id"] {
 				t.Errorf("the second time as %v, the first as %v", again["user"], first["user"])
 			}
-			in.refresh(200, again)
+			in.refreshTokens(200, again)
 			in.want(401, "POST", "/auth/login", map[string]any{"email": "alice@example.com", "password": password})
 		})
 	}
 }
 
-// Whoever signed in at a provider first can have a password afterwards: by a code, which only the mailbox's owner reads.
+// A person who first signed in at a provider can set a password later, by a code that only the mailbox's owner reads.
 func TestAPasswordForAnAccountOfAProvider(t *testing.T) {
 	in := newProviderFixture(t)
 	first := in.signIn("github")
 	in.want(200, "POST", "/auth/password/forget", map[string]any{"email": "alice@example.com"})
 	in.want(200, "PATCH", "/auth/password/reset",
-		map[string]any{"email": "alice@example.com", "otp": in.code(mail.ResetPassword), "password": password})
+		map[string]any{"email": "alice@example.com", "otp": in.mailedCode(mail.ResetPassword), "password": password})
 	got := in.want(200, "POST", "/auth/login", map[string]any{"email": "alice@example.com", "password": password})
 	if userOf(got)["id"] != userOf(first)["id"] || userOf(in.signIn("github"))["id"] != userOf(first)["id"] {
 		t.Errorf("%v, before %v", got["user"], first["user"])
@@ -142,7 +142,7 @@ func TestOfTwentyWhoBringTheSameStateOneSignsIn(t *testing.T) {
 	in := newProviderFixture(t)
 	back := in.goOut("google", "alice")
 	var won atomic.Int64
-	together(20, func(int) {
+	runTogether(20, func(int) {
 		switch status, b, _ := in.call("GET", "/auth/google/callback?"+back.Encode(), nil); status {
 		case 200:
 			won.Add(1)
@@ -197,7 +197,7 @@ func TestProvidersThatThereAreNot(t *testing.T) {
 	h.want(400, "POST", "/auth/login", map[string]any{"provider": "github", "token": "x"})
 }
 
-// check 23: nobody gets into an account by somebody else's word about its address.
+// check 23: a provider's claim about an address does not open an existing account with that address.
 func TestTheSameAddressAtAProviderIsNotTheSamePerson(t *testing.T) {
 	const alice = "alice@example.com"
 	withPassword := func(in *providerFixture) string {
@@ -252,7 +252,7 @@ func TestTheSameAddressAtAProviderIsNotTheSamePerson(t *testing.T) {
 	t.Run("and who signed up with it, unverified, is out", func(t *testing.T) {
 		in := newProviderFixture(t)
 		in.want(200, "POST", "/auth/signup", map[string]any{"email": alice, "password": password})
-		squatter := in.code(mail.VerifyAddress)
+		squatter := in.mailedCode(mail.VerifyAddress)
 		got := in.signIn("github")
 		in.want(401, "POST", "/auth/login", map[string]any{"email": alice, "password": password})
 		in.want(401, "PATCH", "/auth/otp/validate", map[string]any{"email": alice, "otp": squatter})

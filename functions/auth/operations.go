@@ -1,15 +1,15 @@
-// Package auth proves who somebody is: accounts by e-mail and password, one-time codes, sessions, and the tokens that the
-// authorizer verifies.
+// Package auth authenticates people: accounts with e-mail and password, one-time codes, sessions, and the tokens that
+// the authorizer verifies.
 package auth
 
 import (
 	"context"
 	"net/http"
 
+	"lamplighter.dev/functions/auth/oauthlogin"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/people/accounts"
-	"lamplighter.dev/shared/people/oauthlogin"
 	"lamplighter.dev/shared/people/sessions"
 )
 
@@ -25,7 +25,7 @@ func mountOperations(s *service) *rest.Group {
 	return g
 }
 
-// service answers the operations. Between them it remembers nothing but what providers publish.
+// service answers the operations. Between them it keeps only the published data of providers.
 type service struct {
 	*platform.Platform
 	passwords *passwordHasher
@@ -38,26 +38,25 @@ func newService(p *platform.Platform) *service {
 	return &service{p, newPasswordHasher(), accounts.New(p), sessions.New(p), oauthlogin.New(p)}
 }
 
-// refusalStatuses are the statuses that the interface documents for public operations, besides 400 and 500.
+// refusalStatuses are the documented statuses of public operations, besides 400 and 500.
 var refusalStatuses = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden}
 
-// publicOp declares an operation that issues or helps to issue credentials.
+// publicOp declares an operation that issues credentials or helps to issue them.
 func publicOp(id, method, path, summary string) rest.Op {
 	return rest.Op{ID: id, Method: method, Path: path, Summary: summary, Public: true, Statuses: refusalStatuses}
 }
 
-// Message is an answer to be read by a person.
+// Message is an answer for a person to read.
 type Message struct {
-	Message string `json:"message" doc:"What happened, or what to do next"`
+	Message string `json:"message" doc:"The result, or the next step"`
 }
 
 func registerSignUp(g *rest.Group, s *service) {
 	op := publicOp("signUp", http.MethodPost, "/auth/signup", "Create an account")
-	op.Description = "A code is mailed to the address; validate it with PATCH /auth/otp/validate, then log in. " +
-		"An address that has an account already gets the same answer, and another mail. " +
-		"Signing up again before the code was used replaces the first attempt; within a day, and with another " +
-		"password, the account " +
-		"begins without one: reset it when the address is verified."
+	op.Description = "A code is mailed to the address; validate it with PATCH /auth/otp/validate, then log in. An " +
+		"address that has an account already gets the same answer, and another mail. Signing up again before the " +
+		"code was used replaces the first attempt; within a day, and with another password, the account begins " +
+		"without one: reset it when the address is verified."
 	rest.Handle(g, op, s.signUp)
 
 	op = publicOp("requestVerification", http.MethodPost, "/auth/email/verify",
@@ -86,25 +85,23 @@ func registerPasswords(g *rest.Group, s *service) {
 
 func registerLogin(g *rest.Group, s *service) {
 	op := publicOp("logIn", http.MethodPost, "/auth/login", "Log in")
-	op.Description = "Begins a session in the organization tenantID, or in the first one of the user. " +
-		"A user without an organization creates one with POST /organisations, then refreshes. " +
-		"403: the password is right, but the address is not verified yet, or the organization is not one of the " +
-		"user's, or wants " +
-		"single sign-on; or too many log-ins failed, of this address or from where the request comes."
+	op.Description = "Begins a session in the organization tenantID, or in the first one of the user. A user " +
+		"without an organization creates one with POST /organisations, then refreshes. 403: the password is right, " +
+		"but the address is not verified yet, or the organization is not one of the user's, or wants single " +
+		"sign-on; or too many log-ins failed, of this address or from where the request comes."
 	op.Credentials = true
 	rest.Handle(g, op, s.logIn)
 
 	op = publicOp("refresh", http.MethodPost, "/auth/refresh", "Exchange a refresh token for new tokens")
 	op.Description = "The refresh token dies by this. Using it again within 10 seconds is 401 and nothing more, so " +
-		"that two tabs may race; " +
-		"using it later, or using an older one, ends the session. tenantID moves the session to another organization " +
-		"of the user."
+		"that two tabs may race; using it later, or using an older one, ends the session. tenantID moves the " +
+		"session to another organization of the user."
 	op.Credentials = true
 	rest.Handle(g, op, s.refreshSession)
 
 	rest.Handle(g, rest.Op{
 		ID: "logOut", Method: http.MethodPost, Path: "/auth/logout", Summary: "End the session",
-		Description: "The access token and the session's refresh token are refused from now on. " +
+		Description: "The access token and the session's refresh token are invalid from then on. " +
 			"A personal access token, which has no session, is ended by DELETE /personal-access-tokens/{tokenID}.",
 		SignedIn: true, Session: true, Statuses: []int{http.StatusBadRequest},
 	}, s.logOut)
@@ -116,25 +113,23 @@ func registerLogin(g *rest.Group, s *service) {
 	}, s.getSigningKeys)
 }
 
-// registerOAuth are the sign-ins at providers.
+// registerOAuth registers the sign-ins at providers.
 func registerOAuth(g *rest.Group, s *service) {
 	rest.Handle(g, rest.Op{
 		ID: "beginSignIn", Method: http.MethodGet, Path: "/auth/{provider}/url",
-		Summary: "Begin to sign in at Google or GitHub",
-		Description: "Send the browser to url. It comes back to GET /auth/{provider}/callback with a code and " +
-			"the state. " +
-			"404: there is no such provider, or the operator has not configured it.",
+		Summary: "Begin a sign-in at Google or GitHub",
+		Description: "Send the browser to url. It comes back to GET /auth/{provider}/callback with a code and the " +
+			"state. 404: the provider does not exist, or the operator has not configured it.",
 		Public: true, Statuses: []int{http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound},
 	}, s.beginOAuth)
 
 	rest.Handle(g, rest.Op{
 		ID: "finishSignIn", Method: http.MethodGet, Path: "/auth/{provider}/callback",
-		Summary: "Finish to sign in at Google or GitHub",
-		Description: "Answers as POST /auth/login. Somebody new gets an account. Who has one with the same e-mail " +
-			"address already joins it " +
-			"only when the provider runs that address's mailboxes, as Google does for gmail.com and Workspace " +
-			"domains; else 403: log in with the password. " +
-			"401: the state or the code is unknown, used, expired or of another provider, or the person did not agree.",
+		Summary: "Finish the sign-in at Google or GitHub",
+		Description: "Answers like POST /auth/login. A new person gets an account. If an account with the same " +
+			"e-mail address exists, the sign-in joins it only if the provider runs that address's mailboxes, as " +
+			"Google does for gmail.com and Workspace domains; else 403: log in with the password. 401: the state " +
+			"or the code is unknown, used, expired or of another provider, or the person did not agree.",
 		Public: true, Writes: true, Statuses: []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound},
 	}, s.completeOAuth)
 }

@@ -17,7 +17,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// The cost of a hash: argon2id with 19 MiB, two passes, one lane, as OWASP's cheat sheet asks for at least.
+// These constants set the cost of a hash: argon2id with 19 MiB, two passes, one lane, the minimum of OWASP's cheat
+// sheet.
 const (
 	memoryKiB = 19456
 	passes    = 2
@@ -26,7 +27,8 @@ const (
 	hashSize  = 32
 )
 
-// passwordHasher hashes passwords, so many at a time as there are processors: each takes 19 MiB and a processor.
+// passwordHasher hashes passwords. The number of concurrent hashes is the number of processors: each needs 19 MiB and
+// a processor.
 type passwordHasher struct {
 	slots chan struct{}
 	dummy string // is verified against when there is no account, so that time does not tell
@@ -38,8 +40,8 @@ func newPasswordHasher() *passwordHasher {
 	return &passwordHasher{make(chan struct{}, runtime.GOMAXPROCS(0)), dummy.String(), argon2.IDKey}
 }
 
-// hash makes the PHC string of a password.
-func (h *passwordHasher) hash(ctx context.Context, password string) (string, error) {
+// hashPassword returns the PHC string of a password.
+func (h *passwordHasher) hashPassword(ctx context.Context, password string) (string, error) {
 	c := phc{memoryKiB, passes, lanes, make([]byte, saltSize), nil}
 	rand.Read(c.salt) //nolint:errcheck // crypto/rand never fails
 	var err error
@@ -47,9 +49,9 @@ func (h *passwordHasher) hash(ctx context.Context, password string) (string, err
 	return c.String(), err
 }
 
-// verify reports whether password is the one that encoded was made of, and whether encoded is weaker than what hash makes
-// today. An empty encoded stands for an account that is not there: it costs the same and is never right.
-func (h *passwordHasher) verify(ctx context.Context, password, encoded string) (right, weak bool, err error) {
+// verifyPassword reports whether password matches encoded, and whether encoded is weaker than the hashes made today.
+// An empty encoded stands for a missing account: it takes the same time and never matches.
+func (h *passwordHasher) verifyPassword(ctx context.Context, password, encoded string) (right, weak bool, err error) {
 	known := encoded != ""
 	if !known {
 		encoded = h.dummy
@@ -66,7 +68,7 @@ func (h *passwordHasher) verify(ctx context.Context, password, encoded string) (
 	return same && known, c.memory < memoryKiB || c.passes < passes, nil
 }
 
-// derive waits for a slot, but no longer than the request lives.
+// derive computes a hash. It waits for a free slot at most until ctx ends.
 func (h *passwordHasher) derive(ctx context.Context, password string, c phc) ([]byte, error) {
 	select {
 	case h.slots <- struct{}{}:
@@ -77,7 +79,7 @@ func (h *passwordHasher) derive(ctx context.Context, password string, c phc) ([]
 	return h.idKey([]byte(norm.NFKC.String(password)), c.salt, c.passes, c.memory, c.lanes, hashSize), nil
 }
 
-// phc is a hash with all that is needed to make it again.
+// phc is a hash with all parameters to compute it again.
 type phc struct {
 	memory, passes uint32
 	lanes          uint8
@@ -110,15 +112,15 @@ func parsePHC(s string) (phc, error) {
 	return c, nil
 }
 
-// The lengths of a password, in characters after NFKC.
+// These constants are the lengths of a password in characters after NFKC.
 const (
 	minPassword = 12
 	maxPassword = 128
 	rawPassword = 1024 // bytes; a longer one is not even looked at
 )
 
-// checkPassword refuses a password that is too short, too long, or among the first that anybody would try. There are no
-// rules about which characters it must have.
+// checkPassword refuses a password that is too short, too long, or easy to guess. There are no rules about its
+// characters.
 func checkPassword(password, address string) error {
 	if len(password) > rawPassword || !utf8.ValidString(password) {
 		return fault.New(fault.Invalid, "password: at most %d characters of UTF-8", maxPassword)
@@ -136,7 +138,7 @@ func checkPassword(password, address string) error {
 	return nil
 }
 
-// isGuessable reports whether a password is one of few letters, a run of the keyboard, or a worn one.
+// isGuessable reports whether a password has few different letters, is a run on the keyboard, or is a common one.
 func isGuessable(password string) bool {
 	seen := map[rune]bool{}
 	for _, r := range strings.ToLower(password) {
@@ -154,7 +156,8 @@ func isGuessable(password string) bool {
 	return false
 }
 
-// commonPasswords are passwords of 12 characters and more, or the words before their digits, that head every list of leaked ones.
+// commonPasswords are passwords of 12 and more characters, or the words before their digits, at the top of lists of
+// leaked passwords.
 var commonPasswords = []string{
 	"password", "passwort", "qwertyuiop", "qwertyuiopas", "qwertyuiop[]", "qwertzuiopas", "asdfghjkl", "zxcvbnm",
 	"123456789012", "1234567890123", "12345678901234", "123456789012345", "1234567890123456", "0123456789012",

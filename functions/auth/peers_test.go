@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/people/oauthlogin/oauthlogintest"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/npmpeer"
+	"lamplighter.dev/shared/testkit/oauthlogintest"
 )
 
 // The whole way, from door to door, with a certified provider in Google's place.
@@ -21,7 +21,7 @@ func TestSigningInAtACertifiedProvider(t *testing.T) {
 	f.Clock.Advance(time.Since(apitest.Start)) // the provider goes by the machine's clock
 	provider := oauthlogintest.NewCertified(t, f.Settings.BaseURL+"/auth/google/callback")
 	f.Settings.Google = provider.Client()
-	h := mount(f)
+	h := mountFixture(f)
 	signIn := func(status int, person string) map[string]any {
 		begun := h.want(200, "GET", "/auth/google/url", nil)
 		back := provider.Visit(t, begun["url"].(string), person)
@@ -58,7 +58,8 @@ func TestJoseReadsOurKeysAndTokens(t *testing.T) {
 	srv := httptest.NewServer(h.Handler)
 	t.Cleanup(srv.Close)
 	verify := func(token string) (out, complaint string) {
-		cmd := exec.CommandContext(t.Context(), "node", "--no-warnings", "--input-type=module", "-", //nolint:gosec // our own program
+		cmd := exec.CommandContext(t.Context(), //nolint:gosec // our own program
+			"node", "--no-warnings", "--input-type=module", "-",
 			srv.URL+"/.well-known/jwks.json", h.Settings.BaseURL, h.Clock.Now().Format(time.RFC3339), token)
 		cmd.Dir, cmd.Stdin = dir, strings.NewReader(reader)
 		var stderr bytes.Buffer

@@ -9,9 +9,11 @@ import (
 	"lamplighter.dev/shared/people/accounts"
 )
 
-// CreateVerifiedUser makes a verified account with this address, password and name, unless the address has a verified account:
-// that one is left as it is. It answers the account, and is safe to repeat. It is for operators and for the demo login.
-func CreateVerifiedUser(ctx context.Context, p *platform.Platform, email, password, name string) (identity.User, error) { //nolint:revive // the three strings are one account
+// CreateVerifiedUser creates a verified account with this address, password and name, or returns the existing
+// verified account of the address unchanged. It is idempotent. Operators and the demo log-in use it.
+func CreateVerifiedUser(
+	ctx context.Context, p *platform.Platform, email, password, name string,
+) (identity.User, error) {
 	s := newService(p)
 	address, err := identity.NormalizeAddress(email)
 	if err != nil {

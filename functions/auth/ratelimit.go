@@ -10,7 +10,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// How often something may be done. A source is where requests come from; many people may share one.
+// These rules limit how often something may be done. A source is the network address of requests; many people may
+// share one.
 var (
 	// mailed to one address for one purpose
 	codesPerMinute       = ratelimit.Rule{Name: "codes-at-once", Max: 1, Per: time.Minute}
@@ -28,11 +29,11 @@ var (
 	loginFailuresPerAddress = ratelimit.Rule{Name: "login-address", Max: 50, Per: time.Hour}
 )
 
-// requestSource returns where the request of ctx comes from.
+// requestSource returns the network source of the request in ctx.
 func requestSource(ctx context.Context) string { return ratelimit.SourceOf(rest.SourceIP(ctx)) }
 
-// takeRateLimit counts one use; without one left it is fault.Denied: the interface documents no 429 for these operations. A counter
-// that fails is logged and stops nobody.
+// takeRateLimit counts one use. The error is fault.Denied if none is left, because the interface documents no 429 for
+// these operations. A failing counter is logged and refuses no request.
 func (s *service) takeRateLimit(ctx context.Context, r ratelimit.Rule, who string) error {
 	ok, err := ratelimit.TakeUse(ctx, s.Table, s.Clock.Now(), r, who)
 	if err != nil {
@@ -54,15 +55,15 @@ func describeDuration(d time.Duration) string {
 	return "a minute"
 }
 
-// rateLimitUse is a rule with who uses it.
+// rateLimitUse is a rule and its user.
 type rateLimitUse struct {
 	ratelimit.Rule
 	who string
 }
 
-// countLoginFailure counts a log-in as a failure before it is one, so that parallel guesses get no more tries than serial ones, and
-// before the password is looked at, which costs most. Whether there is an account does not matter. In this order, one
-// source alone cannot use up what an address has. Call forgive when it was none.
+// countLoginFailure counts a log-in as failed before its password is checked, so that concurrent guesses get no more
+// tries than sequential ones. It counts also for addresses without an account. The order of the rules prevents one
+// source from using up the tries of an address. Call forgive after a successful log-in.
 func (s *service) countLoginFailure(ctx context.Context, address string) (forgive func(context.Context), err error) {
 	who, from, at := identity.Digest(s.Settings.Pepper, "email", address), requestSource(ctx), s.Clock.Now()
 	uses := []rateLimitUse{{loginFailuresPerAddressAndSource, who + " " + from}, {loginFailuresPerSource, from},

@@ -18,8 +18,8 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// from makes a request that comes from an address.
-func (h *fixture) from(ip, method, path string, body map[string]any) (int, string) {
+// callFrom makes a request that comes from an address.
+func (h *fixture) callFrom(ip, method, path string, body map[string]any) (int, string) {
 	h.Helper()
 	r := httptest.NewRequest(method, path, strings.NewReader(apitest.JSON(body)))
 	r.Header.Set("Content-Type", "application/json")
@@ -30,7 +30,7 @@ func (h *fixture) from(ip, method, path string, body map[string]any) (int, strin
 
 func (h *fixture) logInFrom(ip, email, password string) int {
 	h.Helper()
-	status, _ := h.from(ip, "POST", "/auth/login", map[string]any{"email": email, "password": password})
+	status, _ := h.callFrom(ip, "POST", "/auth/login", map[string]any{"email": email, "password": password})
 	return status
 }
 
@@ -45,7 +45,7 @@ func TestFloodsOfCodes(t *testing.T) {
 	flood := func(h *fixture, n int, email func(i int) string, from func(i int) string) (mails int, answers []string) {
 		before := len(h.Mails())
 		for i := range n {
-			status, body := h.from(from(i), "POST", "/auth/password/forget", map[string]any{"email": email(i)})
+			status, body := h.callFrom(from(i), "POST", "/auth/password/forget", map[string]any{"email": email(i)})
 			answers = append(answers, fmt.Sprint(status, body))
 		}
 		return len(h.Mails()) - before, answers
@@ -79,7 +79,7 @@ func TestFloodsOfCodes(t *testing.T) {
 			t.Errorf("%d mails", mails)
 		}
 		h.want(200, "PATCH", "/auth/otp/validate",
-			map[string]any{"email": ada, "otp": h.code(mail.ResetPassword), "purpose": passwordReset})
+			map[string]any{"email": ada, "otp": h.mailedCode(mail.ResetPassword), "purpose": passwordReset})
 		h.Clock.Advance(time.Hour)
 		if n, _ := flood(h, 1, to(ada), to(home)); n != 1 {
 			t.Errorf("%d mails an hour later", n)
@@ -104,8 +104,8 @@ func TestFloodsOfCodes(t *testing.T) {
 		h := newFixture(t).quickly()
 		h.register()
 		before := len(h.Mails())
-		together(20, func(i int) {
-			h.from(fmt.Sprint("192.0.2.", i), "POST", "/auth/password/forget", map[string]any{"email": ada})
+		runTogether(20, func(i int) {
+			h.callFrom(fmt.Sprint("192.0.2.", i), "POST", "/auth/password/forget", map[string]any{"email": ada})
 		})
 		if n := len(h.Mails()) - before; n != 1 {
 			t.Errorf("%d mails", n)
@@ -127,8 +127,9 @@ func TestTooManyFailedLogIns(t *testing.T) {
 		h := newFixture(t).quickly()
 		h.register()
 		fail(t, h, 10, same(home), same(ada))
-		status, body := h.from(home, "POST", "/auth/login", map[string]any{"email": ada, "password": password})
-		if want := `{"error":{"message":"too many attempts: wait a quarter of an hour and try again"}}`; status != 403 || body != want+"\n" && body != want {
+		status, body := h.callFrom(home, "POST", "/auth/login", map[string]any{"email": ada, "password": password})
+		want := `{"error":{"message":"too many attempts: wait a quarter of an hour and try again"}}`
+		if status != 403 || body != want+"\n" && body != want {
 			t.Errorf("%d %s", status, body)
 		}
 		if status := h.logInFrom(cafe, ada, password); status != 200 {
@@ -145,7 +146,8 @@ func TestTooManyFailedLogIns(t *testing.T) {
 		var answers [2][]string
 		for who, email := range []string{ada, "nobody@example.com"} {
 			for range 12 {
-				status, body := h.from(home, "POST", "/auth/login", map[string]any{"email": email, "password": wrong})
+				status, body := h.callFrom(home, "POST", "/auth/login",
+					map[string]any{"email": email, "password": wrong})
 				answers[who] = append(answers[who], fmt.Sprint(status, body))
 			}
 		}
@@ -218,7 +220,7 @@ func TestTooManyFailedLogIns(t *testing.T) {
 		h := newFixture(t).quickly()
 		h.register()
 		var tried atomic.Int64
-		together(30, func(int) {
+		runTogether(30, func(int) {
 			if h.logInFrom(home, ada, wrong) == 401 {
 				tried.Add(1)
 			}
@@ -229,7 +231,7 @@ func TestTooManyFailedLogIns(t *testing.T) {
 	})
 }
 
-// The password is not hashed when there are no tries left: that is what costs.
+// The password is not hashed if no tries are left, because hashing is expensive.
 func TestNothingIsHashedForWhoIsTurnedAway(t *testing.T) {
 	h := newFixture(t).quickly()
 	h.register()
@@ -241,7 +243,7 @@ func TestNothingIsHashedForWhoIsTurnedAway(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.passwords.slots = nil // whoever hashes now waits for good
+	s.passwords.slots = nil // a hash would now wait for ever
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	if _, err := s.logIn(ctx, in); !fault.Is(err, fault.Denied) {
@@ -252,7 +254,7 @@ func TestNothingIsHashedForWhoIsTurnedAway(t *testing.T) {
 func TestTwentySignUpsAnHourFromOnePlace(t *testing.T) {
 	h := newFixture(t).quickly()
 	signUp := func(ip string, i int) int {
-		status, _ := h.from(ip, "POST", "/auth/signup",
+		status, _ := h.callFrom(ip, "POST", "/auth/signup",
 			map[string]any{"email": fmt.Sprintf("new%d@example.com", i), "password": password})
 		return status
 	}
@@ -285,12 +287,12 @@ func TestTriesOfCodesAndRefreshTokensFromOnePlaceEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := newFixture(t).quickly()
 			for range c.n {
-				if status, body := h.from(home, c.method, c.path, c.body); status != 401 {
+				if status, body := h.callFrom(home, c.method, c.path, c.body); status != 401 {
 					t.Fatal(status, body)
 				}
 			}
 			for ip, want := range map[string]int{home: 403, cafe: 401} {
-				if status, body := h.from(ip, c.method, c.path, c.body); status != want {
+				if status, body := h.callFrom(ip, c.method, c.path, c.body); status != want {
 					t.Errorf("the next from %s: %d %s", ip, status, body)
 				}
 			}

@@ -23,15 +23,15 @@ func (s *service) refreshSession(ctx context.Context, in *refreshInput) (session
 	return s.sessions.Refresh(ctx, in.Body.RefreshToken, in.Body.TenantID)
 }
 
-// left is what the audit row of a log-out says.
-type left struct {
+// endedSession is the audit row of a log-out.
+type endedSession struct {
 	Session string `json:"sessionID"`
 	User    string `json:"userID"`
 }
 
 // LogOutRequest is the body of POST /auth/logout, which may be left out.
 type LogOutRequest struct {
-	RefreshToken string `json:"refreshToken,omitempty" maxLength:"256" doc:"Ends the session of this token as well, when it is another one of the caller"`
+	RefreshToken string `json:"refreshToken,omitempty" maxLength:"256" doc:"Also ends the session of this token, if it is another one of the caller"`
 }
 
 type logOutInput struct{ Body *LogOutRequest }
@@ -48,6 +48,6 @@ func (s *service) logOut(ctx context.Context, in *logOutInput) (Message, error) 
 			return Message{}, err
 		}
 	}
-	audit.NoteChange(ctx, audit.Change{Target: caller.User, Before: left{caller.Session, caller.User}})
+	audit.NoteChange(ctx, audit.Change{Target: caller.User, Before: endedSession{caller.Session, caller.User}})
 	return Message{"the session has ended"}, nil
 }

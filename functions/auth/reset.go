@@ -19,7 +19,7 @@ const (
 	ticketMark   = "lampt_"
 )
 
-// ticket lets the user set a new password, once, in place of the one that they have.
+// ticket lets the user replace the password, once.
 type ticket struct {
 	User  string `json:"user"`
 	Epoch int64  `json:"epoch"` // User.Epoch: a ticket ends with the sessions of its time
@@ -29,7 +29,7 @@ func (s *service) ticketKey(token string) table.Key {
 	return table.Key{PK: ticketPrefix + identity.Digest(s.Settings.CodeKey(), "ticket", token), SK: "T"}
 }
 
-// exchangeCodeForTicket turns a code into a ticket.
+// exchangeCodeForTicket exchanges a code for a ticket.
 func (s *service) exchangeCodeForTicket(ctx context.Context, user string, use table.Write) (Validated, error) {
 	u, err := s.findResetUser(ctx, user)
 	if err != nil {
@@ -47,7 +47,8 @@ func (s *service) exchangeCodeForTicket(ctx context.Context, user string, use ta
 	return Validated{Verified: true, ResetToken: &token}, nil
 }
 
-// commitOnce does the write that uses up a code or ticket, with what it permits. Of two who use the same one, one comes late.
+// commitOnce commits the write that uses up a code or ticket together with the permitted change. Only one of two
+// concurrent calls succeeds.
 func (s *service) commitOnce(ctx context.Context, use table.Write, ws ...table.Write) error {
 	err := s.Table.Transact(ctx, append([]table.Write{use}, ws...)...)
 	if _, late := errors.AsType[*table.ConditionError](err); late {
@@ -90,7 +91,7 @@ func (s *service) resetPassword(ctx context.Context, in *resetInput) (Message, e
 	return Message{"the password is changed and every session has ended: log in with it"}, nil
 }
 
-// checkTicketAddress refuses a ticket that comes with somebody else's address.
+// checkTicketAddress refuses a ticket that is sent with another person's address.
 func checkTicketAddress(email string, u identity.User) error {
 	if email == "" {
 		return nil
@@ -101,7 +102,7 @@ func checkTicketAddress(email string, u identity.User) error {
 	return nil
 }
 
-// findResetUser reads the account whose password is to be reset; one that is gone is nobody's code.
+// findResetUser reads the account whose password is to be reset. For a deleted account it returns errCode.
 func (s *service) findResetUser(ctx context.Context, user string) (identity.User, error) {
 	u, err := table.Read[identity.User](ctx, s.Table, identity.UserKey(user))
 	if fault.Is(err, fault.NotFound) {
@@ -110,7 +111,7 @@ func (s *service) findResetUser(ctx context.Context, user string) (identity.User
 	return u, fault.Wrap("read user "+user+" who resets the password", err)
 }
 
-// authorizeReset tells whose password the request may set, and the write that uses the entitlement up.
+// authorizeReset returns the user whose password the request may set, and the write that uses up the code or ticket.
 func (s *service) authorizeReset(ctx context.Context, in *resetInput) (u identity.User, use table.Write, err error) {
 	if in.Body.ResetToken != "" {
 		return s.authorizeByTicket(ctx, in.Body.ResetToken)
@@ -130,8 +131,8 @@ func (s *service) authorizeReset(ctx context.Context, in *resetInput) (u identit
 	return u, use, err
 }
 
-// authorizeByTicket is whose ticket a token is. Of two tickets the second is of no use once the first was used: it could have been
-// taken by whoever the new password is to keep out.
+// authorizeByTicket returns the user of a ticket. A second ticket is invalid once the first was used: an attacker
+// could have it, and the new password must lock the attacker out.
 func (s *service) authorizeByTicket(ctx context.Context, token string) (u identity.User, use table.Write, err error) {
 	k := s.ticketKey(token)
 	over := fault.New(fault.Unauthenticated, "resetToken: used, expired or unknown; ask for a new code")
@@ -149,10 +150,10 @@ func (s *service) authorizeByTicket(ctx context.Context, token string) (u identi
 	return u, table.Delete(k, table.Exists()), err
 }
 
-// setPassword ends every session by counting up the user's epoch, and tells the user. Who read the code owns the mailbox,
-// so the address is verified.
+// setPassword ends every session by incrementing the user's epoch, and mails the user. A person who read the code
+// owns the mailbox, so the address becomes verified.
 func (s *service) setPassword(ctx context.Context, u identity.User, password string, use table.Write) error {
-	hash, err := s.passwords.hash(ctx, password)
+	hash, err := s.passwords.hashPassword(ctx, password)
 	if err != nil {
 		return err
 	}

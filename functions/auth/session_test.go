@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-func (h *fixture) refresh(status int, tokens map[string]any) map[string]any {
+func (h *fixture) refreshTokens(status int, tokens map[string]any) map[string]any {
 	h.Helper()
 	return h.want(status, "POST", "/auth/refresh", map[string]any{"refreshToken": tokens["refreshToken"]})
 }
@@ -25,7 +25,7 @@ func TestTwentyRefreshesAtOnceHaveOneWinner(t *testing.T) {
 	h.register()
 	in := h.logIn()
 	var won atomic.Int64
-	together(20, func(int) {
+	runTogether(20, func(int) {
 		if status, _, _ := h.call("POST", "/auth/refresh",
 			map[string]any{"refreshToken": in["refreshToken"]}); status == http.StatusOK {
 			won.Add(1)
@@ -34,7 +34,7 @@ func TestTwentyRefreshesAtOnceHaveOneWinner(t *testing.T) {
 	if won.Load() != 1 {
 		t.Errorf("%d of 20 won", won.Load())
 	}
-	if s := h.session(in); s.State != identity.SessionLive {
+	if s := h.sessionOf(in); s.State != identity.SessionLive {
 		t.Errorf("the losers ended the session: %q", s.State)
 	}
 }
@@ -45,20 +45,20 @@ func TestUsingARefreshTokenTwice(t *testing.T) {
 		h := newFixture(t).quickly()
 		h.register()
 		in := h.logIn()
-		next := h.refresh(200, in)
+		next := h.refreshTokens(200, in)
 		h.Clock.Advance(10 * time.Second)
-		h.refresh(401, in)
-		h.refresh(200, next)
+		h.refreshTokens(401, in)
+		h.refreshTokens(200, next)
 	})
 	t.Run("later ends the session for whoever has the newest token", func(t *testing.T) {
 		h := newFixture(t).quickly()
 		h.register()
 		in := h.logIn()
-		next := h.refresh(200, in)
+		next := h.refreshTokens(200, in)
 		h.Clock.Advance(11 * time.Second)
-		h.refresh(401, in)
-		h.refresh(401, next)
-		if s := h.session(in); s.State != identity.SessionReused {
+		h.refreshTokens(401, in)
+		h.refreshTokens(401, next)
+		if s := h.sessionOf(in); s.State != identity.SessionReused {
 			t.Errorf("state %q", s.State)
 		}
 		h.lastMail(mail.SessionReused)
@@ -67,9 +67,9 @@ func TestUsingARefreshTokenTwice(t *testing.T) {
 		h := newFixture(t).quickly()
 		h.register()
 		in := h.logIn()
-		h.refresh(200, h.refresh(200, in))
-		h.refresh(401, in)
-		if s := h.session(in); s.State != identity.SessionReused {
+		h.refreshTokens(200, h.refreshTokens(200, in))
+		h.refreshTokens(401, in)
+		if s := h.sessionOf(in); s.State != identity.SessionReused {
 			t.Errorf("state %q", s.State)
 		}
 	})
@@ -77,16 +77,17 @@ func TestUsingARefreshTokenTwice(t *testing.T) {
 		h := newFixture(t).quickly()
 		h.register()
 		in := h.logIn()
-		h.refresh(200, in)
+		h.refreshTokens(200, in)
 		h.Clock.Advance(time.Minute)
 		h.want(401, "POST", "/auth/refresh", map[string]any{"refreshToken": in["refreshToken"], "tenantID": "org_none"})
-		if s := h.session(in); s.State != identity.SessionReused {
+		if s := h.sessionOf(in); s.State != identity.SessionReused {
 			t.Errorf("state %q", s.State)
 		}
 	})
 }
 
-// TestRefresh_IgnoresAnIdempotencyKey: under a key a spent refresh token got the tokens of its first use again for a day.
+// TestRefresh_IgnoresAnIdempotencyKey: with a key, a used refresh token returned the tokens of its first use again
+// for a day.
 func TestRefresh_IgnoresAnIdempotencyKey(t *testing.T) {
 	h := newFixture(t).quickly()
 	h.register()
@@ -101,7 +102,7 @@ func TestRefresh_IgnoresAnIdempotencyKey(t *testing.T) {
 	send().Want(http.StatusOK)
 	h.Clock.Advance(11 * time.Second)
 	send().Want(http.StatusUnauthorized)
-	if s := h.session(in); s.State != identity.SessionReused {
+	if s := h.sessionOf(in); s.State != identity.SessionReused {
 		t.Errorf("state %q after a spent token was used again", s.State)
 	}
 }
@@ -111,7 +112,7 @@ func TestAForgedRefreshTokenCannotEndASession(t *testing.T) {
 	h := newFixture(t).quickly()
 	h.register()
 	in := h.logIn()
-	next := h.refresh(200, in)
+	next := h.refreshTokens(200, in)
 	h.Clock.Advance(time.Minute)
 	token := in["refreshToken"].(string)
 	parts := strings.Split(token, ".")
@@ -133,7 +134,7 @@ func TestAForgedRefreshTokenCannotEndASession(t *testing.T) {
 			}
 		})
 	}
-	h.refresh(200, next)
+	h.refreshTokens(200, next)
 }
 
 // check 11.
@@ -143,7 +144,7 @@ func TestSessionsEnd(t *testing.T) {
 		h.register()
 		in := h.logIn()
 		h.Clock.Advance(7 * 24 * time.Hour)
-		h.refresh(401, in)
+		h.refreshTokens(401, in)
 	})
 	t.Run("after thirty days, however often refreshed", func(t *testing.T) {
 		h := newFixture(t).quickly()
@@ -151,22 +152,22 @@ func TestSessionsEnd(t *testing.T) {
 		in := h.logIn()
 		for range 5 {
 			h.Clock.Advance(6*24*time.Hour - time.Minute)
-			in = h.refresh(200, in)
+			in = h.refreshTokens(200, in)
 		}
 		h.Clock.Advance(time.Hour)
-		h.refresh(401, in)
+		h.refreshTokens(401, in)
 	})
 }
 
 func TestChoosingAnOrganization(t *testing.T) {
 	h := newFixture(t).quickly()
 	h.register()
-	user := h.session(h.logIn()).User
+	user := h.sessionOf(h.logIn()).User
 	h.belongTo(user, "org_01k8z3v5y0e6m9x2q4t7r1c8bd", "First")
 	h.belongTo(user, "org_01k8z3v5y0e6m9x2q4t7r1c8be", "Second")
 
 	in := h.logIn()
-	if s := h.session(in); s.Org != "org_01k8z3v5y0e6m9x2q4t7r1c8bd" {
+	if s := h.sessionOf(in); s.Org != "org_01k8z3v5y0e6m9x2q4t7r1c8bd" {
 		t.Errorf("without a wish: %q", s.Org)
 	}
 	organisations := in["tenants"].([]any)
@@ -181,29 +182,29 @@ func TestChoosingAnOrganization(t *testing.T) {
 	if err != nil || claims.Org != "org_01k8z3v5y0e6m9x2q4t7r1c8be" {
 		t.Fatalf("claims %+v, %v", claims, err)
 	}
-	last := h.refresh(200, next)
-	if s := h.session(last); s.Org != "org_01k8z3v5y0e6m9x2q4t7r1c8be" {
+	last := h.refreshTokens(200, next)
+	if s := h.sessionOf(last); s.Org != "org_01k8z3v5y0e6m9x2q4t7r1c8be" {
 		t.Errorf("the choice does not last: %q", s.Org)
 	}
 }
 
-// Whoever invites somebody and then locks them out must not keep them from what they have elsewhere, or from making an
-// organization of their own.
+// A person who is invited to an organization and then locked out of it keeps access to other organizations, and can
+// create one.
 func TestWhoIsLockedOutOfOneOrganizationGetsInElsewhere(t *testing.T) {
 	const first, second = "org_01k8z3v5y0e6m9x2q4t7r1c8bd", "org_01k8z3v5y0e6m9x2q4t7r1c8be"
 	h := newFixture(t).quickly()
 	h.register()
-	user := h.session(h.logIn()).User
+	user := h.sessionOf(h.logIn()).User
 	h.belongTo(user, first, "First")
 	in := h.logIn()
 	h.Put(identity.MemberKey(first, user), identity.Member{User: user, Email: ada, Disabled: true})
-	h.refresh(403, in)
+	h.refreshTokens(403, in)
 	h.want(403, "POST", "/auth/login", map[string]any{"email": ada, "password": password, "tenantID": first})
-	if s := h.session(h.logIn()); s.Org != "" {
+	if s := h.sessionOf(h.logIn()); s.Org != "" {
 		t.Errorf("without another organization the session is in %q", s.Org)
 	}
 	h.belongTo(user, second, "Second")
-	if s := h.session(h.logIn()); s.Org != second {
+	if s := h.sessionOf(h.logIn()); s.Org != second {
 		t.Errorf("with another organization the session is in %q", s.Org)
 	}
 }

@@ -13,9 +13,9 @@ import (
 
 // SignUpRequest is the body of POST /auth/signup.
 type SignUpRequest struct {
-	Email    string `json:"email" maxLength:"254" doc:"The address; upper and lower case are one" example:"ada@example.com"`
-	Password string `json:"password" minLength:"12" maxLength:"128" doc:"12 to 128 characters, not one that is easily guessed"`
-	Name     string `json:"name,omitempty" maxLength:"100" doc:"The name of the person; without one, the part of the address before the @" example:"Ada"`
+	Email    string `json:"email" maxLength:"254" doc:"The address, ignoring case" example:"ada@example.com"`
+	Password string `json:"password" minLength:"12" maxLength:"128" doc:"12 to 128 characters, not easy to guess"`
+	Name     string `json:"name,omitempty" maxLength:"100" doc:"The person's name; default: the part of the address before the @" example:"Ada"`
 }
 
 type signUpInput struct{ Body SignUpRequest }
@@ -25,7 +25,7 @@ type SignedUp struct {
 	User SignedUpUser `json:"user"`
 }
 
-// SignedUpUser is an account that has been made.
+// SignedUpUser is an account that was created.
 type SignedUpUser struct {
 	ID       string `json:"id" doc:"The user" example:"usr_01k8z3v5y0e6m9x2q4t7r1c8bd"`
 	Email    string `json:"email" doc:"The address, in the spelling that is kept"`
@@ -69,13 +69,13 @@ func (s *service) signUp(ctx context.Context, in *signUpInput) (SignedUp, error)
 	return out, nil
 }
 
-// contestWindow is how long a sign-up that nobody verified speaks against another one for the same address.
+// contestWindow is how long an unverified sign-up makes another one for the same address contested.
 const contestWindow = 24 * time.Hour
 
-// isContested reports whether somebody else may have signed up with the address a while ago, or does so now: there is an
-// account that nobody verified, of another password. It computes a hash in any case, so that its time tells nothing.
+// isContested reports whether another person may have signed up with the address recently: there is an unverified
+// account with another password. It always computes a hash, so that its duration reveals nothing.
 func (s *service) isContested(ctx context.Context, password string, old identity.User) (bool, error) {
-	same, _, err := s.passwords.verify(ctx, password, old.Password)
+	same, _, err := s.passwords.verifyPassword(ctx, password, old.Password)
 	if err != nil {
 		return false, fmt.Errorf("compare with the password of %s: %w", old.ID, err)
 	}
@@ -83,9 +83,10 @@ func (s *service) isContested(ctx context.Context, password string, old identity
 	return waits && !same, nil
 }
 
-// storeSignUp stores the account u and mails its code; an address that is taken gets another mail, and nothing is stored. Of an
-// address that two have signed up with, only one reads the mails, and the code does not tell whose password it confirms:
-// the account then begins without one, and whoever confirms the address sets it by a reset.
+// storeSignUp stores the account u and mails its code. If the address is taken, it sends another mail and stores
+// nothing. If two people have signed up with an address, only one reads its mails, and the code does not say whose
+// password it confirms. The account then begins without a password, and the person who confirms the address sets one
+// by a reset.
 func (s *service) storeSignUp(ctx context.Context, u, old identity.User, contested bool) error {
 	template := mail.VerifyAddress
 	if contested {
@@ -119,7 +120,7 @@ func (s *service) requestPasswordReset(ctx context.Context, in *addressInput) (M
 	return Message{"if there is an account with this address, a code is on its way"}, err
 }
 
-// mailCode issues a code to the account of an address, or does as much work for nothing.
+// mailCode issues a code to the account of an address, or does the same amount of work without an account.
 func (s *service) mailCode(ctx context.Context, purpose, email string, t mail.Template) error {
 	address, err := identity.NormalizeAddress(email)
 	if err != nil {
@@ -141,15 +142,15 @@ func (s *service) mailCode(ctx context.Context, purpose, email string, t mail.Te
 type CodeValidation struct {
 	Email   string `json:"email" maxLength:"254" doc:"The address that the code was mailed to"`
 	OTP     string `json:"otp" pattern:"^[0-9]{6}$" patternDescription:"six digits" doc:"The code" example:"042137"`
-	Purpose string `json:"purpose,omitempty" enum:"email_verification,password_reset" default:"email_verification" doc:"What the code was asked for"`
+	Purpose string `json:"purpose,omitempty" enum:"email_verification,password_reset" default:"email_verification" doc:"The purpose of the code"`
 }
 
 type validateInput struct{ Body CodeValidation }
 
-// Validated is what a right code gives.
+// Validated is the answer to a correct code.
 type Validated struct {
 	Verified   bool    `json:"verified" doc:"The code was right"`
-	ResetToken *string `json:"resetToken" doc:"For password_reset, else null: lets PATCH /auth/password/reset set a password, once, within 10 minutes"`
+	ResetToken *string `json:"resetToken" doc:"For password_reset, else null: lets PATCH /auth/password/reset set a password once, within 10 minutes"`
 }
 
 func (s *service) validateCode(ctx context.Context, in *validateInput) (Validated, error) {

@@ -1,6 +1,6 @@
-// Package authorizer decides, before every request but the public ones, who is calling and whether the
-// organization's minute has room for it: in one place, with two round trips to the store, and no row cached, so that
-// a log-out or a changed role acts at once.
+// Package authorizer decides before every non-public request who is calling and whether the organization's request
+// limit for the minute has room. It takes two round trips to the store and caches no row, so a log-out or a changed
+// role acts at once.
 package authorizer
 
 import (
@@ -18,11 +18,11 @@ import (
 	"lamplighter.dev/shared/foundation/memo"
 )
 
-// Function is a Lambda authorizer of type REQUEST. An error whose text is "Unauthorized" makes API Gateway answer 401, a
-// Deny 429 (the template's ACCESS_DENIED answer: it is denied for no other reason), any other error 500.
+// Function is a Lambda authorizer of type REQUEST. For an error with the text "Unauthorized" API Gateway answers 401,
+// for a Deny 429 (the template's ACCESS_DENIED answer, which has no other cause), and for any other error 500.
 type Function func(context.Context, Request) (events.APIGatewayCustomAuthorizerResponse, error)
 
-// errUnauthorized is spelled as API Gateway wants it.
+// errUnauthorized has the text that API Gateway requires.
 var errUnauthorized = errors.New("Unauthorized") //nolint:staticcheck,revive // the capital is part of the protocol
 
 type authorizer struct {
@@ -32,8 +32,8 @@ type authorizer struct {
 	patUsers  patUserCache
 }
 
-// rowCaches remembers what rows mean by what is in them. Every request reads its rows anew, and decodes one only when it does
-// not hold what it held before.
+// rowCaches map the contents of rows to their decoded values. Every request reads its rows again, but decodes a row
+// only if its contents have changed.
 type rowCaches struct {
 	sessions      *memo.Memo[identity.Session]
 	users         *memo.Memo[identity.User]
@@ -43,7 +43,7 @@ type rowCaches struct {
 	organisations *memo.Memo[identity.OrganisationRecord]
 }
 
-// Handler makes the authorizer of p.
+// Handler returns the authorizer of p.
 func Handler(p *platform.Platform) Function {
 	a := &authorizer{Platform: p, rateLimit: newOrgRateLimit(p), rows: rowCaches{
 		memo.New(decodeSession), memo.New(decodeUser), memo.New(decodeRow[identity.Member]),
@@ -67,13 +67,13 @@ func decodeUser(row []byte) (identity.User, error) {
 	return u, err
 }
 
-// identified is who comes in, and what is to be noted when they do, if anything.
+// identified is the identified caller, with a function that records the use of the token, or nil.
 type identified struct {
 	identity.Caller
 	noteUse func(context.Context)
 }
 
-// authorize decides about a request, and logs what that used for the organization that it is for.
+// authorize decides about a request, and logs the store usage for the request's organization.
 func (a *authorizer) authorize(ctx context.Context, r Request) (events.APIGatewayCustomAuthorizerResponse, error) {
 	began := a.Clock.Now()
 	metered, meter := table.WithMeter(ctx)
@@ -86,7 +86,7 @@ func (a *authorizer) authorize(ctx context.Context, r Request) (events.APIGatewa
 	return out, err
 }
 
-// decide decides about a request; e is whose it is.
+// decide decides about a request. e is the identified caller.
 func (a *authorizer) decide(ctx context.Context, r *Request) (e identified,
 	out events.APIGatewayCustomAuthorizerResponse, err error) {
 	e, err = a.identify(ctx, r)
@@ -97,7 +97,7 @@ func (a *authorizer) decide(ctx context.Context, r *Request) (e identified,
 	if err != nil {
 		return e, out, fmt.Errorf("authorize: %w", err)
 	}
-	if !a.rateLimit.take(ctx, rateLimitKey(e.Caller)) {
+	if !a.rateLimit.takeOne(ctx, rateLimitKey(e.Caller)) {
 		return e, newPolicy(e.User, "Deny", nil), nil
 	}
 	if e.noteUse != nil {
@@ -106,7 +106,7 @@ func (a *authorizer) decide(ctx context.Context, r *Request) (e identified,
 	return e, newPolicy(e.User, "Allow", identity.EncodeCaller(e.Caller)), nil
 }
 
-// rateLimitKey is whose minute a request is taken from: the organization's, or the user's who has none.
+// rateLimitKey returns the key of the caller's request limit: the organization, or the user if there is none.
 func rateLimitKey(c identity.Caller) string {
 	if c.Org != "" {
 		return c.Org
@@ -114,7 +114,7 @@ func rateLimitKey(c identity.Caller) string {
 	return c.User
 }
 
-// identify finds out who holds the credential of a request.
+// identify returns the holder of the credential of a request.
 func (a *authorizer) identify(ctx context.Context, r *Request) (identified, error) {
 	credential, err := bearerToken(r)
 	switch {
@@ -127,9 +127,10 @@ func (a *authorizer) identify(ctx context.Context, r *Request) (identified, erro
 	return identified{Caller: c}, err
 }
 
-func refuse(why string) error { return fault.New(fault.Unauthenticated, "%s", why) }
+func refuseRequest(why string) error { return fault.New(fault.Unauthenticated, "%s", why) }
 
-// newPolicy returns the policy that API Gateway wants: for everything, because the functions look at the grants themselves.
+// newPolicy returns a policy for API Gateway. It covers everything, because the functions check the grants
+// themselves.
 func newPolicy(principal, effect string, context map[string]any) events.APIGatewayCustomAuthorizerResponse {
 	return events.APIGatewayCustomAuthorizerResponse{
 		PrincipalID: principal,

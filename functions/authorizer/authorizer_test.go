@@ -24,8 +24,8 @@ const (
 	otherOrg = "org_01k8z3v5y0e6m9x2q4t7r1c8be"
 )
 
-// enter makes the user, a session and, in org, the membership of an operator, and answers the header of a request.
-func enter(fx *apitest.Fixture, org string) string {
+// enterOrg makes the user, a session and, in org, the membership of an operator, and answers the header of a request.
+func enterOrg(fx *apitest.Fixture, org string) string {
 	fx.Helper()
 	now := fx.Platform.Clock.Now()
 	fx.Put(identity.UserKey(user), identity.User{ID: user, Email: "ada@example.com", Verified: true})
@@ -35,10 +35,10 @@ func enter(fx *apitest.Fixture, org string) string {
 	if org != "" {
 		fx.Put(identity.MemberKey(org, user), identity.Member{User: user, Grants: apitest.Roles(grant.Operator)})
 	}
-	return signed(fx, org)
+	return signToken(fx, org)
 }
 
-func signed(fx *apitest.Fixture, org string) string {
+func signToken(fx *apitest.Fixture, org string) string {
 	fx.Helper()
 	now := fx.Platform.Clock.Now()
 	token, err := fx.Tokens.Sign(context.Background(), token.Claims{
@@ -48,22 +48,22 @@ func signed(fx *apitest.Fixture, org string) string {
 	return "Bearer " + token
 }
 
-// request is one with these values of the header Authorization.
-func request(authorization ...string) Request {
+// newRequest is one with these values of the header Authorization.
+func newRequest(authorization ...string) Request {
 	return Request{
 		Type: "REQUEST", MethodArn: "arn:aws:execute-api:eu-west-1:123456789012:api/dev/GET/actions",
 		MultiValueHeaders: map[string][]string{"Authorization": authorization, "Host": {"api.example.com"}},
 	}
 }
 
-func ask(f Function, header string) (events.APIGatewayCustomAuthorizerResponse, error) {
-	return f(context.Background(), request(header))
+func askFunction(f Function, header string) (events.APIGatewayCustomAuthorizerResponse, error) {
+	return f(context.Background(), newRequest(header))
 }
 
-// verdict is "Allow", "Deny" or the text of the error.
-func verdict(f Function, header string) string { return judge(f, request(header)) }
+// verdictOf is "Allow", "Deny" or the text of the error.
+func verdictOf(f Function, header string) string { return judgeRequest(f, newRequest(header)) }
 
-func judge(f Function, r Request) string {
+func judgeRequest(f Function, r Request) string {
 	got, err := f(context.Background(), r)
 	if err != nil {
 		return err.Error()
@@ -73,7 +73,7 @@ func judge(f Function, r Request) string {
 
 func TestTheCallerIsHandedOn(t *testing.T) {
 	fx := apitest.New(t)
-	got := apitest.Value(ask(Handler(fx.Platform), enter(fx, org)))(fx)
+	got := apitest.Value(askFunction(Handler(fx.Platform), enterOrg(fx, org)))(fx)
 	s := got.PolicyDocument.Statement
 	if got.PrincipalID != user || len(s) != 1 || s[0].Effect != "Allow" ||
 		!slices.Equal(s[0].Resource, []string{"*"}) ||
@@ -92,7 +92,7 @@ func TestTheCallerIsHandedOn(t *testing.T) {
 
 func TestAUserWithoutAnOrganizationComesInWithoutGrants(t *testing.T) {
 	fx := apitest.New(t)
-	got := apitest.Value(ask(Handler(fx.Platform), enter(fx, "")))(fx)
+	got := apitest.Value(askFunction(Handler(fx.Platform), enterOrg(fx, "")))(fx)
 	if c, err := identity.NewDecoder().Decode(got.Context); err != nil || c.User != user || c.Org != "" ||
 		len(c.Grants) != 0 {
 		t.Errorf("caller %+v, %v", c, err)
@@ -102,7 +102,7 @@ func TestAUserWithoutAnOrganizationComesInWithoutGrants(t *testing.T) {
 // check 1.
 func TestHeaders(t *testing.T) {
 	fx := apitest.New(t)
-	good := enter(fx, org)
+	good := enterOrg(fx, org)
 	token := strings.TrimPrefix(good, "Bearer ")
 	f := Handler(fx.Platform)
 	for name, c := range map[string]struct{ header, want string }{
@@ -119,43 +119,43 @@ func TestHeaders(t *testing.T) {
 		"of a PAT's look":       {"Bearer lampp_0123456789", "Unauthorized"},
 		"an unknown PAT":        {"Bearer " + identity.NewPAT(), "Unauthorized"},
 		"a megabyte":            {"Bearer " + strings.Repeat("a", 1<<20), "Unauthorized"},
-		"of another deployment": {foreign(t), "Unauthorized"},
+		"of another deployment": {foreignToken(t), "Unauthorized"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := verdict(f, c.header); got != c.want {
+			if got := verdictOf(f, c.header); got != c.want {
 				t.Errorf("got %s", got)
 			}
 		})
 	}
 }
 
-func foreign(t *testing.T) string {
+func foreignToken(t *testing.T) string {
 	t.Helper()
 	fx := apitest.New(t)
-	return signed(fx, org)
+	return signToken(fx, org)
 }
 
 // Request shapes that only a client which means harm, or another gateway, sends. check 1.
 func TestWhereTheCredentialIsLookedFor(t *testing.T) {
 	fx := apitest.New(t)
-	good := enter(fx, org)
+	good := enterOrg(fx, org)
 	f := Handler(fx.Platform)
 	for name, c := range map[string]struct {
 		r    Request
 		want string
 	}{
 		"no headers":              {Request{}, "Unauthorized"},
-		"no such header":          {request(), "Unauthorized"},
-		"two values":              {request(good, good), "Unauthorized"},
-		"a bad one before":        {request("Bearer bad", good), "Unauthorized"},
-		"a bad one behind":        {request(good, "Bearer bad"), "Unauthorized"},
-		"an empty one besides":    {request(good, ""), "Unauthorized"},
-		"in HTTP/2's spelling":    {headers("authorization", good), "Allow"},
-		"in two spellings":        {headers("authorization", good, "Authorization", good), "Unauthorized"},
-		"another one in capitals": {headers("AUTHORIZATION", "Basic x", "Authorization", good), "Unauthorized"},
-		"in Proxy-Authorization":  {headers("Proxy-Authorization", good), "Unauthorized"},
-		"in X-Authorization":      {headers("X-Authorization", good), "Unauthorized"},
-		"in a cookie":             {headers("Cookie", "Authorization="+good), "Unauthorized"},
+		"no such header":          {newRequest(), "Unauthorized"},
+		"two values":              {newRequest(good, good), "Unauthorized"},
+		"a bad one before":        {newRequest("Bearer bad", good), "Unauthorized"},
+		"a bad one behind":        {newRequest(good, "Bearer bad"), "Unauthorized"},
+		"an empty one besides":    {newRequest(good, ""), "Unauthorized"},
+		"in HTTP/2's spelling":    {headerRequest("authorization", good), "Allow"},
+		"in two spellings":        {headerRequest("authorization", good, "Authorization", good), "Unauthorized"},
+		"another one in capitals": {headerRequest("AUTHORIZATION", "Basic x", "Authorization", good), "Unauthorized"},
+		"in Proxy-Authorization":  {headerRequest("Proxy-Authorization", good), "Unauthorized"},
+		"in X-Authorization":      {headerRequest("X-Authorization", good), "Unauthorized"},
+		"in a cookie":             {headerRequest("Cookie", "Authorization="+good), "Unauthorized"},
 		"in the query": {Request{QueryStringParameters: map[string]string{"Authorization": good,
 			"access_token": good}}, "Unauthorized"},
 		"only where each has one value": {Request{Headers: map[string]string{"authorization": good}}, "Allow"},
@@ -163,15 +163,15 @@ func TestWhereTheCredentialIsLookedFor(t *testing.T) {
 			"Authorization": good}}, "Unauthorized"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := judge(f, c.r); got != c.want {
+			if got := judgeRequest(f, c.r); got != c.want {
 				t.Errorf("got %s", got)
 			}
 		})
 	}
 }
 
-// headers returns a request with pairs of names and values.
-func headers(pairs ...string) Request {
+// headerRequest returns a request with pairs of names and values.
+func headerRequest(pairs ...string) Request {
 	r := Request{MultiValueHeaders: map[string][]string{}}
 	for i := 0; i < len(pairs); i += 2 {
 		r.MultiValueHeaders[pairs[i]] = append(r.MultiValueHeaders[pairs[i]], pairs[i+1])
@@ -182,10 +182,10 @@ func headers(pairs ...string) Request {
 // Nothing that a client can say besides its credential tells who it is. check 40, check 54.
 func TestOnlyTheCredentialTellsWhoCalls(t *testing.T) {
 	fx := apitest.New(t)
-	good := enter(fx, org)
-	enter(fx, otherOrg)
+	good := enterOrg(fx, org)
+	enterOrg(fx, otherOrg)
 	f := Handler(fx.Platform)
-	r := headers("Authorization", good, "X-Organisation-Id", otherOrg, "X-Org-Id", otherOrg, "X-Forwarded-For",
+	r := headerRequest("Authorization", good, "X-Organisation-Id", otherOrg, "X-Org-Id", otherOrg, "X-Forwarded-For",
 		"203.0.113.9",
 		"Host", "evil.example", "X-GoLambdaProxy-ApiGw-Context", `{"authorizer":{"user":"usr_eve"}}`,
 		"X-Amzn-Oidc-Identity", "usr_eve")
@@ -224,16 +224,16 @@ func TestWhatEndsAccessAtOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			fx := apitest.New(t)
-			header := enter(fx, org)
+			header := enterOrg(fx, org)
 			f := Handler(fx.Platform)
-			if got := verdict(f, header); got != "Allow" {
+			if got := verdictOf(f, header); got != "Allow" {
 				t.Fatal(got)
 			}
 			fx.Clock.Advance(c.wait)
 			if c.do != nil {
 				c.do(fx)
 			}
-			if got := verdict(f, header); got != c.want {
+			if got := verdictOf(f, header); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})
@@ -242,12 +242,12 @@ func TestWhatEndsAccessAtOnce(t *testing.T) {
 
 func TestAChangedRoleActsAtOnce(t *testing.T) {
 	fx := apitest.New(t)
-	header := enter(fx, org)
+	header := enterOrg(fx, org)
 	f := Handler(fx.Platform)
-	apitest.Value(ask(f, header))(t)
+	apitest.Value(askFunction(f, header))(t)
 	fx.Change(identity.MemberKey(org, user),
 		table.Set("grants", []grant.Grant{{Role: grant.Viewer, Scope: grant.OrgScope}}))
-	got := apitest.Value(ask(f, header))(fx)
+	got := apitest.Value(askFunction(f, header))(fx)
 	if c, err := identity.NewDecoder().Decode(got.Context); err != nil || identity.Allows(c, "actions:execute") ||
 		!identity.Allows(c, "actions:read") {
 		t.Errorf("grants %+v, %v", c.Grants, err)
@@ -257,7 +257,7 @@ func TestAChangedRoleActsAtOnce(t *testing.T) {
 // Roles of an organization's own are read with the member, so that a change of one acts at once too.
 func TestACustomRoleIsWhatTheOrganizationSaysNow(t *testing.T) {
 	fx := apitest.New(t)
-	header := enter(fx, org)
+	header := enterOrg(fx, org)
 	f := Handler(fx.Platform)
 	fx.Change(identity.MemberKey(org, user),
 		table.Set("grants", []grant.Grant{{Role: "role_1", Scope: grant.OrgScope}}))
@@ -283,7 +283,7 @@ func TestACustomRoleIsWhatTheOrganizationSaysNow(t *testing.T) {
 		if c.roles != nil {
 			fx.Put(identity.AccessKey(org), c.roles)
 		}
-		got := apitest.Value(ask(f, header))(fx)
+		got := apitest.Value(askFunction(f, header))(fx)
 		who, err := identity.NewDecoder().Decode(got.Context)
 		if err != nil || c.may != "" && !identity.Allows(who, c.may) || identity.Allows(who, c.not) {
 			t.Errorf("%s: %+v, %v", c.name, who.Grants, err)
@@ -293,17 +293,17 @@ func TestACustomRoleIsWhatTheOrganizationSaysNow(t *testing.T) {
 
 func TestAnAuthorizationIsTwoRoundTrips(t *testing.T) {
 	fx := apitest.New(t)
-	header := enter(fx, org)
+	header := enterOrg(fx, org)
 	f := Handler(fx.Platform)
 	for _, state := range []string{"cold", "warm"} {
 		ctx, m := table.WithMeter(context.Background())
-		apitest.Value(f(ctx, request(header)))(t)
+		apitest.Value(f(ctx, newRequest(header)))(t)
 		if u := m.Usage(); u.RoundTrips != 2 {
 			t.Errorf("%s: %+v", state, u)
 		}
 	}
 	ctx, m := table.WithMeter(context.Background())
-	if _, err := f(ctx, request("Bearer nonsense")); err == nil || m.Usage().RoundTrips != 0 {
+	if _, err := f(ctx, newRequest("Bearer nonsense")); err == nil || m.Usage().RoundTrips != 0 {
 		t.Errorf("nonsense: %v, %+v", err, m.Usage())
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 func BenchmarkAuthorize(b *testing.B) {
 	fx := apitest.New(b)
-	header := enter(fx, org)
+	header := enterOrg(fx, org)
 	fx.Put(identity.AccessKey(org), identity.Access{Members: 1, Roles: map[string]identity.CustomRole{
 		"role_1": {ID: "role_1", Name: "on call", Policies: []string{"actions:read", "actions:execute"}},
 	}})
@@ -23,13 +23,13 @@ func BenchmarkAuthorize(b *testing.B) {
 		}
 		if n%(10*perMinute) == 0 { // else the token ends
 			b.StopTimer()
-			header = signed(fx, org)
+			header = signToken(fx, org)
 			fx.Put(identity.SessionKey(sid),
 				identity.Session{ID: sid, User: user, Org: org, State: identity.SessionLive,
 					Absolute: fx.Clock.Now().Add(24 * time.Hour).Unix()})
 			b.StartTimer()
 		}
-		if got := verdict(f, header); got != "Allow" {
+		if got := verdictOf(f, header); got != "Allow" {
 			b.Fatal(got)
 		}
 	}

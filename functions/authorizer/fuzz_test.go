@@ -17,13 +17,13 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// FuzzAuthorize wants every header but the two genuine ones to be refused as an unknown credential, never to fail
-// otherwise, and nobody to come in by it. It starts from genuine tokens, so that what it changes of them gets far; they
-// are the same in every process of the fuzzer. check 1, check 7.
+// FuzzAuthorize checks that every header except the two genuine ones is refused as an unknown credential, without
+// another error. It starts from genuine tokens, so that its variations get far. The tokens are the same in every
+// process of the fuzzer. check 1, check 7.
 func FuzzAuthorize(f *testing.F) {
 	fx := apitest.New(f)
 	fx.Tokens = token.NewJWTs(fixedKey(f), fx.Settings.BaseURL, fx.Clock)
-	session := enter(fx, org)
+	session := enterOrg(fx, org)
 	const secret = "lampp_0123456789ABCDEFGHIJKLMNOPQRST1YCA3o"
 	hash := apitest.Value(identity.ParsePAT(secret))(fx)
 	fx.Put(identity.PATKey(hash),
@@ -44,7 +44,7 @@ func FuzzAuthorize(f *testing.F) {
 	}
 	a := Handler(fx.Platform)
 	f.Fuzz(func(t *testing.T, header, wished string) {
-		r := headers("Authorization", header)
+		r := headerRequest("Authorization", header)
 		if wished != "" {
 			r.MultiValueHeaders["X-Organisation-Id"] = []string{wished}
 		}

@@ -15,7 +15,7 @@ func (p userInOrg) userKey() table.Key   { return identity.UserKey(p.userID) }
 func (p userInOrg) memberKey() table.Key { return identity.MemberKey(p.org, p.userID) }
 func (p userInOrg) accessKey() table.Key { return identity.AccessKey(p.org) }
 
-// rowKeys returns the rows that say what the user may do there.
+// rowKeys returns the keys of the rows that determine the user's permissions there.
 func (p userInOrg) rowKeys() []table.Key {
 	if p.org == "" {
 		return []table.Key{p.userKey()}
@@ -23,8 +23,8 @@ func (p userInOrg) rowKeys() []table.Key {
 	return []table.Key{p.userKey(), p.memberKey(), p.accessKey()}
 }
 
-// decodeGrants reads what the user may do at the place. Who does not belong there, or no more, is refused, and so is everybody
-// where the organization has ended.
+// decodeGrants returns the user's grants in the organization. It refuses a user who is not, or no longer, a member,
+// and every user if the organization has ended.
 func (a *authorizer) decodeGrants(p userInOrg, found map[table.Key]table.Item) ([]grant.Grant, error) {
 	if p.org == "" {
 		return nil, nil
@@ -40,21 +40,21 @@ func (a *authorizer) decodeGrants(p userInOrg, found map[table.Key]table.Item) (
 		}
 	}
 	if access.Ended {
-		return nil, refuse(p.org + " has ended")
+		return nil, refuseRequest(p.org + " has ended")
 	}
 	return access.ResolveGrants(m.Grants), nil
 }
 
 func (a *authorizer) decodeMember(p userInOrg, row table.Item) (identity.Member, error) {
 	if row.Data == nil {
-		return identity.Member{}, refuse(p.userID + " is not in " + p.org)
+		return identity.Member{}, refuseRequest(p.userID + " is not in " + p.org)
 	}
 	m, err := a.rows.members.Of(row.Data)
 	if err != nil {
 		return m, fmt.Errorf("read member %s %s: %w", row.PK, row.SK, err)
 	}
 	if m.Disabled {
-		return m, refuse(p.userID + " is disabled in " + p.org)
+		return m, refuseRequest(p.userID + " is disabled in " + p.org)
 	}
 	return m, nil
 }

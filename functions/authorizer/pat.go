@@ -14,12 +14,12 @@ import (
 
 const (
 	patUseInterval = time.Hour   // how exactly the last use of a token is kept
-	noteTimeout    = time.Second // what noting it may take from a request
+	noteTimeout    = time.Second // of a request, for recording the use
 )
 
-// identifyByPAT finds out who holds a personal access token. The user may do in the organization what they may do there themselves
-// at this moment. A token that was seen before, with its organization named, takes one round trip; one that was not takes
-// another, and to look up the organization one more.
+// identifyByPAT returns the holder of a personal access token. The token has the user's own present permissions in
+// the organization. A token that was seen before takes one round trip if the request names its organization. A new
+// token takes another one, and looking up the organization one more.
 func (a *authorizer) identifyByPAT(ctx context.Context, secret string, wished []string) (identified, error) {
 	hash, err := identity.ParsePAT(secret)
 	if err != nil {
@@ -40,7 +40,7 @@ func (a *authorizer) identifyByPAT(ctx context.Context, secret string, wished []
 	return a.identifyPATUser(at, hash, found)
 }
 
-// identifyPATUser judges the rows of a token, and those of its user in the organization.
+// identifyPATUser checks the rows of a token, and those of its user in the organization.
 func (a *authorizer) identifyPATUser(at userInOrg, hash string, found map[table.Key]table.Item) (identified, error) {
 	t, err := a.decodeLivePAT(found[identity.PATKey(hash)])
 	if err != nil {
@@ -51,7 +51,7 @@ func (a *authorizer) identifyPATUser(at userInOrg, hash string, found map[table.
 	case err != nil:
 		return identified{}, err
 	case !t.Live(u, a.Clock.Now(), a.Settings.Epoch):
-		return identified{}, refuse("token " + t.ID + " is over")
+		return identified{}, refuseRequest("token " + t.ID + " is over")
 	}
 	grants, err := a.decodeGrants(at, found)
 	if err != nil {
@@ -67,7 +67,7 @@ func (a *authorizer) identifyPATUser(at userInOrg, hash string, found map[table.
 
 func (a *authorizer) decodeLivePAT(row table.Item) (identity.PAT, error) {
 	if row.Data == nil {
-		return identity.PAT{}, refuse("no such token")
+		return identity.PAT{}, refuseRequest("no such token")
 	}
 	t, err := a.rows.tokens.Of(row.Data)
 	if err != nil {
@@ -76,14 +76,14 @@ func (a *authorizer) decodeLivePAT(row table.Item) (identity.PAT, error) {
 	return t, nil
 }
 
-// checkPATLogin holds tokens to what holds for the sessions that make them: one made in a session of an organization's own
-// sign-on works in that organization only, and an organization that demands its own sign-on lets no other in but those of
-// its owners.
+// checkPATLogin applies the rules of sessions to tokens. A token created in a session of an organization's single
+// sign-on works in that organization only. An organization that requires its own sign-on accepts no other tokens,
+// except those of its owners.
 func (a *authorizer) checkPATLogin(at userInOrg, t identity.PAT, u identity.User,
 	found map[table.Key]table.Item) error {
 	if t.SSO != "" {
 		if t.SSO != at.org {
-			return refuse("token " + t.ID + " works in " + t.SSO + " only")
+			return refuseRequest("token " + t.ID + " works in " + t.SSO + " only")
 		}
 		return nil
 	}
@@ -100,17 +100,17 @@ func (a *authorizer) checkPATLogin(at userInOrg, t identity.PAT, u identity.User
 	}
 	m, err := a.decodeMember(at, found[at.memberKey()])
 	if err == nil && !m.Owns() {
-		return refuse(at.org + " demands its own sign-on")
+		return refuseRequest(at.org + " demands its own sign-on")
 	}
 	return err
 }
 
-// findPATOrg returns the user of the token of a hash, in the organization that the request wishes, or else in the one that the token
-// is bound to, or else in the one that the user joined first. That one is not left out when it does not let the user in: a
-// token that silently worked elsewhere would change what its user never meant.
+// findPATOrg returns the token's user in the organization that the request names, or else in the one that the token
+// is bound to, or else in the one that the user joined first. If that organization does not let the user in, no other
+// is tried: a token that silently worked elsewhere could change the wrong organization.
 func (a *authorizer) findPATOrg(ctx context.Context, hash string, wished []string) (userInOrg, error) {
 	if len(wished) > 1 || len(wished) == 1 && !id.IsValid("org", wished[0]) {
-		return userInOrg{}, refuse(organisationHeader + " does not name one organization")
+		return userInOrg{}, refuseRequest(organisationHeader + " does not name one organization")
 	}
 	at, err := a.findPATUser(ctx, hash)
 	switch {
@@ -124,8 +124,8 @@ func (a *authorizer) findPATOrg(ctx context.Context, hash string, wished []strin
 	return at, err
 }
 
-// findPATUser returns the user of the token of a hash, in the organization that it is bound to, if it is. That never changes, so it is
-// remembered; whether the token is still good is not.
+// findPATUser returns the user of a token by its hash, and the organization that it is bound to, if any. These never
+// change, so they are cached. The validity of the token is not cached.
 func (a *authorizer) findPATUser(ctx context.Context, hash string) (userInOrg, error) {
 	if at, ok := a.patUsers.get(hash); ok {
 		return at, nil
@@ -133,7 +133,7 @@ func (a *authorizer) findPATUser(ctx context.Context, hash string) (userInOrg, e
 	k := identity.PATKey(hash)
 	t, err := table.Read[identity.PAT](table.Within(ctx, k.PK), a.Table, k)
 	if fault.Is(err, fault.NotFound) {
-		return userInOrg{}, refuse("no such token")
+		return userInOrg{}, refuseRequest("no such token")
 	}
 	if err != nil {
 		return userInOrg{}, fmt.Errorf("read personal access token: %w", err)
@@ -143,8 +143,8 @@ func (a *authorizer) findPATUser(ctx context.Context, hash string) (userInOrg, e
 	return at, nil
 }
 
-// preparePATUse notes that a token is used, once in an hour; nil when there is nothing to be noted. A token that was revoked
-// meanwhile stays gone.
+// preparePATUse returns a function that records the use of a token, or nil if its use was recorded within the last
+// hour. A token that is revoked meanwhile stays deleted.
 func (a *authorizer) preparePATUse(hash string, t identity.PAT) func(context.Context) {
 	now, k := a.Clock.Now(), identity.PATKey(hash)
 	if now.Unix()-t.Used < int64(patUseInterval.Seconds()) {
@@ -161,7 +161,7 @@ func (a *authorizer) preparePATUse(hash string, t identity.PAT) func(context.Con
 	}
 }
 
-// patUserCache remembers whose tokens are.
+// patUserCache maps tokens to their users.
 type patUserCache struct {
 	mu sync.RWMutex
 	m  map[string]userInOrg
@@ -176,7 +176,7 @@ func (o *patUserCache) get(hash string) (userInOrg, bool) {
 	return at, ok
 }
 
-// put forgets everything when it is full: it is bounded, and forgetting costs a read, no more.
+// put stores an entry. When the cache is full it is cleared: a missing entry only costs a read.
 func (o *patUserCache) put(hash string, at userInOrg) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -25,8 +25,8 @@ func newTokenFixture(t *testing.T) *tokenFixture {
 	k.hash = apitest.Value(identity.ParsePAT(k.secret))(k)
 	k.f = Handler(k.Platform)
 	k.Put(identity.UserKey(user), identity.User{ID: user, Email: "ada@example.com", Epoch: 2})
-	k.join(org, grant.Operator)
-	k.join(otherOrg, grant.Viewer)
+	k.joinOrg(org, grant.Operator)
+	k.joinOrg(otherOrg, grant.Viewer)
 	now := k.Clock.Now()
 	k.Put(identity.PATKey(k.hash), identity.PAT{
 		ID: "pat_1", User: user, Name: "nightly", Epoch: 2, Created: now, Expires: now.AddDate(0, 0, 90),
@@ -35,7 +35,7 @@ func newTokenFixture(t *testing.T) *tokenFixture {
 	return k
 }
 
-func (k *tokenFixture) join(org, role string) {
+func (k *tokenFixture) joinOrg(org, role string) {
 	k.Helper()
 	k.Put(identity.OrganisationKey(org), identity.Organisation{ID: org})
 	k.Put(identity.MembershipKey(user, org), identity.Membership{Org: org, Joined: k.Platform.Clock.Now()})
@@ -51,12 +51,12 @@ func (k *tokenFixture) session() string {
 		ID: sid, User: user, Org: org, Epoch: 2, State: identity.SessionLive,
 		Absolute: k.Platform.Clock.Now().Add(24 * time.Hour).Unix(),
 	})
-	return signed(k.Fixture, org)
+	return signToken(k.Fixture, org)
 }
 
 // request is one with the token, for the organizations.
 func (k *tokenFixture) request(orgs ...string) Request {
-	r := request("Bearer " + k.secret)
+	r := newRequest("Bearer " + k.secret)
 	r.MultiValueHeaders["x-organisation-id"] = orgs
 	return r
 }
@@ -91,12 +91,12 @@ func TestATokenActsAsItsUser(t *testing.T) {
 	}
 }
 
-// Whoever has an older organization could otherwise draw in, by an invitation, what the programs of the invited send.
-// check 12.
+// Without this rule, the owner of an older organization could redirect the requests of an invited user's programs to
+// that organization. check 12.
 func TestAnInvitationDrawsNoTokenAway(t *testing.T) {
 	k := newTokenFixture(t)
 	k.Clock.Advance(time.Hour)
-	k.join("org_01k8z3v5y0e6m9x2q4t7r1c8b0", grant.Owner)
+	k.joinOrg("org_01k8z3v5y0e6m9x2q4t7r1c8b0", grant.Owner)
 	if got := k.caller(); got.Org != org {
 		t.Errorf("the token works in %s, an older organization that its user was invited to", got.Org)
 	}
@@ -118,7 +118,7 @@ func TestOrganizationsThatATokenCannotName(t *testing.T) {
 		"with a blank":          {org + " "},
 		"a megabyte of letters": {string(slices.Repeat([]byte("a"), 1<<20))},
 	} {
-		if got := judge(k.f, k.request(wished...)); got != "Unauthorized" {
+		if got := judgeRequest(k.f, k.request(wished...)); got != "Unauthorized" {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
@@ -180,10 +180,10 @@ func TestWhatEndsATokenAtOnce(t *testing.T) {
 			}
 			c.do(k)
 			for _, wished := range [][]string{nil, {org}} {
-				if got := judge(k.f, k.request(wished...)); got != c.want {
+				if got := judgeRequest(k.f, k.request(wished...)); got != c.want {
 					t.Errorf("%v: %s", wished, got)
 				}
-				if got := judge(Handler(k.Platform), k.request(wished...)); got != c.want {
+				if got := judgeRequest(Handler(k.Platform), k.request(wished...)); got != c.want {
 					t.Errorf("a cold one, %v: %s", wished, got)
 				}
 			}
@@ -219,7 +219,7 @@ func TestATokenOfASingleSignOnSession(t *testing.T) {
 		"in another one":      {[]string{org}, "Unauthorized"},
 		"without a header":    {nil, "Allow"},
 	} {
-		if got := judge(k.f, k.request(c.wished...)); got != c.want {
+		if got := judgeRequest(k.f, k.request(c.wished...)); got != c.want {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
@@ -229,14 +229,14 @@ func TestATokenOfASingleSignOnSession(t *testing.T) {
 func TestAnOwnersTokenWhereSingleSignOnIsDemanded(t *testing.T) {
 	k := newTokenFixture(t)
 	k.Change(identity.OrganisationKey(org), table.Set("ssoDomains", []string{"example.com"}))
-	k.serve(org, grant.Owner)
-	if got := judge(k.f, k.request()); got != "Allow" {
+	k.serveOrg(org, grant.Owner)
+	if got := judgeRequest(k.f, k.request()); got != "Allow" {
 		t.Error(got)
 	}
 }
 
-// serve changes the role of the user in an organization.
-func (k *tokenFixture) serve(org, role string) {
+// serveOrg changes the role of the user in an organization.
+func (k *tokenFixture) serveOrg(org, role string) {
 	k.Helper()
 	k.Change(identity.MemberKey(org, user), table.Set("grants", []grant.Grant{{Role: role, Scope: grant.OrgScope}}))
 }
@@ -250,10 +250,10 @@ func TestRoundTripsOfAToken(t *testing.T) {
 		r     Request
 		trips int
 	}{
-		{"a wrong checksum", request(wrong), 0},
-		{"a JWT's look", request("Bearer " + k.secret + ".a.b"), 0},
+		{"a wrong checksum", newRequest(wrong), 0},
+		{"a JWT's look", newRequest("Bearer " + k.secret + ".a.b"), 0},
 		{"two organizations", k.request(org, otherOrg), 0},
-		{"unknown", request("Bearer " + identity.NewPAT()), 1},
+		{"unknown", newRequest("Bearer " + identity.NewPAT()), 1},
 		{"cold, with an organization", k.request(org), 3},
 		{"warm, with an organization", k.request(org), 2},
 		{"warm, with another organization", k.request(otherOrg), 2},
@@ -278,9 +278,9 @@ func TestTokensAndSessionsShareAMinute(t *testing.T) {
 	for i := range perMinute {
 		r := k.request()
 		if i%2 == 0 {
-			r = request(session)
+			r = newRequest(session)
 		}
-		if got := judge(k.f, r); got != "Allow" {
+		if got := judgeRequest(k.f, r); got != "Allow" {
 			t.Fatalf("request %d: %s", i+1, got)
 		}
 	}
@@ -288,11 +288,11 @@ func TestTokensAndSessionsShareAMinute(t *testing.T) {
 		r    Request
 		want string
 	}{
-		"the session":                       {request(session), "Deny"},
+		"the session":                       {newRequest(session), "Deny"},
 		"the token":                         {k.request(), "Deny"},
 		"the token in another organization": {k.request(otherOrg), "Allow"},
 	} {
-		if got := judge(k.f, c.r); got != c.want {
+		if got := judgeRequest(k.f, c.r); got != c.want {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
@@ -314,14 +314,14 @@ func TestTheLastUseIsNotedHourly(t *testing.T) {
 	}
 	t.Run("and not by who is denied", func(t *testing.T) {
 		for range perMinute {
-			judge(k.f, k.request())
+			judgeRequest(k.f, k.request())
 		}
 		k.Clock.Advance(2 * time.Hour)
 		session := k.session()
 		for range perMinute + 1 {
-			judge(k.f, request(session))
+			judgeRequest(k.f, newRequest(session))
 		}
-		if got := judge(k.f, k.request()); got != "Deny" || used().Equal(k.Platform.Clock.Now()) {
+		if got := judgeRequest(k.f, k.request()); got != "Deny" || used().Equal(k.Platform.Clock.Now()) {
 			t.Errorf("%s, used %s", got, used())
 		}
 	})
@@ -340,7 +340,7 @@ func TestTheLastUseIsNotWorthARequest(t *testing.T) {
 		k.Clock.Advance(2 * time.Hour)
 		faulty := table.NewFaultyStore(whole, k.Clock, harm)
 		k.Table = faulty
-		if got := judge(k.f, k.request(org)); got != "Allow" {
+		if got := judgeRequest(k.f, k.request(org)); got != "Allow" {
 			t.Errorf("%s: %s", name, got)
 		}
 		if faulty.CallCount() != 3 {
@@ -360,20 +360,20 @@ func TestTheLastUseIsNotWorthARequest(t *testing.T) {
 
 func BenchmarkAuthorizePAT(b *testing.B) {
 	fx := apitest.New(b)
-	enter(fx, org)
+	enterOrg(fx, org)
 	secret := identity.NewPAT()
 	hash := apitest.Value(identity.ParsePAT(secret))(fx)
 	now := fx.Clock.Now()
 	fx.Put(identity.PATKey(hash), identity.PAT{ID: "pat_1", User: user, Expires: now.AddDate(10, 0, 0)})
 	f := Handler(fx.Platform)
-	r := headers("Authorization", "Bearer "+secret, "X-Organisation-Id", org)
+	r := headerRequest("Authorization", "Bearer "+secret, "X-Organisation-Id", org)
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {
 		if n++; n%perMinute == 0 {
 			fx.Clock.Advance(time.Minute) // else the minute is used up
 		}
-		if got := judge(f, r); got != "Allow" {
+		if got := judgeRequest(f, r); got != "Allow" {
 			b.Fatal(got)
 		}
 	}

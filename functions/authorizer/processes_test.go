@@ -15,12 +15,12 @@ import (
 	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// childVariable holds what a process of TestTwelveProcessesShareAMinute is told.
+// childVariable is the variable with the settings of a child process of TestTwelveProcessesShareAMinute.
 const childVariable = "LAMPLIGHTER_TEST_AUTHORIZER"
 
 type child struct {
@@ -52,17 +52,18 @@ func TestTwelveProcessesShareAMinute(t *testing.T) {
 		Remote: tabletest.NewTable(t, tabletest.StartDynoxide(t)),
 		Keys:   filepath.Join(t.TempDir(), "signing.pem"), Now: time.Now().UTC(),
 	}
-	c.Header = enter(apitest.On(t, c.platform(t)), org)
+	c.Header = enterOrg(apitest.On(t, c.platform(t)), org)
 	told := apitest.Value(json.Marshal(c))(t)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	allowed, denied := 0, 0
 	for range 12 {
 		wg.Go(func() {
-			cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v") //nolint:noctx // ends with its 200 requests
+			//nolint:noctx // ends with its 200 requests
+			cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
 			cmd.Env = append(os.Environ(), childVariable+"="+string(told))
 			out, err := cmd.CombinedOutput()
-			yes, no, found := counts(string(out))
+			yes, no, found := parseCounts(string(out))
 			mu.Lock()
 			defer mu.Unlock()
 			// it could not count
@@ -85,11 +86,11 @@ func runChild(t *testing.T, told string) {
 	if err := json.Unmarshal([]byte(told), &c); err != nil {
 		t.Fatal(err)
 	}
-	allowed, denied := storm([]Function{Handler(c.platform(t))}, c.Header, 200)
+	allowed, denied := sendStorm([]Function{Handler(c.platform(t))}, c.Header, 200)
 	fmt.Printf("counted %d %d\n", allowed, denied)
 }
 
-func counts(out string) (allowed, denied int, found bool) {
+func parseCounts(out string) (allowed, denied int, found bool) {
 	for line := range strings.Lines(out) {
 		if n, err := fmt.Sscanf(line, "counted %d %d", &allowed, &denied); err == nil && n == 2 {
 			return allowed, denied, true

@@ -14,12 +14,12 @@ import (
 const (
 	perMinute     = 100 // requests of an organization in a clock minute
 	maxRemembered = 10_000
-	// below the time-out of the function; what is given up passes uncounted, so it is not given up soon
+	// below the time-out of the function; a request that reaches it passes uncounted, so it is long
 	countTimeout = 8 * time.Second
 )
 
-// orgRateLimit counts requests in one item per organization and clock minute, by a conditional write: the store serializes the
-// writes of an item, so the count is exact however many authorizers there are.
+// orgRateLimit counts requests in one item for each organization and clock minute, by a conditional write. The store
+// serializes the writes of an item, so the count is exact for any number of authorizers.
 type orgRateLimit struct {
 	*platform.Platform
 
@@ -31,15 +31,15 @@ func newOrgRateLimit(p *platform.Platform) *orgRateLimit {
 	return &orgRateLimit{Platform: p, spent: map[string]int64{}}
 }
 
-// take uses up one request of who's current minute, and reports whether there was one. When the store throttles the
-// counter, who is far above the limit; when it fails otherwise, the request passes: a broken counter does not stop the
+// takeOne uses up one request of who's current minute, and reports whether there was one. If the store throttles the
+// counter, who is far above the limit. If it fails otherwise, the request passes: a failing counter must not stop the
 // service.
-func (m *orgRateLimit) take(ctx context.Context, who string) bool {
+func (m *orgRateLimit) takeOne(ctx context.Context, who string) bool {
 	now := m.Clock.Now().Truncate(time.Minute)
 	if m.isSpent(who, now.Unix()) {
 		return false
 	}
-	err := m.count(ctx, who, now)
+	err := m.countRequest(ctx, who, now)
 	if _, full := errors.AsType[*table.ConditionError](err); full {
 		m.rememberSpent(who, now.Unix())
 		return false
@@ -53,7 +53,7 @@ func (m *orgRateLimit) take(ctx context.Context, who string) bool {
 	return true
 }
 
-func (m *orgRateLimit) count(ctx context.Context, who string, now time.Time) error {
+func (m *orgRateLimit) countRequest(ctx context.Context, who string, now time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, countTimeout)
 	defer cancel()
 	pk := "RATE#" + who + "#" + strconv.FormatInt(now.Unix()/60, 10)
@@ -69,7 +69,7 @@ func (m *orgRateLimit) isSpent(who string, minute int64) bool {
 	return m.spent[who] == minute && minute != 0
 }
 
-// rememberSpent remembers that a minute is used up. What it remembers is bounded; forgetting costs a write, no more.
+// rememberSpent records that a minute is used up. The record is bounded; a missing entry only costs a write.
 func (m *orgRateLimit) rememberSpent(who string, minute int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -15,31 +15,31 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// at moves the clock to the offset within the next minute, so that a test owns the whole of it.
-func at(c *clock.Manual, offset time.Duration) {
+// setOffset moves the clock to the offset within the next minute, so that a test owns the whole of it.
+func setOffset(c *clock.Manual, offset time.Duration) {
 	c.Advance(c.Now().Truncate(time.Minute).Add(time.Minute + offset).Sub(c.Now()))
 }
 
 // check 68: twelve authorizers, as twelve Lambda environments, two hundred requests each, all at once.
 func TestAHundredRequestsAMinuteExactly(t *testing.T) {
 	fx := apitest.New(t)
-	at(fx.Clock, 0)
-	header := enter(fx, org)
+	setOffset(fx.Clock, 0)
+	header := enterOrg(fx, org)
 	functions := make([]Function, 12)
 	for i := range functions {
 		functions[i] = Handler(fx.Platform)
 	}
 	for _, minute := range []string{"first", "second"} {
-		allowed, denied := storm(functions, header, 200)
+		allowed, denied := sendStorm(functions, header, 200)
 		if allowed != perMinute || denied != 12*200-perMinute {
 			t.Errorf("%s minute: %d allowed, %d denied", minute, allowed, denied)
 		}
-		at(fx.Clock, 0)
+		setOffset(fx.Clock, 0)
 	}
 }
 
-// storm fires n requests at each function, all at once.
-func storm(functions []Function, header string, n int) (allowed, denied int64) {
+// sendStorm fires n requests at each function, all at once.
+func sendStorm(functions []Function, header string, n int) (allowed, denied int64) {
 	var wg sync.WaitGroup
 	var yes, no atomic.Int64
 	start := make(chan struct{})
@@ -47,7 +47,7 @@ func storm(functions []Function, header string, n int) (allowed, denied int64) {
 		for range n {
 			wg.Go(func() {
 				<-start
-				switch verdict(f, header) {
+				switch verdictOf(f, header) {
 				case "Allow":
 					yes.Add(1)
 				case "Deny":
@@ -64,19 +64,19 @@ func storm(functions []Function, header string, n int) (allowed, denied int64) {
 // check 67.
 func TestWindowsAreClockMinutes(t *testing.T) {
 	fx := apitest.New(t)
-	header := enter(fx, org)
+	header := enterOrg(fx, org)
 	f := Handler(fx.Platform)
-	at(fx.Clock, 59*time.Second+900*time.Millisecond)
+	setOffset(fx.Clock, 59*time.Second+900*time.Millisecond)
 	for range perMinute {
-		if got := verdict(f, header); got != "Allow" {
+		if got := verdictOf(f, header); got != "Allow" {
 			t.Fatal(got)
 		}
 	}
-	if got := verdict(f, header); got != "Deny" {
+	if got := verdictOf(f, header); got != "Deny" {
 		t.Errorf("the 101st: %s", got)
 	}
 	fx.Clock.Advance(100 * time.Millisecond)
-	if got := verdict(f, header); got != "Allow" {
+	if got := verdictOf(f, header); got != "Allow" {
 		t.Errorf("at the next minute's start: %s", got)
 	}
 }
@@ -84,26 +84,26 @@ func TestWindowsAreClockMinutes(t *testing.T) {
 // check 69.
 func TestOrganizationsDoNotShareAMinute(t *testing.T) {
 	fx := apitest.New(t)
-	mine := enter(fx, org)
-	theirs := enter(fx, "org_01k8z3v5y0e6m9x2q4t7r1c8be")
-	none := enter(fx, "")
+	mine := enterOrg(fx, org)
+	theirs := enterOrg(fx, "org_01k8z3v5y0e6m9x2q4t7r1c8be")
+	none := enterOrg(fx, "")
 	f := Handler(fx.Platform)
 	for range perMinute {
-		verdict(f, mine)
+		verdictOf(f, mine)
 	}
 	for name, c := range map[string]struct{ header, want string }{
 		"the one that is used up": {mine, "Deny"},
 		"another organization":    {theirs, "Allow"},
 		"the user without one":    {none, "Allow"},
 	} {
-		if got := verdict(f, c.header); got != c.want {
+		if got := verdictOf(f, c.header); got != c.want {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
 	for range perMinute - 1 {
-		verdict(f, none)
+		verdictOf(f, none)
 	}
-	if got := verdict(f, none); got != "Deny" {
+	if got := verdictOf(f, none); got != "Deny" {
 		t.Errorf("the user's own minute does not end: %s", got)
 	}
 }
@@ -111,15 +111,15 @@ func TestOrganizationsDoNotShareAMinute(t *testing.T) {
 // check 69.
 func TestARefusedCredentialTakesNothingFromTheMinute(t *testing.T) {
 	fx := apitest.New(t)
-	header := enter(fx, org)
+	header := enterOrg(fx, org)
 	f := Handler(fx.Platform)
 	fx.Change(identity.SessionKey(sid), table.Set("state", identity.SessionOut))
 	for range 2 * perMinute {
-		verdict(f, header)
+		verdictOf(f, header)
 	}
 	fx.Change(identity.SessionKey(sid), table.Set("state", identity.SessionLive))
 	for i := range perMinute {
-		if got := verdict(f, header); got != "Allow" {
+		if got := verdictOf(f, header); got != "Allow" {
 			t.Fatalf("request %d: %s", i+1, got)
 		}
 	}
@@ -127,13 +127,13 @@ func TestARefusedCredentialTakesNothingFromTheMinute(t *testing.T) {
 
 func TestAUsedUpMinuteIsRemembered(t *testing.T) {
 	fx := apitest.New(t)
-	header := enter(fx, org)
+	header := enterOrg(fx, org)
 	f := Handler(fx.Platform)
 	for range perMinute + 1 {
-		verdict(f, header)
+		verdictOf(f, header)
 	}
 	ctx, m := table.WithMeter(context.Background())
-	apitest.Value(f(ctx, request(header)))(t)
+	apitest.Value(f(ctx, newRequest(header)))(t)
 	if u := m.Usage(); u.WriteUnits != 0 || u.RoundTrips != 1 {
 		t.Errorf("a refusal costs %+v", u)
 	}
@@ -156,9 +156,9 @@ func TestWhenTheStoreFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			fx := apitest.New(t)
-			header := enter(fx, org)
+			header := enterOrg(fx, org)
 			fx.Table = table.NewFaultyStore(fx.Table, fx.Clock, c.fault)
-			got, err := ask(Handler(fx.Platform), header)
+			got, err := askFunction(Handler(fx.Platform), header)
 			switch {
 			case c.want == "error":
 				if err == nil || errors.Is(err, errUnauthorized) || !fault.Is(err, fault.Unavailable) {

@@ -6,27 +6,27 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// Request is what API Gateway tells an authorizer of type REQUEST.
+// Request is the input of an authorizer of type REQUEST.
 type Request = events.APIGatewayCustomAuthorizerRequestTypeRequest
 
-// organisationHeader lets a personal access token, which names no organization, say in which one it works.
+// organisationHeader is the header that names the organization for a personal access token, which contains none.
 const organisationHeader = "X-Organisation-Id"
 
-// bearerToken takes the credential from the one Authorization header of a request. Two are none: it is not for us to choose.
+// bearerToken returns the credential from the only Authorization header of a request. Two headers are refused.
 func bearerToken(r *Request) (string, error) {
 	vs := headerValues(r, "Authorization")
 	if len(vs) != 1 {
-		return "", refuse("not one Authorization header")
+		return "", refuseRequest("not one Authorization header")
 	}
 	scheme, token, _ := strings.Cut(vs[0], " ")
 	if !strings.EqualFold(scheme, "Bearer") || token == "" {
-		return "", refuse("no bearer token")
+		return "", refuseRequest("no bearer token")
 	}
 	return token, nil
 }
 
-// headerValues returns those of a header under all spellings of its name: HTTP/2 has another one than HTTP/1.1, and a client can send
-// both.
+// headerValues returns the values of a header under all spellings of its name. HTTP/2 spells names differently from
+// HTTP/1.1, and a client can send both.
 func headerValues(r *Request, name string) []string {
 	var out []string
 	for spelling, vs := range r.MultiValueHeaders {

@@ -9,8 +9,8 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// identifyBySession finds out who holds the access token of a session: it reads session, user and membership in one round trip, and
-// refuses what is over in any of them. The organization is the token's; no header changes it.
+// identifyBySession returns the holder of a session's access token. It reads session, user and membership in one
+// round trip, and refuses an ended one. The organization is the token's; no header changes it.
 func (a *authorizer) identifyBySession(ctx context.Context, token string) (identity.Caller, error) {
 	c, err := a.Tokens.Verify(ctx, token)
 	if err != nil {
@@ -37,24 +37,24 @@ func (a *authorizer) identifyBySession(ctx context.Context, token string) (ident
 	}, err
 }
 
-// checkSession returns the session of a token, and refuses a session that is over, not the token's user's, not one for the token's organization, or older than what
-// ended all sessions of the user, or of everybody.
+// checkSession returns the session of a token. It refuses a session that has ended, that belongs to another user or
+// organization, or that is older than an event that ended all sessions of the user or of the service.
 func (a *authorizer) checkSession(c token.Claims, row table.Item, u identity.User) (identity.Session, error) {
 	if row.Data == nil {
-		return identity.Session{}, refuse("no such session")
+		return identity.Session{}, refuseRequest("no such session")
 	}
 	s, err := a.rows.sessions.Of(row.Data)
 	switch {
 	case err != nil:
 		return s, fmt.Errorf("read session %s: %w", c.Session, err)
 	case s.State != identity.SessionLive || s.User != c.User || s.Absolute <= a.Clock.Now().Unix():
-		return s, refuse("session " + s.ID + " is over")
+		return s, refuseRequest("session " + s.ID + " is over")
 	case s.Epoch != u.Epoch || u.Disabled:
-		return s, refuse("sessions of " + u.ID + " were ended")
+		return s, refuseRequest("sessions of " + u.ID + " were ended")
 	case s.Created.Before(a.Settings.Epoch):
-		return s, refuse("session " + s.ID + " is of before the store was restored")
+		return s, refuseRequest("session " + s.ID + " is of before the store was restored")
 	case s.SSO != "" && s.SSO != c.Org:
-		return s, refuse("session " + s.ID + " works in " + s.SSO + " only")
+		return s, refuseRequest("session " + s.ID + " works in " + s.SSO + " only")
 	}
 	return s, nil
 }
@@ -74,7 +74,7 @@ func (a *authorizer) readRows(ctx context.Context, keys ...table.Key) (map[table
 
 func (a *authorizer) decodeLiveUser(row table.Item) (identity.User, error) {
 	if row.Data == nil {
-		return identity.User{}, refuse("no such user")
+		return identity.User{}, refuseRequest("no such user")
 	}
 	u, err := a.rows.users.Of(row.Data)
 	if err != nil {

@@ -18,9 +18,9 @@ func TestPolicies_WhoHasATargetScaledNeedsActionsExecuteOnIt(t *testing.T) {
 	tuner := apitest.Caller(apitest.Org, "tom", tuning)
 	other := apitest.Caller(apitest.Org, "tom", tuning, "actions:execute resource:res_01k00000000000000000000009")
 	actor := apitest.Caller(apitest.Org, "tom", tuning, "actions:execute resource:"+found[0].ID)
-	f.Call(tuner, "POST /autoscaler-policies", f.body(cloud.AWSASG, 0)).Want(403, "actions:execute")
-	f.Call(other, "POST /autoscaler-policies", f.body(cloud.AWSASG, 0)).Want(403, "actions:execute", uid)
-	p := apitest.Data[AutoscalerPolicy](f.Call(actor, "POST /autoscaler-policies", f.body(cloud.AWSASG, 0)))
+	f.Call(tuner, "POST /autoscaler-policies", f.policyBody(cloud.AWSASG, 0)).Want(403, "actions:execute")
+	f.Call(other, "POST /autoscaler-policies", f.policyBody(cloud.AWSASG, 0)).Want(403, "actions:execute", uid)
+	p := apitest.Data[AutoscalerPolicy](f.Call(actor, "POST /autoscaler-policies", f.policyBody(cloud.AWSASG, 0)))
 	path := "/autoscaler-policies/" + p.ID
 	f.Call(tuner, "PUT "+path, `{"name":"Shop"}`).Want(200)
 	f.Call(tuner, "PUT "+path, `{"mode":"autopilot"}`).Want(403)

@@ -7,17 +7,17 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// maxNote is how many bytes of a failure a policy and its log keep.
+// maxNote is how many bytes of an error text a policy and its log keep.
 const maxNote = 500
 
-// account reads the account of a policy; one that is gone cannot be reached.
-func (s *service) account(ctx context.Context, p autoscaling.Policy) (inventory.Account, error) {
+// readAccount reads the account of a policy. A deleted account cannot be reached.
+func (s *service) readAccount(ctx context.Context, p readiness.Policy) (inventory.Account, error) {
 	a, err := s.inventory.ReadAccount(ctx, identity.CallerOrg(ctx), p.CloudAccountID)
 	if fault.Is(err, fault.NotFound) {
 		return a, fault.NewWithCause(fault.Conflict, err, "cloud account %s of autoscaler policy %s is not connected "+
@@ -26,20 +26,21 @@ func (s *service) account(ctx context.Context, p autoscaling.Policy) (inventory.
 	return a, err
 }
 
-// ask asks the cloud how a target is scaled.
-func (s *service) ask(ctx context.Context, t autoscaling.Target, a inventory.Account) (cloud.Autoscaling, error) {
-	return s.call(ctx, inventory.AskAutoscaling, a,
+// askScaling asks the cloud for the current scaling of a target.
+func (s *service) askScaling(ctx context.Context, t readiness.PolicyTarget, a inventory.Account) (cloud.Autoscaling,
+	error) {
+	return s.callConnector(ctx, inventory.AskAutoscaling, a,
 		inventory.AutoscalingQuestion{Type: t.Type, Region: t.Region, UID: t.UID})
 }
 
-// set has the cloud scale a target so, and tells how it is then.
-func (s *service) set(ctx context.Context, t autoscaling.Target, a inventory.Account,
+// setScaling asks the cloud to set the scaling of a target, and returns the scaling afterwards.
+func (s *service) setScaling(ctx context.Context, t readiness.PolicyTarget, a inventory.Account,
 	want cloud.Autoscaling) (cloud.Autoscaling, error) {
-	return s.call(ctx, inventory.AskSetAutoscaling, a,
+	return s.callConnector(ctx, inventory.AskSetAutoscaling, a,
 		inventory.AutoscalingQuestion{Type: t.Type, Region: t.Region, UID: t.UID, Want: want})
 }
 
-func (s *service) call(ctx context.Context, ask string, a inventory.Account,
+func (s *service) callConnector(ctx context.Context, ask string, a inventory.Account,
 	of inventory.AutoscalingQuestion) (cloud.Autoscaling, error) {
 	q := inventory.Question{Ask: ask, Org: identity.CallerOrg(ctx), Account: a, Autoscaling: of}
 	var got cloud.Autoscaling
@@ -53,49 +54,49 @@ func (s *service) call(ctx context.Context, ask string, a inventory.Account,
 	return got, fault.Wrap("ask how "+of.UID+" is scaled", err)
 }
 
-func (s *service) apply(ctx context.Context, in *PolicyInput) (AutoscalerPolicy, error) {
-	p, err := s.read(ctx, writing, in.PolicyID)
+func (s *service) applyNow(ctx context.Context, in *PolicyInput) (AutoscalerPolicy, error) {
+	p, err := s.readPolicy(ctx, writing, in.PolicyID)
 	if err != nil {
 		return AutoscalerPolicy{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: p.ID, Before: newPolicy(p)})
-	account, err := s.account(ctx, p)
+	account, err := s.readAccount(ctx, p)
 	if err != nil {
 		return AutoscalerPolicy{}, err
 	}
-	p, err = s.bring(ctx, p, account)
+	p, err = s.applyPolicy(ctx, p, account)
 	audit.NoteChange(ctx, audit.Change{After: newPolicy(p)})
 	return newPolicy(p), err
 }
 
-// autopilot applies a policy that is applied whenever it is written. That it could not be is told by its status.
-func (s *service) autopilot(ctx context.Context, p autoscaling.Policy, a inventory.Account) (autoscaling.Policy,
+// autopilot applies a policy that is applied after each write. A failure is shown by its status only.
+func (s *service) autopilot(ctx context.Context, p readiness.Policy, a inventory.Account) (readiness.Policy,
 	error) {
-	if p.Mode != autoscaling.Autopilot || p.Status == autoscaling.Paused {
+	if p.Mode != readiness.Autopilot || p.Status == readiness.PolicyPaused {
 		return p, nil
 	}
-	done, err := s.bring(ctx, p, a)
-	if err != nil && done.Status == autoscaling.Failed {
+	done, err := s.applyPolicy(ctx, p, a)
+	if err != nil && done.Status == readiness.PolicyFailed {
 		return done, nil
 	}
 	return done, err
 }
 
 // checkActs refuses a caller who may not act on the target of a policy.
-func (s *service) checkActs(ctx context.Context, p autoscaling.Policy) error {
+func (s *service) checkActs(ctx context.Context, p readiness.Policy) error {
 	return execution.CheckMayAct(ctx, s.inventory, "the policy", p.Target.UID)
 }
 
-// allowed returns why a policy may not be applied.
-func allowed(p autoscaling.Policy, a inventory.Account) error {
+// checkApplicable returns why a policy may not be applied, or nil.
+func checkApplicable(p readiness.Policy, a inventory.Account) error {
 	switch {
 	case p.PlanID != "":
-		return autoscaling.HeldBy(p)
-	case p.Mode == autoscaling.Monitor:
+		return readiness.PolicyHeldBy(p)
+	case p.Mode == readiness.Monitor:
 		return fault.New(fault.Conflict,
 			"mode: autoscaler policy %s is in mode monitor, which only watches: change it to recommend or autopilot",
 			p.ID)
-	case p.Status == autoscaling.Paused:
+	case p.Status == readiness.PolicyPaused:
 		return fault.New(fault.Conflict, "autoscaler policy %s is paused: resume it first", p.ID)
 	case a.ReadOnly():
 		return fault.New(fault.Denied,
@@ -105,8 +106,8 @@ func allowed(p autoscaling.Policy, a inventory.Account) error {
 	return nil
 }
 
-// connected refuses an account that is disconnected, or that its organization excludes.
-func connected(a inventory.Account) error {
+// checkConnected refuses an account that is disconnected or excluded by the organization.
+func checkConnected(a inventory.Account) error {
 	if why := a.Disconnection(); why != "" {
 		return fault.New(fault.Conflict,
 			"cloud account %s cannot be acted on: %s; connect it again, or discover it when its credentials work again",
@@ -115,12 +116,13 @@ func connected(a inventory.Account) error {
 	return nil
 }
 
-// bring scales the target as the policy says, which nobody else does meanwhile. It returns the policy as it is then.
-func (s *service) bring(ctx context.Context, p autoscaling.Policy, a inventory.Account) (autoscaling.Policy, error) {
+// applyPolicy scales the target as the policy says, under an exclusive claim. It returns the policy after that.
+func (s *service) applyPolicy(ctx context.Context, p readiness.Policy, a inventory.Account) (readiness.Policy,
+	error) {
 	if err := s.checkActs(ctx, p); err != nil {
 		return p, err
 	}
-	if err := allowed(p, a); err != nil {
+	if err := checkApplicable(p, a); err != nil {
 		return p, err
 	}
 	want, asking := p.Wanted(), p
@@ -132,39 +134,40 @@ func (s *service) bring(ctx context.Context, p autoscaling.Policy, a inventory.A
 	live, err := s.askRunning(ctx, p, a)
 	if err != nil {
 		claimed.Asked = p.Asked // nothing was asked for
-		return s.refused(ctx, claimed, nil, err)
+		return s.recordRefusal(ctx, claimed, nil, err)
 	}
-	got, err := s.set(ctx, p.Target, a, want)
+	got, err := s.setScaling(ctx, p.Target, a, want)
 	if err != nil {
-		return s.refused(ctx, claimed, &live, err)
+		return s.recordRefusal(ctx, claimed, &live, err)
 	}
 	next, by := claimed, identity.CallerFrom(ctx).Email
-	next.Status, next.Note, next.AppliedAt, next.Applied, next.Asked = autoscaling.Active, "", s.p.Clock.Now(),
+	next.Status, next.Note, next.AppliedAt, next.Applied, next.Asked = readiness.PolicyActive, "", s.p.Clock.Now(),
 		withoutNative(got), nil
-	log := append(drift(p, live), autoscaling.Entry{Kind: autoscaling.LogApplied, By: by, Before: &live, After: &got})
+	log := append(driftOf(p, live), readiness.PolicyEntry{Kind: readiness.LogApplied, By: by, Before: &live, After: &got})
 	return s.store.Save(context.WithoutCancel(ctx), identity.CallerOrg(ctx), claimed, next, log...)
 }
 
-// askRunning asks the cloud how the target of a policy is scaled, and refuses one that has 0 instances or whose account is disconnected.
-func (s *service) askRunning(ctx context.Context, p autoscaling.Policy, a inventory.Account) (cloud.Autoscaling,
+// askRunning asks the cloud for the scaling of a policy's target. It refuses a target with 0 instances and a
+// disconnected account.
+func (s *service) askRunning(ctx context.Context, p readiness.Policy, a inventory.Account) (cloud.Autoscaling,
 	error) {
-	if err := connected(a); err != nil {
+	if err := checkConnected(a); err != nil {
 		return cloud.Autoscaling{}, err
 	}
-	live, err := s.ask(ctx, p.Target, a)
+	live, err := s.askScaling(ctx, p.Target, a)
 	if err == nil {
-		err = autoscaling.CheckRunning(p.Target.UID, live)
+		err = readiness.CheckRunning(p.Target.UID, live)
 	}
 	return live, err
 }
 
-// refused notes that a policy could not be applied, and returns why.
-func (s *service) refused(ctx context.Context, claimed autoscaling.Policy, live *cloud.Autoscaling,
-	why error) (autoscaling.Policy, error) {
+// recordRefusal records that a policy could not be applied, and returns the reason as an error.
+func (s *service) recordRefusal(ctx context.Context, claimed readiness.Policy, live *cloud.Autoscaling,
+	why error) (readiness.Policy, error) {
 	next := claimed
-	next.Status, next.Note = autoscaling.Failed, fault.Message(why)
+	next.Status, next.Note = readiness.PolicyFailed, fault.Message(why)
 	next.Note = next.Note[:min(len(next.Note), maxNote)]
-	e := autoscaling.Entry{Kind: autoscaling.LogRefused, By: identity.CallerFrom(ctx).Email, Message: next.Note,
+	e := readiness.PolicyEntry{Kind: readiness.LogRefused, By: identity.CallerFrom(ctx).Email, Message: next.Note,
 		Before: live}
 	saved, err := s.store.Save(context.WithoutCancel(ctx), identity.CallerOrg(ctx), claimed, next, e)
 	if err != nil {
@@ -178,8 +181,9 @@ func withoutNative(a cloud.Autoscaling) *cloud.Autoscaling {
 	return &a
 }
 
-// drift returns what somebody else has changed since the policy was applied; nothing when it never was. The present size is the rule's to change.
-func drift(p autoscaling.Policy, live cloud.Autoscaling) []autoscaling.Entry {
+// driftOf returns the changes made by others since the policy was last applied, or nothing if it never was. The
+// current size does not count, because the scaling rule changes it.
+func driftOf(p readiness.Policy, live cloud.Autoscaling) []readiness.PolicyEntry {
 	if p.Applied == nil {
 		return nil
 	}
@@ -188,20 +192,20 @@ func drift(p autoscaling.Policy, live cloud.Autoscaling) []autoscaling.Entry {
 	if was.IsMetBy(live) && live.IsMetBy(was) {
 		return nil
 	}
-	return []autoscaling.Entry{{Kind: autoscaling.LogDrifted,
+	return []readiness.PolicyEntry{{Kind: readiness.LogDrifted,
 		Message: "somebody else has changed it since it was applied", Before: p.Applied, After: &live}}
 }
 
-func (s *service) pause(ctx context.Context, in *PolicyInput) (AutoscalerPolicy, error) {
-	p, err := s.read(ctx, writing, in.PolicyID)
-	if err != nil || p.Status == autoscaling.Paused {
+func (s *service) pausePolicy(ctx context.Context, in *PolicyInput) (AutoscalerPolicy, error) {
+	p, err := s.readPolicy(ctx, writing, in.PolicyID)
+	if err != nil || p.Status == readiness.PolicyPaused {
 		return newPolicy(p), err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: p.ID, Before: newPolicy(p)})
 	next := p
-	next.Status, next.Note, next.UpdatedAt = autoscaling.Paused, "", s.p.Clock.Now()
+	next.Status, next.Note, next.UpdatedAt = readiness.PolicyPaused, "", s.p.Clock.Now()
 	next, err = s.store.Save(ctx, identity.CallerOrg(ctx), p, next,
-		autoscaling.Entry{Kind: autoscaling.LogPaused, By: identity.CallerFrom(ctx).Email})
+		readiness.PolicyEntry{Kind: readiness.LogPaused, By: identity.CallerFrom(ctx).Email})
 	if err != nil {
 		return AutoscalerPolicy{}, err
 	}
@@ -209,35 +213,35 @@ func (s *service) pause(ctx context.Context, in *PolicyInput) (AutoscalerPolicy,
 	return newPolicy(next), nil
 }
 
-func (s *service) resume(ctx context.Context, in *PolicyInput) (AutoscalerPolicy, error) {
-	p, err := s.read(ctx, writing, in.PolicyID)
+func (s *service) resumePolicy(ctx context.Context, in *PolicyInput) (AutoscalerPolicy, error) {
+	p, err := s.readPolicy(ctx, writing, in.PolicyID)
 	if err != nil {
 		return AutoscalerPolicy{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: p.ID, Before: newPolicy(p)})
 	if p.PlanID != "" {
-		return AutoscalerPolicy{}, autoscaling.HeldBy(p)
+		return AutoscalerPolicy{}, readiness.PolicyHeldBy(p)
 	}
-	if p.Mode != autoscaling.Monitor {
+	if p.Mode != readiness.Monitor {
 		err = s.checkActs(ctx, p)
 	}
 	if err != nil {
 		return AutoscalerPolicy{}, err
 	}
-	if p.Status == autoscaling.Paused {
+	if p.Status == readiness.PolicyPaused {
 		next := p
-		next.Status, next.UpdatedAt = autoscaling.Active, s.p.Clock.Now()
+		next.Status, next.UpdatedAt = readiness.PolicyActive, s.p.Clock.Now()
 		if p, err = s.store.Save(ctx, identity.CallerOrg(ctx), p, next,
-			autoscaling.Entry{Kind: autoscaling.LogResumed, By: identity.CallerFrom(ctx).Email}); err != nil {
+			readiness.PolicyEntry{Kind: readiness.LogResumed, By: identity.CallerFrom(ctx).Email}); err != nil {
 			return AutoscalerPolicy{}, err
 		}
 	}
-	if p.Mode != autoscaling.Monitor {
-		account, err := s.account(ctx, p)
+	if p.Mode != readiness.Monitor {
+		account, err := s.readAccount(ctx, p)
 		if err != nil {
 			return AutoscalerPolicy{}, err
 		}
-		if p, err = s.bring(ctx, p, account); err != nil {
+		if p, err = s.applyPolicy(ctx, p, account); err != nil {
 			return AutoscalerPolicy{}, err
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/foundation/displayname"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -19,9 +19,10 @@ import (
 
 const (
 	maxName = 128 // characters
-	// maxFound is how many bytes may be remembered to give a target back: a row holds 400,000.
+	// maxFound is the maximum size in bytes of the provider settings that are stored to restore a target. A row holds
+	// 400,000.
 	maxFound = 200_000
-	// usualTarget and usualCooldown are taken where neither the client nor the target says.
+	// usualTarget and usualCooldown are the defaults if neither the client nor the target has a value.
 	usualTarget   = 70  // percent
 	usualCooldown = 300 // seconds
 )
@@ -29,49 +30,49 @@ const (
 // NewAutoscalerPolicy is the body of POST /autoscaler-policies.
 type NewAutoscalerPolicy struct {
 	Name             string           `json:"name" minLength:"1" maxLength:"128"`
-	Mode             autoscaling.Mode `json:"mode,omitempty" enum:"monitor,recommend,autopilot" default:"recommend"`
+	Mode             readiness.Mode   `json:"mode,omitempty" enum:"monitor,recommend,autopilot" default:"recommend"`
 	CloudAccountID   string           `json:"cloudAccountID" maxLength:"64"`
 	Target           AutoscalerTarget `json:"target"`
 	Min              *int64           `json:"min,omitempty" doc:"As found when it is left out"`
 	Max              *int64           `json:"max,omitempty" doc:"As found when it is left out"`
-	Desired          *int64           `json:"desired,omitempty" doc:"As found when it is left out, no less than min and no more than max"`
+	Desired          *int64           `json:"desired,omitempty" doc:"Default: the current size, limited to min and max"`
 	TargetCPUPercent *int64           `json:"targetCPUPercent,omitempty" doc:"As found when it is left out, else 70"`
 	CooldownSeconds  *int64           `json:"cooldownSeconds,omitempty" doc:"As found when it is left out, else 300"`
 }
 
-func (s *service) create(ctx context.Context, in *struct{ Body NewAutoscalerPolicy }) (AutoscalerPolicy, error) {
+func (s *service) createPolicy(ctx context.Context, in *struct{ Body NewAutoscalerPolicy }) (AutoscalerPolicy, error) {
 	now := s.p.Clock.Now()
-	p := autoscaling.Policy{
-		ID: id.New("asp", now), Name: in.Body.Name, Mode: cmp.Or(in.Body.Mode, autoscaling.Recommend),
+	p := readiness.Policy{
+		ID: id.New("asp", now), Name: in.Body.Name, Mode: cmp.Or(in.Body.Mode, readiness.Recommend),
 		CloudAccountID: in.Body.CloudAccountID,
-		Status:         autoscaling.Active, CreatedAt: now, UpdatedAt: now,
+		Status:         readiness.PolicyActive, CreatedAt: now, UpdatedAt: now,
 	}
 	if err := execution.CheckActor(ctx); err != nil {
 		return AutoscalerPolicy{}, err
 	}
-	account, err := s.find(ctx, &p, in.Body.Target)
+	account, err := s.findTarget(ctx, &p, in.Body.Target)
 	if err == nil {
 		err = s.checkActs(ctx, p)
 	}
 	if err != nil {
 		return AutoscalerPolicy{}, err
 	}
-	if err := s.room(ctx, p); err != nil {
+	if err := s.checkRoom(ctx, p); err != nil {
 		return AutoscalerPolicy{}, err
 	}
-	if p.Found, err = s.adopt(ctx, p, account); err != nil {
+	if p.Found, err = s.adoptTarget(ctx, p, account); err != nil {
 		return AutoscalerPolicy{}, err
 	}
-	in.Body.fill(&p)
-	if err := check(&p, account); err != nil {
+	in.Body.fillIn(&p)
+	if err := checkPolicy(&p, account); err != nil {
 		return AutoscalerPolicy{}, err
 	}
-	adopted := autoscaling.Entry{Kind: autoscaling.LogAdopted, By: identity.CallerFrom(ctx).Email, After: &p.Found}
+	adopted := readiness.PolicyEntry{Kind: readiness.LogAdopted, By: identity.CallerFrom(ctx).Email, After: &p.Found}
 	held, err := inventory.HoldAccounts(identity.CallerOrg(ctx), []string{p.CloudAccountID})
 	if err != nil {
 		return AutoscalerPolicy{}, err
 	}
-	if p, err = s.store.Create(ctx, identity.CallerOrg(ctx), p, []autoscaling.Entry{adopted}, held...); err != nil {
+	if p, err = s.store.Create(ctx, identity.CallerOrg(ctx), p, []readiness.PolicyEntry{adopted}, held...); err != nil {
 		return AutoscalerPolicy{}, err
 	}
 	p, err = s.autopilot(ctx, p, account)
@@ -79,17 +80,16 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewAutoscalerPoli
 	return newPolicy(p), err
 }
 
-// find finds the target in the inventory, and its account.
-func (s *service) find(ctx context.Context, p *autoscaling.Policy, t AutoscalerTarget) (inventory.Account, error) {
-	r, account, err := s.resource(ctx, writing, p.CloudAccountID, t)
-	p.Target = autoscaling.Target{Type: r.Type, UID: r.UID, Region: r.Region}
+// findTarget finds the target in the inventory, and its account.
+func (s *service) findTarget(ctx context.Context, p *readiness.Policy, t AutoscalerTarget) (inventory.Account,
+	error) {
+	r, account, err := s.findResource(ctx, writing, p.CloudAccountID, t)
+	p.Target = readiness.PolicyTarget{Type: r.Type, UID: r.UID, Region: r.Region}
 	return account, err
 }
 
-// resource finds a resource of an account that the caller holds the policy on, and that account.
-//
-//nolint:revive // who asks, and for what
-func (s *service) resource(ctx context.Context, policy, accountID string, t AutoscalerTarget) (inventory.Listed,
+// findResource finds a resource of an account, and the account. The caller must hold the policy on the resource.
+func (s *service) findResource(ctx context.Context, policy, accountID string, t AutoscalerTarget) (inventory.Listed,
 	inventory.Account, error) {
 	c, none := identity.CallerFrom(ctx), inventory.Account{}
 	if !id.IsValid("ca", accountID) {
@@ -120,13 +120,14 @@ func (s *service) resource(ctx context.Context, policy, accountID string, t Auto
 	return found[i], account, err
 }
 
-// room refuses a policy too many, and one whose name or target is taken, before the cloud is asked.
-func (s *service) room(ctx context.Context, p autoscaling.Policy) error {
+// checkRoom refuses more policies than the maximum, and a policy whose name or target is taken, before the cloud is
+// asked.
+func (s *service) checkRoom(ctx context.Context, p readiness.Policy) error {
 	all, err := s.store.List(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return err
 	}
-	if err = autoscaling.CheckRoom(all); err != nil {
+	if err = readiness.CheckRoom(all); err != nil {
 		return err
 	}
 	for i := range all {
@@ -139,17 +140,18 @@ func (s *service) room(ctx context.Context, p autoscaling.Policy) error {
 	return nil
 }
 
-// adopt asks the cloud how the target is scaled now. A size of 0 is not adopted: it would be given back as what the target was.
-func (s *service) adopt(ctx context.Context, p autoscaling.Policy, account inventory.Account) (cloud.Autoscaling,
+// adoptTarget asks the cloud for the current scaling of the target. It refuses a size of 0, because the target would
+// later be restored to it.
+func (s *service) adoptTarget(ctx context.Context, p readiness.Policy, account inventory.Account) (cloud.Autoscaling,
 	error) {
-	found, err := s.ask(ctx, p.Target, account)
+	found, err := s.askScaling(ctx, p.Target, account)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return found, fault.NewWithCause(fault.Invalid, err, "target.uid: %s", fault.Message(err))
 	case err != nil:
 		return found, err
 	case found.RunsNothing():
-		return found, fault.Wrap("target.uid", autoscaling.CheckRunning(p.Target.UID, found))
+		return found, fault.Wrap("target.uid", readiness.CheckRunning(p.Target.UID, found))
 	case len(found.Native) > maxFound:
 		return found, fault.New(fault.Invalid, "target.uid: the scaling of %.300s takes %d bytes to remember; "+
 			"at most %d", p.Target.UID, len(found.Native), maxFound)
@@ -157,39 +159,39 @@ func (s *service) adopt(ctx context.Context, p autoscaling.Policy, account inven
 	return found, nil
 }
 
-// fill gives a policy what the client says, and what was found where it says nothing.
-func (n NewAutoscalerPolicy) fill(p *autoscaling.Policy) {
-	p.Min, p.Max = or(n.Min, p.Found.Min), or(n.Max, p.Found.Max)
-	p.Desired = or(n.Desired, min(max(p.Found.Desired, p.Min), p.Max))
-	p.TargetCPUPercent = or(n.TargetCPUPercent, or(p.Found.TargetCPUPercent, usualTarget))
-	p.CooldownSeconds = or(n.CooldownSeconds, or(p.Found.CooldownSeconds, usualCooldown))
+// fillIn copies the client's values to a policy, and the found values where the client sent none.
+func (n NewAutoscalerPolicy) fillIn(p *readiness.Policy) {
+	p.Min, p.Max = valueOr(n.Min, p.Found.Min), valueOr(n.Max, p.Found.Max)
+	p.Desired = valueOr(n.Desired, min(max(p.Found.Desired, p.Min), p.Max))
+	p.TargetCPUPercent = valueOr(n.TargetCPUPercent, valueOr(p.Found.TargetCPUPercent, usualTarget))
+	p.CooldownSeconds = valueOr(n.CooldownSeconds, valueOr(p.Found.CooldownSeconds, usualCooldown))
 }
 
-func or(v *int64, otherwise int64) int64 {
+func valueOr(v *int64, otherwise int64) int64 {
 	if v == nil {
 		return otherwise
 	}
 	return *v
 }
 
-// checkAll is check for a policy whose account is to be read.
-func (s *service) checkAll(ctx context.Context, p *autoscaling.Policy) (inventory.Account, error) {
-	account, err := s.account(ctx, *p)
+// checkAll reads the account of a policy and then calls checkPolicy.
+func (s *service) checkAll(ctx context.Context, p *readiness.Policy) (inventory.Account, error) {
+	account, err := s.readAccount(ctx, *p)
 	if err != nil {
 		return account, err
 	}
-	return account, check(p, account)
+	return account, checkPolicy(p, account)
 }
 
-// check brings the name into shape, and refuses sizes that contradict each other and a mode above what the account allows.
-func check(p *autoscaling.Policy, account inventory.Account) (err error) {
+// checkPolicy normalizes the name, and refuses contradictory sizes and a mode that the account does not allow.
+func checkPolicy(p *readiness.Policy, account inventory.Account) (err error) {
 	if p.Name, err = displayname.CleanName("name", p.Name, maxName); err != nil {
 		return err
 	}
 	if err := p.Wanted().Check(); err != nil {
 		return fault.NewWithCause(fault.Invalid, err, "%s", strings.TrimPrefix(err.Error(), "SetAutoscaling: "))
 	}
-	if p.Mode == autoscaling.Autopilot && account.ReadOnly() {
+	if p.Mode == readiness.Autopilot && account.ReadOnly() {
 		return fault.New(fault.Invalid,
 			"mode: autopilot is more than cloud account %s allows, which is read_only: send monitor or recommend, or "+
 				"make the account read_write", account.ID)

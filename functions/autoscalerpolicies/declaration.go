@@ -4,14 +4,13 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name: "autoscalerpolicies",
 	Access: rest.Access.With(table.Access{
@@ -21,7 +20,7 @@ var Declaration = platform.Declaration{
 			readiness.Partition, // whose plans name policies
 		},
 		Writes: []table.Partition{
-			autoscaling.Partition, readiness.ClaimPartition,
+			readiness.PolicyPartition, readiness.ClaimPartition,
 			inventory.AccountPartition, // counts that a policy names it
 		},
 	}),

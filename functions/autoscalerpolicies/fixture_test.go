@@ -23,7 +23,7 @@ var (
 // region is where the groups of the simulated account are.
 const region = "us-east-1"
 
-// fixture is an organization with an account of the simulated cloud, and what is scaled in it.
+// fixture is an organization with an account of the simulated cloud and its scalable groups.
 type fixture struct {
 	*apitest.Fixture
 	provider cloud.Provider
@@ -38,15 +38,15 @@ func newFixture(t *testing.T) *fixture {
 	f.Workers = lambdacall.Local{inventory.Connector: connector.Handler(f.Platform,
 		cloud.Providers{simulated.Name: f.provider})}
 	f.account = id.New("ca", f.Clock.Now())
-	f.connect(map[string]string{}, "read_write")
+	f.connectAccount(map[string]string{}, "read_write")
 	for _, kind := range append(cloud.AutoscaledTypes(), cloud.AWSEC2) {
-		f.discover(kind)
+		f.discoverKind(kind)
 	}
 	return f
 }
 
-// connect makes the account anew, with these settings besides.
-func (f *fixture) connect(settings map[string]string, level string) {
+// connectAccount makes the account anew, with these settings besides.
+func (f *fixture) connectAccount(settings map[string]string, level string) {
 	f.Helper()
 	all := map[string]string{"size": "200", "regions": region, "stopped": "0", "transitionSeconds": "0",
 		"kinds": "aws-ec2,aws-asg,aws-ecs,azure-vmss,gcp-mig,kubernetes-deployment"}
@@ -72,7 +72,7 @@ func (f *fixture) conn() cloud.Conn {
 	return c
 }
 
-func (f *fixture) discover(kind string) {
+func (f *fixture) discoverKind(kind string) {
 	f.Helper()
 	listed := kind
 	if kind != cloud.AWSEC2 && kind != cloud.AWSASG && kind != cloud.AWSECS {
@@ -98,8 +98,8 @@ func (f *fixture) discover(kind string) {
 	f.Must(err)
 }
 
-// body is of a policy for a group of a type, the nth; more replaces fields.
-func (f *fixture) body(kind string, n int, more ...map[string]any) map[string]any {
+// policyBody is of a policy for a group of a type, the nth; more replaces fields.
+func (f *fixture) policyBody(kind string, n int, more ...map[string]any) map[string]any {
 	f.Helper()
 	out := map[string]any{"name": kind, "cloudAccountID": f.account,
 		"target": map[string]any{"type": kind, "uid": f.byType[kind][n].UID}}
@@ -109,40 +109,41 @@ func (f *fixture) body(kind string, n int, more ...map[string]any) map[string]an
 	return out
 }
 
-// make makes a policy for an Auto Scaling group.
-func (f *fixture) make(more ...map[string]any) AutoscalerPolicy {
+// createPolicy makes a policy for an Auto Scaling group.
+func (f *fixture) createPolicy(more ...map[string]any) AutoscalerPolicy {
 	f.Helper()
-	return apitest.Data[AutoscalerPolicy](f.Call(ada, "POST /autoscaler-policies", f.body(cloud.AWSASG, 0, more...)))
+	return apitest.Data[AutoscalerPolicy](f.Call(ada, "POST /autoscaler-policies",
+		f.policyBody(cloud.AWSASG, 0, more...)))
 }
 
-// live asks the cloud how the target of a policy is scaled.
-func (f *fixture) live(p AutoscalerPolicy) cloud.Autoscaling {
+// liveScaling asks the cloud how the target of a policy is scaled.
+func (f *fixture) liveScaling(p AutoscalerPolicy) cloud.Autoscaling {
 	f.Helper()
 	got, err := f.conn().(cloud.Autoscaler).ReadAutoscaling(f.Context(), p.Target.Type, p.Target.Region, p.Target.UID)
 	f.Must(err)
 	return got
 }
 
-// change scales the target of a policy as somebody else does.
-func (f *fixture) change(p AutoscalerPolicy, to cloud.Autoscaling) {
+// changeScaling scales the target of a policy as somebody else does.
+func (f *fixture) changeScaling(p AutoscalerPolicy, to cloud.Autoscaling) {
 	f.Helper()
 	to.Native = nil
 	f.Must(f.conn().(cloud.Autoscaler).SetAutoscaling(f.Context(), p.Target.Type, p.Target.Region, p.Target.UID, to))
 }
 
-// do posts to a policy.
-func (f *fixture) do(p AutoscalerPolicy, verb string) apitest.Answer {
+// postVerb posts to a policy.
+func (f *fixture) postVerb(p AutoscalerPolicy, verb string) apitest.Answer {
 	f.Helper()
 	return f.Call(ada, "POST /autoscaler-policies/"+p.ID+"/"+verb, "{}")
 }
 
-func (f *fixture) get(p AutoscalerPolicy) AutoscalerPolicy {
+func (f *fixture) getPolicy(p AutoscalerPolicy) AutoscalerPolicy {
 	f.Helper()
 	return apitest.Data[AutoscalerPolicy](f.Call(ada, "GET /autoscaler-policies/"+p.ID))
 }
 
-// log returns the kinds of the entries of a policy, the oldest first.
-func (f *fixture) log(p AutoscalerPolicy) []AutoscalerEntry {
+// readLog returns the kinds of the entries of a policy, the oldest first.
+func (f *fixture) readLog(p AutoscalerPolicy) []AutoscalerEntry {
 	f.Helper()
 	type items struct {
 		Items []AutoscalerEntry `json:"items"`
@@ -155,13 +156,13 @@ func (f *fixture) log(p AutoscalerPolicy) []AutoscalerEntry {
 func (f *fixture) wantLog(p AutoscalerPolicy, kinds ...string) {
 	f.Helper()
 	var got []string
-	for _, e := range f.log(p) {
+	for _, e := range f.readLog(p) {
 		got = append(got, e.Kind)
 	}
 	f.Equal("log", apitest.JSON(got), apitest.JSON(kinds))
 }
 
-// calls counts what the cloud was told to change.
-func (f *fixture) calls() int {
+// countCalls counts the changes requested from the cloud.
+func (f *fixture) countCalls() int {
 	return simulated.CallsByMethod(f.provider, f.account)["SetAutoscaling"]
 }

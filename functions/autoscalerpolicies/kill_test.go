@@ -11,15 +11,15 @@ import (
 
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/killpoint"
 )
 
-// client asks for a policy, has it applied, and deletes it. Where a process of the API dies under a request, the client looks what became of it, waits
-// until nobody can be at it any more, and asks again.
+// client creates a policy, applies it, and deletes it. If a process of the API dies during a request, the client
+// reads the result, waits until no process can still be working on it, and asks again.
 type client struct {
 	*fixture
 	policy  AutoscalerPolicy
@@ -65,7 +65,7 @@ func (c *client) next(f *fixture) error {
 // create asks for the policy, and looks for one that an earlier request has made.
 func (c *client) create(f *fixture) error {
 	got := f.Call(ada, "POST /autoscaler-policies",
-		c.body(cloud.AWSASG, 0, larger, map[string]any{"mode": "autopilot"}))
+		c.policyBody(cloud.AWSASG, 0, larger, map[string]any{"mode": "autopilot"}))
 	if got.Status != http.StatusConflict {
 		err := c.answer(got, "created")
 		if err == nil {
@@ -93,22 +93,24 @@ func (c *client) answer(got apitest.Answer, done string) error {
 // state says how all is in the end.
 func (c *client) state() string {
 	c.Helper()
-	live := c.live(AutoscalerPolicy{Target: AutoscalerTarget{Type: cloud.AWSASG, UID: c.byType[cloud.AWSASG][0].UID,
+	live := c.liveScaling(AutoscalerPolicy{Target: AutoscalerTarget{Type: cloud.AWSASG,
+		UID:    c.byType[cloud.AWSASG][0].UID,
 		Region: region}})
-	left := apitest.Rows[autoscaling.Policy](c.Fixture, autoscaling.Key(apitest.Org, "").PK)
-	left = slices.DeleteFunc(left, func(p autoscaling.Policy) bool { return !strings.HasPrefix(p.ID, "asp_") })
+	left := apitest.Rows[readiness.Policy](c.Fixture, readiness.PolicyKey(apitest.Org, "").PK)
+	left = slices.DeleteFunc(left, func(p readiness.Policy) bool { return !strings.HasPrefix(p.ID, "asp_") })
 	return fmt.Sprintf("%s; %d policies; target as it was found: %v (%s)", c.done, len(left),
-		autoscaling.IsUntouched(live, c.found), apitest.JSON(live))
+		readiness.IsUntouched(live, c.found), apitest.JSON(live))
 }
 
-// A process of the API is killed at fifty random steps of a policy's creation, apply and deletion. The target is given back as it was found.
+// A process of the API is killed at fifty random steps of a policy's creation, apply and deletion. The target gets
+// its original scaling back.
 func TestPolicy_KilledAtFiftyStepsIsGivenBackAsItWasFound(t *testing.T) {
 	for name, applies := range map[string]bool{"applied once more": true, "deleted after its creation": false} {
 		t.Run(name, func(t *testing.T) {
 			killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
 				t.Helper()
 				c := &client{fixture: newFixture(t), applies: applies}
-				c.found = c.live(AutoscalerPolicy{Target: AutoscalerTarget{Type: cloud.AWSASG,
+				c.found = c.liveScaling(AutoscalerPolicy{Target: AutoscalerTarget{Type: cloud.AWSASG,
 					UID: c.byType[cloud.AWSASG][0].UID, Region: region}})
 				lives.Run(t, t.Context(), func(_ context.Context, p *killpoint.Process) error {
 					return c.run(c.process(p))
@@ -119,7 +121,8 @@ func TestPolicy_KilledAtFiftyStepsIsGivenBackAsItWasFound(t *testing.T) {
 	}
 }
 
-// An apply that has not said how it ended, for its process died or the cloud was slow, is given back only where it has taken effect.
+// An apply whose result is unknown, because its process died or the cloud was slow, is undone only if it has taken
+// effect.
 func TestRemove_GivesBackWhatAnApplyOfUnknownEndHasSet(t *testing.T) {
 	asked := cloud.Autoscaling{Min: 20, Max: 40, Desired: 30}
 	for name, c := range map[string]struct {
@@ -133,20 +136,21 @@ func TestRemove_GivesBackWhatAnApplyOfUnknownEndHasSet(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
-			p := f.make()
-			found := f.live(p)
-			f.Change(autoscaling.Key(apitest.Org, p.ID), table.Set("asked", asked))
+			p := f.createPolicy()
+			found := f.liveScaling(p)
+			f.Change(readiness.PolicyKey(apitest.Org, p.ID), table.Set("asked", asked))
 			if c.live != nil {
-				f.change(p, *c.live)
+				f.changeScaling(p, *c.live)
 			}
-			before := f.live(p)
+			before := f.liveScaling(p)
 			got := apitest.Data[DeletedAutoscalerPolicy](f.Call(ada, "DELETE /autoscaler-policies/"+p.ID))
 			want := before
 			if c.given {
 				want = found
 			}
-			if got.Restored != c.given || !autoscaling.IsUntouched(f.live(p), want) {
-				t.Errorf("given back %v; it has %s, want %s", got.Restored, apitest.JSON(f.live(p)), apitest.JSON(want))
+			if got.Restored != c.given || !readiness.IsUntouched(f.liveScaling(p), want) {
+				t.Errorf("given back %v; it has %s, want %s", got.Restored, apitest.JSON(f.liveScaling(p)),
+					apitest.JSON(want))
 			}
 		})
 	}

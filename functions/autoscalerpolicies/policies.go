@@ -9,16 +9,16 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// AutoscalerPolicy is an autoscaler policy as clients see it.
+// AutoscalerPolicy is the client's view of an autoscaler policy.
 type AutoscalerPolicy struct {
 	ID               string             `json:"id" example:"asp_01k6v0e4y0c2b7m9q8r5t3w1xz"`
 	Name             string             `json:"name"`
-	Mode             autoscaling.Mode   `json:"mode" enum:"monitor,recommend,autopilot"`
+	Mode             readiness.Mode     `json:"mode" enum:"monitor,recommend,autopilot"`
 	CloudAccountID   string             `json:"cloudAccountID"`
 	Target           AutoscalerTarget   `json:"target"`
 	Min              int64              `json:"min"`
@@ -36,14 +36,14 @@ type AutoscalerPolicy struct {
 	UpdatedAt        time.Time          `json:"updatedAt"`
 }
 
-// AutoscalerTarget is what a policy scales.
+// AutoscalerTarget is the target of a policy.
 type AutoscalerTarget struct {
 	Type   string `json:"type" enum:"aws-asg,aws-ecs,gcp-mig,azure-vmss,kubernetes-deployment"`
 	UID    string `json:"uid" minLength:"1" maxLength:"1024" doc:"Native id"`
 	Region string `json:"region" required:"false" maxLength:"64" doc:"That of the resource when it is left out"`
 }
 
-// AutoscalerScaling is how a target is scaled.
+// AutoscalerScaling is the scaling of a target.
 type AutoscalerScaling struct {
 	Min              int64  `json:"min"`
 	Max              int64  `json:"max"`
@@ -64,7 +64,7 @@ func newOptionalScaling(a *cloud.Autoscaling) *AutoscalerScaling {
 	return &out
 }
 
-func newPolicy(p autoscaling.Policy) AutoscalerPolicy {
+func newPolicy(p readiness.Policy) AutoscalerPolicy {
 	out := AutoscalerPolicy{
 		ID: p.ID, Name: p.Name, Mode: p.Mode, CloudAccountID: p.CloudAccountID, Target: AutoscalerTarget(p.Target),
 		Min: p.Min, Max: p.Max, Desired: p.Desired,
@@ -81,14 +81,14 @@ func newPolicy(p autoscaling.Policy) AutoscalerPolicy {
 
 type listInput struct {
 	rest.Page
-	rest.Sort[autoscaling.Policy, orders]
+	rest.Sort[readiness.Policy, orders]
 	CloudAccountID string   `query:"cloud_account_id" maxLength:"64" doc:"Only those of this account"`
-	Status         []string `query:"status" maxItems:"4" enum:"active,paused,error,held" doc:"Only those of these statuses"`
-	Mode           []string `query:"mode" maxItems:"3" enum:"monitor,recommend,autopilot" doc:"Only those of these modes"`
+	Status         []string `query:"status" maxItems:"4" enum:"active,paused,error,held" doc:"Only these statuses"`
+	Mode           []string `query:"mode" maxItems:"3" enum:"monitor,recommend,autopilot" doc:"Only these modes"`
 }
 
-func (s *service) list(ctx context.Context, in *listInput) (rest.List[AutoscalerPolicy], error) {
-	sees, err := s.sight(ctx, reading)
+func (s *service) listPolicies(ctx context.Context, in *listInput) (rest.List[AutoscalerPolicy], error) {
+	sees, err := s.targetSight(ctx, reading)
 	if err != nil {
 		return rest.List[AutoscalerPolicy]{}, err
 	}
@@ -96,7 +96,7 @@ func (s *service) list(ctx context.Context, in *listInput) (rest.List[Autoscaler
 	if err != nil {
 		return rest.List[AutoscalerPolicy]{}, err
 	}
-	all = slices.DeleteFunc(all, func(p autoscaling.Policy) bool {
+	all = slices.DeleteFunc(all, func(p readiness.Policy) bool {
 		return !sees(p.Target.UID) || in.CloudAccountID != "" && in.CloudAccountID != p.CloudAccountID ||
 			!rest.Among(in.Status, p.ToldStatus()) || !rest.Among(in.Mode, string(p.Mode))
 	})
@@ -104,8 +104,8 @@ func (s *service) list(ctx context.Context, in *listInput) (rest.List[Autoscaler
 	return rest.MapItems(rest.PageOf(all, in.Page), newPolicy), nil
 }
 
-// sight returns the test whether a resource, by its native id, is one that the caller holds the policy on.
-func (s *service) sight(ctx context.Context, policy string) (func(uid string) bool, error) {
+// targetSight returns a function that reports whether the caller holds the policy on the resource with a native ID.
+func (s *service) targetSight(ctx context.Context, policy string) (func(uid string) bool, error) {
 	c := identity.CallerFrom(ctx)
 	sets, err := s.inventory.ResourceSets(ctx, c.Org, c.Scopes(policy))
 	if err != nil {
@@ -114,36 +114,36 @@ func (s *service) sight(ctx context.Context, policy string) (func(uid string) bo
 	return sets[0].HasUID, nil
 }
 
-// read reads a policy of a target that the caller holds the policy on.
-func (s *service) read(ctx context.Context, policy, policyID string) (autoscaling.Policy, error) {
+// readPolicy reads an autoscaler policy on whose target the caller holds the given permission.
+func (s *service) readPolicy(ctx context.Context, policy, policyID string) (readiness.Policy, error) {
 	if !id.IsValid("asp", policyID) {
-		return autoscaling.Policy{}, autoscaling.Missing(policyID)
+		return readiness.Policy{}, readiness.MissingPolicy(policyID)
 	}
 	p, err := s.store.Get(ctx, identity.CallerOrg(ctx), policyID)
 	if err != nil {
 		return p, err
 	}
-	sees, err := s.sight(ctx, policy)
+	sees, err := s.targetSight(ctx, policy)
 	if err == nil && !sees(p.Target.UID) {
-		err = autoscaling.Missing(policyID)
+		err = readiness.MissingPolicy(policyID)
 	}
 	return p, err
 }
 
-func (s *service) get(ctx context.Context, in *PolicyInput) (AutoscalerPolicy, error) {
-	p, err := s.read(ctx, reading, in.PolicyID)
+func (s *service) getPolicy(ctx context.Context, in *PolicyInput) (AutoscalerPolicy, error) {
+	p, err := s.readPolicy(ctx, reading, in.PolicyID)
 	return newPolicy(p), err
 }
 
 // ChangedAutoscalerPolicy is the body of PUT /autoscaler-policies/{policyID}.
 type ChangedAutoscalerPolicy struct {
-	Name             rest.Patch[string]           `json:"name,omitzero" minLength:"1" maxLength:"128"`
-	Mode             rest.Patch[autoscaling.Mode] `json:"mode,omitzero" enum:"monitor,recommend,autopilot"`
-	Min              rest.Patch[int64]            `json:"min,omitzero"`
-	Max              rest.Patch[int64]            `json:"max,omitzero"`
-	Desired          rest.Patch[int64]            `json:"desired,omitzero"`
-	TargetCPUPercent rest.Patch[int64]            `json:"targetCPUPercent,omitzero"`
-	CooldownSeconds  rest.Patch[int64]            `json:"cooldownSeconds,omitzero"`
+	Name             rest.Patch[string]         `json:"name,omitzero" minLength:"1" maxLength:"128"`
+	Mode             rest.Patch[readiness.Mode] `json:"mode,omitzero" enum:"monitor,recommend,autopilot"`
+	Min              rest.Patch[int64]          `json:"min,omitzero"`
+	Max              rest.Patch[int64]          `json:"max,omitzero"`
+	Desired          rest.Patch[int64]          `json:"desired,omitzero"`
+	TargetCPUPercent rest.Patch[int64]          `json:"targetCPUPercent,omitzero"`
+	CooldownSeconds  rest.Patch[int64]          `json:"cooldownSeconds,omitzero"`
 }
 
 type updateInput struct {
@@ -151,22 +151,22 @@ type updateInput struct {
 	Body ChangedAutoscalerPolicy
 }
 
-func (s *service) update(ctx context.Context, in *updateInput) (AutoscalerPolicy, error) {
-	old, err := s.read(ctx, writing, in.PolicyID)
+func (s *service) updatePolicy(ctx context.Context, in *updateInput) (AutoscalerPolicy, error) {
+	old, err := s.readPolicy(ctx, writing, in.PolicyID)
 	if err != nil {
 		return AutoscalerPolicy{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: old.ID, Before: newPolicy(old)})
 	if old.PlanID != "" {
-		return AutoscalerPolicy{}, autoscaling.HeldBy(old)
+		return AutoscalerPolicy{}, readiness.PolicyHeldBy(old)
 	}
 	next := old
-	if err = in.Body.apply(&next); err != nil {
+	if err = in.Body.applyTo(&next); err != nil {
 		return AutoscalerPolicy{}, err
 	}
 	next.UpdatedAt = s.p.Clock.Now()
 	account, err := s.checkAll(ctx, &next)
-	if err == nil && next.Mode == autoscaling.Autopilot {
+	if err == nil && next.Mode == readiness.Autopilot {
 		err = s.checkActs(ctx, next) // before it is saved: it is applied at once, and again whenever it is resumed
 	}
 	if err != nil {
@@ -180,8 +180,8 @@ func (s *service) update(ctx context.Context, in *updateInput) (AutoscalerPolicy
 	return newPolicy(next), err
 }
 
-// apply changes the fields that were sent; none may be null.
-func (c ChangedAutoscalerPolicy) apply(to *autoscaling.Policy) error {
+// applyTo changes the fields that were sent. null is refused.
+func (c ChangedAutoscalerPolicy) applyTo(to *readiness.Policy) error {
 	for field, null := range map[string]bool{
 		"name": c.Name.Null, "mode": c.Mode.Null, "min": c.Min.Null, "max": c.Max.Null, "desired": c.Desired.Null,
 		"targetCPUPercent": c.TargetCPUPercent.Null, "cooldownSeconds": c.CooldownSeconds.Null,
@@ -216,8 +216,8 @@ type logsInput struct {
 	rest.Page
 }
 
-func (s *service) logs(ctx context.Context, in *logsInput) (rest.List[AutoscalerEntry], error) {
-	p, err := s.read(ctx, reading, in.PolicyID)
+func (s *service) listLogs(ctx context.Context, in *logsInput) (rest.List[AutoscalerEntry], error) {
+	p, err := s.readPolicy(ctx, reading, in.PolicyID)
 	if err != nil {
 		return rest.List[AutoscalerEntry]{}, err
 	}
@@ -225,7 +225,7 @@ func (s *service) logs(ctx context.Context, in *logsInput) (rest.List[Autoscaler
 	return rest.MapItems(rest.PageOf(all, in.Page), newEntry), err
 }
 
-func newEntry(e autoscaling.Entry) AutoscalerEntry {
+func newEntry(e readiness.PolicyEntry) AutoscalerEntry {
 	return AutoscalerEntry{e.ID, e.Kind, e.At, rest.Optional(e.By), rest.Optional(e.Message),
 		newOptionalScaling(e.Before), newOptionalScaling(e.After)}
 }

@@ -11,7 +11,7 @@ import (
 
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -25,24 +25,25 @@ func TestPolicies_FromAdoptionToRestore(t *testing.T) {
 	f := newFixture(t)
 	for _, kind := range cloud.AutoscaledTypes() {
 		t.Run(kind, func(t *testing.T) {
-			made := apitest.Data[AutoscalerPolicy](f.Call(ada, "POST /autoscaler-policies", f.body(kind, 0, larger)))
-			found := f.live(made)
-			if !id.IsValid("asp", made.ID) || made.Mode != autoscaling.Recommend || made.Status != "active" ||
+			made := apitest.Data[AutoscalerPolicy](f.Call(ada, "POST /autoscaler-policies",
+				f.policyBody(kind, 0, larger)))
+			found := f.liveScaling(made)
+			if !id.IsValid("asp", made.ID) || made.Mode != readiness.Recommend || made.Status != "active" ||
 				made.Target.Region != region || made.Applied != nil {
 				t.Fatalf("%+v", made)
 			}
 			f.Equal("found", apitest.JSON(made.Found), scaling(found))
-			f.Equal("read", apitest.JSON(f.get(made)), apitest.JSON(made))
-			applied := apitest.Data[AutoscalerPolicy](f.do(made, "apply"))
-			f.Equal("in the cloud", scaling(f.live(made)),
+			f.Equal("read", apitest.JSON(f.getPolicy(made)), apitest.JSON(made))
+			applied := apitest.Data[AutoscalerPolicy](f.postVerb(made, "apply"))
+			f.Equal("in the cloud", scaling(f.liveScaling(made)),
 				`{"min":20,"max":40,"desired":30,"targetCPUPercent":55,"cooldownSeconds":120}`)
-			f.Equal("applied", apitest.JSON(applied.Applied), scaling(f.live(made)))
+			f.Equal("applied", apitest.JSON(applied.Applied), scaling(f.liveScaling(made)))
 			f.wantLog(made, "adopted", "applied")
 			gone := apitest.Data[DeletedAutoscalerPolicy](f.Call(ada, "DELETE /autoscaler-policies/"+made.ID))
 			if gone.ID != made.ID || !gone.Restored || gone.Drift != nil {
 				t.Errorf("%+v", gone)
 			}
-			f.Equal("given back", string(f.live(made).Native), string(found.Native))
+			f.Equal("given back", string(f.liveScaling(made).Native), string(found.Native))
 			f.Call(ada, "GET /autoscaler-policies/"+made.ID).Want(http.StatusNotFound, made.ID)
 			f.Equal("audited", f.LastAudited(apitest.Org).Target, made.ID)
 		})
@@ -51,7 +52,7 @@ func TestPolicies_FromAdoptionToRestore(t *testing.T) {
 
 func TestPolicies_AreOfOneOrganization(t *testing.T) {
 	f := newFixture(t)
-	p := f.make()
+	p := f.createPolicy()
 	path := "/autoscaler-policies/" + p.ID
 	for _, request := range []string{"GET " + path, "PUT " + path, "DELETE " + path, "POST " + path + "/apply",
 		"POST " + path + "/pause", "POST " + path + "/resume", "GET " + path + "/logs"} {
@@ -59,19 +60,20 @@ func TestPolicies_AreOfOneOrganization(t *testing.T) {
 	}
 	f.Equal("of the other one",
 		apitest.Data[rest.List[AutoscalerPolicy]](f.Call(eve, "GET /autoscaler-policies")).Total, 0)
-	f.Call(eve, "POST /autoscaler-policies", f.body(cloud.AWSASG, 1)).Want(http.StatusBadRequest, "target.uid")
-	f.Call(eve, "GET /autoscaler-policies/smart-defaults?cloud_account_id="+f.account+"&target_type=aws-asg&target_uid="+p.Target.UID).Want(http.StatusNotFound, "target.uid")
+	f.Call(eve, "POST /autoscaler-policies", f.policyBody(cloud.AWSASG, 1)).Want(http.StatusBadRequest, "target.uid")
+	f.Call(eve, "GET /autoscaler-policies/smart-defaults?cloud_account_id="+f.account+
+		"&target_type=aws-asg&target_uid="+p.Target.UID).Want(http.StatusNotFound, "target.uid")
 	for _, request := range []string{"POST /autoscaler-policies", "PUT " + path, "DELETE " + path,
 		"POST " + path + "/apply", "POST " + path + "/pause", "POST " + path + "/resume"} {
-		f.Call(vic, request, f.body(cloud.AWSASG, 1)).Want(http.StatusForbidden)
+		f.Call(vic, request, f.policyBody(cloud.AWSASG, 1)).Want(http.StatusForbidden)
 	}
 	f.Equal("of a viewer", apitest.Data[AutoscalerPolicy](f.Call(vic, "GET "+path)).ID, p.ID)
 }
 
 func TestPolicies_AGrantOnAResourceIsForItsPolicyAlone(t *testing.T) {
 	f := newFixture(t)
-	p, other := f.make(),
-		apitest.Data[AutoscalerPolicy](f.Call(ada, "POST /autoscaler-policies", f.body(cloud.AWSECS, 0)))
+	p, other := f.createPolicy(),
+		apitest.Data[AutoscalerPolicy](f.Call(ada, "POST /autoscaler-policies", f.policyBody(cloud.AWSECS, 0)))
 	found, err := inventoryID(f, p.Target.UID)
 	f.Must(err)
 	sam := apitest.Caller(apitest.Org, "sam",
@@ -80,12 +82,12 @@ func TestPolicies_AGrantOnAResourceIsForItsPolicyAlone(t *testing.T) {
 	f.Call(sam, "POST /autoscaler-policies/"+p.ID+"/apply", "{}").Want(http.StatusOK)
 	f.Call(sam, "POST /autoscaler-policies/"+other.ID+"/apply", "{}").Want(http.StatusNotFound)
 	f.Call(sam, "GET /autoscaler-policies/"+other.ID).Want(http.StatusNotFound)
-	f.Call(sam, "POST /autoscaler-policies", f.body(cloud.GCPMIG, 0)).Want(http.StatusBadRequest, "target.uid")
+	f.Call(sam, "POST /autoscaler-policies", f.policyBody(cloud.GCPMIG, 0)).Want(http.StatusBadRequest, "target.uid")
 }
 
 func TestPolicies_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 	f := newFixture(t)
-	p := f.make()
+	p := f.createPolicy()
 	target := func(of map[string]any) map[string]any { return map[string]any{"target": of} }
 	uid := f.byType[cloud.AWSASG][1].UID
 	for i, c := range []struct {
@@ -114,7 +116,7 @@ func TestPolicies_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 		{map[string]any{"name": "AWS-asg"}, 409, "name", "AWS-asg"},
 		{target(map[string]any{"type": "aws-asg", "uid": p.Target.UID}), 409, "target.uid", p.ID},
 	} {
-		body := f.body(cloud.AWSASG, 1, map[string]any{"name": fmt.Sprint("p", i)}, c.change)
+		body := f.policyBody(cloud.AWSASG, 1, map[string]any{"name": fmt.Sprint("p", i)}, c.change)
 		f.Call(ada, "POST /autoscaler-policies", body).Want(c.status, c.field, c.value)
 	}
 	for _, body := range []string{`{"min":null}`, `{"mode":null}`, `{"name":null}`, `{"min":5000000}`, `{"desired":-4}`,
@@ -122,26 +124,26 @@ func TestPolicies_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 		f.Call(ada, "PUT /autoscaler-policies/"+p.ID, body).Want(http.StatusBadRequest)
 	}
 	f.Call(ada, "GET /autoscaler-policies/nonsense").Want(http.StatusNotFound, "nonsense")
-	f.Equal("unchanged", apitest.JSON(f.get(p)), apitest.JSON(p))
+	f.Equal("unchanged", apitest.JSON(f.getPolicy(p)), apitest.JSON(p))
 	f.Equal("of one policy", apitest.Data[rest.List[AutoscalerPolicy]](f.Call(ada, "GET /autoscaler-policies")).Total,
 		1)
-	f.Equal("calls that change something", f.calls(), 0)
+	f.Equal("calls that change something", f.countCalls(), 0)
 }
 
 func TestPolicies_WhatIsLeftOutIsAsFound(t *testing.T) {
 	f := newFixture(t)
-	p := f.make()
+	p := f.createPolicy()
 	f.Equal("sizes", fmt.Sprint(p.Min, p.Max, p.Desired, p.TargetCPUPercent, p.CooldownSeconds),
 		fmt.Sprint(p.Found.Min, p.Found.Max, p.Found.Desired, 70, 300))
 }
 
 func TestPolicies_ListFiltersAndPages(t *testing.T) {
 	f := newFixture(t)
-	a := f.make(map[string]any{"name": "b"})
+	a := f.createPolicy(map[string]any{"name": "b"})
 	f.Clock.Advance(time.Second)
 	b := apitest.Data[AutoscalerPolicy](f.Call(ada, "POST /autoscaler-policies",
-		f.body(cloud.AWSECS, 0, map[string]any{"name": "a", "mode": "monitor"})))
-	f.do(a, "pause").Want(http.StatusOK)
+		f.policyBody(cloud.AWSECS, 0, map[string]any{"name": "a", "mode": "monitor"})))
+	f.postVerb(a, "pause").Want(http.StatusOK)
 	for query, want := range map[string]string{
 		"": b.ID + " " + a.ID, "?sort_by=createdAt": a.ID + " " + b.ID, "?status=paused": a.ID, "?mode=monitor": b.ID,
 		"?limit=1&page=2":           a.ID,
@@ -159,51 +161,51 @@ func TestPolicies_ListFiltersAndPages(t *testing.T) {
 
 func TestPolicies_APlanThatHasThePolicyKeepsItsCapacity(t *testing.T) {
 	f := newFixture(t)
-	p := f.make(larger)
-	store := autoscaling.NewStore(f.Table, f.Clock)
+	p := f.createPolicy(larger)
+	store := readiness.NewPolicyStore(f.Table, f.Clock)
 	f.Must(f.Table.Transact(f.In(apitest.Org), store.Hold(apitest.Org, p.ID, "evt_1")))
-	held := f.get(p)
+	held := f.getPolicy(p)
 	f.Equal("status", held.Status, "held")
 	f.Equal("by", *held.HeldBy, "evt_1")
 	for _, verb := range []string{"apply", "resume"} {
-		f.do(p, verb).Want(http.StatusConflict, "evt_1")
+		f.postVerb(p, verb).Want(http.StatusConflict, "evt_1")
 	}
 	f.Call(ada, "PUT /autoscaler-policies/"+p.ID, `{"max":50}`).Want(http.StatusConflict, "evt_1")
 	f.Call(ada, "DELETE /autoscaler-policies/"+p.ID).Want(http.StatusConflict, "evt_1")
 	f.Call(ada, "DELETE /autoscaler-policies/"+p.ID+"?force=true").Want(http.StatusConflict, "evt_1")
-	f.Equal("calls that change something", f.calls(), 0)
+	f.Equal("calls that change something", f.countCalls(), 0)
 	f.Must(f.Table.Transact(f.In(apitest.Org), store.Release(apitest.Org, p.ID, "evt_1")))
-	f.do(p, "apply").Want(http.StatusOK)
+	f.postVerb(p, "apply").Want(http.StatusOK)
 }
 
 func TestPolicies_AreAtMostSoMany(t *testing.T) {
 	f := newFixture(t)
-	for i := range autoscaling.MaxPolicies {
-		p := autoscaling.Policy{ID: id.New("asp", f.Clock.Now()), Name: strconv.Itoa(i),
-			Target: autoscaling.Target{UID: strconv.Itoa(i)}}
-		it, err := table.NewItem(autoscaling.Key(apitest.Org, p.ID), p)
+	for i := range readiness.MaxPolicies {
+		p := readiness.Policy{ID: id.New("asp", f.Clock.Now()), Name: strconv.Itoa(i),
+			Target: readiness.PolicyTarget{UID: strconv.Itoa(i)}}
+		it, err := table.NewItem(readiness.PolicyKey(apitest.Org, p.ID), p)
 		f.Must(err)
 		f.Write(table.Put(it))
 	}
-	f.Call(ada, "POST /autoscaler-policies", f.body(cloud.AWSASG, 0)).Want(http.StatusBadRequest, "500")
+	f.Call(ada, "POST /autoscaler-policies", f.policyBody(cloud.AWSASG, 0)).Want(http.StatusBadRequest, "500")
 }
 
 // Of several that count the policies at the same moment, as many are added as there is room for.
 func TestPolicies_SeveralAtOnceAreNoMoreThanTheMost(t *testing.T) {
 	f := newFixture(t)
-	for i := range autoscaling.MaxPolicies - 1 {
-		p := autoscaling.Policy{ID: id.New("asp", f.Clock.Now()), Name: strconv.Itoa(i),
-			Target: autoscaling.Target{UID: strconv.Itoa(i)}}
-		f.Write(table.Put(apitest.Value(table.NewItem(autoscaling.Key(apitest.Org, p.ID), p))(f)))
+	for i := range readiness.MaxPolicies - 1 {
+		p := readiness.Policy{ID: id.New("asp", f.Clock.Now()), Name: strconv.Itoa(i),
+			Target: readiness.PolicyTarget{UID: strconv.Itoa(i)}}
+		f.Write(table.Put(apitest.Value(table.NewItem(readiness.PolicyKey(apitest.Org, p.ID), p))(f)))
 	}
 	const makers = 3
-	store := autoscaling.NewStore(apitest.Meet(f.Table, autoscaling.Key(apitest.Org, "").PK, makers), f.Clock)
+	store := readiness.NewPolicyStore(apitest.Meet(f.Table, readiness.PolicyKey(apitest.Org, "").PK, makers), f.Clock)
 	var wg sync.WaitGroup
 	errs := make([]error, makers)
 	for i := range errs {
 		wg.Go(func() {
 			name := "late " + strconv.Itoa(i)
-			p := autoscaling.Policy{ID: id.New("asp", f.Clock.Now()), Name: name, Target: autoscaling.Target{UID: name}}
+			p := readiness.Policy{ID: id.New("asp", f.Clock.Now()), Name: name, Target: readiness.PolicyTarget{UID: name}}
 			_, errs[i] = store.Create(f.In(apitest.Org), apitest.Org, p, nil)
 		})
 	}
@@ -216,8 +218,8 @@ func TestPolicies_SeveralAtOnceAreNoMoreThanTheMost(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	if all := apitest.Value(autoscaling.NewStore(f.Table, f.Clock).List(f.In(apitest.Org),
-		apitest.Org))(f); made != 1 || len(all) != autoscaling.MaxPolicies {
+	if all := apitest.Value(readiness.NewPolicyStore(f.Table, f.Clock).List(f.In(apitest.Org),
+		apitest.Org))(f); made != 1 || len(all) != readiness.MaxPolicies {
 		t.Errorf("%d are made, and there are %d", made, len(all))
 	}
 }

@@ -9,13 +9,13 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// measuredDays is how many days of measures a proposal is made of.
+// measuredDays is how many days of measurements a proposal is based on.
 const measuredDays = 14
 
 type suggestInput struct {
@@ -24,7 +24,7 @@ type suggestInput struct {
 	TargetUID      string `query:"target_uid" required:"true" minLength:"1" maxLength:"1024"`
 }
 
-// AutoscalerSuggestion is what is proposed for a policy.
+// AutoscalerSuggestion is the proposal for a policy.
 type AutoscalerSuggestion struct {
 	Target           AutoscalerTarget  `json:"target"`
 	Current          AutoscalerScaling `json:"current" doc:"As the cloud says now"`
@@ -38,40 +38,40 @@ type AutoscalerSuggestion struct {
 	CPU              *AutoscalerLoad   `json:"cpu" doc:"null when it is not known"`
 }
 
-// AutoscalerLoad is how busy the CPU of a target was, in whole percent, rounded up.
+// AutoscalerLoad is the CPU load of a target in whole percent, rounded up.
 type AutoscalerLoad struct {
 	Mean int64 `json:"mean"`
 	P95  int64 `json:"p95"`
 	Max  int64 `json:"max"`
 }
 
-func (s *service) suggest(ctx context.Context, in *suggestInput) (AutoscalerSuggestion, error) {
-	r, account, err := s.resource(ctx, reading, in.CloudAccountID,
+func (s *service) suggestScaling(ctx context.Context, in *suggestInput) (AutoscalerSuggestion, error) {
+	r, account, err := s.findResource(ctx, reading, in.CloudAccountID,
 		AutoscalerTarget{Type: in.TargetType, UID: in.TargetUID})
-	if fault.Is(err, fault.Invalid) { // a query that names what is not there
+	if fault.Is(err, fault.Invalid) { // the query names something that does not exist
 		err = fault.NewWithCause(fault.NotFound, err, "%s", fault.Message(err))
 	}
 	if err != nil {
 		return AutoscalerSuggestion{}, err
 	}
-	p := autoscaling.Policy{Target: autoscaling.Target{Type: r.Type, UID: r.UID, Region: r.Region}}
-	live, err := s.adopt(ctx, p, account)
+	p := readiness.Policy{Target: readiness.PolicyTarget{Type: r.Type, UID: r.UID, Region: r.Region}}
+	live, err := s.adoptTarget(ctx, p, account)
 	if err != nil {
 		return AutoscalerSuggestion{}, err
 	}
-	load, reason, err := s.load(ctx, r)
+	load, reason, err := s.readLoad(ctx, r)
 	if err != nil {
 		return AutoscalerSuggestion{}, err
 	}
-	out := propose(live, load)
+	out := proposeScaling(live, load)
 	if out.Target = AutoscalerTarget(p.Target); load == nil {
 		out.IsEstimated, out.EstimationReason = true, &reason
 	}
 	return out, nil
 }
 
-// load returns how busy a resource was; nil and why when that is not known.
-func (s *service) load(ctx context.Context, r inventory.Listed) (*AutoscalerLoad, string, error) {
+// readLoad returns the CPU load of a resource, or nil and the reason if it is not known.
+func (s *service) readLoad(ctx context.Context, r inventory.Listed) (*AutoscalerLoad, string, error) {
 	mean, most, ok := cpuMetrics(r.Type)
 	if !ok {
 		return nil, "the CPU of resources of type " + r.Type + " is not measured", nil
@@ -91,12 +91,12 @@ func (s *service) load(ctx context.Context, r inventory.Listed) (*AutoscalerLoad
 		if !known {
 			return nil, "fewer than 70 % of the hours of the last 14 days were measured", nil
 		}
-		values[i] = percent(m, v)
+		values[i] = wholePercent(m, v)
 	}
 	return &AutoscalerLoad{values[0], values[1], values[2]}, "", nil
 }
 
-// cpuMetrics returns the metrics of a type of which one averages the CPU of an hour, and the other tells its maximum.
+// cpuMetrics returns the metrics for the hourly average and the hourly maximum of the CPU of a type.
 func cpuMetrics(kind string) (mean, most cloud.Metric, ok bool) {
 	all := cloud.MetricsOf(kind)
 	of := func(name string) int {
@@ -109,30 +109,30 @@ func cpuMetrics(kind string) (mean, most cloud.Metric, ok bool) {
 	return all[i], all[j], true
 }
 
-// percent rounds a value up to whole percent; what lies within the noise of a float is not a percent more.
-func percent(m cloud.Metric, v float64) int64 {
+// wholePercent rounds a value up to whole percent. It ignores excess that lies within the precision of a float.
+func wholePercent(m cloud.Metric, v float64) int64 {
 	if strings.HasPrefix(m.Unit, "0..1") {
 		v *= 100
 	}
 	return int64(math.Ceil(v - 1e-6))
 }
 
-// propose makes a proposal of whole numbers alone.
-func propose(live cloud.Autoscaling, load *AutoscalerLoad) AutoscalerSuggestion {
-	t := or(live.TargetCPUPercent, usualTarget)
+// proposeScaling calculates a proposal with integer arithmetic only.
+func proposeScaling(live cloud.Autoscaling, load *AutoscalerLoad) AutoscalerSuggestion {
+	t := valueOr(live.TargetCPUPercent, usualTarget)
 	out := AutoscalerSuggestion{
 		Current: newScaling(live), Min: live.Min, Max: live.Max, Desired: live.Desired, TargetCPUPercent: t,
-		CooldownSeconds: or(live.CooldownSeconds, usualCooldown), CPU: load,
+		CooldownSeconds: valueOr(live.CooldownSeconds, usualCooldown), CPU: load,
 	}
 	if load == nil {
-		out.Max = max(live.Max, ceil(live.Desired*5, 4))
+		out.Max = max(live.Max, divideUp(live.Desired*5, 4))
 		return out
 	}
-	out.Min = max(1, ceil(live.Desired*load.Mean, t))
-	out.Desired = max(out.Min, ceil(live.Desired*load.P95, t))
-	out.Max = max(out.Desired, out.Min+1, ceil(live.Desired*load.Max*5, 4*t))
+	out.Min = max(1, divideUp(live.Desired*load.Mean, t))
+	out.Desired = max(out.Min, divideUp(live.Desired*load.P95, t))
+	out.Max = max(out.Desired, out.Min+1, divideUp(live.Desired*load.Max*5, 4*t))
 	return out
 }
 
-// ceil divides and rounds up.
-func ceil(a, b int64) int64 { return (a + b - 1) / b }
+// divideUp divides and rounds up.
+func divideUp(a, b int64) int64 { return (a + b - 1) / b }

@@ -92,7 +92,7 @@ func TestSuggest_IsWholeNumbersAlone(t *testing.T) {
 		{3, AutoscalerLoad{70, 70, 56}, "3 3 4"},             // exactly at the target: no more
 		{1000, AutoscalerLoad{80, 75, 90}, "1143 1143 1608"}, // a mean above the percentile cannot be, and does no harm
 	} {
-		got := propose(cloud.Autoscaling{Min: 1, Max: 9, Desired: c.desired}, &c.load)
+		got := proposeScaling(cloud.Autoscaling{Min: 1, Max: 9, Desired: c.desired}, &c.load)
 		if s := fmt.Sprint(got.Min, got.Desired, got.Max); s != c.want {
 			t.Errorf("%d at %+v: %s; want %s", c.desired, c.load, s, c.want)
 		}

@@ -3,7 +3,7 @@ package billing
 import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/archive"
@@ -16,9 +16,9 @@ var Declaration = platform.Declaration{
 	Name: "billing",
 	Access: rest.Access.With(table.Access{
 		Reads:  []table.Partition{inventory.AccountPartition, cost.Partition},
-		Writes: []table.Partition{billing.Partition, billing.UploadPartition, workqueue.Partition},
+		Writes: []table.Partition{billimport.Partition, billimport.UploadPartition, workqueue.Partition},
 	}),
-	Starts:  []string{billing.Machine, billing.UploadMachine},
+	Starts:  []string{billimport.Machine, billimport.UploadMachine},
 	Calls:   []string{archive.LinkWorker},
 	Samples: []string{"sync-status"},
 }

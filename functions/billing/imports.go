@@ -8,7 +8,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/table"
@@ -34,24 +34,24 @@ type StartedImport struct {
 
 // ImportedFile is the record of an uploaded file.
 type ImportedFile struct {
-	JobID          string             `json:"jobID"`
-	FileName       string             `json:"fileName"`
-	CloudAccountID string             `json:"cloudAccountID" doc:"The id of a cloud account; other: and its name of a vendor that is none"`
-	Provider       string             `json:"provider"`
-	Bytes          int64              `json:"bytes"`
-	Status         string             `json:"status" enum:"waiting,running,succeeded,failed" doc:"waiting: for the file"`
-	Rows           int64              `json:"rows" doc:"That were read; of a file that failed, up to the row that is wrong"`
-	Periods        []string           `json:"periods" doc:"The months that were replaced"`
-	Errors         []billing.RowError `json:"errors" doc:"What is wrong with the file; row 0 is the file as a whole. Nothing of it was imported then"`
-	CreatedAt      time.Time          `json:"createdAt"`
-	CompletedAt    *time.Time         `json:"completedAt"`
+	JobID          string                `json:"jobID"`
+	FileName       string                `json:"fileName"`
+	CloudAccountID string                `json:"cloudAccountID" doc:"The id of a cloud account; other: and its name of a vendor that is none"`
+	Provider       string                `json:"provider"`
+	Bytes          int64                 `json:"bytes"`
+	Status         string                `json:"status" enum:"waiting,running,succeeded,failed" doc:"waiting: for the file"`
+	Rows           int64                 `json:"rows" doc:"That were read; of a file that failed, up to the row that is wrong"`
+	Periods        []string              `json:"periods" doc:"The months that were replaced"`
+	Errors         []billimport.RowError `json:"errors" doc:"What is wrong with the file; row 0 is the file as a whole. Nothing of it was imported then"`
+	CreatedAt      time.Time             `json:"createdAt"`
+	CompletedAt    *time.Time            `json:"completedAt"`
 }
 
-func newImportedFile(u billing.Upload) ImportedFile {
+func newImportedFile(u billimport.Upload) ImportedFile {
 	return ImportedFile{
 		JobID: u.ID, FileName: u.FileName, CloudAccountID: u.AccountID, Provider: u.Provider, Bytes: u.Bytes,
 		Status: string(u.Status), Rows: u.Rows,
-		Periods: append([]string{}, u.Months...), Errors: append([]billing.RowError{}, u.Errors...),
+		Periods: append([]string{}, u.Months...), Errors: append([]billimport.RowError{}, u.Errors...),
 		CreatedAt:   u.CreatedAt,
 		CompletedAt: rest.Optional(u.CompletedAt),
 	}
@@ -61,10 +61,10 @@ type importInput struct{ Body NewImport }
 
 func (s *service) createImport(ctx context.Context, in *importInput) (StartedImport, error) {
 	org, now := identity.CallerOrg(ctx), s.p.Clock.Now()
-	u := billing.Upload{
+	u := billimport.Upload{
 		ID: id.New("job", now), FileName: fault.CleanText(in.Body.FileName, 200), Bytes: in.Body.Bytes,
-		Status:    billing.UploadWaiting,
-		CreatedAt: now, ExpiresAt: now.Add(billing.Uploading),
+		Status:    billimport.UploadWaiting,
+		CreatedAt: now, ExpiresAt: now.Add(billimport.Uploading),
 	}
 	if err := s.name(ctx, org, &u, in.Body); err != nil {
 		return StartedImport{}, err
@@ -73,11 +73,11 @@ func (s *service) createImport(ctx context.Context, in *importInput) (StartedImp
 	if err != nil {
 		return StartedImport{}, err
 	}
-	run := billing.Input{Org: org, JobID: u.ID, UploadID: u.ID}
+	run := billimport.Input{Org: org, JobID: u.ID, UploadID: u.ID}
 	if err = s.storeUpload(ctx, u, run); err != nil {
 		return StartedImport{}, err
 	}
-	billing.StartMachine(ctx, s.p, run)
+	billimport.StartMachine(ctx, s.p, run)
 	// without the address, which opens for whoever has it
 	audit.NoteChange(ctx, audit.Change{Target: u.ID, After: newImportedFile(u)})
 	job := rest.Job{JobID: u.ID, Status: string(u.Status), StatusURL: importsPath + "/" + u.ID}
@@ -87,14 +87,14 @@ func (s *service) createImport(ctx context.Context, in *importInput) (StartedImp
 var vendorName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 
 // name writes into the record whose bill the file is.
-func (s *service) name(ctx context.Context, org string, u *billing.Upload, b NewImport) error {
+func (s *service) name(ctx context.Context, org string, u *billimport.Upload, b NewImport) error {
 	switch {
 	case (b.Vendor == "") == (b.CloudAccountID == ""):
 		return fault.New(fault.Invalid, "vendor, cloudAccountID: exactly one of them says whose bill it is")
 	case b.Vendor != "" && !vendorName.MatchString(b.Vendor):
 		return fault.New(fault.Invalid, "vendor: %.64q has other characters than letters, digits, - and _", b.Vendor)
 	case b.Vendor != "":
-		u.Vendor, u.AccountID, u.Provider = b.Vendor, billing.VendorAccount(b.Vendor), billing.OtherProvider
+		u.Vendor, u.AccountID, u.Provider = b.Vendor, billimport.VendorAccount(b.Vendor), billimport.OtherProvider
 		return nil
 	}
 	a, err := table.Read[inventory.Account](ctx, s.p.Table, inventory.AccountKey(org, b.CloudAccountID))
@@ -106,11 +106,11 @@ func (s *service) name(ctx context.Context, org string, u *billing.Upload, b New
 }
 
 // address asks the worker where the file is to be put.
-func (s *service) address(ctx context.Context, org string, u billing.Upload) (billing.Address, error) {
-	var out billing.Address
+func (s *service) address(ctx context.Context, org string, u billimport.Upload) (billimport.Address, error) {
+	var out billimport.Address
 	call := map[string]any{
-		"task":  billing.AddressTask,
-		"input": billing.Question{Org: org, UploadID: u.ID, Bytes: u.Bytes, Until: u.ExpiresAt},
+		"task":  billimport.AddressTask,
+		"input": billimport.Question{Org: org, UploadID: u.ID, Bytes: u.Bytes, Until: u.ExpiresAt},
 	}
 	err := s.p.Workers.RunTask(ctx, archive.LinkWorker, call, &out)
 	return out, fault.Wrap("make the address of "+u.ID, err)
@@ -123,16 +123,16 @@ const (
 )
 
 // storeUpload stores a new upload with the work that imports it, when there is room for one more.
-func (s *service) storeUpload(ctx context.Context, u billing.Upload, run billing.Input) error {
-	put, err := billing.PutUpload(run.Org, u, table.Absent())
+func (s *service) storeUpload(ctx context.Context, u billimport.Upload, run billimport.Input) error {
+	put, err := billimport.PutUpload(run.Org, u, table.Absent())
 	if err != nil {
 		return err
 	}
-	work, err := billing.AddWork(run, u.CreatedAt)
+	work, err := billimport.AddWork(run, u.CreatedAt)
 	if err != nil {
 		return err
 	}
-	limited := table.LimitedList{PK: billing.UploadKey(run.Org, "").PK, Noun: "imports"}
+	limited := table.LimitedList{PK: billimport.UploadKey(run.Org, "").PK, Noun: "imports"}
 	return limited.Add(ctx, s.p.Table, func(take table.Write) error {
 		if err := s.checkRoom(ctx, run.Org); err != nil {
 			return err
@@ -166,9 +166,9 @@ func (s *service) checkRoom(ctx context.Context, org string) error {
 }
 
 // uploads reads all uploads, the newest first.
-func (s *service) uploads(ctx context.Context, org string) ([]billing.Upload, error) {
-	q := table.Query{PK: billing.UploadKey(org, "").PK, Prefix: "job_", Reverse: true, Limit: maxUploads}
-	all, _, err := table.ReadPage[billing.Upload](ctx, s.p.Table, q)
+func (s *service) uploads(ctx context.Context, org string) ([]billimport.Upload, error) {
+	q := table.Query{PK: billimport.UploadKey(org, "").PK, Prefix: "job_", Reverse: true, Limit: maxUploads}
+	all, _, err := table.ReadPage[billimport.Upload](ctx, s.p.Table, q)
 	return all, fault.Wrap("list imports of "+org, err)
 }
 
@@ -187,6 +187,6 @@ func (s *service) getImport(ctx context.Context, in *oneImportInput) (ImportedFi
 	if !id.IsValid("job", in.JobID) {
 		return ImportedFile{}, fault.New(fault.NotFound, "there is no import %.64q", in.JobID)
 	}
-	u, err := billing.ReadUpload(ctx, s.p.Table, identity.CallerOrg(ctx), in.JobID)
+	u, err := billimport.ReadUpload(ctx, s.p.Table, identity.CallerOrg(ctx), in.JobID)
 	return newImportedFile(u), err
 }

@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
@@ -37,7 +37,7 @@ func (s *service) listStatus(ctx context.Context, _ *noInput) ([]SyncEntry, erro
 	if err != nil {
 		return nil, err
 	}
-	entries, err := billing.ListEntries(ctx, s.p.Table, org)
+	entries, err := billimport.ListEntries(ctx, s.p.Table, org)
 	if err != nil {
 		return nil, err
 	}
@@ -71,14 +71,14 @@ func superseders(p *cost.Period) []string {
 	return slices.Compact(out)
 }
 
-func (s *service) entryOf(a *inventory.Account, e billing.Entry) SyncEntry {
+func (s *service) entryOf(a *inventory.Account, e billimport.Entry) SyncEntry {
 	status, message := e.StatusAt(s.p.Clock.Now(), a.CreatedAt)
-	return SyncEntry{a.ID, a.Provider, rest.Optional(e.LastSyncedAt), string(status), min(e.Months, billing.MaxMonths),
+	return SyncEntry{a.ID, a.Provider, rest.Optional(e.LastSyncedAt), string(status), min(e.Months, billimport.MaxMonths),
 		message, []string{}}
 }
 
 func (s *service) verify(ctx context.Context, _ *noInput) (rest.Job, error) {
-	r, err := billing.StartRun(ctx, s.p, identity.CallerOrg(ctx))
+	r, err := billimport.StartRun(ctx, s.p, identity.CallerOrg(ctx))
 	job := rest.Job{JobID: r.JobID, Status: "running", StatusURL: statusPath}
 	if err == nil {
 		audit.NoteChange(ctx, audit.Change{Target: r.JobID, After: job})

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -23,7 +23,7 @@ type session struct {
 	*worker
 	in      Share
 	account inventory.Account
-	entry   billing.Entry
+	entry   billimport.Entry
 	bills   cloud.Biller
 	until   time.Time
 }
@@ -51,7 +51,7 @@ func (w *worker) importAccount(ctx context.Context, in Share) (Share, error) {
 			return s.in, nil
 		}
 	}
-	if err = s.note(billing.Reachability, err); err != nil {
+	if err = s.note(billimport.Reachability, err); err != nil {
 		return in, err
 	}
 	if err = errors.Join(s.end(ctx, all), s.noteSynced(ctx)); err != nil || !s.entry.TriedAt.IsZero() {
@@ -63,7 +63,7 @@ func (w *worker) importAccount(ctx context.Context, in Share) (Share, error) {
 
 // begin notes that a run is at it.
 func (s *session) begin(ctx context.Context) error {
-	return billing.ChangeEntry(ctx, s.p.Table, s.in.Org, s.account.ID, func(e *billing.Entry) {
+	return billimport.ChangeEntry(ctx, s.p.Table, s.in.Org, s.account.ID, func(e *billimport.Entry) {
 		if e.JobID != s.in.JobID {
 			e.JobID, e.StartedAt = s.in.JobID, s.p.Clock.Now()
 		}
@@ -92,7 +92,7 @@ func (s *session) list(ctx context.Context) ([]cloud.Delivery, error) {
 // first returns the oldest month that is to be looked at.
 func (s *session) first() time.Time {
 	now := s.p.Clock.Now().UTC()
-	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(0, 1-billing.MaxMonths, 0)
+	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(0, 1-billimport.MaxMonths, 0)
 	for !s.in.Full && !s.entry.BackfilledAt.IsZero() && month.Before(now.AddDate(0, -1, 0)) &&
 		!s.entry.WantsAgain(month, now) {
 		month = month.AddDate(0, 1, 0)
@@ -126,7 +126,7 @@ func (s *session) importMonths(ctx context.Context, all []cloud.Delivery) (bool,
 }
 
 // note keeps what cannot be helped by trying again soon, the first of it; anything else is returned.
-func (s *session) note(step billing.Step, err error) error {
+func (s *session) note(step billimport.Step, err error) error {
 	e, told := errors.AsType[*cloud.Error](err)
 	switch {
 	case err == nil:
@@ -134,7 +134,7 @@ func (s *session) note(step billing.Step, err error) error {
 	case told && e.Class.Retryable(), !told && !fault.Is(err, fault.Invalid):
 		return err
 	case s.in.Failure == nil:
-		s.in.Failure = &billing.Failure{Step: step, Message: messageOf(err), At: s.p.Clock.Now()}
+		s.in.Failure = &billimport.Failure{Step: step, Message: messageOf(err), At: s.p.Clock.Now()}
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func messageOf(err error) string {
 
 // progress notes that a month is in.
 func (s *session) progress(ctx context.Context, month string) error {
-	return billing.ChangeEntry(ctx, s.p.Table, s.in.Org, s.account.ID, func(e *billing.Entry) {
+	return billimport.ChangeEntry(ctx, s.p.Table, s.in.Org, s.account.ID, func(e *billimport.Entry) {
 		if e.Looked == nil {
 			e.Looked = map[string]time.Time{}
 		}
@@ -162,16 +162,16 @@ func (s *session) progress(ctx context.Context, month string) error {
 }
 
 // forget drops the months that are not backfilled any more.
-func (s *session) forget(e *billing.Entry) {
+func (s *session) forget(e *billimport.Entry) {
 	oldest := s.p.Clock.Now().UTC()
-	oldest = time.Date(oldest.Year(), oldest.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(0, 1-billing.MaxMonths, 0)
+	oldest = time.Date(oldest.Year(), oldest.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(0, 1-billimport.MaxMonths, 0)
 	maps.DeleteFunc(e.Looked, func(month string, _ time.Time) bool { return month < oldest.Format("2006-01") })
 }
 
 // end notes how the run went.
 func (s *session) end(ctx context.Context, all []cloud.Delivery) error {
 	now := s.p.Clock.Now()
-	return billing.ChangeEntry(ctx, s.p.Table, s.in.Org, s.account.ID, func(e *billing.Entry) {
+	return billimport.ChangeEntry(ctx, s.p.Table, s.in.Org, s.account.ID, func(e *billimport.Entry) {
 		e.TriedAt, e.Failure, e.Notice, e.JobID = now, s.in.Failure, "", ""
 		for i := range all {
 			if e.DeliveredAt.Before(all[i].DeliveredAt) {

@@ -8,16 +8,16 @@ import (
 	"errors"
 	"time"
 
+	"lamplighter.dev/functions/billingsync/confined"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/bill"
-	"lamplighter.dev/shared/domain/bill/confined"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billfile"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/estimation"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
@@ -25,7 +25,7 @@ import (
 
 // Planned is the answer of the task plan: what is to be imported, or that it is too early to tell.
 type Planned struct {
-	billing.Input
+	billimport.Input
 	Done        bool    `json:"done"`
 	WaitSeconds int     `json:"waitSeconds"`
 	Shares      []Share `json:"shares"`
@@ -34,13 +34,13 @@ type Planned struct {
 // Share is the import of one account or upload: the input of the task import, and its answer. Gone are the months that need not be looked at
 // again, and Failure is what was wrong with one of them.
 type Share struct {
-	billing.Input
-	Full        bool             `json:"full,omitempty"` // every month is looked at
-	Gone        []string         `json:"gone,omitempty"`
-	Failure     *billing.Failure `json:"failure,omitempty"`
-	Notice      string           `json:"notice,omitempty"` // what differs and keeps no month from being imported
-	Done        bool             `json:"done"`
-	WaitSeconds int              `json:"waitSeconds"`
+	billimport.Input
+	Full        bool                `json:"full,omitempty"` // every month is looked at
+	Gone        []string            `json:"gone,omitempty"`
+	Failure     *billimport.Failure `json:"failure,omitempty"`
+	Notice      string              `json:"notice,omitempty"` // what differs and keeps no month from being imported
+	Done        bool                `json:"done"`
+	WaitSeconds int                 `json:"waitSeconds"`
 }
 
 type worker struct {
@@ -48,19 +48,19 @@ type worker struct {
 	clouds    inventory.Clouds
 	inventory *inventory.Store
 	costs     *cost.Store
-	rates     *estimation.Store // of currencies
-	read      billReader        // of files of unknown origin
+	rates     *pricing.Store // of currencies
+	read      billReader     // of files of unknown origin
 }
 
 // billReader is the type of bill.Read.
 type billReader func(
-	ctx context.Context, form cloud.BillForm, name string, r cloud.BillReader, take func(*focus.Charge) error,
-) (bill.Totals, error)
+	ctx context.Context, form cloud.BillForm, name string, r cloud.BillReader, take func(*bill.Charge) error,
+) (billfile.Totals, error)
 
 // newBillReader returns bill.Read, or the one that reads in a process of its own.
 func newBillReader(command []string) billReader {
 	if len(command) == 0 {
-		return bill.Read
+		return billfile.Read
 	}
 	return confined.New(command, confined.DefaultLimit).Read
 }
@@ -70,7 +70,7 @@ func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
 	w := &worker{
 		p: p, clouds: inventory.Clouds{Sealer: p.Sealer, Providers: providers}, inventory: inventory.New(p),
 		costs: cost.New(p),
-		rates: estimation.New(p, providers), read: newBillReader(p.Settings.BillReader),
+		rates: pricing.New(p, providers), read: newBillReader(p.Settings.BillReader),
 	}
 	return w.handle
 }
@@ -85,7 +85,7 @@ func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error)
 	if named.Task == "" {
 		return w.startDue(ctx)
 	}
-	c, err := workflow.ReadCall(billing.Worker, input)
+	c, err := workflow.ReadCall(billimport.Worker, input)
 	if err != nil {
 		return nil, err
 	}
@@ -107,12 +107,12 @@ func (w *worker) run(ctx context.Context, c workflow.Call) (any, error) {
 			return w.abandon(ctx, in, c.Error)
 		})
 	case "giveUp":
-		return workflow.RunTask(ctx, c, func(ctx context.Context, in billing.Input) (Planned, error) {
+		return workflow.RunTask(ctx, c, func(ctx context.Context, in billimport.Input) (Planned, error) {
 			return w.giveUp(ctx, in, c.Error)
 		})
 	case "finish":
-		return workflow.RunTask(ctx, c, func(ctx context.Context, in billing.Input) (Planned, error) {
-			return Planned{Input: in, Done: true}, billing.Finish(ctx, w.p, in)
+		return workflow.RunTask(ctx, c, func(ctx context.Context, in billimport.Input) (Planned, error) {
+			return Planned{Input: in, Done: true}, billimport.Finish(ctx, w.p, in)
 		})
 	}
 	return nil, fault.New(fault.Invalid, "billingsync knows no task %q", c.Task)
@@ -125,7 +125,7 @@ const (
 )
 
 // plan deals a run to accounts.
-func (w *worker) plan(ctx context.Context, in billing.Input) (Planned, error) {
+func (w *worker) plan(ctx context.Context, in billimport.Input) (Planned, error) {
 	out := Planned{Input: in, Done: true, Shares: []Share{}}
 	switch {
 	case in.Rebuild:
@@ -167,13 +167,13 @@ func (w *worker) importShare(ctx context.Context, in Share) (Share, error) {
 }
 
 // giveUp ends the record of a run that the sweeper parks, and takes the run off the list of work.
-func (w *worker) giveUp(ctx context.Context, in billing.Input, why *workflow.Caught) (Planned, error) {
+func (w *worker) giveUp(ctx context.Context, in billimport.Input, why *workflow.Caught) (Planned, error) {
 	if in.Rebuild || in.UploadID != "" || in.AccountID != "" {
 		if _, err := w.abandon(ctx, Share{Input: in}, why); err != nil {
 			return Planned{}, err
 		}
 	}
-	return Planned{Input: in, Done: true}, billing.Finish(ctx, w.p, in)
+	return Planned{Input: in, Done: true}, billimport.Finish(ctx, w.p, in)
 }
 
 // abandon ends a share that the machine gives up.
@@ -181,15 +181,15 @@ func (w *worker) abandon(ctx context.Context, in Share, why *workflow.Caught) (S
 	if in.Rebuild {
 		return in, w.addRebuild(ctx, in.Org, w.p.Clock.Now().Add(rebuildPause))
 	}
-	f := billing.Failure{Step: billing.Reachability, Message: "the import was given up: " + why.String(),
+	f := billimport.Failure{Step: billimport.Reachability, Message: "the import was given up: " + why.String(),
 		At: w.p.Clock.Now()}
 	if in.UploadID != "" {
-		err := w.endUpload(ctx, in.Input, func(u *billing.Upload) {
-			u.Errors = []billing.RowError{{Message: f.Message}}
+		err := w.endUpload(ctx, in.Input, func(u *billimport.Upload) {
+			u.Errors = []billimport.RowError{{Message: f.Message}}
 		})
-		return in, errors.Join(err, w.p.Inbox.Remove(ctx, billing.UploadName(in.Org, in.UploadID)))
+		return in, errors.Join(err, w.p.Inbox.Remove(ctx, billimport.UploadName(in.Org, in.UploadID)))
 	}
-	return in, billing.ChangeEntry(ctx, w.p.Table, in.Org, in.AccountID, func(e *billing.Entry) {
+	return in, billimport.ChangeEntry(ctx, w.p.Table, in.Org, in.AccountID, func(e *billimport.Entry) {
 		e.Failure, e.TriedAt, e.JobID = &f, f.At, ""
 	})
 }

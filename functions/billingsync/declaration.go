@@ -5,29 +5,29 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/throttle"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/estimation"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 )
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
-	Name:  billing.Worker,
+	Name:  billimport.Worker,
 	Share: 10,
 	Access: cost.Importing.With(table.Access{
 		Reads: []table.Partition{identity.MetaPartition},
 		Writes: []table.Partition{
-			billing.Partition, billing.UploadPartition, billing.DuePartition, workqueue.Partition,
+			billimport.Partition, billimport.UploadPartition, billimport.DuePartition, workqueue.Partition,
 			cloud.SimulatedPartition, throttle.Partition,
-			estimation.PricePartition,  // rates of currencies
+			pricing.Partition,          // rates of currencies
 			inventory.AccountPartition, // when its bills were last read
 		},
 	}),
-	Tasks:    []string{billing.Machine, billing.UploadMachine},
-	Starts:   []string{billing.Machine},
+	Tasks:    []string{billimport.Machine, billimport.UploadMachine},
+	Starts:   []string{billimport.Machine},
 	Opens:    []string{inventory.AccountSecret},
 	Schedule: "rate(1 hour)",
 	Clouds:   true,

@@ -16,7 +16,7 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
-	domain "lamplighter.dev/shared/domain/billing"
+	domain "lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/workflow"

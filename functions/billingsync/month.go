@@ -8,16 +8,16 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/bill"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billfile"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
 
 // importMonth replaces a billing period by its delivery, unless that or a later one is in. When it fails, the period is as before, and the
 // step says at what it failed.
-func (s *session) importMonth(ctx context.Context, d *cloud.Delivery) (billing.Step, error) {
+func (s *session) importMonth(ctx context.Context, d *cloud.Delivery) (billimport.Step, error) {
 	b, err := s.beginPeriod(ctx, cost.Import{
 		Org: s.in.Org, AccountID: s.account.ID, Provider: s.account.Provider, Month: cost.MonthOf(d.Period),
 		Fingerprint: d.Fingerprint,
@@ -30,7 +30,7 @@ func (s *session) importMonth(ctx context.Context, d *cloud.Delivery) (billing.S
 		return "", nil
 	}
 	if err != nil {
-		return billing.Reachability, err
+		return billimport.Reachability, err
 	}
 	defer b.lines.Discard()
 	var rows int64
@@ -42,17 +42,17 @@ func (s *session) importMonth(ctx context.Context, d *cloud.Delivery) (billing.S
 		rows += got
 	}
 	if d.Rows >= 0 && rows != d.Rows {
-		return billing.Totals,
+		return billimport.Totals,
 			fault.New(fault.Invalid, "%s: the manifest lists %d rows, its files have %d; the month stays as it was",
 				name(d), d.Rows, rows)
 	}
 	if err = s.checkTotal(ctx, d, b.sums); err != nil {
-		return billing.Totals, err
+		return billimport.Totals, err
 	}
 	if err = b.commit(ctx); isIn(err) {
 		err = nil
 	}
-	return billing.Reachability, err
+	return billimport.Reachability, err
 }
 
 // isIn reports whether the delivery, or a later one, is in already.
@@ -66,10 +66,10 @@ func name(d *cloud.Delivery) string {
 }
 
 // readFile adds the charges of a file, and returns how many rows it has.
-func (s *session) readFile(ctx context.Context, d *cloud.Delivery, f cloud.BillFile, b *period) (int64, billing.Step, error) { //nolint:revive // a file of a delivery, to where
+func (s *session) readFile(ctx context.Context, d *cloud.Delivery, f cloud.BillFile, b *period) (int64, billimport.Step, error) { //nolint:revive // a file of a delivery, to where
 	r, err := s.bills.OpenBill(ctx, *d, f)
 	if err != nil {
-		return 0, billing.Reachability, err
+		return 0, billimport.Reachability, err
 	}
 	defer r.Close() //nolint:errcheck // it was only read
 	form := d.Form
@@ -78,9 +78,9 @@ func (s *session) readFile(ctx context.Context, d *cloud.Delivery, f cloud.BillF
 	}
 	read := s.read
 	if d.Source == cloud.SimulatedBills {
-		read = bill.Read // we made the file ourselves
+		read = billfile.Read // we made the file ourselves
 	}
-	got, err := read(ctx, form, f.Name, r, func(c *focus.Charge) error {
+	got, err := read(ctx, form, f.Name, r, func(c *bill.Charge) error {
 		if d.Shared && cost.MonthOf(c.BillingPeriodStart) != cost.MonthOf(d.Period) {
 			return nil
 		}
@@ -90,7 +90,7 @@ func (s *session) readFile(ctx context.Context, d *cloud.Delivery, f cloud.BillF
 		return 0, stepOf(got), err
 	}
 	if f.Rows >= 0 && got.Rows != f.Rows {
-		return 0, billing.Totals,
+		return 0, billimport.Totals,
 			fault.New(fault.Invalid, "%s: the manifest lists %d rows, the file has %d; the month stays as it was",
 				f.Name, f.Rows, got.Rows)
 	}
@@ -98,11 +98,11 @@ func (s *session) readFile(ctx context.Context, d *cloud.Delivery, f cloud.BillF
 }
 
 // stepOf tells the step at which a file could not be read: after a row began, it is of that row.
-func stepOf(got bill.Totals) billing.Step {
+func stepOf(got billfile.Totals) billimport.Step {
 	if got.Rows > 0 {
-		return billing.Sample
+		return billimport.Sample
 	}
-	return billing.Schema
+	return billimport.Schema
 }
 
 // Of an open month the total of the provider's own interface may differ from the export by this share before that is told.

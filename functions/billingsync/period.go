@@ -3,15 +3,15 @@ package billingsync
 import (
 	"context"
 
+	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/focus"
-	"lamplighter.dev/shared/domain/lineitem"
 )
 
 // period is a billing period in the making: what it adds up to by day, and each of its lines.
 type period struct {
 	sums  *cost.Builder
-	lines *lineitem.Writer
+	lines *billfile.LineItemWriter
 }
 
 // beginPeriod begins a billing period, with the errors of cost.Store.Begin.
@@ -21,10 +21,10 @@ func (w *worker) beginPeriod(ctx context.Context, in cost.Import) (*period, erro
 	if err != nil {
 		return nil, err
 	}
-	return &period{b, lineitem.NewWriter(w.p.Lines, b)}, nil
+	return &period{b, billfile.NewLineItemWriter(w.p.Lines, b)}, nil
 }
 
-func (p *period) add(ctx context.Context, c *focus.Charge) error {
+func (p *period) add(ctx context.Context, c *bill.Charge) error {
 	if err := p.sums.Add(c); err != nil {
 		return err
 	}

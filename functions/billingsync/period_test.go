@@ -3,9 +3,9 @@ package billingsync_test
 import (
 	"testing"
 
+	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/costquery"
-	"lamplighter.dev/shared/domain/lineitem"
 	"lamplighter.dev/shared/foundation/money"
 )
 
@@ -36,7 +36,7 @@ func TestAnImport_KeepsEachLineOfWhatItAddsUp(t *testing.T) {
 		}
 	}
 	q := costquery.Query{From: from.Start(), To: to.End(), Measures: []string{"BilledCost"}}
-	got, err := lineitem.NewEngine(s.Lines, s.clk).Advance(s.Context(),
+	got, err := billfile.NewLineItemEngine(s.Lines, s.clk).Advance(s.Context(),
 		&costquery.Job{Org: "org_a", Query: q, Items: items})
 	s.Must(err)
 	if len(got.Answer.Rows) != 1 || got.Answer.Rows[0].Amounts[0] != want {

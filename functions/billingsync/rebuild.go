@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/engine/table"
@@ -37,7 +37,7 @@ func (w *worker) connected(ctx context.Context, org string) ([]cost.Account, err
 
 // addRebuild has costs rebuilt: who is connected has changed, or an earlier one was given up.
 func (w *worker) addRebuild(ctx context.Context, org string, at time.Time) error {
-	work, err := billing.AddRebuild(org, at)
+	work, err := billimport.AddRebuild(org, at)
 	if err != nil {
 		return err
 	}

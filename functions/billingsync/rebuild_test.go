@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/functions/sweeper"
 	"lamplighter.dev/functions/teams"
 	"lamplighter.dev/shared/api/rest"
-	domain "lamplighter.dev/shared/domain/billing"
+	domain "lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/engine/table"

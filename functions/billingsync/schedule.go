@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -28,9 +28,9 @@ func (w *worker) startDue(ctx context.Context) (Started, error) {
 	var out Started
 	var errs []error
 	now := w.p.Clock.Now()
-	q := table.Query{PK: billing.DuePK(now), Limit: 100}
+	q := table.Query{PK: billimport.DuePK(now), Limit: 100}
 	for more := true; more && w.p.Clock.Now().Before(now.Add(mostTime)); more = q.Cursor != "" {
-		all, next, err := table.ReadPage[billing.Due](table.Within(ctx, billing.DuePrefix), w.p.Table, q)
+		all, next, err := table.ReadPage[billimport.Due](table.Within(ctx, billimport.DuePrefix), w.p.Table, q)
 		if err != nil {
 			return out, errors.Join(append(errs, fmt.Errorf("read which bills are due: %w", err))...)
 		}
@@ -47,9 +47,9 @@ func (w *worker) startDue(ctx context.Context) (Started, error) {
 }
 
 // startOne begins the import of an account when it is due. One that is gone is taken off the list.
-func (w *worker) startOne(ctx context.Context, d billing.Due, now time.Time) (bool, error) {
+func (w *worker) startOne(ctx context.Context, d billimport.Due, now time.Time) (bool, error) {
 	account, access, entry := inventory.AccountKey(d.Org, d.AccountID), identity.AccessKey(d.Org),
-		billing.EntryKey(d.Org, d.AccountID)
+		billimport.EntryKey(d.Org, d.AccountID)
 	found, err := w.p.Table.BatchGet(ctx, account, access, entry)
 	if err != nil {
 		return false, err
@@ -62,24 +62,24 @@ func (w *worker) startOne(ctx context.Context, d billing.Due, now time.Time) (bo
 	if !there || ended {
 		return false, w.forgetAccount(ctx, d)
 	}
-	var e billing.Entry
+	var e billimport.Entry
 	if it, ok := found[entry]; ok {
-		if e, err = table.Decode[billing.Entry](it); err != nil {
+		if e, err = table.Decode[billimport.Entry](it); err != nil {
 			return false, err
 		}
 	}
 	if !e.IsDue(now) {
 		return false, nil
 	}
-	in := billing.DueInput(d, now)
-	work, err := billing.AddWork(in, now)
+	in := billimport.DueInput(d, now)
+	work, err := billimport.AddWork(in, now)
 	if err != nil {
 		return false, err
 	}
 	if _, err = w.p.Table.Write(table.Within(ctx, workqueue.Prefix), work); err != nil {
 		return false, err
 	}
-	billing.StartMachine(ctx, w.p, in)
+	billimport.StartMachine(ctx, w.p, in)
 	return true, nil
 }
 
@@ -94,7 +94,7 @@ func hasEnded(found map[table.Key]table.Item, access table.Key) (bool, error) {
 }
 
 // forgetAccount removes what is kept of an account that is gone; its costs stay.
-func (w *worker) forgetAccount(ctx context.Context, d billing.Due) error {
-	return w.p.Table.Transact(table.Within(ctx, billing.DuePrefix),
-		table.Delete(billing.DueKey(d.AccountID)), table.Delete(billing.EntryKey(d.Org, d.AccountID)))
+func (w *worker) forgetAccount(ctx context.Context, d billimport.Due) error {
+	return w.p.Table.Transact(table.Within(ctx, billimport.DuePrefix),
+		table.Delete(billimport.DueKey(d.AccountID)), table.Delete(billimport.EntryKey(d.Org, d.AccountID)))
 }

@@ -7,16 +7,16 @@ import (
 	"slices"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
 // importUpload imports a file, once it is there.
 func (w *worker) importUpload(ctx context.Context, in Share) (Share, error) {
-	u, err := billing.ReadUpload(ctx, w.p.Table, in.Org, in.UploadID)
+	u, err := billimport.ReadUpload(ctx, w.p.Table, in.Org, in.UploadID)
 	if fault.Is(err, fault.NotFound) || err == nil && !u.CompletedAt.IsZero() {
 		in.Done = true
 		return in, w.removeFile(ctx, in)
@@ -24,7 +24,7 @@ func (w *worker) importUpload(ctx context.Context, in Share) (Share, error) {
 	if err != nil {
 		return in, err
 	}
-	size, err := w.p.Inbox.Size(ctx, billing.UploadName(in.Org, u.ID))
+	size, err := w.p.Inbox.Size(ctx, billimport.UploadName(in.Org, u.ID))
 	if fault.Is(err, fault.NotFound) {
 		return w.awaitUpload(ctx, in, u)
 	}
@@ -35,8 +35,8 @@ func (w *worker) importUpload(ctx context.Context, in Share) (Share, error) {
 }
 
 // importFile imports a file that is there, stores how that ended, and removes the file then.
-func (w *worker) importFile(ctx context.Context, in Share, u billing.Upload, size int64) (Share, error) { //nolint:revive // see importUpload
-	err := w.changeUpload(ctx, in.Input, func(u *billing.Upload) { u.Status = billing.UploadRunning })
+func (w *worker) importFile(ctx context.Context, in Share, u billimport.Upload, size int64) (Share, error) { //nolint:revive // see importUpload
+	err := w.changeUpload(ctx, in.Input, func(u *billimport.Upload) { u.Status = billimport.UploadRunning })
 	if err != nil {
 		return in, err
 	}
@@ -49,7 +49,7 @@ func (w *worker) importFile(ctx context.Context, in Share, u billing.Upload, siz
 		return in, wrong
 	}
 	in.Done = true
-	if err = w.endUpload(ctx, in.Input, func(u *billing.Upload) { r.tell(u, wrong) }); err != nil {
+	if err = w.endUpload(ctx, in.Input, func(u *billimport.Upload) { r.tell(u, wrong) }); err != nil {
 		return in, err // the next try needs the file
 	}
 	return in, w.removeFile(ctx, in)
@@ -57,7 +57,7 @@ func (w *worker) importFile(ctx context.Context, in Share, u billing.Upload, siz
 
 // removeFile removes the file of an upload whose record has ended; one that is gone is no error.
 func (w *worker) removeFile(ctx context.Context, in Share) error {
-	return w.p.Inbox.Remove(ctx, billing.UploadName(in.Org, in.UploadID))
+	return w.p.Inbox.Remove(ctx, billimport.UploadName(in.Org, in.UploadID))
 }
 
 // nativeOf returns what the provider calls an account; nothing when it is not connected, or a vendor.
@@ -72,11 +72,11 @@ func (w *worker) nativeOf(ctx context.Context, org, accountID string) (string, e
 }
 
 // awaitUpload has the machine come back: soon at first, for most upload at once.
-func (w *worker) awaitUpload(ctx context.Context, in Share, u billing.Upload) (Share, error) {
+func (w *worker) awaitUpload(ctx context.Context, in Share, u billimport.Upload) (Share, error) {
 	now := w.p.Clock.Now()
 	if in.Done = now.After(u.ExpiresAt); in.Done {
-		return in, w.endUpload(ctx, in.Input, func(u *billing.Upload) {
-			u.Errors = []billing.RowError{{Message: "no file was uploaded in time: ask for another address with POST " +
+		return in, w.endUpload(ctx, in.Input, func(u *billimport.Upload) {
+			u.Errors = []billimport.RowError{{Message: "no file was uploaded in time: ask for another address with POST " +
 				"/billing/imports"}}
 		})
 	}
@@ -87,8 +87,8 @@ func (w *worker) awaitUpload(ctx context.Context, in Share, u billing.Upload) (S
 // uploaded is the file of an upload in the making.
 type uploaded struct {
 	*worker
-	in     billing.Input
-	upload billing.Upload
+	in     billimport.Input
+	upload billimport.Upload
 	size   int64
 	native string // the account, as its provider names it; empty of a vendor that is none
 
@@ -99,13 +99,13 @@ type uploaded struct {
 
 // read adds up each month that the file holds, and then replaces them: nothing is, when anything is wrong with the file.
 func (r *uploaded) read(ctx context.Context) error {
-	name := billing.UploadName(r.in.Org, r.upload.ID)
+	name := billimport.UploadName(r.in.Org, r.upload.ID)
 	file := cloud.NewRangedBill(ctx, r.size, func(ctx context.Context, p []byte, off int64) error {
 		return r.p.Inbox.ReadAt(ctx, name, p, off)
 	})
 	defer file.Close() //nolint:errcheck // it was only read
 	defer r.discard()
-	got, err := r.worker.read(ctx, cloud.FOCUSForm, r.upload.FileName, file, func(c *focus.Charge) error {
+	got, err := r.worker.read(ctx, cloud.FOCUSForm, r.upload.FileName, file, func(c *bill.Charge) error {
 		return r.add(ctx, c)
 	})
 	if r.rows = got.Rows; err != nil {
@@ -126,7 +126,7 @@ func (r *uploaded) read(ctx context.Context) error {
 	return nil
 }
 
-func (r *uploaded) add(ctx context.Context, c *focus.Charge) error {
+func (r *uploaded) add(ctx context.Context, c *bill.Charge) error {
 	month := cost.MonthOf(c.BillingPeriodStart)
 	b, begun := r.months[month]
 	if !begun {
@@ -142,9 +142,9 @@ func (r *uploaded) add(ctx context.Context, c *focus.Charge) error {
 }
 
 func (r *uploaded) begin(ctx context.Context, month cost.Month) (*period, error) {
-	if len(r.months) == billing.MaxUploadMonths {
+	if len(r.months) == billimport.MaxUploadMonths {
 		return nil, fault.New(
-			fault.Invalid, "the file holds more than %d billing periods: split it", billing.MaxUploadMonths)
+			fault.Invalid, "the file holds more than %d billing periods: split it", billimport.MaxUploadMonths)
 	}
 	b, err := r.beginPeriod(ctx, cost.Import{
 		Org: r.in.Org, AccountID: r.upload.AccountID, Provider: r.upload.Provider, Month: month,
@@ -173,10 +173,10 @@ func (r *uploaded) discard() {
 }
 
 // tell writes into the record what became of the file.
-func (r *uploaded) tell(u *billing.Upload, err error) {
+func (r *uploaded) tell(u *billimport.Upload, err error) {
 	u.Rows = r.rows
 	if err != nil {
-		u.Errors = []billing.RowError{{Row: r.row, Message: messageOf(err)}}
+		u.Errors = []billimport.RowError{{Row: r.row, Message: messageOf(err)}}
 		return
 	}
 	for month := range r.months {
@@ -186,24 +186,24 @@ func (r *uploaded) tell(u *billing.Upload, err error) {
 }
 
 // endUpload ends the record: failed when it is told errors.
-func (w *worker) endUpload(ctx context.Context, in billing.Input, change func(*billing.Upload)) error {
-	return w.changeUpload(ctx, in, func(u *billing.Upload) {
+func (w *worker) endUpload(ctx context.Context, in billimport.Input, change func(*billimport.Upload)) error {
+	return w.changeUpload(ctx, in, func(u *billimport.Upload) {
 		change(u)
-		u.Status, u.CompletedAt = billing.UploadSucceeded, w.p.Clock.Now()
+		u.Status, u.CompletedAt = billimport.UploadSucceeded, w.p.Clock.Now()
 		if len(u.Errors) > 0 {
-			u.Status = billing.UploadFailed
+			u.Status = billimport.UploadFailed
 		}
 	})
 }
 
 // changeUpload changes the record of an upload that has not ended.
-func (w *worker) changeUpload(ctx context.Context, in billing.Input, change func(*billing.Upload)) error {
-	u, err := billing.ReadUpload(ctx, w.p.Table, in.Org, in.UploadID)
+func (w *worker) changeUpload(ctx context.Context, in billimport.Input, change func(*billimport.Upload)) error {
+	u, err := billimport.ReadUpload(ctx, w.p.Table, in.Org, in.UploadID)
 	if err != nil || !u.CompletedAt.IsZero() {
 		return err
 	}
 	change(&u)
-	put, err := billing.PutUpload(in.Org, u, table.Exists(), table.Lacks("completedAt"))
+	put, err := billimport.PutUpload(in.Org, u, table.Exists(), table.Lacks("completedAt"))
 	if err != nil {
 		return err
 	}

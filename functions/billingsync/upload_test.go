@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"lamplighter.dev/functions/billing"
-	domain "lamplighter.dev/shared/domain/billing"
+	domain "lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"

@@ -11,8 +11,8 @@ import (
 	"lamplighter.dev/functions/resourcegroups"
 	"lamplighter.dev/functions/teams"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/budgeting"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/foundation/money"
@@ -50,10 +50,10 @@ func newFixture(t *testing.T) *fixture {
 		Delivered: f.Clock.Now()}
 	costtest.Import(f.Fixture, b,
 		costtest.Line{Resource: "i-0", Service: "EC2", USD: costtest.Every("10"),
-			Tags: []focus.Tag{{Key: "env", Value: "prod"}}},
+			Tags: []bill.Tag{{Key: "env", Value: "prod"}}},
 		costtest.Line{Resource: "i-1", Service: "EC2", USD: costtest.Every("5"),
-			Tags: []focus.Tag{{Key: "env", Value: "dev"}}},
-		costtest.Line{Service: "Support", Category: focus.Purchase, USD: func(day time.Time) string {
+			Tags: []bill.Tag{{Key: "env", Value: "dev"}}},
+		costtest.Line{Service: "Support", Category: bill.Purchase, USD: func(day time.Time) string {
 			if day.Day() == 1 {
 				return "30"
 			}

@@ -15,10 +15,10 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// maxName is how many characters a name may have.
+// maxName is the maximum number of characters of a name.
 const maxName = 128
 
-// Calendar is a calendar as clients see it.
+// Calendar is the client's view of a calendar.
 type Calendar struct {
 	ID          string          `json:"id" example:"cal_01k6v0e4y0c2b7m9q8r5t3w1xz"`
 	Name        string          `json:"name"`
@@ -76,7 +76,7 @@ type NewCalendar struct {
 	ICalendar   string          `json:"iCalendar,omitempty" maxLength:"64000"`
 }
 
-func (s *service) create(ctx context.Context, in *struct{ Body NewCalendar }) (Calendar, error) {
+func (s *service) createCalendar(ctx context.Context, in *struct{ Body NewCalendar }) (Calendar, error) {
 	now := s.p.Clock.Now()
 	c := scheduling.Calendar{
 		ID: id.New("cal", now), Name: in.Body.Name, Description: in.Body.Description,
@@ -84,12 +84,12 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewCalendar }) (C
 		Timezone: in.Body.Timezone, Entries: newEntries(in.Body.Entries), ICalendar: in.Body.ICalendar, CreatedAt: now,
 		UpdatedAt: now,
 	}
-	if err := s.check(&c, nil); err != nil {
+	if err := s.checkCalendar(&c, nil); err != nil {
 		return Calendar{}, err
 	}
 	org := identity.CallerOrg(ctx)
 	err := scheduling.LimitedCalendars(org).Add(ctx, s.p.Table, func(take table.Write) error {
-		err := s.room(ctx)
+		err := s.checkRoom(ctx)
 		if err == nil {
 			c, err = s.store.CreateCalendar(ctx, org, c, take)
 		}
@@ -102,8 +102,8 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewCalendar }) (C
 	return newCalendar(c), nil
 }
 
-// check brings the name into shape, and refuses a calendar that cannot be read.
-func (s *service) check(c *scheduling.Calendar, known []scheduling.Entry) error {
+// checkCalendar normalizes the name, and refuses a malformed calendar.
+func (s *service) checkCalendar(c *scheduling.Calendar, known []scheduling.Entry) error {
 	var err error
 	if c.Name, err = displayname.CleanName("name", c.Name, maxName); err != nil {
 		return err
@@ -111,8 +111,8 @@ func (s *service) check(c *scheduling.Calendar, known []scheduling.Entry) error 
 	return c.Check(s.p.Clock.Now(), known)
 }
 
-// room refuses one calendar too many.
-func (s *service) room(ctx context.Context) error {
+// checkRoom refuses one calendar more than the maximum.
+func (s *service) checkRoom(ctx context.Context) error {
 	all, err := s.store.ListCalendars(ctx, identity.CallerOrg(ctx))
 	if err == nil && len(all) >= scheduling.MaxCalendars {
 		return fault.New(fault.Invalid, "the organization has %d calendars, which is the most; delete one first",
@@ -121,16 +121,16 @@ func (s *service) room(ctx context.Context) error {
 	return err
 }
 
-func (s *service) get(ctx context.Context, in *CalendarInput) (Calendar, error) {
-	c, err := s.read(ctx, in.CalendarID)
+func (s *service) getCalendar(ctx context.Context, in *CalendarInput) (Calendar, error) {
+	c, err := s.readCalendar(ctx, in.CalendarID)
 	if err != nil {
 		return Calendar{}, err
 	}
 	return newCalendar(c), nil
 }
 
-// read reads a calendar. What cannot be the id of one needs no look-up.
-func (s *service) read(ctx context.Context, calendarID string) (scheduling.Calendar, error) {
+// readCalendar reads a calendar. A malformed ID is reported as missing without a look-up.
+func (s *service) readCalendar(ctx context.Context, calendarID string) (scheduling.Calendar, error) {
 	if !id.IsValid("cal", calendarID) {
 		return scheduling.Calendar{}, fault.New(fault.NotFound, "calendar %.64q does not exist", calendarID)
 	}
@@ -152,18 +152,18 @@ type updateInput struct {
 	Body ChangedCalendar
 }
 
-func (s *service) update(ctx context.Context, in *updateInput) (Calendar, error) {
-	old, err := s.read(ctx, in.CalendarID)
+func (s *service) updateCalendar(ctx context.Context, in *updateInput) (Calendar, error) {
+	old, err := s.readCalendar(ctx, in.CalendarID)
 	if err != nil {
 		return Calendar{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Before: newCalendar(old)})
 	next := old
-	if err = in.Body.apply(&next); err != nil {
+	if err = in.Body.applyTo(&next); err != nil {
 		return Calendar{}, err
 	}
 	next.UpdatedAt = s.p.Clock.Now()
-	if err = s.check(&next, old.Entries); err != nil {
+	if err = s.checkCalendar(&next, old.Entries); err != nil {
 		return Calendar{}, err
 	}
 	if next, err = s.store.UpdateCalendar(ctx, identity.CallerOrg(ctx), old, next); err != nil {
@@ -172,8 +172,8 @@ func (s *service) update(ctx context.Context, in *updateInput) (Calendar, error)
 	return newCalendar(next), nil
 }
 
-// apply changes the fields that were sent.
-func (c ChangedCalendar) apply(to *scheduling.Calendar) error {
+// applyTo changes the fields that were sent.
+func (c ChangedCalendar) applyTo(to *scheduling.Calendar) error {
 	if c.Effect.Null {
 		return fault.New(fault.Invalid, "effect: it cannot be null; send stay_stopped, stay_running or no_action")
 	}
@@ -190,8 +190,8 @@ func (c ChangedCalendar) apply(to *scheduling.Calendar) error {
 	return nil
 }
 
-func (s *service) remove(ctx context.Context, in *CalendarInput) (rest.Deleted, error) {
-	c, err := s.read(ctx, in.CalendarID)
+func (s *service) deleteCalendar(ctx context.Context, in *CalendarInput) (rest.Deleted, error) {
+	c, err := s.readCalendar(ctx, in.CalendarID)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
@@ -206,7 +206,7 @@ func (s *service) remove(ctx context.Context, in *CalendarInput) (rest.Deleted, 
 	return rest.Deleted{ID: c.ID}, s.store.DeleteCalendar(ctx, identity.CallerOrg(ctx), c)
 }
 
-// inUse returns the error that lists the schedules that name a calendar, or nil without any.
+// inUse returns the error that lists the schedules that use a calendar, or nil if there are none.
 func inUse(ctx context.Context, c scheduling.Calendar, by []scheduling.Use) error {
 	uses := make([]fault.Use, len(by))
 	for i, u := range by {

@@ -1,4 +1,4 @@
-// Package calendars is the operation group of calendars: the holidays and freeze windows in which schedules do not act.
+// Package calendars is the operation group of calendars: holidays and freeze windows that suppress schedules.
 package calendars
 
 import (
@@ -28,44 +28,40 @@ func Operations(p *platform.Platform) *rest.Group {
 	rest.Handle(g, rest.Op{
 		ID: "listCalendars", Method: http.MethodGet, Path: calendars, Policy: reading, Statuses: invalid,
 		Summary:     "List calendars",
-		Description: "At most 100 an organization, without their iCalendar texts: read one for its.",
-	}, s.list)
+		Description: "At most 100 an organization. Without their iCalendar texts; read one calendar to get its text.",
+	}, s.listCalendars)
 	rest.Handle(g, rest.Op{
 		ID: "createCalendar", Method: http.MethodPost, Path: calendars, Policy: writing,
 		Statuses: []int{http.StatusBadRequest, http.StatusConflict},
 		Summary:  "Create a calendar", Description: shape,
-	}, s.create)
+	}, s.createCalendar)
 	rest.Handle(g, rest.Op{
 		ID: "getCalendar", Method: http.MethodGet, Path: one, Policy: reading, Statuses: missing,
 		Summary: "Read a calendar",
-	}, s.get)
+	}, s.getCalendar)
 	rest.Handle(g, rest.Op{
 		ID: "updateCalendar", Method: http.MethodPut, Path: one, Policy: writing, Statuses: both,
 		Summary: "Change a calendar",
 		Description: "Changes only the fields present; entries replaces all entries, iCalendar the whole text. " +
 			shape,
-	}, s.update)
+	}, s.updateCalendar)
 	rest.Handle(g, rest.Op{
 		ID: "deleteCalendar", Method: http.MethodDelete, Path: one, Policy: writing,
 		Statuses: []int{http.StatusNotFound, http.StatusConflict},
-		Summary:  "Delete a calendar", Description: "One that schedules name is 409, which lists them.",
-	}, s.remove)
+		Summary:  "Delete a calendar", Description: "A calendar used by schedules is 409, and the answer lists them.",
+	}, s.deleteCalendar)
 	return g
 }
 
-const shape = "Days are entries, an iCalendar text (RFC 5545, events, also repeating by days, weeks, months or " +
-	"years), or both. " +
-	"Instances that are moved or cancelled are followed; what cannot be followed is 400 naming its line. During them " +
-	"the schedules that name the " +
-	"calendar do not start (effect stay_stopped), do not stop (stay_running) or do neither (no_action); what a " +
-	"firing would have done is not made up for afterwards. " +
-	"An entry goes from a date to a date, which is included, or from a local time to a local time, which is not. " +
-	"A local time that occurs twice, as clocks are set back, is the first of the two; one that is skipped is the " +
-	"first minute " +
-	"after the gap. Days are those of the calendar's timezone, or without one of " +
-	"the schedule's. 29 February is a day of leap years alone. An entry that is over and not yearly is refused, " +
-	"unless the calendar has it already. Names are unique without " +
-	"regard to case."
+const shape = "The days are entries, an iCalendar text (RFC 5545 events, also repeating by days, weeks, months or " +
+	"years), or both. Moved and cancelled instances are respected; an unsupported rule is 400 naming its line. " +
+	"During these days the schedules that use the calendar do not start (effect stay_stopped), do not stop " +
+	"(stay_running) or do neither (no_action); a suppressed firing is not caught up afterwards. An entry lasts " +
+	"from a date to a date, inclusive, or from a local time to a local time, exclusive. A local time that occurs " +
+	"twice means its first occurrence; a local time skipped by a clock change means the first minute after the " +
+	"gap. Days are days in the calendar's timezone, or without one in the schedule's. 29 February exists in leap " +
+	"years only. An entry in the past that is not yearly is refused, unless the calendar already has it. Names are " +
+	"unique, ignoring case."
 
 type service struct {
 	p     *platform.Platform
@@ -82,7 +78,7 @@ type listInput struct {
 	rest.Sort[scheduling.Calendar, orders]
 }
 
-// orders are what calendars can be sorted by.
+// orders are the sort orders of calendars.
 type orders struct{}
 
 var _ rest.Orders[scheduling.Calendar] = orders{}
@@ -94,7 +90,7 @@ func (orders) Orders() []rest.Order[scheduling.Calendar] {
 	}
 }
 
-func (s *service) list(ctx context.Context, in *listInput) (rest.List[Calendar], error) {
+func (s *service) listCalendars(ctx context.Context, in *listInput) (rest.List[Calendar], error) {
 	all, err := s.store.ListCalendars(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return rest.List[Calendar]{}, err

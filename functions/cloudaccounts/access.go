@@ -17,10 +17,10 @@ import (
 	"lamplighter.dev/shared/foundation/seal"
 )
 
-// Access is the body of PUT …/access: how a cluster is entered.
+// Access is the body of PUT …/access: the method for entering a cluster.
 type Access struct {
-	Method     string `json:"method" enum:"cloud_iam,kubeconfig" doc:"cloud_iam: with the credentials of the account; kubeconfig: with the one beside it"`
-	Kubeconfig string `json:"kubeconfig,omitempty" maxLength:"262144" doc:"For method kubeconfig: YAML or JSON, with a token or a client certificate inside; of it, only the current context is kept. Stored encrypted and never returned"`
+	Method     string `json:"method" enum:"cloud_iam,kubeconfig" doc:"cloud_iam: with the account's credentials; kubeconfig: with the kubeconfig field"`
+	Kubeconfig string `json:"kubeconfig,omitempty" maxLength:"262144" doc:"For method kubeconfig: YAML or JSON, with a token or a client certificate in it. Only its current context is stored, encrypted and never returned"`
 }
 
 type accessInput struct {
@@ -28,7 +28,7 @@ type accessInput struct {
 	Body Access
 }
 
-// registerCluster lets a cluster be deployed to. It replaces an earlier registration.
+// registerCluster makes a cluster available for deployments. It replaces an earlier registration.
 func (s *service) registerCluster(ctx context.Context, in *accessInput) (Cluster, error) {
 	org := identity.CallerOrg(ctx)
 	a, err := s.readAccount(ctx, org, in.AccountID)
@@ -39,28 +39,28 @@ func (s *service) registerCluster(ctx context.Context, in *accessInput) (Cluster
 	if err != nil {
 		return Cluster{}, err
 	}
-	secret, err := s.secret(in.Body)
+	secret, err := s.secretOf(in.Body)
 	if err != nil {
 		return Cluster{}, err
 	}
 	r := inventory.Registration{ClusterName: name, AccountID: a.ID, Method: in.Body.Method,
 		RegisteredAt: s.p.Clock.Now()}
-	if r.Sealed, err = s.sealed(ctx, inventory.ClusterPlace(org, a.ID, name), secret); err != nil {
+	if r.Sealed, err = s.sealSecret(ctx, inventory.ClusterPlace(org, a.ID, name), secret); err != nil {
 		return Cluster{}, err
 	}
-	got, err := s.review(ctx, org, a, r)
+	got, err := s.reviewCluster(ctx, org, a, r)
 	if err == nil {
-		err = enterable(got.Cluster, in.Body.Method)
+		err = checkEnterable(got.Cluster, in.Body.Method)
 	}
 	if err != nil {
 		return Cluster{}, err
 	}
 	r.Check = got.Check
-	return newCluster(a, got.Cluster, &r), s.store(ctx, org, r)
+	return newCluster(a, got.Cluster, &r), s.storeRegistration(ctx, org, r)
 }
 
-// secret returns what the body has to be kept of in secret; nil for method cloud_iam.
-func (s *service) secret(b Access) (*kubeconfig.Access, error) {
+// secretOf returns the secret part of the body, or nil for method cloud_iam.
+func (s *service) secretOf(b Access) (*kubeconfig.Access, error) {
 	switch {
 	case b.Method == inventory.CloudIAM && b.Kubeconfig != "":
 		return nil, fault.New(fault.Invalid, "kubeconfig: is only for method kubeconfig")
@@ -76,8 +76,8 @@ func (s *service) secret(b Access) (*kubeconfig.Access, error) {
 	return &a, err
 }
 
-// review asks the cloud how the cluster is, and the cluster what the registration may do in it.
-func (s *service) review(ctx context.Context, org string, a inventory.Account,
+// reviewCluster asks the cloud for the state of the cluster, and the cluster for the permissions of the registration.
+func (s *service) reviewCluster(ctx context.Context, org string, a inventory.Account,
 	r inventory.Registration) (got inventory.ClusterReview, err error) {
 	q := inventory.ClusterQuery{Region: r.Region, Name: r.Name}
 	err = s.opener.Ask(ctx,
@@ -85,8 +85,9 @@ func (s *service) review(ctx context.Context, org string, a inventory.Account,
 	return got, err
 }
 
-// enterable refuses what the credentials of the account do not open: a cluster lets them in only when it is active.
-func enterable(c cloud.Cluster, method string) error {
+// checkEnterable refuses a cluster that the credentials of the account cannot enter: with method cloud_iam it must be
+// active.
+func checkEnterable(c cloud.Cluster, method string) error {
 	if method == inventory.CloudIAM && c.Status != cloud.ClusterActive {
 		return fault.New(fault.Invalid, "the cluster %s in region %s is %s: for method cloud_iam it has to be active",
 			c.Name, c.Region, c.Status)
@@ -94,7 +95,7 @@ func enterable(c cloud.Cluster, method string) error {
 	return nil
 }
 
-func (s *service) sealed(ctx context.Context, p seal.Place, secret *kubeconfig.Access) ([]byte, error) {
+func (s *service) sealSecret(ctx context.Context, p seal.Place, secret *kubeconfig.Access) ([]byte, error) {
 	if secret == nil {
 		return nil, nil
 	}
@@ -109,8 +110,9 @@ func (s *service) sealed(ctx context.Context, p seal.Place, secret *kubeconfig.A
 	return sealed, nil
 }
 
-// store puts the registration where one is, or adds it to those that the account counts, whichever it is by then.
-func (s *service) store(ctx context.Context, org string, r inventory.Registration) error {
+// storeRegistration replaces an existing registration, or adds a new one and counts it on the account. It tries both,
+// because either may be the case when it writes.
+func (s *service) storeRegistration(ctx context.Context, org string, r inventory.Registration) error {
 	account, key := inventory.AccountKey(org, r.AccountID), inventory.ClusterKey(org, r.AccountID, r.ClusterName)
 	again, err := table.PutFields(key, r, table.Exists())
 	if err != nil {
@@ -132,15 +134,15 @@ func (s *service) store(ctx context.Context, org string, r inventory.Registratio
 		if lost, ok := errors.AsType[*table.ConditionError](err); !ok {
 			return fault.Wrap("register cluster "+r.Name, err)
 		} else if was, full := lost.Old(0); full {
-			return crowded(was, r.AccountID)
+			return registrationRefusal(was, r.AccountID)
 		}
 	}
 	return fault.New(fault.Unavailable, "the cluster %s is registered and deregistered by others just now: try again",
 		r.Name)
 }
 
-// crowded says why the account took no registration: there are too many, or it is gone.
-func crowded(was table.Item, accountID string) error {
+// registrationRefusal returns why the account accepted no registration: it has too many, or it is gone.
+func registrationRefusal(was table.Item, accountID string) error {
 	if was.Data == nil {
 		return connection.ErrUnknown(accountID)
 	}
@@ -149,7 +151,7 @@ func crowded(was table.Item, accountID string) error {
 		inventory.MaxClusters)
 }
 
-// deregisterCluster forgets how a cluster is entered. The cloud is not asked: it may have the cluster no more.
+// deregisterCluster deletes a registration. It does not ask the cloud, because the cluster may no longer exist.
 func (s *service) deregisterCluster(ctx context.Context, in *ClusterPath) (rest.Deleted, error) {
 	org := identity.CallerOrg(ctx)
 	a, err := s.readAccount(ctx, org, in.AccountID)

@@ -48,14 +48,14 @@ func newManaged(t *testing.T, provider, level string) *managed {
 		h.Account.Credentials))(t)
 	it := apitest.Value(table.NewItem(inventory.AccountKey(alice.Org, a.ID), a))(t)
 	s.Must(s.Table.Transact(ctx, table.Put(it)))
-	return &managed{s, cluster, a, access(a.ID, h.Region, managedcluster.Name)}
+	return &managed{s, cluster, a, accessPath(a.ID, h.Region, managedcluster.Name)}
 }
 
-// register registers the cluster and returns what it said of its access, once a list says the same.
+// register registers the cluster and returns its access check, after comparing it with that of a list.
 func (m *managed) register(body fields) cloudaccounts.AccessCheck {
 	m.Helper()
 	got := apitest.Data[cloudaccounts.Cluster](m.call(alice, "PUT", m.path, body))
-	listed := m.clusters(viewer, m.account.ID, "").Items
+	listed := m.listClusters(viewer, m.account.ID, "").Items
 	if len(listed) != 1 || listed[0].Check == nil || got.Check == nil ||
 		!slices.Equal(listed[0].Check.Missing, got.Check.Missing) || listed[0].Check.Status != got.Check.Status {
 		m.Fatalf("registered as %+v, listed as %+v", got, listed)
@@ -115,7 +115,7 @@ func TestRegistering_AReadOnlyAccountLacksNothingThatItIsNotToDo(t *testing.T) {
 	}
 }
 
-// What cannot be asked is registered, and told: the cluster may be told to let the credentials in later.
+// A cluster that cannot be reached is registered, with the reason: it may accept the credentials later.
 func TestRegistering_AClusterThatCannotBeAskedSaysWhy(t *testing.T) {
 	tests := []struct {
 		name string

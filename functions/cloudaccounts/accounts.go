@@ -1,5 +1,5 @@
-// Package cloudaccounts is the operation group Cloud Accounts: it connects accounts of clouds, shows what their credentials
-// may do and how to set them up, and has what runs in them discovered.
+// Package cloudaccounts is the operation group Cloud Accounts: it connects cloud accounts, shows the permissions of
+// their credentials and the onboarding steps, and starts discoveries.
 package cloudaccounts
 
 import (

@@ -8,11 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/functions/cloudaccounts/onboarding"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/api/rest/resttest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
@@ -24,6 +22,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/resttest"
 )
 
 type fields = map[string]any
@@ -32,7 +31,7 @@ type keys = map[string]string
 
 func TestConnectRefusesWhatCannotBe(t *testing.T) {
 	s := newFixture(t)
-	s.connect(alice, fields{"name": "Taken", "cloudAccountID": "000000000001"})
+	s.connectAccount(alice, fields{"name": "Taken", "cloudAccountID": "000000000001"})
 	aws := fields{"provider": "aws", "authMethod": "static_keys"}
 	tests := []struct {
 		name   string
@@ -84,8 +83,8 @@ func TestConnectRefusesWhatCannotBe(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := s.call(alice, "POST", "/cloud-accounts", body(tt.change...))
-			if got.Status != tt.status || !strings.Contains(unquoted(got.Body), tt.says) {
+			got := s.call(alice, "POST", "/cloud-accounts", accountBody(tt.change...))
+			if got.Status != tt.status || !strings.Contains(unquote(got.Body), tt.says) {
 				t.Errorf("%d %s; want %d with %q", got.Status, got.Body, tt.status, tt.says)
 			}
 		})
@@ -96,11 +95,11 @@ func TestConnectRefusesWhatCannotBe(t *testing.T) {
 	}
 }
 
-func unquoted(s string) string { return strings.ReplaceAll(s, `\"`, `"`) }
+func unquote(s string) string { return strings.ReplaceAll(s, `\"`, `"`) }
 
 func TestUpdate_ReplacesWhereTheBillsAre(t *testing.T) {
 	s := newFixture(t)
-	a := s.settled(alice, fields{"billing": keys{"source": "simulated"}})
+	a := s.connectSettled(alice, fields{"billing": keys{"source": "simulated"}})
 	if a.Billing == nil || *a.Billing.Source != "simulated" {
 		t.Errorf("%+v; want where its bills are", a.Billing)
 	}
@@ -114,7 +113,7 @@ func TestUpdate_ReplacesWhereTheBillsAre(t *testing.T) {
 		t.Errorf("%+v; want the bills where they were, and no discovery", kept)
 	}
 	s.call(alice, "PUT", at, fields{"billing": nil})
-	if got := s.get(alice, a.ID); got.Billing != nil {
+	if got := s.getAccount(alice, a.ID); got.Billing != nil {
 		t.Errorf("%+v; want them found again", got.Billing)
 	}
 }
@@ -127,7 +126,7 @@ func TestAnOperatorsChoicesHold(t *testing.T) {
 			"credentials": keys{"accessKeyID": "a", "secretAccessKey": "b"},
 		},
 	} {
-		got := s.call(alice, "POST", "/cloud-accounts", body(change))
+		got := s.call(alice, "POST", "/cloud-accounts", accountBody(change))
 		if got.Status != http.StatusBadRequest || !strings.Contains(got.Body, says) {
 			t.Errorf("%d %s; want 400 with %q", got.Status, got.Body, says)
 		}
@@ -137,7 +136,7 @@ func TestAnOperatorsChoicesHold(t *testing.T) {
 func TestConnectingStoresSealedCredentialsAndDiscovers(t *testing.T) {
 	s := newFixture(t)
 	secret := keys{"size": "60", "regions": "2", "seed": "hush-hush"}
-	answer := s.call(alice, "POST", "/cloud-accounts", body(fields{"credentials": secret}))
+	answer := s.call(alice, "POST", "/cloud-accounts", accountBody(fields{"credentials": secret}))
 	a := apitest.Data[connection.Account](answer)
 	if a.Status != "connecting" || a.JobID == nil || !id.IsValid("ca", a.ID) {
 		t.Errorf("%+v; want it connecting, with a job", a)
@@ -153,12 +152,12 @@ func TestConnectingStoresSealedCredentialsAndDiscovers(t *testing.T) {
 		due.Org != alice.Org || due.AccountID != a.ID {
 		t.Errorf("the next discoveries are due for %+v, %v", due, err)
 	}
-	p := s.follow(alice, "/cloud-accounts/"+a.ID+"/discover/"+*a.JobID)
+	p := s.followDiscovery(alice, "/cloud-accounts/"+a.ID+"/discover/"+*a.JobID)
 	if p.Status != "succeeded" || p.Partitions != 14 || p.PartitionsDone != 14 || p.Resources != p.Created ||
 		p.Resources < 50 {
 		t.Errorf("%+v; want all of 14 partitions", p)
 	}
-	got := s.get(alice, a.ID)
+	got := s.getAccount(alice, a.ID)
 	if got.Status != "connected" || got.JobID != nil || got.ResourceCount != p.Resources ||
 		got.LastDiscoveredAt == nil {
 		t.Errorf("%+v; want it connected with %d resources", got, p.Resources)
@@ -171,7 +170,8 @@ func TestOneNumberIsConnectedOnceHoweverManyTry(t *testing.T) {
 	statuses := make(chan int, 8)
 	for i := range 8 {
 		wg.Go(func() {
-			statuses <- s.call(alice, "POST", "/cloud-accounts", body(fields{"name": fmt.Sprint("Try ", i)})).Status
+			statuses <- s.call(alice, "POST", "/cloud-accounts",
+				accountBody(fields{"name": fmt.Sprint("Try ", i)})).Status
 		})
 	}
 	wg.Wait()
@@ -187,8 +187,8 @@ func TestOneNumberIsConnectedOnceHoweverManyTry(t *testing.T) {
 
 func TestUpdateChangesOnlyWhatIsSent(t *testing.T) {
 	s := newFixture(t)
-	a := s.settled(alice)
-	s.settled(alice, fields{"name": "Other", "cloudAccountID": "222"})
+	a := s.connectSettled(alice)
+	s.connectSettled(alice, fields{"name": "Other", "cloudAccountID": "222"})
 	tests := []struct {
 		name   string
 		change fields
@@ -232,13 +232,13 @@ func TestUpdateChangesOnlyWhatIsSent(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			before := s.get(alice, a.ID)
+			before := s.getAccount(alice, a.ID)
 			got := s.call(alice, "PUT", "/cloud-accounts/"+a.ID, tt.change)
-			if got.Status != tt.status || !strings.Contains(unquoted(got.Body), tt.says) {
+			if got.Status != tt.status || !strings.Contains(unquote(got.Body), tt.says) {
 				t.Fatalf("%d %s; want %d with %q", got.Status, got.Body, tt.status, tt.says)
 			}
 			if tt.want == nil {
-				if after := s.get(alice, a.ID); after.Name != before.Name ||
+				if after := s.getAccount(alice, a.ID); after.Name != before.Name ||
 					fmt.Sprint(after.Regions) != fmt.Sprint(before.Regions) {
 					t.Errorf("a refused change changed %+v to %+v", before, after)
 				}
@@ -249,7 +249,7 @@ func TestUpdateChangesOnlyWhatIsSent(t *testing.T) {
 				t.Errorf("%+v", b)
 			}
 			if b.JobID != nil {
-				s.follow(alice, "/cloud-accounts/"+a.ID+"/discover/"+*b.JobID)
+				s.followDiscovery(alice, "/cloud-accounts/"+a.ID+"/discover/"+*b.JobID)
 			}
 		})
 	}
@@ -257,15 +257,15 @@ func TestUpdateChangesOnlyWhatIsSent(t *testing.T) {
 
 func TestANameIsFreeAgainAfterARename(t *testing.T) {
 	s := newFixture(t)
-	a := s.settled(alice)
+	a := s.connectSettled(alice)
 	apitest.Data[connection.Account](s.call(alice, "PUT", "/cloud-accounts/"+a.ID, fields{"name": "New"}))
-	s.connect(alice, fields{"cloudAccountID": "222"})
+	s.connectAccount(alice, fields{"cloudAccountID": "222"})
 }
 
 func TestDeleteForgetsTheAccountAndItsResources(t *testing.T) {
 	s := newFixture(t)
-	a := s.settled(alice)
-	other := s.settled(alice, fields{"name": "Other", "cloudAccountID": "222"})
+	a := s.connectSettled(alice)
+	other := s.connectSettled(alice, fields{"name": "Other", "cloudAccountID": "222"})
 	if got := apitest.Data[rest.Deleted](s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil)); got.ID != a.ID {
 		t.Errorf("answer names %q; want %q", got.ID, a.ID)
 	}
@@ -274,7 +274,7 @@ func TestDeleteForgetsTheAccountAndItsResources(t *testing.T) {
 		t.Errorf("discoveries of it are still due: %v", err)
 	}
 	ctx, store := table.WithOrg(t.Context(), alice.Org), inventory.New(s.Platform)
-	s.idle()
+	s.waitIdle()
 	counts, err := store.CountByAccount(ctx, alice.Org)
 	if err != nil {
 		t.Fatal(err)
@@ -282,12 +282,12 @@ func TestDeleteForgetsTheAccountAndItsResources(t *testing.T) {
 	if counts[a.ID] != 0 || counts[other.ID] != other.ResourceCount {
 		t.Errorf("resources are left: %v; want none of %s and %d of %s", counts, a.ID, other.ResourceCount, other.ID)
 	}
-	s.settled(alice) // name and number are free again
+	s.connectSettled(alice) // name and number are free again
 }
 
 func TestAnAccountInUseIsNotDeleted(t *testing.T) {
 	s := newFixture(t)
-	a := s.settled(alice)
+	a := s.connectSettled(alice)
 	now := s.Platform.Clock.Now()
 	act := execution.Action{ID: id.New("act", now), ResourceUID: "i-1", CloudAccountID: a.ID, Action: cloud.Stop,
 		Status: execution.Running, CreatedAt: now}
@@ -303,13 +303,13 @@ func TestAnAccountInUseIsNotDeleted(t *testing.T) {
 
 func TestDiscoverGivesTheDiscoveryThatIsUnderWay(t *testing.T) {
 	s := newFixture(t)
-	a := s.settled(alice, fields{"credentials": keys{"size": "60", "callMillis": "300"}})
+	a := s.connectSettled(alice, fields{"credentials": keys{"size": "60", "callMillis": "300"}})
 	one := apitest.Data[rest.Job](s.call(alice, "POST", "/cloud-accounts/"+a.ID+"/discover", nil), 202)
 	two := apitest.Data[rest.Job](s.call(alice, "POST", "/cloud-accounts/"+a.ID+"/discover", ""), 202)
 	if one != two || one.Status != "running" {
 		t.Errorf("%+v and %+v; want the same, running", one, two)
 	}
-	if p := s.follow(alice, one.StatusURL); p.Status != "succeeded" || p.Unchanged != p.Resources {
+	if p := s.followDiscovery(alice, one.StatusURL); p.Status != "succeeded" || p.Unchanged != p.Resources {
 		t.Errorf("%+v; want nothing changed", p)
 	}
 	if three := apitest.Data[rest.Job](s.call(alice, "POST", "/cloud-accounts/"+a.ID+"/discover", nil),
@@ -320,15 +320,15 @@ func TestDiscoverGivesTheDiscoveryThatIsUnderWay(t *testing.T) {
 
 func TestADeniedKindLeavesTheAccountDegraded(t *testing.T) {
 	s := newFixture(t)
-	a := s.settled(alice)
+	a := s.connectSettled(alice)
 	change := fields{"credentials": keys{"size": "60", "regions": "2", "denied": "rds:DescribeDBInstances"}}
 	b := apitest.Data[connection.Account](s.call(alice, "PUT", "/cloud-accounts/"+a.ID, change))
-	p := s.follow(alice, "/cloud-accounts/"+a.ID+"/discover/"+*b.JobID)
+	p := s.followDiscovery(alice, "/cloud-accounts/"+a.ID+"/discover/"+*b.JobID)
 	if p.Status != "partial" || len(p.Failures) != 2 || p.Failures[0].Status != "denied" ||
 		!strings.Contains(p.Failures[0].Error, "not authorized") || p.Vanished != 0 {
 		t.Errorf("%+v; want two denied partitions, and nothing vanished", p)
 	}
-	if got := s.get(alice, a.ID); got.Status != "degraded" || got.Error == nil ||
+	if got := s.getAccount(alice, a.ID); got.Status != "degraded" || got.Error == nil ||
 		!strings.Contains(*got.Error, "rds:DescribeDBInstances") || got.ResourceCount != a.ResourceCount {
 		t.Errorf("%+v; want it degraded with all its resources", got)
 	}
@@ -343,7 +343,8 @@ func TestADeniedKindLeavesTheAccountDegraded(t *testing.T) {
 func TestListsAreFilteredSortedAndPaged(t *testing.T) {
 	s := newFixture(t)
 	for i, name := range []string{"Cedar", "ash", "Birch"} {
-		s.settled(alice, fields{"name": name, "cloudAccountID": fmt.Sprint("10", i), "credentials": keys{"size": "10"}})
+		s.connectSettled(alice,
+			fields{"name": name, "cloudAccountID": fmt.Sprint("10", i), "credentials": keys{"size": "10"}})
 	}
 	tests := map[string]string{
 		"":                                   "Cedar ash Birch",
@@ -372,49 +373,11 @@ func TestListsAreFilteredSortedAndPaged(t *testing.T) {
 	s.call(viewer, "GET", "/cloud-accounts?sort_by=colour", nil).Want(400)
 }
 
-func TestOnboardingGivesOutOneExternalIDForAnOrganization(t *testing.T) {
-	s := newFixture(t, func(p *platform.Platform) { p.Settings.Principal = "210987654321" })
-	of := func(c identity.Caller, name string) onboarding.Steps {
-		return apitest.Data[onboarding.Steps](s.call(c, "GET", "/cloud-accounts/"+name+"/onboarding", nil))
-	}
-	one := of(alice, "aws")
-	if one.Principal == nil || *one.Principal != "210987654321" || one.ExternalID == nil || len(one.Policies) == 0 {
-		t.Errorf("%+v", one)
-	}
-	if two := of(viewer, "aws"); *two.ExternalID != *one.ExternalID {
-		t.Errorf("external id %q, then %q", *one.ExternalID, *two.ExternalID)
-	}
-	if bobs := of(bob, "aws"); *bobs.ExternalID == *one.ExternalID {
-		t.Error("another organization has the same external id")
-	}
-	role := fields{
-		"provider": "aws", "authMethod": "assume_role",
-		"credentials": keys{"roleArn": "arn:aws:iam::111122223333:role/x", "externalID": *one.ExternalID},
-	}
-	got := s.call(alice, "POST", "/cloud-accounts", body(role)) // as far as the worker, which has no AWS here
-	if got.Status != 400 || !strings.Contains(got.Body, "not available") {
-		t.Errorf("with our external id: %d %s", got.Status, got.Body)
-	}
-	if a := s.settled(alice); of(alice, a.ID).Provider != "simulated" {
-		t.Error("the steps of an account are not those of its provider")
-	}
-	s.call(alice, "GET", "/cloud-accounts/oracle/onboarding", nil).Want(404) // a provider that is not here
-}
-
-func TestOnboardingLeavesOutRolesWhereNobodyCanAssumeThem(t *testing.T) {
-	s := newFixture(t)
-	got := s.call(alice, "GET", "/cloud-accounts/aws/onboarding", nil)
-	if steps := apitest.Data[onboarding.Steps](got); len(steps.Methods) == 0 ||
-		strings.Contains(got.Body, "000000000000") || strings.Contains(got.Body, "assume_role") {
-		t.Errorf("%s", got.Body)
-	}
-}
-
 // TestAnotherOrganizationSeesNothing asks for alice's account as bob, and as one who may only look.
 func TestAnotherOrganizationSeesNothing(t *testing.T) {
 	s := newFixture(t)
-	a := s.connect(alice)
-	s.follow(alice, "/cloud-accounts/"+a.ID+"/discover/"+*a.JobID)
+	a := s.connectAccount(alice)
+	s.followDiscovery(alice, "/cloud-accounts/"+a.ID+"/discover/"+*a.JobID)
 	path := "/cloud-accounts/" + a.ID
 	tests := []struct {
 		method, path  string
@@ -428,7 +391,8 @@ func TestAnotherOrganizationSeesNothing(t *testing.T) {
 		{"GET", path + "/permissions", nil, 404, 200},
 		{"GET", path + "/onboarding", nil, 404, 200},
 		{"DELETE", path, nil, 404, 403},
-		{"POST", "/cloud-accounts", body(), 200, 403}, // the same number and name are free in another organization
+		// the same number and name are free in another organization
+		{"POST", "/cloud-accounts", accountBody(), 200, 403},
 	}
 	for _, tt := range tests {
 		t.Run(tt.method+" "+strings.ReplaceAll(tt.path, a.ID, "x"), func(t *testing.T) {
@@ -443,7 +407,7 @@ func TestAnotherOrganizationSeesNothing(t *testing.T) {
 
 func TestAnythingThatIsNoAccountIsNotFound(t *testing.T) {
 	s := newFixture(t)
-	a := s.settled(alice)
+	a := s.connectSettled(alice)
 	for _, path := range []string{"ca_", "ca_01hzzzzzzzzzzzzzzzzzzzzzzz", "x",
 		a.ID + "/discover/job_01hzzzzzzzzzzzzzzzzzzzzzzz", a.ID + "/discover/x"} {
 		if got := s.call(alice, "GET", "/cloud-accounts/"+path, nil); got.Status != 404 {
@@ -454,7 +418,7 @@ func TestAnythingThatIsNoAccountIsNotFound(t *testing.T) {
 
 func TestACloudThatDoesNotAnswerIsNotTheCallersFault(t *testing.T) {
 	s := newFixture(t)
-	got := s.call(alice, "POST", "/cloud-accounts", body(fields{"credentials": keys{"throttle": "1"}}))
+	got := s.call(alice, "POST", "/cloud-accounts", accountBody(fields{"credentials": keys{"throttle": "1"}}))
 	if got.Status != 500 || !strings.Contains(got.Body, "try again") ||
 		!strings.Contains(got.Body, "RequestLimitExceeded") {
 		t.Errorf("%d %s; want 500 with the cloud's words", got.Status, got.Body)
@@ -467,7 +431,7 @@ func TestADiscoveryThatCannotBeStartedIsLeftToTheSweeper(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	a := s.connect(alice)
+	a := s.connectAccount(alice)
 	it, err := s.Table.Get(table.Within(t.Context(), workqueue.Prefix), workqueue.WorkKey(*a.JobID))
 	if err != nil {
 		t.Fatalf("nothing is pending: %v", err)
@@ -489,11 +453,11 @@ func TestEveryAnswerIsDescribed(t *testing.T) {
 	}
 }
 
-// Credentials that are revoked and given back: the account says so in the cloud's words while they are, others go on, and the discovery
-// that is due anyway connects it again without anybody.
+// Credentials are revoked and given back. Meanwhile the account shows the cloud's error text, and other accounts
+// continue. The next due discovery connects the account again, without a person.
 func TestRevokedCredentials_AreToldUntilTheyWorkAgain(t *testing.T) {
 	s := newFixture(t)
-	a, other := s.settled(alice), s.settled(alice, fields{"name": "Other", "cloudAccountID": "222"})
+	a, other := s.connectSettled(alice), s.connectSettled(alice, fields{"name": "Other", "cloudAccountID": "222"})
 	pass := func(credentials keys, due time.Time) connection.Account {
 		t.Helper()
 		sealed := apitest.Value(inventory.SealCredentials(s.Context(), s.Sealer, inventory.SecretPlace(alice.Org, a.ID),
@@ -503,11 +467,11 @@ func TestRevokedCredentials_AreToldUntilTheyWorkAgain(t *testing.T) {
 			apitest.Value(discovery.StartDue(s.Anywhere(), s.Platform, discovery.Due{Org: alice.Org, AccountID: id},
 				due))(t)
 		}
-		s.idle()
-		if o := s.get(alice, other.ID); o.Status != "connected" || o.Error != nil {
+		s.waitIdle()
+		if o := s.getAccount(alice, other.ID); o.Status != "connected" || o.Error != nil {
 			t.Errorf("the other account is %s: %v", o.Status, o.Error)
 		}
-		return s.get(alice, a.ID)
+		return s.getAccount(alice, a.ID)
 	}
 	s.Put(identity.AccessKey(alice.Org), identity.Access{})
 	midnight := s.Platform.Clock.Now().Truncate(24 * time.Hour)

@@ -31,14 +31,14 @@ func TestAddressesThatLeadIntoOurNetworkAreRefused(t *testing.T) {
 				}
 			}
 			got := s.call(alice, "POST", "/cloud-accounts",
-				body(fields{"endpointURL": tt.address, "name": "Elsewhere", "cloudAccountID": "000000000002"}))
+				accountBody(fields{"endpointURL": tt.address, "name": "Elsewhere", "cloudAccountID": "000000000002"}))
 			said("the endpoint", got.Body)
 			if (got.Status == 400) != (tt.refused != "") {
 				t.Errorf("the endpoint: %d %s", got.Status, got.Body)
 			}
-			a := s.settled(alice, fields{"credentials": keys{"size": "200", "regions": "1"}})
-			config := strings.Replace(config(`"token":"hush-hush"`), "https://api.example.com", tt.address, 1)
-			got = s.call(alice, "PUT", access(a.ID, "us-east-1", "main"),
+			a := s.connectSettled(alice, fields{"credentials": keys{"size": "200", "regions": "1"}})
+			config := strings.Replace(kubeconfigOf(`"token":"hush-hush"`), "https://api.example.com", tt.address, 1)
+			got = s.call(alice, "PUT", accessPath(a.ID, "us-east-1", "main"),
 				fields{"method": "kubeconfig", "kubeconfig": config})
 			said("the server", got.Body)
 			if want := map[bool]int{true: 400, false: 200}[tt.refused != ""]; got.Status != want {

@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// noAccess is the access to a cluster that is not registered.
+// noAccess is the access method of a cluster that is not registered.
 const noAccess = "none"
 
 // Cluster is the record of a Kubernetes cluster of an account.
@@ -22,21 +22,21 @@ type Cluster struct {
 	Name       string              `json:"name" example:"prod"`
 	Region     string              `json:"region" example:"eu-west-1"`
 	Provider   string              `json:"provider" example:"aws"`
-	Status     cloud.ClusterStatus `json:"status" enum:"creating,active,updating,deleting,failed,deleted,unknown" doc:"deleted: registered, and the cloud has it no more; unknown: it could not be read, see failures"`
+	Status     cloud.ClusterStatus `json:"status" enum:"creating,active,updating,deleting,failed,deleted,unknown" doc:"deleted: registered, but gone in the cloud; unknown: it could not be read, see failures"`
 	Version    string              `json:"version" doc:"Of Kubernetes; empty when it could not be read" example:"1.33"`
-	NodeCount  *int                `json:"nodeCount" doc:"Nodes that its managed node groups are set to; null when they could not be read"`
+	NodeCount  *int                `json:"nodeCount" doc:"Configured nodes of its managed node groups; null if they could not be read"`
 	Access     string              `json:"access" enum:"none,cloud_iam,kubeconfig" doc:"How it is entered"`
 	Registered bool                `json:"registered" doc:"Whether it may be deployed to"`
-	Check      *AccessCheck        `json:"accessCheck" doc:"What it allows, as it said when it was registered; null where it is not registered. Register it again to have it asked again"`
+	Check      *AccessCheck        `json:"accessCheck" doc:"Its permissions at the time of registration; null if not registered. Register it again for a new check"`
 }
 
-// AccessCheck is what a cluster said of what may be done in it.
+// AccessCheck is a cluster's answer about the permissions in it.
 type AccessCheck struct {
-	Status    string                   `json:"status" enum:"granted,missing,unknown" doc:"unknown: it could not be asked, see error"`
+	Status    string                   `json:"status" enum:"granted,missing,unknown" doc:"unknown: the check failed, see error"`
 	CheckedAt *time.Time               `json:"checkedAt" doc:"Null where it was never asked"`
-	Missing   []MissingAction          `json:"missing" doc:"What no role of the cluster grants in all namespaces, of what the account is to do; of a read_only account, to discover alone"`
-	Rules     []onboarding.ClusterRule `json:"rules" doc:"The rules to add to the ClusterRole that the credentials are bound to, as the cluster takes them"`
-	Error     *string                  `json:"error" doc:"The cluster's or the cloud's own words; null when it could be asked"`
+	Missing   []MissingAction          `json:"missing" doc:"Needed actions that no role grants in all namespaces; for a read_only account only those of discovery"`
+	Rules     []onboarding.ClusterRule `json:"rules" doc:"The rules to add to the ClusterRole of the credentials, in the cluster's syntax"`
+	Error     *string                  `json:"error" doc:"The error text of the cluster or the cloud; null if the check succeeded"`
 }
 
 // MissingAction is one verb on one resource.
@@ -45,13 +45,13 @@ type MissingAction struct {
 	Action     string `json:"action" example:"patch deployments.apps"`
 }
 
-// ClusterList is a page of clusters. It is complete but for what its failures name.
+// ClusterList is a page of clusters. It is complete except for its failures.
 type ClusterList struct {
 	Items    []Cluster        `json:"items" doc:"The clusters of this page"`
 	Total    int              `json:"total" doc:"How many there are on all pages"`
 	Page     int              `json:"page" doc:"Which page this is, from 1"`
 	Limit    int              `json:"limit" doc:"Clusters a page"`
-	Failures []ClusterFailure `json:"failures" doc:"What could not be read: regions that could not be listed, clusters that could not be described"`
+	Failures []ClusterFailure `json:"failures" doc:"Regions that could not be listed, and clusters that could not be described"`
 }
 
 // ClusterFailure is a region whose clusters could not be listed, or a cluster that could not be described.
@@ -61,7 +61,7 @@ type ClusterFailure struct {
 	Error  string  `json:"error" doc:"The cloud's own words"`
 }
 
-// newCluster returns the record of a cluster as the cloud describes it, r being its registration or nil.
+// newCluster returns the record of a cluster from the cloud's description. r is its registration, or nil.
 func newCluster(a inventory.Account, c cloud.Cluster, r *inventory.Registration) Cluster {
 	out := Cluster{
 		Name: c.Name, Region: c.Region, Provider: a.Provider, Status: c.Status, Version: c.Version,
@@ -74,7 +74,7 @@ func newCluster(a inventory.Account, c cloud.Cluster, r *inventory.Registration)
 	return out
 }
 
-// newAccessCheck leaves out what the account is not to do.
+// newAccessCheck returns the client's view of a check, without the actions that the account is not to perform.
 func newAccessCheck(a inventory.Account, c inventory.ClusterCheck) *AccessCheck {
 	out := &AccessCheck{Status: "granted", Missing: []MissingAction{}, Error: rest.Optional(c.Error)}
 	if !c.At.IsZero() {
@@ -96,7 +96,7 @@ func newAccessCheck(a inventory.Account, c inventory.ClusterCheck) *AccessCheck 
 	return out
 }
 
-// clusterOrders are what clusters can be sorted by, which the connector does.
+// clusterOrders are the sort orders of clusters. The connector sorts them.
 type clusterOrders struct{}
 
 var _ rest.Orders[inventory.ClusterName] = clusterOrders{}
@@ -124,14 +124,14 @@ func (s *service) listClusters(ctx context.Context, in *clustersInput) (ClusterL
 	}
 	var found inventory.ClustersFound
 	err = s.opener.Ask(ctx,
-		inventory.Question{Ask: inventory.AskClusters, Org: org, Account: a, Clusters: in.query(known)}, &found)
+		inventory.Question{Ask: inventory.AskClusters, Org: org, Account: a, Clusters: in.toQuery(known)}, &found)
 	if err != nil {
 		return ClusterList{}, err
 	}
-	return in.list(a, known, found), nil
+	return in.toList(a, known, found), nil
 }
 
-func (in *clustersInput) query(known []inventory.Registration) inventory.ClusterQuery {
+func (in *clustersInput) toQuery(known []inventory.Registration) inventory.ClusterQuery {
 	q := inventory.ClusterQuery{
 		Region: in.Region, ByName: in.Field() == "name", Last: in.Descending(), Skip: in.Skip(), Limit: in.Limit,
 	}
@@ -141,7 +141,7 @@ func (in *clustersInput) query(known []inventory.Registration) inventory.Cluster
 	return q
 }
 
-func (in *clustersInput) list(a inventory.Account, known []inventory.Registration,
+func (in *clustersInput) toList(a inventory.Account, known []inventory.Registration,
 	found inventory.ClustersFound) ClusterList {
 	registered := make(map[inventory.ClusterName]*inventory.Registration, len(known))
 	for i := range known {
@@ -167,14 +167,15 @@ type ClusterPath struct {
 	ClusterName string `path:"clusterName" maxLength:"128" example:"prod"`
 }
 
-// clusterToChange returns the cluster that the path of a change names.
+// clusterToChange returns the cluster of a request that changes it.
 func (in *ClusterPath) clusterToChange(ctx context.Context) (inventory.ClusterName, error) {
 	audit.NoteChange(ctx, audit.Change{Target: in.AccountID + "/" + in.Region + "/" + in.ClusterName})
-	return in.cluster()
+	return in.clusterOf()
 }
 
-// cluster returns the cluster that the path names. No cloud allows a # in a region or a name, and keys are parted by it.
-func (in *ClusterPath) cluster() (inventory.ClusterName, error) {
+// clusterOf returns the cluster that the path names. A # is refused, because keys are separated by it and no cloud
+// allows it in a region or a cluster name.
+func (in *ClusterPath) clusterOf() (inventory.ClusterName, error) {
 	if strings.Contains(in.Region+in.ClusterName, "#") {
 		return inventory.ClusterName{},
 			fault.New(fault.NotFound, "cloud account %.64q has no cluster %.128q in region %.64q", in.AccountID,

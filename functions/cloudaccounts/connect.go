@@ -16,11 +16,11 @@ type NewAccount struct {
 	CloudAccountID  string             `json:"cloudAccountID,omitempty" maxLength:"128" doc:"Native number: the account of aws, the subscription of azure, the project of gcp. Optional for kubernetes: the cluster tells the UID of its namespace kube-system" example:"123456789012"`
 	Name            string             `json:"name" minLength:"1" maxLength:"100" doc:"Unique in the organization"`
 	AuthMethod      string             `json:"authMethod" minLength:"1" maxLength:"64" doc:"aws: assume_role, static_keys, temporary_credentials; azure: service_principal, workload_identity_federation; gcp: service_account, workload_identity_federation, and oauth by POST /connect/gcp/oauth-finalize; kubernetes: kubeconfig; simulated: simulated"`
-	PermissionLevel string             `json:"permissionLevel" enum:"read_only,read_write" doc:"Nothing is ever acted on in a read_only account"`
+	PermissionLevel string             `json:"permissionLevel" enum:"read_only,read_write" doc:"A read_only account is never changed"`
 	Credentials     map[string]string  `json:"credentials,omitempty" doc:"assume_role: roleArn; static_keys: accessKeyID, secretAccessKey; temporary_credentials: those and sessionToken; service_principal: tenantID, clientID, clientSecret; workload_identity_federation of azure: tenantID, clientID, of gcp: workloadIdentityProvider, serviceAccountEmail; service_account: serviceAccountKey, the text of the JSON key, or the fields of the key themselves; kubeconfig: kubeconfig, its text"`
-	Regions         []string           `json:"regions,omitempty" maxItems:"100" doc:"Only these; every enabled one when left out"`
+	Regions         []string           `json:"regions,omitempty" maxItems:"100" doc:"Default: every enabled region"`
 	EndpointURL     string             `json:"endpointURL,omitempty" maxLength:"512" doc:"An emulator or a private cloud, where the operator allows it"`
-	Billing         cloud.BillSettings `json:"billing,omitzero" doc:"Where the bills of the account are; what is left out is found: exports are listed, and the best one is read. GET /cloud-accounts/{provider}/onboarding tells what reading them takes"`
+	Billing         cloud.BillSettings `json:"billing,omitzero" doc:"The location of the account's bills. If absent, the exports are listed and the best one is read. GET /cloud-accounts/{provider}/onboarding lists the permissions for that"`
 }
 
 func (s *service) connectAccount(ctx context.Context, in *struct{ Body NewAccount }) (connection.Account, error) {

@@ -4,25 +4,23 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/autoscaling"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/execution"
-	"lamplighter.dev/shared/domain/integration"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/notification"
 	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/domain/scheduling"
-	"lamplighter.dev/shared/domain/webhook"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/people/teams"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name: "cloudaccounts",
 	Access: rest.Access.With(notification.Writing, table.Access{
@@ -33,16 +31,16 @@ var Declaration = platform.Declaration{
 		Writes: []table.Partition{
 			identity.MetaPartition, inventory.AccountPartition, inventory.ClusterPartition, connection.NativePartition,
 			connection.NamePartition,
-			discovery.JobPartition, discovery.DuePartition, billing.DuePartition, workqueue.Partition,
-			inventory.IndexPartition, teams.Partition, teams.NamePartition, // what it is detached from
+			discovery.JobPartition, discovery.DuePartition, billimport.DuePartition, workqueue.Partition,
+			inventory.IndexPartition, teams.Partition, teams.NamePartition, // the account is removed from them
 			scheduling.SchedulePartition, scheduling.AttachmentPartition, inventory.AttachedPartition, // this too
-			// These of it are deleted.
-			budgeting.Partition, budgeting.NamePartition, webhook.Partition, integration.Partition,
-			autoscaling.Partition,
+			// The account's rows in these partitions are deleted.
+			budgeting.Partition, budgeting.NamePartition, receiver.WebhookPartition, receiver.IntegrationPartition,
+			readiness.PolicyPartition,
 			override.WakeLinkPartition, override.WakeTokenPartition, readiness.ClaimPartition,
 		},
 	}),
-	Starts:  []string{billing.Machine, discovery.Machine},
+	Starts:  []string{billimport.Machine, discovery.Machine},
 	Calls:   []string{inventory.Connector},
 	Seals:   []string{inventory.AccountSecret, inventory.ClusterSecret},
 	Samples: []string{"list"},

@@ -37,22 +37,22 @@ func TestUpdate_AnotherEndpointNeedsTheCredentialsAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &renamed{name: "aws", native: "111122223333"}
-			s := newFixture(t, with(r))
-			a := s.connect(alice, accountOf("aws", "111122223333", "static_keys", sent),
+			s := newFixture(t, withProvider(r))
+			a := s.connectAccount(alice, accountOf("aws", "111122223333", "static_keys", sent),
 				fields{"endpointURL": tt.endpoint})
-			s.idle()
+			s.waitIdle()
 			got := s.call(alice, "PUT", "/cloud-accounts/"+a.ID, tt.change)
 			got.Want(tt.status)
 			if tt.status == 400 &&
 				(!strings.Contains(got.Body, "endpointURL:") || !strings.Contains(got.Body, "credentials")) {
 				t.Errorf("%s; want the field endpointURL and that credentials have to be sent", got.Body)
 			}
-			s.idle()
-			opened := r.last()
+			s.waitIdle()
+			opened := r.lastSettings()
 			if opened.EndpointURL == otherEndpoint && opened.Credentials["secretAccessKey"] != "sent again" {
 				t.Errorf("%s was sent the stored credentials", opened.EndpointURL)
 			}
-			if now := s.get(alice, a.ID); tt.status == 400 &&
+			if now := s.getAccount(alice, a.ID); tt.status == 400 &&
 				(now.Name != a.Name || opened.EndpointURL == otherEndpoint) {
 				t.Errorf("a refused change made %+v, opened at %q", now, opened.EndpointURL)
 			}
@@ -63,11 +63,11 @@ func TestUpdate_AnotherEndpointNeedsTheCredentialsAgain(t *testing.T) {
 // The shared step refuses it too, whichever operation leads there.
 func TestReopen_RefusesStoredCredentialsForAnotherEndpoint(t *testing.T) {
 	r := &renamed{name: "aws", native: "111122223333"}
-	s := newFixture(t, with(r))
-	a := s.connect(alice,
+	s := newFixture(t, withProvider(r))
+	a := s.connectAccount(alice,
 		accountOf("aws", "111122223333", "static_keys", keys{"accessKeyID": "AKIA", "secretAccessKey": "stored"}),
 		fields{"endpointURL": nil})
-	s.idle()
+	s.waitIdle()
 	old := apitest.Value(table.Read[inventory.Account](s.In("org_a"), s.Table, inventory.AccountKey("org_a", a.ID)))(t)
 	next := old
 	next.EndpointURL = otherEndpoint
@@ -81,7 +81,7 @@ func TestReopen_RefusesStoredCredentialsForAnotherEndpoint(t *testing.T) {
 			t.Errorf("%s: %v", name, step)
 		}
 	}
-	if r.last().EndpointURL == otherEndpoint {
+	if r.lastSettings().EndpointURL == otherEndpoint {
 		t.Error("the new endpoint was sent the stored credentials")
 	}
 }

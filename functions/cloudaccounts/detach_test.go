@@ -15,14 +15,14 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/people/teams"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 const (
@@ -52,7 +52,7 @@ func (h *hookedStore) Transact(ctx context.Context, ws ...table.Write) error {
 	return h.Store.Transact(ctx, ws...)
 }
 
-// usedFixture is an account with two instances, of which a group and a team name one.
+// usedFixture is an account with two instances. A group and a team name one of them.
 type usedFixture struct {
 	*testing.T
 	p     *platform.Platform
@@ -97,8 +97,8 @@ func (f *usedFixture) must(err error) {
 	}
 }
 
-// name has a group and a team name the first instance.
-func (f *usedFixture) name() {
+// nameUses has a group and a team name the first instance.
+func (f *usedFixture) nameUses() {
 	f.Helper()
 	held, err := inventory.HoldAccounts(usedOrg, []string{usedCA})
 	f.must(err)
@@ -112,7 +112,7 @@ func (f *usedFixture) name() {
 	f.must(err)
 }
 
-func (f *usedFixture) remove(path string, code int, words ...string) {
+func (f *usedFixture) removeAccount(path string, code int, words ...string) {
 	f.Helper()
 	ctx := identity.WithCaller(f.in(), identity.Caller{
 		Org: usedOrg, User: "usr_1", Email: "ada@example.com",
@@ -132,12 +132,12 @@ func (f *usedFixture) remove(path string, code int, words ...string) {
 
 func TestRemove_AnAccountInUseIsNotDeletedUnlessItIsDetached(t *testing.T) {
 	f := newUsedFixture(t)
-	f.name()
+	f.nameUses()
 	for _, path := range []string{usedPath, usedPath + "?detach=false"} {
-		f.remove(path, http.StatusConflict, "grp_shop", "Shop", "team_web", "Web", "detach=true")
+		f.removeAccount(path, http.StatusConflict, "grp_shop", "Shop", "team_web", "Web", "detach=true")
 	}
-	f.remove(usedPath+"?detach=maybe", http.StatusBadRequest, "detach")
-	f.remove(usedPath+"?detach=true", http.StatusOK, usedCA)
+	f.removeAccount(usedPath+"?detach=maybe", http.StatusBadRequest, "detach")
+	f.removeAccount(usedPath+"?detach=true", http.StatusOK, usedCA)
 	places, err := f.store.ListPlacements(f.in(), usedOrg, "grp_shop")
 	f.must(err)
 	owned, err := f.store.ListOwned(f.in(), usedOrg, "team_web")
@@ -156,42 +156,42 @@ func TestRemove_AnAccountInUseIsNotDeletedUnlessItIsDetached(t *testing.T) {
 
 func TestRemove_AnAccountThatComesIntoUseMeanwhileIsNotDeleted(t *testing.T) {
 	f := newUsedFixture(t)
-	f.hook.before = f.name
-	f.remove(usedPath, http.StatusConflict, "changed")
+	f.hook.before = f.nameUses
+	f.removeAccount(usedPath, http.StatusConflict, "changed")
 	if _, err := f.store.ReadAccount(f.in(), usedOrg, usedCA); err != nil {
 		t.Errorf("the account is gone: %v", err)
 	}
-	f.remove(usedPath, http.StatusConflict, "grp_shop")
+	f.removeAccount(usedPath, http.StatusConflict, "grp_shop")
 }
 
 func TestRemove_AnAccountThatNothingNamesIsDeleted(t *testing.T) {
 	f := newUsedFixture(t)
-	f.remove(usedPath, http.StatusOK, usedCA)
-	f.remove(usedPath, http.StatusNotFound)
+	f.removeAccount(usedPath, http.StatusOK, usedCA)
+	f.removeAccount(usedPath, http.StatusNotFound)
 }
 
 func TestRemove_AnAutoscalerPolicyThatMayHaveSetItsTargetIsNotDetached(t *testing.T) {
 	size := cloud.Autoscaling{Min: 4, Max: 9, Desired: 6}
 	tests := []struct {
 		name   string
-		policy autoscaling.Policy
+		policy readiness.Policy
 		code   int
 	}{
-		{"one that set nothing", autoscaling.Policy{}, http.StatusOK},
-		{"one that was applied", autoscaling.Policy{Applied: &size}, http.StatusConflict},
-		{"one whose apply has an unknown end", autoscaling.Policy{Asked: &size}, http.StatusConflict},
-		{"one that a plan holds", autoscaling.Policy{PlanID: "plan_1"}, http.StatusConflict},
+		{"one that set nothing", readiness.Policy{}, http.StatusOK},
+		{"one that was applied", readiness.Policy{Applied: &size}, http.StatusConflict},
+		{"one whose apply has an unknown end", readiness.Policy{Asked: &size}, http.StatusConflict},
+		{"one that a plan holds", readiness.Policy{PlanID: "plan_1"}, http.StatusConflict},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newUsedFixture(t)
 			p := tt.policy
 			p.ID, p.Name, p.CloudAccountID = "asp_01k00000000000000000000000", "Shop fleet", usedCA
-			p.Target = autoscaling.Target{Type: "aws-asg", UID: "asg-shop", Region: "eu-west-1"}
-			_, err := autoscaling.NewStore(f.p.Table, f.p.Clock).Create(f.in(), usedOrg, p, nil)
+			p.Target = readiness.PolicyTarget{Type: "aws-asg", UID: "asg-shop", Region: "eu-west-1"}
+			_, err := readiness.NewPolicyStore(f.p.Table, f.p.Clock).Create(f.in(), usedOrg, p, nil)
 			f.must(err)
-			f.remove(usedPath, http.StatusConflict, p.ID, "Shop fleet")
-			f.remove(usedPath+"?detach=true", tt.code)
+			f.removeAccount(usedPath, http.StatusConflict, p.ID, "Shop fleet")
+			f.removeAccount(usedPath+"?detach=true", tt.code)
 		})
 	}
 }

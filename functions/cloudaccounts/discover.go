@@ -26,7 +26,7 @@ func (s *service) startDiscovery(ctx context.Context, in *accountInput) (rest.Jo
 		StatusURL: accounts + "/" + in.AccountID + "/discover/" + j.ID}, nil
 }
 
-// DiscoveryProgress is how far a discovery is.
+// DiscoveryProgress is the progress of a discovery.
 type DiscoveryProgress struct {
 	JobID            string           `json:"jobID"`
 	CloudAccountID   string           `json:"cloudAccountID" doc:"Our id of the account"`
@@ -46,7 +46,7 @@ type DiscoveryProgress struct {
 	CompletedAt      *time.Time       `json:"completedAt" doc:"Null while it runs"`
 }
 
-// Failure is a partition that could not be read, in the cloud's own words.
+// Failure is a partition that could not be read, with the cloud's error text.
 type Failure struct {
 	Region string               `json:"region"`
 	Kind   string               `json:"kind" example:"aws-ec2"`
@@ -71,10 +71,10 @@ func (s *service) getProgress(ctx context.Context, in *progressInput) (Discovery
 	if j.AccountID != in.AccountID {
 		return DiscoveryProgress{}, missing
 	}
-	return summed(j, parts), nil
+	return sumProgress(j, parts), nil
 }
 
-func summed(j discovery.Job, parts []discovery.Part) DiscoveryProgress {
+func sumProgress(j discovery.Job, parts []discovery.Part) DiscoveryProgress {
 	out := DiscoveryProgress{
 		JobID: j.ID, CloudAccountID: j.AccountID, Status: j.Status, Error: rest.Optional(j.Error),
 		Partitions: j.Partitions,
@@ -97,9 +97,9 @@ func summed(j discovery.Job, parts []discovery.Part) DiscoveryProgress {
 	return out
 }
 
-// Permission is what the credentials of an account may do.
+// Permission is a permission of an account's credentials.
 type Permission struct {
-	Capability string  `json:"capability" doc:"What it is needed for: discover, start_stop, scale, billing" example:"start_stop"`
+	Capability string  `json:"capability" doc:"The feature that needs it: discover, start_stop, scale, billing" example:"start_stop"`
 	Action     string  `json:"action" doc:"The provider's name of the permission" example:"ec2:StopInstances"`
 	Status     string  `json:"status" enum:"granted,denied,unknown"`
 	Message    *string `json:"message" doc:"The provider's own words, else null"`

@@ -49,8 +49,8 @@ func (s *fixture) call(c identity.Caller, method, path string, body any) apitest
 	return s.Call(c, method+" "+path, body)
 }
 
-// body returns a simulated account to connect; further values replace its own, nil removes them.
-func body(more ...map[string]any) map[string]any {
+// accountBody returns a simulated account to connect; further values replace its own, nil removes them.
+func accountBody(more ...map[string]any) map[string]any {
 	out := map[string]any{
 		"provider": "simulated", "cloudAccountID": "111122223333", "name": "Playground", "authMethod": "simulated",
 		"permissionLevel": "read_write", "credentials": map[string]string{"size": "60", "regions": "2"},
@@ -65,26 +65,26 @@ func body(more ...map[string]any) map[string]any {
 	return out
 }
 
-func (s *fixture) connect(c identity.Caller, more ...map[string]any) connection.Account {
+func (s *fixture) connectAccount(c identity.Caller, more ...map[string]any) connection.Account {
 	s.Helper()
-	return apitest.Data[connection.Account](s.call(c, "POST", "/cloud-accounts", body(more...)))
+	return apitest.Data[connection.Account](s.call(c, "POST", "/cloud-accounts", accountBody(more...)))
 }
 
-func (s *fixture) get(c identity.Caller, accountID string) connection.Account {
+func (s *fixture) getAccount(c identity.Caller, accountID string) connection.Account {
 	s.Helper()
 	return apitest.Data[connection.Account](s.call(c, "GET", "/cloud-accounts/"+accountID, nil))
 }
 
-// idle waits until no discovery is under way.
-func (s *fixture) idle() {
+// waitIdle waits until no discovery is under way.
+func (s *fixture) waitIdle() {
 	s.Helper()
 	s.Must(s.Workflow.(*workflow.Embedded).Idle(s.Context())) //nolint:forcetypeassert // the fixture made it
 }
 
-// follow waits for the end of a discovery, and reads it.
-func (s *fixture) follow(c identity.Caller, statusURL string) cloudaccounts.DiscoveryProgress {
+// followDiscovery waits for the end of a discovery, and reads it.
+func (s *fixture) followDiscovery(c identity.Caller, statusURL string) cloudaccounts.DiscoveryProgress {
 	s.Helper()
-	s.idle()
+	s.waitIdle()
 	p := apitest.Data[cloudaccounts.DiscoveryProgress](s.call(c, "GET", statusURL, nil))
 	if p.Status == "running" {
 		s.Fatalf("discovery %s does not end", statusURL)
@@ -92,10 +92,10 @@ func (s *fixture) follow(c identity.Caller, statusURL string) cloudaccounts.Disc
 	return p
 }
 
-// settled returns an account whose first discovery has ended.
-func (s *fixture) settled(c identity.Caller, more ...map[string]any) connection.Account {
+// connectSettled returns an account whose first discovery has ended.
+func (s *fixture) connectSettled(c identity.Caller, more ...map[string]any) connection.Account {
 	s.Helper()
-	a := s.connect(c, more...)
-	s.follow(c, "/cloud-accounts/"+a.ID+"/discover/"+*a.JobID)
-	return s.get(c, a.ID)
+	a := s.connectAccount(c, more...)
+	s.followDiscovery(c, "/cloud-accounts/"+a.ID+"/discover/"+*a.JobID)
+	return s.getAccount(c, a.ID)
 }

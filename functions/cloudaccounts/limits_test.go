@@ -16,7 +16,8 @@ func TestAccounts_SeveralAtOnceAreNoMoreThanTheMost(t *testing.T) {
 		PK: inventory.AccountKey(alice.Org, "").PK, Limit: connection.MaxAccounts,
 		Send: func(name string) apitest.Answer {
 			native := fmt.Sprintf("111122223%03d", name[len(name)-1]) // the digit or letter that the names end with
-			return s.Call(alice, "POST /cloud-accounts", body(map[string]any{"name": name, "cloudAccountID": native}))
+			return s.Call(alice, "POST /cloud-accounts",
+				accountBody(map[string]any{"name": name, "cloudAccountID": native}))
 		},
 	}, cloudaccounts.Operations)
 }

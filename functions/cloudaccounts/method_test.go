@@ -29,8 +29,8 @@ const (
 	robot      = "lamplighter@my-project-123.iam.gserviceaccount.com"
 )
 
-// renamed is the simulated cloud under the name of another provider. It keeps what it was last opened with, and tells the number
-// native, or else the one that the account claims.
+// renamed is the simulated cloud under the name of another provider. It stores the settings of the last connection.
+// Its account number is native, or else the claimed one.
 type renamed struct {
 	cloud.Provider
 	name, native string
@@ -51,14 +51,14 @@ func (r *renamed) Connect(ctx context.Context, a cloud.Account) (cloud.Conn, err
 	return r.Provider.Connect(ctx, a)
 }
 
-func (r *renamed) last() cloud.Account {
+func (r *renamed) lastSettings() cloud.Account {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.opened
 }
 
-// with makes the connector one that has the provider.
-func with(r *renamed) func(*platform.Platform) {
+// withProvider makes the connector one that has the provider.
+func withProvider(r *renamed) func(*platform.Platform) {
 	return func(p *platform.Platform) {
 		r.Provider = simulated.New(p.Table, p.Clock)
 		p.Workers = lambdacall.Local{inventory.Connector: connector.Handler(p, cloud.Providers{r.name: r})}
@@ -105,7 +105,7 @@ func TestConnect_TakesEveryMethodOfTheContract(t *testing.T) {
 	for name, tt := range map[string]struct {
 		body   fields
 		native string // that is stored
-		holds  keys   // what the provider is opened with: these values, or texts with this in it
+		holds  keys   // the expected settings of the provider: these values, or texts that contain them
 	}{
 		"static keys of AWS": {accountOf("aws", "111122223333", "static_keys",
 			keys{"accessKeyID": "AKIA", "secretAccessKey": "hush-hush", "other": "x"}), "111122223333",
@@ -137,13 +137,13 @@ func TestConnect_TakesEveryMethodOfTheContract(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &renamed{name: tt.body["provider"].(string), native: tt.native}
-			s := newFixture(t, with(r))
-			answer := s.call(alice, "POST", "/cloud-accounts", body(tt.body))
+			s := newFixture(t, withProvider(r))
+			answer := s.call(alice, "POST", "/cloud-accounts", accountBody(tt.body))
 			a := apitest.Data[connection.Account](answer)
 			if a.CloudAccountID != tt.native || a.Provider != r.name || strings.Contains(answer.Body, "hush-hush") {
 				t.Errorf("%s; want the number %s, and no secret", answer.Body, tt.native)
 			}
-			got := r.last()
+			got := r.lastSettings()
 			for field, part := range tt.holds {
 				if !strings.Contains(got.Credentials[field], part) {
 					t.Errorf("opened with %v; want %s in %s", got.Credentials, part, field)
@@ -212,9 +212,9 @@ func TestConnect_NamesWhatIsWrongWithCredentials(t *testing.T) {
 			"longer than"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newFixture(t, with(&renamed{name: tt.body["provider"].(string), native: someGUID}))
-			got := s.call(alice, "POST", "/cloud-accounts", body(tt.body))
-			if got.Status != 400 || !strings.Contains(unquoted(got.Body), tt.says) ||
+			s := newFixture(t, withProvider(&renamed{name: tt.body["provider"].(string), native: someGUID}))
+			got := s.call(alice, "POST", "/cloud-accounts", accountBody(tt.body))
+			if got.Status != 400 || !strings.Contains(unquote(got.Body), tt.says) ||
 				strings.Contains(got.Body, "hush-hush") {
 				t.Errorf("%d %s; want 400 with %q, and no secret", got.Status, got.Body, tt.says)
 			}
@@ -225,19 +225,19 @@ func TestConnect_NamesWhatIsWrongWithCredentials(t *testing.T) {
 func TestConnect_NamesTheProvidersOfThisProcess(t *testing.T) {
 	s := newFixture(t)
 	got := s.call(alice, "POST", "/cloud-accounts",
-		body(accountOf("kubernetes", "", "kubeconfig", keys{"kubeconfig": kubeconfigText})))
+		accountBody(accountOf("kubernetes", "", "kubeconfig", keys{"kubeconfig": kubeconfigText})))
 	if want := `provider: "kubernetes" is not available in this deployment; available: simulated`; got.Status != 400 ||
-		!strings.Contains(unquoted(got.Body), want) {
+		!strings.Contains(unquote(got.Body), want) {
 		t.Errorf("%d %s; want 400 with %s", got.Status, got.Body, want)
 	}
 }
 
-// A cluster is connected once, also by those who leave its number out, which is known only when the cluster has told it.
+// A cluster is connected once, also if its number is left out and is known only after the cluster was asked.
 func TestConnect_OneClusterIsConnectedOnce(t *testing.T) {
-	s := newFixture(t, with(&renamed{name: "kubernetes", native: someGUID}))
+	s := newFixture(t, withProvider(&renamed{name: "kubernetes", native: someGUID}))
 	b := accountOf("kubernetes", "", "kubeconfig", keys{"kubeconfig": kubeconfigText})
-	s.connect(alice, b)
-	if got := s.call(alice, "POST", "/cloud-accounts", body(b, fields{"name": "Again"})); got.Status != 409 ||
+	s.connectAccount(alice, b)
+	if got := s.call(alice, "POST", "/cloud-accounts", accountBody(b, fields{"name": "Again"})); got.Status != 409 ||
 		!strings.Contains(got.Body, someGUID) {
 		t.Errorf("%d %s; want 409 that names the cluster", got.Status, got.Body)
 	}
@@ -246,12 +246,12 @@ func TestConnect_OneClusterIsConnectedOnce(t *testing.T) {
 // New credentials that the cloud refuses, or of another account, leave the old ones where they are.
 func TestUpdate_KeepsCredentialsUntilNewOnesAreVerified(t *testing.T) {
 	r := &renamed{name: "azure", native: someGUID}
-	s := newFixture(t, with(r))
-	a := s.connect(alice,
+	s := newFixture(t, withProvider(r))
+	a := s.connectAccount(alice,
 		accountOf("azure", someGUID, "service_principal",
 			keys{"tenantID": tenantGUID, "clientID": someGUID, "clientSecret": "old"}))
 	change := fields{"credentials": keys{"tenantID": tenantGUID, "clientID": someGUID, "clientSecret": "new"}}
-	s.idle()
+	s.waitIdle()
 	r.native = tenantGUID
 	if got := s.call(alice, "PUT", "/cloud-accounts/"+a.ID, change); got.Status != 400 ||
 		!strings.Contains(got.Body, "they open account "+tenantGUID) {
@@ -259,17 +259,18 @@ func TestUpdate_KeepsCredentialsUntilNewOnesAreVerified(t *testing.T) {
 	}
 	r.native = someGUID
 	s.call(alice, "GET", "/cloud-accounts/"+a.ID+"/permissions", nil).Want(200)
-	if got := r.last().Credentials["clientSecret"]; got != "old" {
+	if got := r.lastSettings().Credentials["clientSecret"]; got != "old" {
 		t.Errorf("after refused credentials the account is opened with %q", got)
 	}
-	s.idle() // a discovery that ends meanwhile changes the account
+	s.waitIdle() // a discovery that ends meanwhile changes the account
 	s.call(alice, "PUT", "/cloud-accounts/"+a.ID, change).Want(200)
-	s.idle()
+	s.waitIdle()
 	s.call(alice, "PUT", "/cloud-accounts/"+a.ID,
 		fields{"authMethod": "workload_identity_federation",
 			"credentials": keys{"tenantID": tenantGUID, "clientID": someGUID}}).Want(200)
 	s.call(alice, "GET", "/cloud-accounts/"+a.ID+"/permissions", nil).Want(200)
-	if got := r.last(); got.AuthMethod != "workload_identity_federation" || got.Credentials["clientSecret"] != "" {
+	if got := r.lastSettings(); got.AuthMethod != "workload_identity_federation" ||
+		got.Credentials["clientSecret"] != "" {
 		t.Errorf("opened as %+v", got)
 	}
 }

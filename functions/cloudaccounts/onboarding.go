@@ -10,11 +10,12 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// nobody stands for the principal in what is made and then left out, where this deployment has none.
-const nobody = "000000000000"
+// noPrincipal is a placeholder principal for a deployment that has none. The parts with it are removed from the
+// answer.
+const noPrincipal = "000000000000"
 
-// getOnboarding returns what to set up, for an account or for a provider. The provider's page is there before any account is,
-// since a role has to demand the external id before it can be connected.
+// getOnboarding returns the onboarding steps for an account or for a provider. The provider's steps are available
+// before any account exists, because a role must demand the external ID before it can be connected.
 func (s *service) getOnboarding(ctx context.Context, in *accountInput) (onboarding.Steps, error) {
 	org, name := identity.CallerOrg(ctx), in.AccountID
 	if !connection.IsProvider(s.p, name) {
@@ -34,7 +35,7 @@ func (s *service) getOnboarding(ctx context.Context, in *accountInput) (onboardi
 	if o.Principal != "" {
 		return onboarding.StepsFor(name, o)
 	}
-	o.Principal = nobody
+	o.Principal = noPrincipal
 	steps, err := onboarding.StepsFor(name, o)
 	steps.Principal, steps.ExternalID = nil, nil
 	if name == "aws" { // whose members are opened by roles that demand a principal

@@ -7,20 +7,20 @@ import (
 	"lamplighter.dev/shared/api/rest"
 )
 
-// The failures that operations document.
+// These are the documented error statuses of the operations.
 var (
 	writes = []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}
 	reads  = []int{http.StatusNotFound}
 )
 
 const (
-	accounts = "/cloud-accounts"
-	account  = accounts + "/{accountID}"
-	clusters = account + "/clusters"
-	access   = clusters + "/{region}/{clusterName}/access"
+	accounts   = "/cloud-accounts"
+	account    = accounts + "/{accountID}"
+	clusters   = account + "/clusters"
+	accessPath = clusters + "/{region}/{clusterName}/access"
 )
 
-// Operations returns the operations of the group, but for those that functions/cloudorganisations answers.
+// Operations returns the operations of the group, except those of functions/cloudorganisations.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Cloud Accounts")
 	s := newService(p)
@@ -39,11 +39,10 @@ func (s *service) recordOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "connectCloudAccount", Method: http.MethodPost, Path: accounts, Policy: "cloud-accounts:write",
 		Statuses: []int{http.StatusBadRequest, http.StatusConflict}, Summary: "Connect a cloud account",
-		Description: "The credentials are verified before anything is stored; refused ones are 400 with the cloud's " +
-			"own words. " +
-			"They are stored encrypted and never returned. A discovery starts at once: jobID names it. For " +
-			"authMethod assume_role, " +
-			"GET /cloud-accounts/aws/onboarding tells the external id that the role has to demand.",
+		Description: "The credentials are verified before anything is stored; refused ones are 400 with the " +
+			"cloud's error text. They are stored encrypted and never returned. A discovery starts at once; jobID " +
+			"identifies it. For authMethod assume_role, GET /cloud-accounts/aws/onboarding returns the external id " +
+			"that the role must demand.",
 	}, s.connectAccount)
 	rest.Handle(g, rest.Op{
 		ID: "getCloudAccount", Method: http.MethodGet, Path: account, Policy: "cloud-accounts:read", Statuses: reads,
@@ -53,28 +52,22 @@ func (s *service) recordOperations(g *rest.Group) {
 		ID: "updateCloudAccount", Method: http.MethodPut, Path: account, Policy: "cloud-accounts:write",
 		Statuses: writes,
 		Summary:  "Change a cloud account",
-		Description: "Changes the fields that are present. provider and cloudAccountID never change. When " +
-			"authMethod, credentials, " +
-			"regions or endpointURL change, the account is verified again before anything is stored, and " +
-			"discovered anew. " +
-			"credentials replaces all of them. Stored credentials are never sent to another endpoint: a request " +
-			"that changes " +
-			"endpointURL has to send credentials too.",
+		Description: "Changes the fields that are present. provider and cloudAccountID never change. If authMethod, " +
+			"credentials, regions or endpointURL change, the account is verified before anything is stored, and then " +
+			"discovered again. credentials replaces all credentials. Stored credentials are never sent to another " +
+			"endpoint: a request that changes endpointURL must contain credentials.",
 	}, s.updateAccount)
 	rest.Handle(g, rest.Op{
 		ID: "deleteCloudAccount", Method: http.MethodDelete, Path: account, Policy: "cloud-accounts:write",
 		Statuses: writes[1:],
 		Summary:  "Disconnect a cloud account",
-		Description: "The credentials are gone at once; the resources leave the inventory a little later. Nothing " +
-			"changes in the " +
-			"cloud. While actions are in flight in the account the answer is 409 and names one. The answer is 409 " +
-			"too while the account " +
-			"is in use, and lists the uses by id and name. With detach=true its resources are taken out of resource " +
-			"groups, teams and schedules, and wake links to them, " +
-			"autoscaler policies that were never applied, and budgets, subscriptions, webhooks and integrations for " +
-			"the account are deleted. Overrides that hold resources of it, " +
-			"autoscaler policies that were applied, and policies that event readiness plans name keep the account " +
-			"all the same: their ends act on its cloud.",
+		Description: "The credentials are deleted at once, the resources leave the inventory a little later. " +
+			"Nothing changes in the cloud. While actions are in flight in the account, the answer is 409 and names " +
+			"one. While the account is in use, the answer is 409 and lists the uses by id and name. With " +
+			"detach=true its resources are removed from resource groups, teams and schedules. Wake links to them, " +
+			"autoscaler policies that were never applied, and budgets, subscriptions, webhooks and integrations " +
+			"for the account are deleted. Overrides on its resources, applied autoscaler policies, and policies " +
+			"that event readiness plans use keep the account even then: their ends act on its cloud.",
 	}, s.removeAccount)
 }
 
@@ -82,33 +75,30 @@ func (s *service) cloudOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "discoverCloudAccount", Method: http.MethodPost, Path: account + "/discover",
 		Policy: "cloud-accounts:write",
-		Status: http.StatusAccepted, Statuses: writes[1:], Summary: "Discover what runs in the account",
-		Description: "While a discovery of the account is under way, that one is the answer. Poll statusURL until " +
-			"status is " +
-			"succeeded, partial or failed.",
+		Status: http.StatusAccepted, Statuses: writes[1:], Summary: "Discover the resources of the account",
+		Description: "If a discovery of the account is under way, the answer is that one. Poll statusURL until " +
+			"status is succeeded, partial or failed.",
 	}, s.startDiscovery)
 	rest.Handle(g, rest.Op{
 		ID: "getDiscovery", Method: http.MethodGet, Path: account + "/discover/{jobID}", Policy: "cloud-accounts:read",
 		Statuses: reads, Summary: "Follow a discovery",
 		Description: "Progress by partitions: each kind of resource in each region. A partition that could not be " +
-			"read leaves what " +
-			"is known of it unchanged and is listed in failures. Kept for 30 days.",
+			"read leaves its known resources unchanged and is listed in failures. Kept for 30 days.",
 	}, s.getProgress)
 	rest.Handle(g, rest.Op{
 		ID: "getCloudAccountPermissions", Method: http.MethodGet, Path: account + "/permissions",
-		Policy:   "cloud-accounts:read",
-		Statuses: []int{http.StatusBadRequest, http.StatusNotFound}, Summary: "Probe what the credentials may do",
-		Description: "Asks the cloud now. Each permission is granted, denied or unknown, with the cloud's own words.",
+		Policy:      "cloud-accounts:read",
+		Statuses:    []int{http.StatusBadRequest, http.StatusNotFound},
+		Summary:     "Check the permissions of the credentials",
+		Description: "Asks the cloud now. Each permission is granted, denied or unknown, with the cloud's error text.",
 	}, s.listPermissions)
 	rest.Handle(g, rest.Op{
 		ID: "getCloudAccountOnboarding", Method: http.MethodGet, Path: account + "/onboarding",
 		Policy:   "cloud-accounts:read",
-		Statuses: reads, Summary: "What to set up in the cloud",
-		Description: "The exact policies, the role template and the commands. Before there is an account, " +
-			"accountID is the " +
-			"provider: /cloud-accounts/aws/onboarding. The external id is the organization's and never changes. " +
-			"Where this " +
-			"deployment has no identity of its own, assume_role is left out.",
+		Statuses: reads, Summary: "Get the steps to set up in the cloud",
+		Description: "The exact policies, the role template and the commands. Before an account exists, accountID " +
+			"is the provider: /cloud-accounts/aws/onboarding. The external id belongs to the organization and " +
+			"never changes. If this deployment has no identity of its own, assume_role is left out.",
 	}, s.getOnboarding)
 }
 
@@ -117,30 +107,26 @@ func (s *service) clusterOperations(g *rest.Group) {
 		ID: "listClusters", Method: http.MethodGet, Path: clusters, Policy: "cloud-accounts:read",
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound},
 		Summary:  "List the Kubernetes clusters of an account",
-		Description: "Asks the cloud now, in every region of the account. By region and name, or by sort_by: " +
-			"region, name. A " +
-			"region that cannot be read does not fail the list: it is in failures. Registered clusters are listed " +
-			"even when the " +
-			"cloud has them no more. A provider without clusters has none.",
+		Description: "Asks the cloud now, in every region of the account. Sorted by region and name, or by " +
+			"sort_by: region, name. A region that cannot be read does not fail the list; it is in failures. " +
+			"Registered clusters are listed even if they no longer exist in the cloud. The list is empty for a " +
+			"provider without clusters.",
 	}, s.listClusters)
 	rest.Handle(g, rest.Op{
-		ID: "registerCluster", Method: http.MethodPut, Path: access, Policy: "cloud-accounts:write",
+		ID: "registerCluster", Method: http.MethodPut, Path: accessPath, Policy: "cloud-accounts:write",
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound},
 		Summary:  "Register a cluster, so that it can be deployed to",
-		Description: "The cluster has to exist, and for method cloud_iam to be active. A kubeconfig has to hold its " +
-			"token or " +
-			"client certificate and its authority as data, and an https server: exec plugins, auth-provider, file " +
-			"paths, passwords, " +
-			"impersonation, proxies and insecure-skip-tls-verify are refused. Registering again replaces. Nothing " +
-			"changes in the " +
-			"cloud. 90 clusters of an account can be registered.",
+		Description: "The cluster must exist, and for method cloud_iam it must be active. A kubeconfig must " +
+			"contain its token or client certificate and its authority as data, and an https server. Exec plugins, " +
+			"auth-provider, file paths, passwords, impersonation, proxies and insecure-skip-tls-verify are " +
+			"refused. Registering again replaces the registration. Nothing changes in the cloud. At most 90 " +
+			"clusters an account.",
 	}, s.registerCluster)
 	rest.Handle(g, rest.Op{
-		ID: "deregisterCluster", Method: http.MethodDelete, Path: access, Policy: "cloud-accounts:write",
+		ID: "deregisterCluster", Method: http.MethodDelete, Path: accessPath, Policy: "cloud-accounts:write",
 		Statuses: reads,
 		Summary:  "Deregister a cluster",
-		Description: "Its kubeconfig is gone at once; spaces on it stop deploying until it is registered again. The " +
-			"id of the " +
-			"answer is region/name. Nothing changes in the cloud.",
+		Description: "Its kubeconfig is deleted at once. Spaces on it stop deploying until it is registered again. " +
+			"The id in the answer is region/name. Nothing changes in the cloud.",
 	}, s.deregisterCluster)
 }

@@ -16,11 +16,11 @@ type listInput struct {
 	rest.Page
 	rest.Sort[inventory.Account, orders]
 	Provider string `query:"provider" maxLength:"32" doc:"Only accounts of this provider"`
-	Status   string `query:"status" enum:"connecting,connected,degraded,disconnected" doc:"Only accounts with this status"`
+	Status   string `query:"status" enum:"connecting,connected,degraded,disconnected" doc:"Only this status"`
 	Search   string `query:"search" maxLength:"128" doc:"Only accounts whose name or native id contains it"`
 }
 
-// orders are what accounts can be sorted by. Those that are equal in it, and all without it, come as they were connected.
+// orders are the sort orders of accounts. Accounts with equal keys are in the order of their connection.
 type orders struct{}
 
 var _ rest.Orders[inventory.Account] = orders{}
@@ -41,12 +41,14 @@ func (s *service) listAccounts(ctx context.Context, in *listInput) (rest.List[co
 	if err != nil {
 		return rest.List[connection.Account]{}, err
 	}
-	all = slices.DeleteFunc(all, func(a inventory.Account) bool { return !in.meets(a) })
+	all = slices.DeleteFunc(all, func(a inventory.Account) bool { return !in.matches(a) })
 	in.Apply(all)
-	return rest.MapItems(rest.PageOf(all, in.Page), connection.NewRecord), nil
+	return rest.MapItems(rest.PageOf(all, in.Page), func(a inventory.Account) connection.Account {
+		return connection.NewRecord(s.opener.Explain(a))
+	}), nil
 }
 
-func (in *listInput) meets(a inventory.Account) bool {
+func (in *listInput) matches(a inventory.Account) bool {
 	search := strings.ToLower(in.Search)
 	return (in.Provider == "" || in.Provider == a.Provider) && (in.Status == "" || in.Status == a.Status) &&
 		(strings.Contains(strings.ToLower(a.Name), search) || strings.Contains(a.CloudAccountID, in.Search))
@@ -58,5 +60,5 @@ type accountInput struct {
 
 func (s *service) getAccount(ctx context.Context, in *accountInput) (connection.Account, error) {
 	a, err := s.readAccount(ctx, identity.CallerOrg(ctx), in.AccountID)
-	return connection.NewRecord(a), err
+	return connection.NewRecord(s.opener.Explain(a)), err
 }

@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/execution"
@@ -21,12 +21,12 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// oldest is how long an action can be in flight: the TimeoutSeconds of its machine.
-const oldest = 24 * time.Hour
+// maxActionTime is how long an action can be in flight: the TimeoutSeconds of its machine.
+const maxActionTime = 24 * time.Hour
 
 type removeInput struct {
 	AccountID string `path:"accountID" maxLength:"64"`
-	Detach    bool   `query:"detach" default:"false" doc:"Take its resources out of groups, teams and schedules, and delete the records that are for it alone"`
+	Detach    bool   `query:"detach" default:"false" doc:"Remove its resources from groups, teams and schedules, and delete records that are only for it"`
 }
 
 // used is an account and its uses.
@@ -35,29 +35,29 @@ type used struct {
 	UsedBy []fault.Use `json:"usedBy,omitempty"`
 }
 
-// removeAccount ends an account. Its resources are forgotten by a discovery that finds no account any more, so that the answer
-// does not wait for them and a process that dies loses nothing.
+// removeAccount deletes an account. A discovery that finds the account gone forgets its resources, so the answer need
+// not wait for that, and the work survives the death of a process.
 func (s *service) removeAccount(ctx context.Context, in *removeInput) (rest.Deleted, error) {
 	org := identity.CallerOrg(ctx)
 	a, err := s.readAccount(ctx, org, in.AccountID)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
-	if err = s.idle(ctx, org, a.ID); err != nil {
+	if err = s.checkIdle(ctx, org, a.ID); err != nil {
 		return rest.Deleted{}, err
 	}
 	uses, err := s.usesOf(ctx, org, a.ID)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
-	audit.NoteChange(ctx, audit.Change{Before: used{connection.NewRecord(a), uses.all()}})
+	audit.NoteChange(ctx, audit.Change{Before: used{connection.NewRecord(a), uses.allUses()}})
 	if err = uses.refusal(ctx, a, in.Detach); err != nil {
 		return rest.Deleted{}, err
 	}
 	if err = s.endUses(ctx, org, a.ID, uses); err != nil {
 		return rest.Deleted{}, err
 	}
-	j, err := s.end(ctx, org, a)
+	j, err := s.endAccount(ctx, org, a)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
@@ -70,9 +70,9 @@ func (s *service) removeAccount(ctx context.Context, in *removeInput) (rest.Dele
 	return rest.Deleted{ID: a.ID}, nil
 }
 
-// end deletes the account a, as it was read: nobody has put a resource of it into a group or a team since. It gives
-// the discovery that is to forget its resources.
-func (s *service) end(ctx context.Context, org string, a inventory.Account) (discovery.Job, error) {
+// endAccount deletes the account a. Its condition is that no resource of the account joined a group or a team since a
+// was read. It returns the discovery that will forget the resources.
+func (s *service) endAccount(ctx context.Context, org string, a inventory.Account) (discovery.Job, error) {
 	known, err := inventory.ReadRegistrations(ctx, s.p.Table, org, a.ID)
 	if err != nil {
 		return discovery.Job{}, err
@@ -84,11 +84,14 @@ func (s *service) end(ctx context.Context, org string, a inventory.Account) (dis
 	for i := range known {
 		ws = append(ws, table.Delete(inventory.ClusterKey(org, a.ID, known[i].ClusterName), table.Exists()))
 	}
-	ws = append(ws, table.Delete(inventory.AccountKey(org, a.ID), table.Exists(), table.Equal("name", a.Name), counted(known), unchanged("uses", a.Uses)),
+	ws = append(ws,
+		table.Delete(inventory.AccountKey(org, a.ID), table.Exists(), table.Equal("name", a.Name),
+			sameRegistrations(known),
+			sameCount("uses", a.Uses)),
 		connection.Release(connection.NativeKey(org, a.Provider, a.CloudAccountID), a.ID),
 		connection.Release(connection.NameKey(org, a.Name), a.ID), discovery.RemoveDue(a.ID))
-	// its bills give way to those of accounts that are still connected
-	rebuilt, err := billing.AddRebuild(org, s.p.Clock.Now())
+	// the costs of its bills are removed from the organization's costs
+	rebuilt, err := billimport.AddRebuild(org, s.p.Clock.Now())
 	if err != nil {
 		return j, err
 	}
@@ -102,25 +105,25 @@ func (s *service) end(ctx context.Context, org string, a inventory.Account) (dis
 	return j, nil
 }
 
-// counted holds while the account has as many registrations as are known. As each of those must still exist, it has no
-// other: one that took the place of a known one meanwhile would outlive the account.
-func counted(known []inventory.Registration) table.Cond {
-	return unchanged("clusters", int64(len(known)))
+// sameRegistrations is the condition that the account has as many registrations as are known. Because each known one
+// must still exist, there is no other: a registration that replaced a known one meanwhile would outlive the account.
+func sameRegistrations(known []inventory.Registration) table.Cond {
+	return sameCount("clusters", int64(len(known)))
 }
 
-// unchanged holds while a count is n; one that is not there is 0.
-func unchanged(field string, n int64) table.Cond {
+// sameCount is the condition that a count is n. An absent count is 0.
+func sameCount(field string, n int64) table.Cond {
 	if n == 0 {
 		return table.Any(table.Lacks(field), table.Equal(field, 0))
 	}
 	return table.Equal(field, n)
 }
 
-// idle refuses while an action is in flight in the account. One that is submitted right after the look ends as failed
-// when it finds no account.
-func (s *service) idle(ctx context.Context, org, accountID string) error {
+// checkIdle refuses while an action is in flight in the account. An action that is submitted right after the check
+// fails, because its account is gone.
+func (s *service) checkIdle(ctx context.Context, org, accountID string) error {
 	const some = 1000
-	q := table.Query{From: id.LowestAt("act", s.p.Clock.Now().Add(-oldest)), Reverse: true}
+	q := table.Query{From: id.LowestAt("act", s.p.Clock.Now().Add(-maxActionTime)), Reverse: true}
 	for m := table.NewMerge(s.p.Table, q, execution.ActionPKs(org)...); ; {
 		items, err := m.Next(ctx, some)
 		if err != nil {

@@ -15,12 +15,12 @@ import (
 // ChangedAccount is the body of PUT /cloud-accounts/{accountID}.
 type ChangedAccount struct {
 	Name            rest.Patch[string]             `json:"name,omitzero" minLength:"1" maxLength:"100"`
-	AuthMethod      rest.Patch[string]             `json:"authMethod,omitzero" maxLength:"64" doc:"Needs credentials beside it"`
+	AuthMethod      rest.Patch[string]             `json:"authMethod,omitzero" maxLength:"64" doc:"Needs credentials, too"`
 	PermissionLevel rest.Patch[string]             `json:"permissionLevel,omitzero" enum:"read_only,read_write"`
 	Credentials     rest.Patch[map[string]string]  `json:"credentials,omitzero" doc:"Replaces all of them"`
-	Regions         rest.Patch[[]string]           `json:"regions,omitzero" maxItems:"100" doc:"null discovers every enabled region"`
-	EndpointURL     rest.Patch[string]             `json:"endpointURL,omitzero" maxLength:"512" doc:"Needs credentials beside it when it changes; null goes back to the provider's own"`
-	Billing         rest.Patch[cloud.BillSettings] `json:"billing,omitzero" doc:"Replaces all of it; null has the bills found"`
+	Regions         rest.Patch[[]string]           `json:"regions,omitzero" maxItems:"100" doc:"null for every enabled region"`
+	EndpointURL     rest.Patch[string]             `json:"endpointURL,omitzero" maxLength:"512" doc:"A change needs credentials, too; null restores the provider's own"`
+	Billing         rest.Patch[cloud.BillSettings] `json:"billing,omitzero" doc:"Replaces all of it; null makes the service search for the bills"`
 }
 
 type changeInput struct {
@@ -35,7 +35,7 @@ func (s *service) updateAccount(ctx context.Context, in *changeInput) (connectio
 		return connection.Account{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Before: connection.NewRecord(old)})
-	a, credentials, err := s.changed(ctx, org, old, in.Body)
+	a, credentials, err := s.changedAccount(ctx, org, old, in.Body)
 	if err != nil {
 		return connection.Account{}, err
 	}
@@ -55,10 +55,11 @@ func (s *service) updateAccount(ctx context.Context, in *changeInput) (connectio
 	return connection.NewRecord(a), nil
 }
 
-// changed returns the account as it will be, and its new credentials, nil when they stay.
-func (s *service) changed(ctx context.Context, org string, a inventory.Account, c ChangedAccount) (inventory.Account,
+// changedAccount returns the changed account and its new credentials, or nil if they stay.
+func (s *service) changedAccount(ctx context.Context, org string, a inventory.Account,
+	c ChangedAccount) (inventory.Account,
 	map[string]string, error) {
-	if err := c.clearable(); err != nil {
+	if err := c.checkNull(); err != nil {
 		return a, nil, err
 	}
 	c.Name.Apply(&a.Name)
@@ -77,8 +78,8 @@ func (s *service) changed(ctx context.Context, org string, a inventory.Account, 
 	return a, credentials, err
 }
 
-// clearable refuses null where there must be a value.
-func (c *ChangedAccount) clearable() error {
+// checkNull refuses null for fields that need a value.
+func (c *ChangedAccount) checkNull() error {
 	for name, null := range map[string]bool{
 		"name": c.Name.Null, "authMethod": c.AuthMethod.Null, "permissionLevel": c.PermissionLevel.Null,
 		"credentials": c.Credentials.Null,

@@ -5,39 +5,37 @@ import (
 	"fmt"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/event"
-	"lamplighter.dev/shared/domain/integration"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/notification"
 	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/domain/reference"
 	"lamplighter.dev/shared/domain/scheduling"
-	"lamplighter.dev/shared/domain/webhook"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
 // accountUses are the uses of an account.
 type accountUses struct {
-	// binding are the uses that keep the account with detach=true too: their ends act on its cloud, and need its
+	// binding are the uses that keep the account even with detach=true: their ends act on its cloud and need its
 	// credentials.
 	binding []fault.Use
-	// loose are the uses that detach=true takes the account out of, or deletes.
+	// loose are the uses that detach=true deletes, or removes the account from.
 	loose    []fault.Use
 	links    []override.NamedTarget
 	policies []unappliedPolicy
 }
 
-// unappliedPolicy is an autoscaler policy that has not set its target, and the write that goes with its deletion.
+// unappliedPolicy is an autoscaler policy that has not set its target, and the write that completes its deletion.
 type unappliedPolicy struct {
-	autoscaling.Policy
+	readiness.Policy
 	unheld table.Write
 }
 
-func (u *accountUses) all() []fault.Use {
+func (u *accountUses) allUses() []fault.Use {
 	return append(append([]fault.Use{}, u.binding...), u.loose...)
 }
 
@@ -50,15 +48,15 @@ func (u *accountUses) refusal(ctx context.Context, a inventory.Account, detach b
 	case len(u.binding) == 0 && !detach:
 		return identity.InUse(ctx, named, u.loose, "take it out of them, or send detach=true, which does it")
 	case !detach && len(u.loose) > 0:
-		return identity.InUse(ctx, named, u.all(),
+		return identity.InUse(ctx, named, u.allUses(),
 			"take it out of them; detach=true does it for all but overrides and applied autoscaler policies")
 	}
 	return identity.InUse(ctx, named, u.binding, first)
 }
 
-// usesOf lists the uses of an account: the records that name it or resources of it. Round trips: fifteen side by side
-// in twelve, and those of override.Live.InAccount and readiness.Store.HoldersOf where there are overrides or
-// policies.
+// usesOf lists the uses of an account: the records that name it or resources of it. It takes fifteen round trips,
+// twelve of them at the same time, plus those of override.Live.InAccount and readiness.Store.HoldersOf if there are
+// overrides or policies.
 func (s *service) usesOf(ctx context.Context, org, accountID string) (accountUses, error) {
 	var out accountUses
 	for _, list := range []func(context.Context, string, string, *accountUses) error{
@@ -87,17 +85,17 @@ func (s *service) listResourceUses(ctx context.Context, org, accountID string, t
 	return err
 }
 
-// readPolicies are the policies to see the names of groups, teams and schedules.
+// readPolicies are the permissions to see the names of groups, teams and schedules.
 var readPolicies = map[string]string{"resource group": "resource-groups:read", "team": "teams:read",
 	"schedule": "schedules:read"}
 
-//nolint:revive // a use and what it names
+// useOf returns a use by a record that names resources of the account.
 func useOf(kind, id, name string, resources int) fault.Use {
 	return fault.Use{Kind: kind, ID: id, Name: fmt.Sprintf("%s, %d of its resources", name, resources),
 		Policy: readPolicies[kind]}
 }
 
-// listOverrides adds the overrides that hold resources of an account, and the wake links to these.
+// listOverrides adds the overrides on resources of an account, and the wake links to them.
 func (s *service) listOverrides(ctx context.Context, org, accountID string, to *accountUses) error {
 	live, err := override.ReadLive(ctx, s.p.Table, org)
 	if err != nil {
@@ -125,11 +123,11 @@ func (s *service) listOverrides(ctx context.Context, org, accountID string, to *
 // listPolicies adds the autoscaler policies of an account. A policy that may have set its target is
 // binding, because its deletion restores the target; so are the plans that name a policy.
 func (s *service) listPolicies(ctx context.Context, org, accountID string, to *accountUses) error {
-	all, err := autoscaling.NewStore(s.p.Table, s.p.Clock).List(ctx, org)
+	all, err := readiness.NewPolicyStore(s.p.Table, s.p.Clock).List(ctx, org)
 	if err != nil {
 		return err
 	}
-	var own []autoscaling.Policy
+	var own []readiness.Policy
 	var ids []string
 	for i := range all {
 		if all[i].CloudAccountID == accountID {
@@ -146,7 +144,7 @@ func (s *service) listPolicies(ctx context.Context, org, accountID string, to *a
 	return nil
 }
 
-func (u *accountUses) addPolicy(p autoscaling.Policy, by readiness.Holders) {
+func (u *accountUses) addPolicy(p readiness.Policy, by readiness.Holders) {
 	use := fault.Use{Kind: "autoscaler policy", ID: p.ID, Name: p.Name, Policy: "autoscaler-policies:read"}
 	if p.MayHaveSet() || p.PlanID != "" || len(by.Plans) > 0 {
 		u.binding = append(append(u.binding, use), by.Plans...)
@@ -163,11 +161,10 @@ func (s *service) listScoped(ctx context.Context, org, accountID string, to *acc
 	return err
 }
 
-// endUses deletes the loose uses that are for an account alone. It may be repeated: what is deleted is not listed
-// again.
+// endUses deletes the loose uses that are only for an account. It may be repeated: deleted uses are not listed again.
 func (s *service) endUses(ctx context.Context, org, accountID string, uses accountUses) error {
 	for _, p := range uses.policies {
-		if err := autoscaling.NewStore(s.p.Table, s.p.Clock).Delete(ctx, org, p.Policy, nil, p.unheld); err != nil {
+		if err := readiness.NewPolicyStore(s.p.Table, s.p.Clock).Delete(ctx, org, p.Policy, nil, p.unheld); err != nil {
 			return err
 		}
 	}
@@ -203,7 +200,7 @@ func (s *service) endScoped(ctx context.Context, org string, of event.Scope) err
 
 // endReceivers deletes the webhooks and integrations for a scope.
 func (s *service) endReceivers(ctx context.Context, org string, of event.Scope) error {
-	hooks, services := webhook.NewStore(s.p.Table, s.p.Sealer), integration.NewStore(s.p.Table, s.p.Sealer)
+	hooks, services := receiver.NewWebhookStore(s.p.Table, s.p.Sealer), receiver.NewIntegrationStore(s.p.Table, s.p.Sealer)
 	called, err := hooks.ReceiversFor(ctx, org, of)
 	if err != nil {
 		return err

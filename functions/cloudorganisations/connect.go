@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/domain/cloudorganisation"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
@@ -27,7 +26,7 @@ func (s *service) connectOrganisation(ctx context.Context, in *struct{ Body NewC
 	if err = s.openOrganisation(ctx, org, &o, in.Body.Credentials); err != nil {
 		return CloudOrganisation{}, err
 	}
-	first, work, err := cloudorganisation.NewSync(org, o.ID, now)
+	first, work, err := connection.NewSync(org, o.ID, now)
 	if err != nil {
 		return CloudOrganisation{}, err
 	}
@@ -35,36 +34,37 @@ func (s *service) connectOrganisation(ctx context.Context, in *struct{ Body NewC
 	if err = s.storeOrganisation(ctx, org, o, work); err != nil {
 		return CloudOrganisation{}, err
 	}
-	cloudorganisation.StartMachine(ctx, s.p,
-		cloudorganisation.Input{Org: org, OrganisationID: o.ID, JobID: first.JobID})
+	connection.StartSyncMachine(ctx, s.p,
+		connection.SyncInput{Org: org, OrganisationID: o.ID, JobID: first.JobID})
 	return newOrganisationRecord(o), nil
 }
 
 var roleNameForm = regexp.MustCompile(`^[\w+=,.@/-]{1,64}$`)
 
-// prepareOrganisation checks what can be known without asking the cloud, credentials aside.
-func (s *service) prepareOrganisation(b NewCloudOrganisation) (cloudorganisation.Organisation, error) {
+// prepareOrganisation builds an organization from the body, and checks everything except the credentials without
+// asking the cloud.
+func (s *service) prepareOrganisation(b NewCloudOrganisation) (connection.Organisation, error) {
 	now := s.p.Clock.Now()
-	o := cloudorganisation.Organisation{
+	o := connection.Organisation{
 		ID: id.New("corg", now), Provider: b.Provider, NativeID: b.OrganisationID, Name: b.Name,
 		AuthMethod: b.AuthMethod, PermissionLevel: b.PermissionLevel,
-		Regions: b.Regions, EndpointURL: b.EndpointURL, Include: cloudorganisation.Selection(b.Include),
-		Exclude: cloudorganisation.Selection(b.Exclude),
+		Regions: b.Regions, EndpointURL: b.EndpointURL, Include: connection.MemberSelection(b.Include),
+		Exclude: connection.MemberSelection(b.Exclude),
 		Status:  inventory.AccountConnecting, CreatedAt: now, UpdatedAt: now,
 	}
 	if err := s.checkNative(o); err != nil {
 		return o, err
 	}
 	if o.Provider == "aws" {
-		if o.MemberRole = cmp.Or(b.MemberRole, cloudorganisation.MemberRole); !roleNameForm.MatchString(o.MemberRole) {
+		if o.MemberRole = cmp.Or(b.MemberRole, connection.MemberRole); !roleNameForm.MatchString(o.MemberRole) {
 			return o, fault.New(fault.Invalid, "memberRole: %.64q is not the name of a role", o.MemberRole)
 		}
 	}
 	return o, s.checkOrganisation(&o)
 }
 
-// checkOrganisation refuses names, regions, endpoints and selections that cannot be, and brings them into the spelling that is stored.
-func (s *service) checkOrganisation(o *cloudorganisation.Organisation) error {
+// checkOrganisation refuses invalid names, regions, endpoints and selections, and normalizes them for storage.
+func (s *service) checkOrganisation(o *connection.Organisation) error {
 	if err := cmp.Or(o.Include.Check("include"), o.Exclude.Check("exclude")); err != nil {
 		return err
 	}
@@ -75,8 +75,8 @@ func (s *service) checkOrganisation(o *cloudorganisation.Organisation) error {
 	return err
 }
 
-// openOrganisation seals what was sent to open the organization into it, and has the cloud asked whether it does.
-func (s *service) openOrganisation(ctx context.Context, org string, o *cloudorganisation.Organisation,
+// openOrganisation seals the sent credentials into the organization, and asks the cloud whether they work.
+func (s *service) openOrganisation(ctx context.Context, org string, o *connection.Organisation,
 	sent map[string]string) error {
 	credentials, err := s.opener.CheckCredentials(ctx, org, o.Account(), sent)
 	if err == nil && o.Provider == "aws" {
@@ -102,14 +102,14 @@ func (s *service) openOrganisation(ctx context.Context, org string, o *cloudorga
 	return nil
 }
 
-// storeOrganisation stores the organization, once for each native id, with its first synchronization and when the next
-// are due, when there is room for one more.
-func (s *service) storeOrganisation(ctx context.Context, org string, o cloudorganisation.Organisation,
+// storeOrganisation stores the organization, once for each native ID, together with its first synchronization and the
+// due row of the next ones, if there is room for one more.
+func (s *service) storeOrganisation(ctx context.Context, org string, o connection.Organisation,
 	work table.Write) error {
 	limited := table.LimitedList{PK: organisationNative(org, o).PK, Noun: "cloud organisations"}
 	return limited.Add(ctx, s.p.Table, func(take table.Write) error {
-		have, err := cloudorganisation.List(ctx, s.p.Table, org)
-		if err == nil && len(have) >= cloudorganisation.MaxOrganisations {
+		have, err := connection.ListOrganisations(ctx, s.p.Table, org)
+		if err == nil && len(have) >= connection.MaxOrganisations {
 			err = fault.New(fault.Conflict, "%d cloud organisations are connected, which is the most that there can be",
 				len(have))
 		}
@@ -121,22 +121,22 @@ func (s *service) storeOrganisation(ctx context.Context, org string, o cloudorga
 }
 
 // writeOrganisation stores the organization together with more.
-func (s *service) writeOrganisation(ctx context.Context, org string, o cloudorganisation.Organisation,
+func (s *service) writeOrganisation(ctx context.Context, org string, o connection.Organisation,
 	more ...table.Write) error {
 	native, err := connection.Reserve(organisationNative(org, o), o.ID)
 	if err != nil {
 		return err
 	}
-	row, err := table.NewItem(cloudorganisation.Key(org, o.ID), o)
+	row, err := table.NewItem(connection.OrganisationKey(org, o.ID), o)
 	if err != nil {
 		return err
 	}
-	due, err := cloudorganisation.AddDue(org, o.ID)
+	due, err := connection.AddOrganisationDue(org, o.ID)
 	if err != nil {
 		return err
 	}
 	ws := append([]table.Write{native, table.Put(row, table.Absent()), due}, more...)
-	err = s.p.Table.Transact(table.Within(ctx, workqueue.Prefix, cloudorganisation.DuePrefix), ws...)
+	err = s.p.Table.Transact(table.Within(ctx, workqueue.Prefix, connection.OrganisationDuePrefix), ws...)
 	if table.IsTurnLost(err) {
 		return err
 	}
@@ -147,6 +147,6 @@ func (s *service) writeOrganisation(ctx context.Context, org string, o cloudorga
 	return fault.Wrap("store cloud organisation "+o.ID, err)
 }
 
-func organisationNative(org string, o cloudorganisation.Organisation) table.Key {
+func organisationNative(org string, o connection.Organisation) table.Key {
 	return connection.NativeKey(org, o.Provider, "organisation/"+o.NativeID)
 }

@@ -1,14 +1,13 @@
-// Package cloudorganisations is the part of the operation group Cloud Accounts that connects more than one account that somebody names:
-// whole organizations of a cloud, and by OAuth the projects that a person may use. It is a function of its own, beside
-// functions/cloudaccounts, so that both stay as light as API functions have to be.
+// Package cloudorganisations is the part of the operation group Cloud Accounts that connects several accounts at
+// once: entire organizations of a cloud, and, by OAuth, the projects that a person may use. It is a function of its
+// own beside functions/cloudaccounts so that both stay within the size limit of API functions.
 package cloudorganisations
 
 import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/billing"
-	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
@@ -16,16 +15,16 @@ import (
 	"lamplighter.dev/shared/engine/workqueue"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name: "cloudorganisations",
 	Access: rest.Access.With(table.Access{Writes: []table.Partition{
 		identity.MetaPartition, inventory.AccountPartition, connection.NativePartition, connection.NamePartition,
 		"ORG#*#CONNECT",
-		cloudorganisation.Partition, cloudorganisation.MemberPartition, cloudorganisation.DuePartition,
-		discovery.JobPartition, discovery.DuePartition, billing.DuePartition, workqueue.Partition,
+		connection.OrganisationPartition, connection.MemberPartition, connection.OrganisationDuePartition,
+		discovery.JobPartition, discovery.DuePartition, billimport.DuePartition, workqueue.Partition,
 	}}),
-	Starts:  []string{billing.Machine, cloudorganisation.Machine, discovery.Machine},
+	Starts:  []string{billimport.Machine, connection.OrganisationSyncMachine, discovery.Machine},
 	Calls:   []string{inventory.Connector},
 	Seals:   []string{inventory.AccountSecret},
 	Samples: []string{"list"},

@@ -56,14 +56,14 @@ func (s *fixture) call(c identity.Caller, method, path string, body any) apitest
 	return s.Call(c, method+" "+path, body)
 }
 
-// idle waits until no discovery is under way.
-func (s *fixture) idle() {
+// waitIdle waits until no discovery is under way.
+func (s *fixture) waitIdle() {
 	s.Helper()
 	s.Must(s.Workflow.(*workflow.Embedded).Idle(s.Context())) //nolint:forcetypeassert // the fixture made it
 }
 
-// renamed is the simulated cloud under the name of another provider. It keeps what it was last opened with, and tells the number
-// native, or else the one that the account claims.
+// renamed is the simulated cloud under the name of another provider. It stores the settings of the last connection.
+// Its account number is native, or else the claimed one.
 type renamed struct {
 	cloud.Provider
 	name, native string
@@ -84,18 +84,18 @@ func (r *renamed) Connect(ctx context.Context, a cloud.Account) (cloud.Conn, err
 	return r.Provider.Connect(ctx, a)
 }
 
-func (r *renamed) last() cloud.Account {
+func (r *renamed) lastSettings() cloud.Account {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.opened
 }
 
-// with makes the connector one that has the provider.
-func with(r *renamed) func(*platform.Platform) {
+// withProvider makes the connector one that has the provider.
+func withProvider(r *renamed) func(*platform.Platform) {
 	return func(p *platform.Platform) {
 		r.Provider = simulated.New(p.Table, p.Clock)
 		p.Workers = lambdacall.Local{inventory.Connector: connector.Handler(p, cloud.Providers{r.name: r})}
 	}
 }
 
-func unquoted(s string) string { return strings.ReplaceAll(s, `\"`, `"`) }
+func unquote(s string) string { return strings.ReplaceAll(s, `\"`, `"`) }

@@ -15,8 +15,8 @@ import (
 	"lamplighter.dev/shared/api/platform"
 )
 
-// google is an issuer that behaves as Google does where a person grants access to projects: codes are good once, with the verifier
-// and the address that they were asked for with, and a refresh token is given only to whom asks for consent.
+// google is an issuer that behaves like Google when a person grants access to projects. A code is valid once, with
+// the verifier and the address of its request. A refresh token is issued only if the request asks for consent.
 type google struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -34,7 +34,7 @@ func newGoogle(t *testing.T) *google {
 	g := &google{codes: map[string]url.Values{}, calls: map[string]int{}, projects: 450}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
-		reply(w, 200, map[string]any{
+		writeReply(w, 200, map[string]any{
 			"issuer": g.URL, "authorization_endpoint": g.URL + "/auth", "token_endpoint": g.URL + "/token",
 			"jwks_uri":                 g.URL + "/keys",
 			"response_types_supported": []string{"code"}, "subject_types_supported": []string{"public"},
@@ -53,7 +53,7 @@ func newGoogle(t *testing.T) *google {
 	return g
 }
 
-func reply(w http.ResponseWriter, status int, v any) {
+func writeReply(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v)
@@ -97,21 +97,24 @@ func (g *google) token(w http.ResponseWriter, r *http.Request) {
 	g.mu.Unlock()
 	switch {
 	case id != "lamplighter-test" || secret != "hush-hush-secret":
-		reply(w, 401, map[string]string{"error": "invalid_client"})
+		writeReply(w, 401, map[string]string{"error": "invalid_client"})
 	case asked == nil || asked.Get("code_challenge") != base64.RawURLEncoding.EncodeToString(sum[:]) ||
 		asked.Get("redirect_uri") != r.FormValue("redirect_uri"):
-		reply(w, 400, map[string]string{"error": "invalid_grant", "error_description": "Malformed auth code."})
+		writeReply(w, 400, map[string]string{"error": "invalid_grant", "error_description": "Malformed auth code."})
 	case g.silent:
-		reply(w, 200, map[string]any{"access_token": "hush-hush-access", "token_type": "Bearer"})
+		writeReply(w, 200, map[string]any{"access_token": "hush-hush-access", "token_type": "Bearer"})
 	default:
-		reply(w, 200, map[string]any{"access_token": "hush-hush-access", "token_type": "Bearer", "refresh_token": refreshToken, "expires_in": 3600})
+		writeReply(w, 200, map[string]any{
+			"access_token": "hush-hush-access", "token_type": "Bearer", "refresh_token": refreshToken,
+			"expires_in": 3600,
+		})
 	}
 }
 
 // search lists my-project-001, -002, … in pages of 200.
 func (g *google) search(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Authorization") != "Bearer hush-hush-access" || g.refuse > 0 {
-		reply(w, max(g.refuse, 401),
+		writeReply(w, max(g.refuse, 401),
 			map[string]any{"error": map[string]string{"message": "Cloud Resource Manager API has not been used in " +
 				"project 1 before"}})
 		return
@@ -120,13 +123,13 @@ func (g *google) search(w http.ResponseWriter, r *http.Request) {
 	size, _ := strconv.Atoi(r.FormValue("pageSize"))
 	var page []map[string]string
 	for i := from; i < min(from+size, g.projects); i++ {
-		page = append(page, map[string]string{"projectId": project(i), "displayName": "Project " + strconv.Itoa(i)})
+		page = append(page, map[string]string{"projectId": projectID(i), "displayName": "Project " + strconv.Itoa(i)})
 	}
 	next := ""
 	if from+size < g.projects {
 		next = strconv.Itoa(from + size)
 	}
-	reply(w, 200, map[string]any{"projects": page, "nextPageToken": next})
+	writeReply(w, 200, map[string]any{"projects": page, "nextPageToken": next})
 }
 
-func project(i int) string { return "my-project-" + strconv.Itoa(10_000 + i)[1:] }
+func projectID(i int) string { return "my-project-" + strconv.Itoa(10_000 + i)[1:] }

@@ -8,17 +8,17 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/domain/connection"
 )
 
 type membersInput struct {
 	rest.Page
 	OrganisationID string `path:"cloudOrganisationID" maxLength:"64"`
-	Status         string `query:"status" enum:"connected,duplicate,refused,excluded,closed,left,removed" doc:"Only members of this status"`
+	Status         string `query:"status" enum:"connected,duplicate,refused,excluded,closed,left,removed" doc:"Only this status"`
 	Search         string `query:"search" maxLength:"128" doc:"Only members whose name, unit or native id contains it"`
 }
 
-// CloudOrganisationMember is a member of an organization, and what became of it.
+// CloudOrganisationMember is a member of an organization and its status.
 type CloudOrganisationMember struct {
 	NativeID  string  `json:"nativeID"`
 	Name      string  `json:"name"`
@@ -26,12 +26,12 @@ type CloudOrganisationMember struct {
 	Status    string  `json:"status" enum:"connected,duplicate,refused,excluded,closed,left,removed"`
 	AccountID *string `json:"accountID" doc:"The cloud account that it is, else null"`
 	Error     *string `json:"error" doc:"Why it is not connected, else null"`
-	// DisconnectsFrom and AwaitsConfirmation tell of a member whose account is still connected.
-	DisconnectsFrom    *time.Time `json:"disconnectsFrom" doc:"Null, or: the account accountID is still connected, and is disconnected when a listing at this time or later still shows the member closed, excluded or left"`
-	AwaitsConfirmation bool       `json:"awaitsConfirmation" doc:"The account is still connected until a person confirms, by pendingDisconnections.confirmationID of the organization, that it is disconnected"`
+	// DisconnectsFrom and AwaitsConfirmation belong to a member whose account is still connected.
+	DisconnectsFrom    *time.Time `json:"disconnectsFrom" doc:"Null unless accountID is still connected and will be disconnected: by the first listing at or after this time that still shows the member closed, excluded or left"`
+	AwaitsConfirmation bool       `json:"awaitsConfirmation" doc:"The account stays connected until a person confirms its disconnection, by pendingDisconnections.confirmationID of the organization"`
 }
 
-func newMember(m cloudorganisation.Member) CloudOrganisationMember {
+func newMember(m connection.Member) CloudOrganisationMember {
 	out := CloudOrganisationMember{
 		NativeID: m.NativeID, Name: m.Name, Unit: m.Unit, Status: string(m.Shown()),
 		AccountID: rest.Optional(m.AccountID),
@@ -49,9 +49,9 @@ func (s *service) listMembers(ctx context.Context, in *membersInput) (rest.List[
 	if err != nil {
 		return rest.List[CloudOrganisationMember]{}, err
 	}
-	all, err := cloudorganisation.ListMembers(ctx, s.p.Table, identity.CallerOrg(ctx), o.ID)
+	all, err := connection.ListMembers(ctx, s.p.Table, identity.CallerOrg(ctx), o.ID)
 	search := strings.ToLower(in.Search)
-	all = slices.DeleteFunc(all, func(m cloudorganisation.Member) bool {
+	all = slices.DeleteFunc(all, func(m connection.Member) bool {
 		return in.Status != "" && in.Status != string(m.Shown()) ||
 			!strings.Contains(strings.ToLower(m.Name+" "+m.Unit+" "+m.NativeID), search)
 	})

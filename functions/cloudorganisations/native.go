@@ -3,19 +3,18 @@ package cloudorganisations
 import (
 	"regexp"
 
-	"lamplighter.dev/shared/domain/cloudorganisation"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// native is what the id of an organization looks like in its cloud.
+// native describes the format of an organization's ID in its cloud.
 type native struct {
 	form    *regexp.Regexp
 	example string
 	told    bool // it may be left out: the credentials belong to one organization, which the cloud tells
 }
 
-// natives are those of the providers that know organizations.
+// natives are the formats of the providers with organizations.
 var natives = map[string]native{
 	"aws": {regexp.MustCompile(`^o-[a-z0-9]{10,32}$`), "o- and 10 to 32 letters and digits, or none", true},
 	"azure": {regexp.MustCompile(`^[\pL\pN_().-]{1,90}$`),
@@ -25,8 +24,8 @@ var natives = map[string]native{
 	"simulated": {regexp.MustCompile(`^[\w.-]{1,64}$`), "1 to 64 letters, digits, dots and hyphens, or none", true},
 }
 
-// checkNative refuses providers without organizations, and ids that cannot be those of one.
-func (s *service) checkNative(o cloudorganisation.Organisation) error {
+// checkNative refuses providers without organizations, and malformed IDs.
+func (s *service) checkNative(o connection.Organisation) error {
 	n, knows := natives[o.Provider]
 	switch {
 	case !knows && connection.IsProvider(s.p, o.Provider):

@@ -17,7 +17,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// How long a person may take at Google, and then to choose a project.
+// These constants limit how long a person may take at Google, and then to choose a project.
 const (
 	stateTTL      = 10 * time.Minute
 	connectionTTL = 30 * time.Minute
@@ -28,24 +28,25 @@ const (
 	callbackPath = connectPath + "/oauth-callback"
 )
 
-// departure is a person on the way to Google and back. Nothing in it is secret: the verifier follows from the state, which is
-// not stored.
+// departure is the record of a person who was sent to Google. It contains no secret: the verifier is derived from the
+// state, which is not stored.
 type departure struct {
 	User    string `json:"user"`
 	Session string `json:"session"`           // empty for a personal access token
 	Account string `json:"account,omitempty"` // whose credentials are renewed
-	// EndpointURL of Account at that time: the grant is sent there and nowhere else
+	// EndpointURL of Account at that time: the grant is sent only there
 	Endpoint string `json:"endpoint,omitempty"`
 }
 
-// pendingGrant is what a person granted, until it is used for an account. It is sealed for the account that it will open.
+// pendingGrant is the grant of a person until it is used for an account. It is sealed for the account that it will
+// open.
 type pendingGrant struct {
 	departure
 	Sealed []byte `json:"sealed"`
 	Renews bool   `json:"renews,omitempty"` // Account is there already
 }
 
-// Both are stored under digests, so that who reads the table can go on with neither.
+// Both are stored under digests, so that a reader of the table can use neither.
 func (s *service) departureKey(org, state string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "CONNECT",
 		SK: "STATE#" + identity.Digest(s.p.Settings.CodeKey(), "connect", state)}
@@ -56,13 +57,13 @@ func (s *service) connectionKey(org, connectionID string) table.Key {
 		SK: "GRANT#" + identity.Digest(s.p.Settings.CodeKey(), "connection", connectionID)}
 }
 
-// verifier returns the secret of PKCE that belongs to a state (RFC 7636).
-func (s *service) verifier(state string) string {
+// verifierOf returns the PKCE secret that belongs to a state (RFC 7636).
+func (s *service) verifierOf(state string) string {
 	return identity.Digest(s.p.Settings.CodeKey(), "connect-verifier", state)
 }
 
-// google returns the client that the operator registered.
-func (s *service) google() (*googleoauth.Client, error) {
+// googleClient returns the client that the operator registered.
+func (s *service) googleClient() (*googleoauth.Client, error) {
 	c := s.p.Settings.GoogleCloud
 	if c.ID == "" {
 		return nil, fault.New(fault.Invalid, "this deployment has no OAuth client of Google Cloud: its operator sets "+
@@ -70,48 +71,48 @@ func (s *service) google() (*googleoauth.Client, error) {
 			"GCPClientSecret, on one machine LAMPLIGHTER_GCP_CLIENT_ID and LAMPLIGHTER_GCP_CLIENT_SECRET, and "+
 			"registers %s at Google; "+
 			"until then, connect projects with authMethod workload_identity_federation or service_account",
-			s.callback())
+			s.callbackURL())
 	}
-	return googleoauth.New(c, s.callback()), nil
+	return googleoauth.New(c, s.callbackURL()), nil
 }
 
-// callback returns where Google sends the browser; it must be registered there, letter for letter.
-func (s *service) callback() string { return s.p.Settings.BaseURL + callbackPath }
+// callbackURL returns the address that Google sends the browser to. It must be registered there, letter for letter.
+func (s *service) callbackURL() string { return s.p.Settings.BaseURL + callbackPath }
 
 type oauthURLInput struct {
-	AccountID string `query:"accountID" maxLength:"64" doc:"A connected project whose credentials are to be renewed; without one, a new account"`
+	AccountID string `query:"accountID" maxLength:"64" doc:"A connected project whose credentials to renew; default: a new account"`
 }
 
-// OAuthURL is where a connection begins.
+// OAuthURL is the answer that begins a connection.
 type OAuthURL struct {
 	URL   string `json:"url" doc:"Where to send the browser"`
-	State string `json:"state" doc:"Comes back with the browser. Good once, for 10 minutes, in the session that asked for it"`
+	State string `json:"state" doc:"Comes back with the browser. Valid once, for 10 minutes, in the same session"`
 }
 
 func (s *service) beginOAuth(ctx context.Context, in *oauthURLInput) (OAuthURL, error) {
 	c := identity.CallerFrom(ctx)
-	google, err := s.google()
+	google, err := s.googleClient()
 	if err != nil {
 		return OAuthURL{}, err
 	}
 	d := departure{User: c.User, Session: c.Session, Account: in.AccountID}
 	if in.AccountID != "" {
-		a, err := s.renewable(ctx, c.Org, in.AccountID)
+		a, err := s.renewableAccount(ctx, c.Org, in.AccountID)
 		if err != nil {
 			return OAuthURL{}, err
 		}
 		d.Endpoint = a.EndpointURL
 	}
 	state := rand.Text() + rand.Text()
-	address, err := google.URL(ctx, state, s.verifier(state))
+	address, err := google.URL(ctx, state, s.verifierOf(state))
 	if err != nil {
 		return OAuthURL{}, err
 	}
 	return OAuthURL{address, state}, s.keepFor(ctx, stateTTL, s.departureKey(c.Org, state), d)
 }
 
-// renewable reads an account of Google Cloud.
-func (s *service) renewable(ctx context.Context, org, accountID string) (inventory.Account, error) {
+// renewableAccount reads an account of Google Cloud.
+func (s *service) renewableAccount(ctx context.Context, org, accountID string) (inventory.Account, error) {
 	unknown := fault.New(fault.Invalid, "accountID: there is no cloud account %.64q of provider gcp", accountID)
 	if !id.IsValid("ca", accountID) {
 		return inventory.Account{}, unknown
@@ -123,7 +124,7 @@ func (s *service) renewable(ctx context.Context, org, accountID string) (invento
 	return a, fault.Wrap("read account "+accountID, err)
 }
 
-// keepFor stores a row that ends by itself.
+// keepFor stores a row that expires after ttl.
 func (s *service) keepFor(ctx context.Context, ttl time.Duration, k table.Key, v any) error {
 	it, err := table.NewItem(k, v)
 	if err != nil {
@@ -134,24 +135,25 @@ func (s *service) keepFor(ctx context.Context, ttl time.Duration, k table.Key, v
 	return fault.Wrap("keep a connection to Google", err)
 }
 
-// GoogleCode is the body of POST /connect/gcp/oauth-exchange: what the browser brought back.
+// GoogleCode is the body of POST /connect/gcp/oauth-exchange: the values that came back with the browser.
 type GoogleCode struct {
 	Code  string `json:"code" minLength:"1" maxLength:"4096" doc:"The authorization code"`
 	State string `json:"state" minLength:"1" maxLength:"128" doc:"The one that GET /connect/gcp/oauth-url issued"`
 }
 
-// GoogleGrant is what the code was exchanged for.
+// GoogleGrant is the answer to the exchange of a code.
 type GoogleGrant struct {
-	ConnectionID string                      `json:"connectionID" doc:"For POST /connect/gcp/oauth-finalize. Good once, for 30 minutes, in the same session"`
+	ConnectionID string                      `json:"connectionID" doc:"For POST /connect/gcp/oauth-finalize. Valid once, for 30 minutes, in the same session"`
 	ExpiresAt    time.Time                   `json:"expiresAt"`
-	Projects     []googleoauth.ListedProject `json:"projects" doc:"The projects that the person may see, by id: 1,000 at most"`
-	More         bool                        `json:"more" doc:"There are further projects, any of which can be named"`
+	Projects     []googleoauth.ListedProject `json:"projects" doc:"The projects that the person may see, by id; at most 1,000"`
+	More         bool                        `json:"more" doc:"There are more projects; each of them can be named"`
 }
 
-// exchangeOAuth uses up the state before the code is sent anywhere, so that of two who bring the same one comes late.
+// exchangeOAuth ends the departure before the code is sent anywhere, so that only one of two concurrent requests with
+// the same state succeeds.
 func (s *service) exchangeOAuth(ctx context.Context, in *struct{ Body GoogleCode }) (GoogleGrant, error) {
 	c := identity.CallerFrom(ctx)
-	google, err := s.google()
+	google, err := s.googleClient()
 	if err != nil {
 		return GoogleGrant{}, err
 	}
@@ -159,7 +161,7 @@ func (s *service) exchangeOAuth(ctx context.Context, in *struct{ Body GoogleCode
 	if err != nil {
 		return GoogleGrant{}, err
 	}
-	got, err := google.Exchange(ctx, in.Body.Code, s.verifier(in.Body.State))
+	got, err := google.Exchange(ctx, in.Body.Code, s.verifierOf(in.Body.State))
 	if err != nil {
 		return GoogleGrant{}, err
 	}
@@ -178,7 +180,7 @@ func (s *service) exchangeOAuth(ctx context.Context, in *struct{ Body GoogleCode
 	return out, s.keepFor(ctx, connectionTTL, s.connectionKey(c.Org, out.ConnectionID), conn)
 }
 
-// useDeparture finds the departure of a state and ends it, in the session that it was made in.
+// useDeparture returns the departure of a state and ends it. The session must be the one that began it.
 func (s *service) useDeparture(ctx context.Context, c identity.Caller, state string) (departure, error) {
 	k := s.departureKey(c.Org, state)
 	d, err := table.Read[departure](ctx, s.p.Table, k)
@@ -206,13 +208,13 @@ type GoogleProject struct {
 	ConnectionID    string   `json:"connectionID" minLength:"1" maxLength:"128" doc:"Of POST /connect/gcp/oauth-exchange"`
 	ProjectID       string   `json:"projectID" minLength:"1" maxLength:"128" doc:"The project to connect" example:"my-project-123"`
 	Name            string   `json:"name,omitempty" maxLength:"100" doc:"Unique in the organization; the project's id when left out"`
-	PermissionLevel string   `json:"permissionLevel,omitempty" enum:"read_only,read_write" default:"read_only" doc:"Nothing is ever acted on in a read_only account"`
+	PermissionLevel string   `json:"permissionLevel,omitempty" enum:"read_only,read_write" default:"read_only" doc:"A read_only account is never changed"`
 	Regions         []string `json:"regions,omitempty" maxItems:"100" doc:"Only these; every one when left out"`
 	EndpointURL     string   `json:"endpointURL,omitempty" maxLength:"512" doc:"An emulator or a private cloud, where the operator allows it"`
 }
 
-// finalizeOAuth makes the account of a connection, or renews the credentials of the one that it was begun for. One that the cloud
-// refuses leaves the connection, so that another project can be tried.
+// finalizeOAuth creates the account of a connection, or renews the credentials of the account that the connection
+// began with. If the cloud refuses the account, the connection stays, so that another project can be tried.
 func (s *service) finalizeOAuth(ctx context.Context, in *struct{ Body GoogleProject }) (connection.Account, error) {
 	c, b := identity.CallerFrom(ctx), in.Body
 	key := s.connectionKey(c.Org, b.ConnectionID)
@@ -225,7 +227,7 @@ func (s *service) finalizeOAuth(ctx context.Context, in *struct{ Body GoogleProj
 	}
 	used := table.Delete(key, table.Exists())
 	if conn.Renews {
-		return s.renew(ctx, c.Org, conn, renewal{b.ProjectID, used})
+		return s.renewAccount(ctx, c.Org, conn, renewal{b.ProjectID, used})
 	}
 	now := s.p.Clock.Now()
 	a := inventory.Account{
@@ -248,14 +250,15 @@ func errUsed() error {
 		"connectionID: unknown, used, expired or of another session; begin again with GET /connect/gcp/oauth-url")
 }
 
-// renewal is what renews an account: for which project, and the write that uses the connection up.
+// renewal describes the renewal of an account: its project, and the write that uses the connection up.
 type renewal struct {
 	project string
 	used    table.Write
 }
 
-func (s *service) renew(ctx context.Context, org string, conn pendingGrant, r renewal) (connection.Account, error) {
-	old, err := s.renewable(ctx, org, conn.Account)
+func (s *service) renewAccount(ctx context.Context, org string, conn pendingGrant, r renewal) (connection.Account,
+	error) {
+	old, err := s.renewableAccount(ctx, org, conn.Account)
 	if err != nil {
 		return connection.Account{}, err
 	}
@@ -281,18 +284,18 @@ func (s *service) renew(ctx context.Context, org string, conn pendingGrant, r re
 	return connection.NewRecord(a), nil
 }
 
-// oauthCallbackInput is what a browser brings back from Google.
+// oauthCallbackInput is the query that Google adds for the browser.
 type oauthCallbackInput struct {
 	Error string `query:"error" doc:"Why Google gives no code"`
 }
 
-// OAuthCallback is what a browser that has come back shows.
+// OAuthCallback is the text for a browser that has come back from Google.
 type OAuthCallback struct {
-	Message string `json:"message" doc:"What to do next"`
+	Message string `json:"message" doc:"The next step"`
 }
 
-// returnOAuth says what to do with what the browser brought, for those who have no page of their own that takes it. It knows nobody,
-// keeps nothing and repeats nothing: code and state are in the address.
+// returnOAuth describes the next step for clients without a page of their own. It reads no session, stores nothing,
+// and repeats neither code nor state, which are in the address.
 func (s *service) returnOAuth(_ context.Context, in *oauthCallbackInput) (OAuthCallback, error) {
 	if in.Error != "" {
 		return OAuthCallback{fmt.Sprintf("Google gave no code (%.60q). Begin again with GET /connect/gcp/oauth-url.",

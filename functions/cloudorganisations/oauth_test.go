@@ -20,7 +20,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// oauthFixture is the group with a Google of its own, and a cloud that opens for whatever credentials.
+// oauthFixture is the group with a Google of its own, and a cloud that accepts all credentials.
 type oauthFixture struct {
 	*fixture
 	google *google
@@ -30,7 +30,7 @@ type oauthFixture struct {
 func newOAuthFixture(t *testing.T) *oauthFixture {
 	t.Helper()
 	f := &oauthFixture{google: newGoogle(t), cloud: &renamed{name: "gcp"}}
-	f.fixture = newFixture(t, with(f.cloud), func(p *platform.Platform) {
+	f.fixture = newFixture(t, withProvider(f.cloud), func(p *platform.Platform) {
 		p.Settings.GoogleCloud, p.Settings.BaseURL = f.google.client(), "https://lamplighter.test"
 	})
 	return f
@@ -50,8 +50,8 @@ func timedOAuthFixture(t *testing.T) (*oauthFixture, func(time.Duration)) {
 	return f, timed.Clock.Advance
 }
 
-// begin asks for the address, and goes there.
-func (f *oauthFixture) begin(t *testing.T, c identity.Caller, query string) fields {
+// beginOAuth asks for the address, and goes there.
+func (f *oauthFixture) beginOAuth(t *testing.T, c identity.Caller, query string) fields {
 	t.Helper()
 	begun := apitest.Data[cloudorganisations.OAuthURL](f.call(c, "GET", "/connect/gcp/oauth-url"+query, nil))
 	back := f.google.visit(t, begun.URL)
@@ -61,29 +61,29 @@ func (f *oauthFixture) begin(t *testing.T, c identity.Caller, query string) fiel
 	return back
 }
 
-func (f *oauthFixture) exchange(c identity.Caller, back fields) cloudorganisations.GoogleGrant {
+func (f *oauthFixture) exchangeCode(c identity.Caller, back fields) cloudorganisations.GoogleGrant {
 	f.Helper()
 	return apitest.Data[cloudorganisations.GoogleGrant](f.call(c, "POST", "/connect/gcp/oauth-exchange", back))
 }
 
-func (f *oauthFixture) refuse(c identity.Caller, step string, body fields, says string) {
+func (f *oauthFixture) checkRefusal(c identity.Caller, step string, body fields, says string) {
 	f.Helper()
 	got := f.call(c, "POST", "/connect/gcp/oauth-"+step, body)
-	if got.Status != 400 || !strings.Contains(unquoted(got.Body), says) || strings.Contains(got.Body, "hush-hush") {
+	if got.Status != 400 || !strings.Contains(unquote(got.Body), says) || strings.Contains(got.Body, "hush-hush") {
 		f.Errorf("%d %s; want 400 with %q, and no secret", got.Status, got.Body, says)
 	}
 }
 
 func TestOAuth_ThreeStepsConnectAProject(t *testing.T) {
 	f := newOAuthFixture(t)
-	back := f.begin(t, alice, "")
+	back := f.beginOAuth(t, alice, "")
 	callback := "/connect/gcp/oauth-callback?" + url.Values{"code": {back["code"].(string)},
 		"state": {back["state"].(string)}}.Encode()
 	if shown := f.call(identity.Caller{}, "GET", callback, nil).Want(200); !strings.Contains(shown.Body,
 		"/connect/gcp/oauth-exchange") || strings.Contains(shown.Body, back["code"].(string)) {
 		t.Errorf("the browser shows %s", shown.Body)
 	}
-	got := f.exchange(alice, back)
+	got := f.exchangeCode(alice, back)
 	if len(got.Projects) != 450 || got.Projects[0].ProjectID != "my-project-0000" ||
 		got.Projects[449].Name != "Project 449" || got.More {
 		t.Errorf("%d projects, the first %+v", len(got.Projects), got.Projects[0])
@@ -95,13 +95,14 @@ func TestOAuth_ThreeStepsConnectAProject(t *testing.T) {
 		a.PermissionLevel != "read_only" || a.JobID == nil {
 		t.Errorf("%+v", a)
 	}
-	if opened := f.cloud.last(); opened.Credentials["refreshToken"] != refreshToken || opened.AuthMethod != "oauth" {
+	if opened := f.cloud.lastSettings(); opened.Credentials["refreshToken"] != refreshToken ||
+		opened.AuthMethod != "oauth" {
 		t.Errorf("the project is opened with %+v", opened)
 	}
 	if strings.Contains(answer.Body, "hush-hush") {
 		t.Errorf("the answer tells a secret: %s", answer.Body)
 	}
-	f.refuse(alice, "finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0008"},
+	f.checkRefusal(alice, "finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0008"},
 		"connectionID: unknown, used")
 }
 
@@ -125,24 +126,24 @@ func TestOAuth_AStateIsGoodOnceInItsSession(t *testing.T) {
 	colleague := apitest.Caller("org_a", "carol", "*:*")
 	f, advance := timedOAuthFixture(t)
 	const says = "state: unknown, used, expired or of another session"
-	back := f.begin(t, alice, "")
+	back := f.beginOAuth(t, alice, "")
 	for _, c := range []identity.Caller{other, pat, colleague, bob} {
-		f.refuse(c, "exchange", back, says)
+		f.checkRefusal(c, "exchange", back, says)
 	}
-	f.refuse(alice, "exchange", fields{"code": back["code"], "state": strings.Repeat("A", 52)}, says)
+	f.checkRefusal(alice, "exchange", fields{"code": back["code"], "state": strings.Repeat("A", 52)}, says)
 	if n := f.google.called("/token"); n != 0 {
 		t.Errorf("the code was sent %d times", n)
 	}
-	f.exchange(alice, back) // that others tried did not use it up
-	f.refuse(alice, "exchange", back, says)
-	late := f.begin(t, alice, "")
+	f.exchangeCode(alice, back) // that others tried did not use it up
+	f.checkRefusal(alice, "exchange", back, says)
+	late := f.beginOAuth(t, alice, "")
 	advance(10*time.Minute + time.Second)
-	f.refuse(alice, "exchange", late, says)
+	f.checkRefusal(alice, "exchange", late, says)
 }
 
 func TestOAuth_OfTwentyWithOneStateOneIsSent(t *testing.T) {
 	f := newOAuthFixture(t)
-	back := f.begin(t, alice, "")
+	back := f.beginOAuth(t, alice, "")
 	var wg sync.WaitGroup
 	statuses := make([]int, 20)
 	for i := range statuses {
@@ -162,24 +163,24 @@ func TestOAuth_OfTwentyWithOneStateOneIsSent(t *testing.T) {
 
 func TestOAuth_AConnectionIsOfItsSessionAndEnds(t *testing.T) {
 	f, advance := timedOAuthFixture(t)
-	got := f.exchange(alice, f.begin(t, alice, ""))
+	got := f.exchangeCode(alice, f.beginOAuth(t, alice, ""))
 	other := alice
 	other.Session = "another"
 	final := fields{"connectionID": got.ConnectionID, "projectID": "my-project-0001"}
-	f.refuse(other, "finalize", final, "connectionID:")
-	f.refuse(bob, "finalize", final, "connectionID:")
+	f.checkRefusal(other, "finalize", final, "connectionID:")
+	f.checkRefusal(bob, "finalize", final, "connectionID:")
 	advance(30*time.Minute + time.Second)
-	f.refuse(alice, "finalize", final, "connectionID:")
+	f.checkRefusal(alice, "finalize", final, "connectionID:")
 }
 
 // A project that the person cannot open does not end the connection.
 func TestOAuth_AnotherProjectCanBeTried(t *testing.T) {
 	f := newOAuthFixture(t)
-	got := f.exchange(alice, f.begin(t, alice, ""))
+	got := f.exchangeCode(alice, f.beginOAuth(t, alice, ""))
 	f.cloud.native = "my-project-0002"
-	f.refuse(alice, "finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0001"},
+	f.checkRefusal(alice, "finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0001"},
 		"they open account my-project-0002")
-	f.refuse(alice, "finalize", fields{"connectionID": got.ConnectionID, "projectID": "Not A Project"},
+	f.checkRefusal(alice, "finalize", fields{"connectionID": got.ConnectionID, "projectID": "Not A Project"},
 		"cloudAccountID")
 	a := apitest.Data[connection.Account](f.call(alice, "POST", "/connect/gcp/oauth-finalize",
 		fields{"connectionID": got.ConnectionID, "projectID": "my-project-0002", "permissionLevel": "read_write"}))
@@ -194,20 +195,21 @@ func TestOAuth_RenewsTheCredentialsOfAnAccount(t *testing.T) {
 		"provider": "gcp", "cloudAccountID": "my-project-0003", "name": "Shop",
 		"authMethod": "workload_identity_federation", "permissionLevel": "read_write",
 		"credentials": keys{
-			"workloadIdentityProvider": "projects/123456789012/locations/global/workloadIdentityPools/lamplighter/providers/lamplighter",
-			"serviceAccountEmail":      "lamplighter@my-project-123.iam.gserviceaccount.com",
+			"workloadIdentityProvider": "projects/123456789012/locations/global/workloadIdentityPools/" +
+				"lamplighter/providers/lamplighter",
+			"serviceAccountEmail": "lamplighter@my-project-123.iam.gserviceaccount.com",
 		},
 	}))
-	f.idle()
-	got := f.exchange(alice, f.begin(t, alice, "?accountID="+a.ID))
-	f.refuse(alice, "finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0004"},
+	f.waitIdle()
+	got := f.exchangeCode(alice, f.beginOAuth(t, alice, "?accountID="+a.ID))
+	f.checkRefusal(alice, "finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0004"},
 		"renews the account "+a.ID)
 	b := apitest.Data[connection.Account](f.call(alice, "POST", "/connect/gcp/oauth-finalize",
 		fields{"connectionID": got.ConnectionID, "projectID": "my-project-0003"}))
 	if b.ID != a.ID || b.AuthMethod != "oauth" || b.Name != a.Name || b.PermissionLevel != a.PermissionLevel {
 		t.Errorf("%+v; want %s with authMethod oauth", b, a.ID)
 	}
-	if opened := f.cloud.last(); opened.Credentials["refreshToken"] != refreshToken {
+	if opened := f.cloud.lastSettings(); opened.Credentials["refreshToken"] != refreshToken {
 		t.Errorf("the project is opened with %+v", opened)
 	}
 	for _, c := range []struct {
@@ -215,7 +217,7 @@ func TestOAuth_RenewsTheCredentialsOfAnAccount(t *testing.T) {
 		id  string
 	}{{alice, "ca_nothing"}, {bob, a.ID}} {
 		if got := f.call(c.who, "GET", "/connect/gcp/oauth-url?accountID="+c.id, nil); got.Status != 400 ||
-			!strings.Contains(unquoted(got.Body), `there is no cloud account "`+c.id) {
+			!strings.Contains(unquote(got.Body), `there is no cloud account "`+c.id) {
 			t.Errorf("%d %s", got.Status, got.Body)
 		}
 	}
@@ -244,7 +246,7 @@ func TestOAuth_FailuresAreToldInGooglesWords(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newOAuthFixture(t)
-			back := f.begin(t, alice, "")
+			back := f.beginOAuth(t, alice, "")
 			tt.change(f, back)
 			got := f.call(alice, "POST", "/connect/gcp/oauth-exchange", back)
 			if got.Status != tt.status && (tt.status != 503 || got.Status != 500) ||
@@ -263,32 +265,35 @@ func TestOAuth_OnlyThoseWhoMayConnectAccounts(t *testing.T) {
 		fields{"connectionID": "c", "projectID": "my-project"}).Want(403)
 }
 
-// A grant is for the endpoint that the account had when the person began: one that was put in its place meanwhile gets nothing.
+// A grant belongs to the endpoint that the account had when the person began. An endpoint that replaced it meanwhile
+// gets nothing.
 func TestOAuth_AGrantIsNotSentToAnEndpointThatChangedMeanwhile(t *testing.T) {
 	const thief = "https://thief.example.com"
 	f := newOAuthFixture(t)
 	federated := keys{
-		"workloadIdentityProvider": "projects/123456789012/locations/global/workloadIdentityPools/lamplighter/providers/lamplighter",
-		"serviceAccountEmail":      "lamplighter@my-project-123.iam.gserviceaccount.com",
+		"workloadIdentityProvider": "projects/123456789012/locations/global/workloadIdentityPools/" +
+			"lamplighter/providers/lamplighter",
+		"serviceAccountEmail": "lamplighter@my-project-123.iam.gserviceaccount.com",
 	}
 	a := apitest.Data[connection.Account](f.call(alice, "POST", "/cloud-accounts", fields{
 		"provider": "gcp", "cloudAccountID": "my-project-0003", "name": "Shop",
 		"authMethod": "workload_identity_federation", "permissionLevel": "read_write",
 		"credentials": federated,
 	}))
-	f.idle()
-	got := f.exchange(alice, f.begin(t, alice, "?accountID="+a.ID))
+	f.waitIdle()
+	got := f.exchangeCode(alice, f.beginOAuth(t, alice, "?accountID="+a.ID))
 	f.call(alice, "PUT", "/cloud-accounts/"+a.ID, fields{"endpointURL": thief, "credentials": federated}).Want(200)
-	f.idle()
-	f.refuse(alice, "finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0003"},
+	f.waitIdle()
+	f.checkRefusal(alice, "finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0003"},
 		"endpointURL of the account "+a.ID+" was changed")
-	if opened := f.cloud.last(); opened.Credentials["refreshToken"] != "" {
+	if opened := f.cloud.lastSettings(); opened.Credentials["refreshToken"] != "" {
 		t.Errorf("%s was sent %v", opened.EndpointURL, opened.Credentials)
 	}
-	got = f.exchange(alice, f.begin(t, alice, "?accountID="+a.ID)) // whoever begins now has seen the endpoint
+	// a person who begins now has seen the endpoint
+	got = f.exchangeCode(alice, f.beginOAuth(t, alice, "?accountID="+a.ID))
 	f.call(alice, "POST", "/connect/gcp/oauth-finalize",
 		fields{"connectionID": got.ConnectionID, "projectID": "my-project-0003"}).Want(200)
-	f.idle()
+	f.waitIdle()
 	f.call(alice, "PUT", "/cloud-accounts/"+a.ID, fields{"endpointURL": nil}).Want(400, "endpointURL",
 		"authMethod oauth cannot be sent")
 }

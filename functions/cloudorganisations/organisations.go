@@ -11,7 +11,6 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/cloudorganisation"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
@@ -20,21 +19,21 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// MemberSelection names members of an organization.
+// MemberSelection selects members of an organization.
 type MemberSelection struct {
 	IDs   []string `json:"ids,omitempty" maxItems:"500" doc:"Native ids of accounts, subscriptions or projects"`
-	Units []string `json:"units,omitempty" maxItems:"500" doc:"Ids or names of organizational units, management groups or folders; what lies below is meant too"`
-	Tags  []string `json:"tags,omitempty" maxItems:"500" doc:"key, or key=value, of tags of the account or subscription itself, or of labels of the project"`
+	Units []string `json:"units,omitempty" maxItems:"500" doc:"Ids or names of organizational units, management groups or folders, including everything below them"`
+	Tags  []string `json:"tags,omitempty" maxItems:"500" doc:"key, or key=value: tags of the account or subscription itself, or labels of the project"`
 }
 
-// SelectedMembers is a MemberSelection as a record shows it.
+// SelectedMembers is the client's view of a MemberSelection.
 type SelectedMembers struct {
 	IDs   []string `json:"ids"`
 	Units []string `json:"units"`
 	Tags  []string `json:"tags"`
 }
 
-func newSelected(s cloudorganisation.Selection) SelectedMembers {
+func newSelected(s connection.MemberSelection) SelectedMembers {
 	return SelectedMembers{append([]string{}, s.IDs...), append([]string{}, s.Units...), append([]string{}, s.Tags...)}
 }
 
@@ -43,14 +42,14 @@ type NewCloudOrganisation struct {
 	Provider        string            `json:"provider" minLength:"1" maxLength:"32" example:"aws"`
 	OrganisationID  string            `json:"organisationID,omitempty" maxLength:"128" doc:"Native id: o-… of aws, optional, for the credentials tell it; the id of a management group of azure; organizations/NUMBER or folders/NUMBER of gcp" example:"o-a1b2c3d4e5"`
 	Name            string            `json:"name" minLength:"1" maxLength:"100"`
-	AuthMethod      string            `json:"authMethod" minLength:"1" maxLength:"64" doc:"As for a cloud account. aws: of the management account, or of a delegated administrator; azure and gcp: of what has a role at the management group, organization or folder"`
+	AuthMethod      string            `json:"authMethod" minLength:"1" maxLength:"64" doc:"As for a cloud account. aws: of the management account, or of a delegated administrator; azure and gcp: of an identity with a role at the management group, organization or folder"`
 	PermissionLevel string            `json:"permissionLevel" enum:"read_only,read_write" doc:"Of every member"`
 	Credentials     map[string]string `json:"credentials,omitempty" doc:"As for a cloud account"`
-	MemberRole      string            `json:"memberRole,omitempty" maxLength:"64" doc:"aws: the role that is assumed in each member; lamplighter when left out, as the StackSet of the onboarding names it"`
-	Regions         []string          `json:"regions,omitempty" maxItems:"100" doc:"Of every member: only these; every enabled one when left out"`
+	MemberRole      string            `json:"memberRole,omitempty" maxLength:"64" doc:"aws: the role to assume in each member; default: lamplighter, as in the StackSet of the onboarding"`
+	Regions         []string          `json:"regions,omitempty" maxItems:"100" doc:"Of every member; default: every enabled one"`
 	EndpointURL     string            `json:"endpointURL,omitempty" maxLength:"512" doc:"An emulator or a private cloud, where the operator allows it"`
 	Include         MemberSelection   `json:"include,omitzero" doc:"Only these members; all when it names none"`
-	Exclude         MemberSelection   `json:"exclude,omitzero" doc:"Not these, whatever include says"`
+	Exclude         MemberSelection   `json:"exclude,omitzero" doc:"Excluded members; takes precedence over include"`
 }
 
 // CloudOrganisation is the record of a connected organization of a cloud.
@@ -61,7 +60,7 @@ type CloudOrganisation struct {
 	Name            string          `json:"name"`
 	AuthMethod      string          `json:"authMethod"`
 	PermissionLevel string          `json:"permissionLevel" enum:"read_only,read_write"`
-	MemberRole      *string         `json:"memberRole" doc:"The role that is assumed in each member; null where members are opened with the credentials of the connection"`
+	MemberRole      *string         `json:"memberRole" doc:"The role to assume in each member; null if members are entered with the credentials of the connection"`
 	Regions         []string        `json:"regions"`
 	EndpointURL     *string         `json:"endpointURL"`
 	Include         SelectedMembers `json:"include"`
@@ -69,23 +68,24 @@ type CloudOrganisation struct {
 	Status          string          `json:"status" enum:"connecting,connected,degraded" doc:"degraded: its members could not be listed, see error"`
 	Error           *string         `json:"error"`
 	JobID           *string         `json:"jobID" doc:"The synchronization under way; null when there is none"`
-	Members         map[string]int  `json:"members" doc:"How many members there are of each status, after the last synchronization"`
+	Members         map[string]int  `json:"members" doc:"Number of members with each status, after the last synchronization"`
 	LastSyncedAt    *time.Time      `json:"lastSyncedAt" doc:"Null until it is synchronized"`
-	// Pending describes members whose accounts are still connected although the cloud lists them no more, or as closed.
-	Pending   *PendingDisconnections `json:"pendingDisconnections" doc:"Accounts that are still connected and are to be disconnected; null when there are none"`
+	// Pending describes the members whose accounts are still connected although the cloud lists them as closed or not
+	// at all.
+	Pending   *PendingDisconnections `json:"pendingDisconnections" doc:"Connected accounts that will be disconnected; null if there are none"`
 	CreatedAt time.Time              `json:"createdAt"`
 	UpdatedAt time.Time              `json:"updatedAt"`
 }
 
-// PendingDisconnections describes the accounts of an organization that are to be disconnected and are still connected.
+// PendingDisconnections describes the connected accounts of an organization that will be disconnected.
 type PendingDisconnections struct {
-	Members              int       `json:"members" doc:"Members that listings lack or show closed, or that the selection named no more without having been changed; GET …/members tells which"`
-	AwaitingConfirmation int       `json:"awaitingConfirmation" doc:"Of these, the members that listings a day apart agree about. They are more than 10 % of the connected ones, so they are disconnected only when a person confirms it"`
-	ConfirmationID       *string   `json:"confirmationID" doc:"What to send with POST …/sync to confirm; null while nothing waits for a confirmation. It changes whenever other members wait"`
+	Members              int       `json:"members" doc:"Members that listings lack or show closed, or that an unchanged selection no longer selects; GET …/members lists them"`
+	AwaitingConfirmation int       `json:"awaitingConfirmation" doc:"Of these, the members on which listings a day apart agree. They are more than 10 % of the connected ones, so a person must confirm their disconnection"`
+	ConfirmationID       *string   `json:"confirmationID" doc:"Send it with POST …/sync to confirm; null if no confirmation is needed. It changes when the waiting members change"`
 	Since                time.Time `json:"since" doc:"When the first of them was missing for the first time"`
 }
 
-func newPending(o cloudorganisation.Organisation) *PendingDisconnections {
+func newPending(o connection.Organisation) *PendingDisconnections {
 	if o.Pending.Members == 0 {
 		return nil
 	}
@@ -93,7 +93,7 @@ func newPending(o cloudorganisation.Organisation) *PendingDisconnections {
 		o.Pending.Since}
 }
 
-func newOrganisationRecord(o cloudorganisation.Organisation) CloudOrganisation {
+func newOrganisationRecord(o connection.Organisation) CloudOrganisation {
 	out := CloudOrganisation{
 		ID: o.ID, Provider: o.Provider, OrganisationID: o.NativeID, Name: o.Name, AuthMethod: o.AuthMethod,
 		PermissionLevel: o.PermissionLevel,
@@ -104,10 +104,10 @@ func newOrganisationRecord(o cloudorganisation.Organisation) CloudOrganisation {
 		Members: map[string]int{}, LastSyncedAt: rest.Optional(o.LastSyncedAt), Pending: newPending(o),
 		CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt,
 	}
-	if o.Sync.Status == cloudorganisation.Running {
+	if o.Sync.Status == connection.SyncRunning {
 		out.JobID = &o.Sync.JobID
 	}
-	for _, s := range cloudorganisation.Statuses {
+	for _, s := range connection.MemberStatuses {
 		out.Members[string(s)] = o.Sync.Members[s]
 	}
 	return out
@@ -116,7 +116,7 @@ func newOrganisationRecord(o cloudorganisation.Organisation) CloudOrganisation {
 type organisationsInput struct{ rest.Page }
 
 func (s *service) listOrganisations(ctx context.Context, in *organisationsInput) (rest.List[CloudOrganisation], error) {
-	all, err := cloudorganisation.List(ctx, s.p.Table, identity.CallerOrg(ctx))
+	all, err := connection.ListOrganisations(ctx, s.p.Table, identity.CallerOrg(ctx))
 	return rest.MapItems(rest.PageOf(all, in.Page), newOrganisationRecord), err
 }
 
@@ -129,13 +129,13 @@ func (s *service) getOrganisation(ctx context.Context, in *organisationInput) (C
 	return newOrganisationRecord(o), err
 }
 
-func (s *service) readOrganisation(ctx context.Context, organisationID string) (cloudorganisation.Organisation, error) {
+func (s *service) readOrganisation(ctx context.Context, organisationID string) (connection.Organisation, error) {
 	unknown := fault.New(fault.NotFound, "there is no cloud organisation %.64q", organisationID)
 	if !id.IsValid("corg", organisationID) {
-		return cloudorganisation.Organisation{}, unknown
+		return connection.Organisation{}, unknown
 	}
-	o, err := table.Read[cloudorganisation.Organisation](ctx, s.p.Table,
-		cloudorganisation.Key(identity.CallerOrg(ctx), organisationID))
+	o, err := table.Read[connection.Organisation](ctx, s.p.Table,
+		connection.OrganisationKey(identity.CallerOrg(ctx), organisationID))
 	if fault.Is(err, fault.NotFound) {
 		return o, unknown
 	}
@@ -155,32 +155,32 @@ func (s *service) removeOrganisation(ctx context.Context, in *organisationInput)
 		return DeletedCloudOrganisation{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Before: newOrganisationRecord(o)})
-	members, err := cloudorganisation.ListMembers(ctx, s.p.Table, org, o.ID)
+	members, err := connection.ListMembers(ctx, s.p.Table, org, o.ID)
 	if err != nil {
 		return DeletedCloudOrganisation{}, err
 	}
 	ws := []table.Write{
-		table.Delete(cloudorganisation.Key(org, o.ID), table.Exists()), cloudorganisation.RemoveDue(o.ID),
+		table.Delete(connection.OrganisationKey(org, o.ID), table.Exists()), connection.RemoveOrganisationDue(o.ID),
 		connection.Release(organisationNative(org, o), o.ID),
 	}
 	if o.JobID != "" {
 		ws = append(ws, workqueue.RemoveWork(o.JobID))
 	}
-	if err = s.p.Table.Transact(table.Within(ctx, workqueue.Prefix, cloudorganisation.DuePrefix), ws...); err != nil {
+	if err = s.p.Table.Transact(table.Within(ctx, workqueue.Prefix, connection.OrganisationDuePrefix), ws...); err != nil {
 		return DeletedCloudOrganisation{}, fmt.Errorf("delete cloud organisation %s: %w", o.ID, err)
 	}
 	out, rows := DeletedCloudOrganisation{ID: o.ID}, []table.Write{}
 	for _, m := range members {
-		if m.Status == cloudorganisation.Connected {
+		if m.Status == connection.MemberConnected {
 			out.KeptAccounts++
 		}
-		rows = append(rows, table.Delete(cloudorganisation.MemberKey(org, o.ID, m.NativeID)))
+		rows = append(rows, table.Delete(connection.MemberKey(org, o.ID, m.NativeID)))
 	}
-	if err = s.p.Table.BatchWrite(ctx, rows...); err != nil { // nobody finds them any more
+	if err = s.p.Table.BatchWrite(ctx, rows...); err != nil { // they are no longer reachable
 		s.p.Log.WarnContext(ctx, "members of a cloud organisation that is gone are left", "organisation", o.ID, "error",
 			err)
 	}
-	// they name what is gone, which can be taken over as others can
+	// the accounts name a deleted organisation, and can be taken over like others
 	if err = s.releaseAccounts(ctx, o.ID, members); err != nil {
 		s.p.Log.WarnContext(ctx, "accounts still name a cloud organisation that is gone", "organisation", o.ID, "error",
 			err)
@@ -188,16 +188,17 @@ func (s *service) removeOrganisation(ctx context.Context, in *organisationInput)
 	return out, nil
 }
 
-// releasers is how many accounts are released side by side.
-const releasers = 8
+// releaseConcurrency is how many accounts are released at the same time.
+const releaseConcurrency = 8
 
-// releaseAccounts has the accounts of members name the organisation no more that is gone, unless another has taken them over. They
-// remember that nobody has connected them by hand: another may take them over later.
+// releaseAccounts removes the reference to the deleted organisation from the accounts of its members, unless another
+// organisation has taken them over. The accounts keep a mark that they were not connected by hand, so another
+// organisation may take them over later.
 func (s *service) releaseAccounts(ctx context.Context, organisationID string,
-	members []cloudorganisation.Member) error {
+	members []connection.Member) error {
 	org := identity.CallerOrg(ctx)
 	var g errgroup.Group
-	g.SetLimit(releasers)
+	g.SetLimit(releaseConcurrency)
 	for _, m := range members {
 		if m.AccountID == "" {
 			continue
@@ -217,7 +218,7 @@ func (s *service) releaseAccounts(ctx context.Context, organisationID string,
 
 // SyncRequest is the body of POST /cloud-organisations/{cloudOrganisationID}/sync, which may be left out.
 type SyncRequest struct {
-	ConfirmationID string `json:"confirmationID,omitempty" maxLength:"64" doc:"pendingDisconnections.confirmationID of the organization: confirms that the members that wait under it are disconnected"`
+	ConfirmationID string `json:"confirmationID,omitempty" maxLength:"64" doc:"pendingDisconnections.confirmationID of the organization: confirms the disconnection of its waiting members"`
 }
 
 type syncInput struct {
@@ -235,14 +236,14 @@ func (s *service) syncOrganisation(ctx context.Context, in *syncInput) (rest.Job
 			return rest.Job{}, err
 		}
 	}
-	got, _, err := cloudorganisation.StartSync(ctx, s.p, identity.CallerOrg(ctx), o.ID)
+	got, _, err := connection.StartSync(ctx, s.p, identity.CallerOrg(ctx), o.ID)
 	return rest.Job{JobID: got.JobID, Status: got.Status, StatusURL: organisations + "/" + o.ID}, err
 }
 
-// confirmEnding records that the caller confirms the disconnections that wait under the id.
-func (s *service) confirmEnding(ctx context.Context, o cloudorganisation.Organisation, confirmationID string) error {
+// confirmEnding records that the caller confirms the disconnections that wait under the ID.
+func (s *service) confirmEnding(ctx context.Context, o connection.Organisation, confirmationID string) error {
 	c := identity.CallerFrom(ctx)
-	confirmed := cloudorganisation.Confirmation{ID: confirmationID, By: c.Email, At: s.p.Clock.Now()}
+	confirmed := connection.EndingConfirmation{ID: confirmationID, By: c.Email, At: s.p.Clock.Now()}
 	audit.NoteChange(ctx, audit.Change{Target: o.ID, After: confirmed})
-	return cloudorganisation.ConfirmEnding(ctx, s.p, cloudorganisation.Key(c.Org, o.ID), confirmed)
+	return connection.ConfirmEnding(ctx, s.p, connection.OrganisationKey(c.Org, o.ID), confirmed)
 }

@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -17,12 +17,12 @@ import (
 // ChangedCloudOrganisation is the body of PUT /cloud-organisations/{cloudOrganisationID}.
 type ChangedCloudOrganisation struct {
 	Name            rest.Patch[string]            `json:"name,omitzero" minLength:"1" maxLength:"100"`
-	AuthMethod      rest.Patch[string]            `json:"authMethod,omitzero" maxLength:"64" doc:"Needs credentials beside it"`
-	PermissionLevel rest.Patch[string]            `json:"permissionLevel,omitzero" enum:"read_only,read_write" doc:"Of every member, from the next synchronization on"`
+	AuthMethod      rest.Patch[string]            `json:"authMethod,omitzero" maxLength:"64" doc:"Needs credentials, too"`
+	PermissionLevel rest.Patch[string]            `json:"permissionLevel,omitzero" enum:"read_only,read_write" doc:"Of every member, from the next synchronization"`
 	Credentials     rest.Patch[map[string]string] `json:"credentials,omitzero" doc:"Replaces all of them"`
-	Regions         rest.Patch[[]string]          `json:"regions,omitzero" maxItems:"100" doc:"Of every member, from the next synchronization on; null is every enabled one"`
-	Include         rest.Patch[MemberSelection]   `json:"include,omitzero" doc:"Replaces the selection; null, or one that names none, is all members"`
-	Exclude         rest.Patch[MemberSelection]   `json:"exclude,omitzero" doc:"Replaces the selection; null, or one that names none, leaves none out"`
+	Regions         rest.Patch[[]string]          `json:"regions,omitzero" maxItems:"100" doc:"Of every member, from the next synchronization; null for every enabled one"`
+	Include         rest.Patch[MemberSelection]   `json:"include,omitzero" doc:"Replaces the selection; null or empty for all members"`
+	Exclude         rest.Patch[MemberSelection]   `json:"exclude,omitzero" doc:"Replaces the selection; null or empty for no exclusion"`
 }
 
 type organisationChangeInput struct {
@@ -30,13 +30,14 @@ type organisationChangeInput struct {
 	Body           ChangedCloudOrganisation
 }
 
-// auditedOrganisation is what the audit log shows of an organization that was changed: its credentials are part of no other field.
+// auditedOrganisation is the audit log's view of a changed organization. No other field shows that its credentials
+// changed.
 type auditedOrganisation struct {
 	CloudOrganisation
 	CredentialsReplaced bool `json:"credentialsReplaced"`
 }
 
-// updateOrganisation changes what is sent. Members take it up when they are synchronized next.
+// updateOrganisation changes the sent fields. The members adopt the changes at their next synchronization.
 func (s *service) updateOrganisation(ctx context.Context, in *organisationChangeInput) (CloudOrganisation, error) {
 	org := identity.CallerOrg(ctx)
 	old, err := s.readOrganisation(ctx, in.OrganisationID)
@@ -45,7 +46,7 @@ func (s *service) updateOrganisation(ctx context.Context, in *organisationChange
 	}
 	audit.NoteChange(ctx, audit.Change{Before: newOrganisationRecord(old)})
 	o := old
-	if err = in.Body.apply(&o); err != nil {
+	if err = in.Body.applyTo(&o); err != nil {
 		return CloudOrganisation{}, err
 	}
 	if err = s.checkOrganisation(&o); err != nil {
@@ -64,8 +65,8 @@ func (s *service) updateOrganisation(ctx context.Context, in *organisationChange
 	return newOrganisationRecord(o), nil
 }
 
-// apply changes o as the body says. What members take over from their organization makes a new revision of it.
-func (c *ChangedCloudOrganisation) apply(o *cloudorganisation.Organisation) error {
+// applyTo changes o as the body says. A change that members adopt increments its revision.
+func (c *ChangedCloudOrganisation) applyTo(o *connection.Organisation) error {
 	for name, null := range map[string]bool{
 		"name": c.Name.Null, "authMethod": c.AuthMethod.Null, "permissionLevel": c.PermissionLevel.Null,
 		"credentials": c.Credentials.Null,
@@ -82,10 +83,10 @@ func (c *ChangedCloudOrganisation) apply(o *cloudorganisation.Organisation) erro
 	c.PermissionLevel.Apply(&o.PermissionLevel)
 	c.Regions.Apply(&o.Regions)
 	if c.Include.Sent {
-		o.Include = cloudorganisation.Selection(c.Include.Value)
+		o.Include = connection.MemberSelection(c.Include.Value)
 	}
 	if c.Exclude.Sent {
-		o.Exclude = cloudorganisation.Selection(c.Exclude.Value)
+		o.Exclude = connection.MemberSelection(c.Exclude.Value)
 	}
 	if c.Include.Sent || c.Exclude.Sent {
 		o.Selected++
@@ -96,9 +97,10 @@ func (c *ChangedCloudOrganisation) apply(o *cloudorganisation.Organisation) erro
 	return nil
 }
 
-// replaceOrganisation stores what o has other than old, if old is still what is stored. What a synchronization writes is left alone.
-func (s *service) replaceOrganisation(ctx context.Context, org string, old, o cloudorganisation.Organisation) error {
-	_, err := s.p.Table.Write(ctx, table.Update(cloudorganisation.Key(org, o.ID), []table.Change{
+// replaceOrganisation stores the differences between old and o, if old is still the stored state. It does not touch
+// the fields that a synchronization writes.
+func (s *service) replaceOrganisation(ctx context.Context, org string, old, o connection.Organisation) error {
+	_, err := s.p.Table.Write(ctx, table.Update(connection.OrganisationKey(org, o.ID), []table.Change{
 		table.Set("name", o.Name), table.Set("authMethod", o.AuthMethod),
 		table.Set("permissionLevel", o.PermissionLevel), table.Set("regions", o.Regions),
 		table.Set("include", o.Include), table.Set("exclude", o.Exclude), table.Set("sealed", o.Sealed),

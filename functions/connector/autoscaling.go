@@ -11,10 +11,10 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// autoscalingPatience is how long the cloud may take in all: less than a caller of the API waits.
+// autoscalingPatience is how long the cloud may take in total: less than a caller of the API waits.
 const autoscalingPatience = 10 * time.Second
 
-// readAutoscaling tells how a group is scaled.
+// readAutoscaling returns the scaling of a group.
 func (c connector) readAutoscaling(ctx context.Context, conn cloud.Conn, q inventory.Question) (cloud.Autoscaling,
 	error) {
 	ctx, cancel := context.WithTimeout(ctx, autoscalingPatience)
@@ -27,7 +27,7 @@ func (c connector) readAutoscaling(ctx context.Context, conn cloud.Conn, q inven
 	return got, autoscalingFault(q.Autoscaling, err)
 }
 
-// setAutoscaling sets how a group is scaled, and tells how it is then.
+// setAutoscaling sets the scaling of a group, and returns the scaling afterwards.
 func (c connector) setAutoscaling(ctx context.Context, conn cloud.Conn, q inventory.Question) (cloud.Autoscaling,
 	error) {
 	ctx, cancel := context.WithTimeout(ctx, autoscalingPatience)
@@ -44,10 +44,12 @@ func (c connector) setAutoscaling(ctx context.Context, conn cloud.Conn, q invent
 	return got, autoscalingFault(t, err)
 }
 
-// permissionsPatience is how long the cloud may take to tell the permissions for one group: less than whoever checks a plan waits.
+// permissionsPatience is how long the cloud may take to return the permissions for one group: less than the readiness
+// check of a plan waits.
 const permissionsPatience = 4500 * time.Millisecond
 
-// listPermissions tells what the credentials may do: in the account, or with the one group that the question names.
+// listPermissions returns the permissions of the credentials: in the account, or for the one group that the question
+// names.
 func (c connector) listPermissions(ctx context.Context, conn cloud.Conn, q inventory.Question) ([]cloud.Permission,
 	error) {
 	t := q.Autoscaling
@@ -57,7 +59,7 @@ func (c connector) listPermissions(ctx context.Context, conn cloud.Conn, q inven
 	}
 	ctx, cancel := context.WithTimeout(ctx, permissionsPatience)
 	defer cancel()
-	conn, err := c.inside(ctx, conn, q)
+	conn, err := c.connectInside(ctx, conn, q)
 	if err != nil {
 		return nil, err
 	}
@@ -70,15 +72,15 @@ func (c connector) listPermissions(ctx context.Context, conn cloud.Conn, q inven
 	return got, autoscalingFault(t, err)
 }
 
-// inside returns the connection with the registered clusters of the account in it.
-func (c connector) inside(ctx context.Context, conn cloud.Conn, q inventory.Question) (cloud.Conn, error) {
+// connectInside returns the connection extended by the registered clusters of the account.
+func (c connector) connectInside(ctx context.Context, conn cloud.Conn, q inventory.Question) (cloud.Conn, error) {
 	return inventory.Clouds{Sealer: c.p.Sealer, Providers: c.providers}.
 		LookInside(table.WithOrg(ctx, q.Org), conn, q.Org, q.Account, q.Registrations)
 }
 
-// autoscalerOf returns the connection that scales the group, which may be in a registered cluster of the account.
+// autoscalerOf returns the connection that scales the group, which may be inside a registered cluster of the account.
 func (c connector) autoscalerOf(ctx context.Context, conn cloud.Conn, q inventory.Question) (cloud.Autoscaler, error) {
-	conn, err := c.inside(ctx, conn, q)
+	conn, err := c.connectInside(ctx, conn, q)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +92,7 @@ func (c connector) autoscalerOf(ctx context.Context, conn cloud.Conn, q inventor
 	return a, nil
 }
 
-// autoscalingFault is clientFault for what is told of one group.
+// autoscalingFault is clientFault for an error about one group.
 func autoscalingFault(t inventory.AutoscalingQuestion, err error) error {
 	e, ok := errors.AsType[*cloud.Error](err)
 	if !ok {

@@ -8,9 +8,9 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // scaledGroup is the first Auto Scaling group of the simulated account.
@@ -18,7 +18,7 @@ func scaledGroup(t *testing.T,
 	credentials map[string]string) (ask func(kind string, of inventory.AutoscalingQuestion) (cloud.Autoscaling, error),
 	of inventory.AutoscalingQuestion) {
 	t.Helper()
-	w, q := open(t, credentials)
+	w, q := openAccount(t, credentials)
 	ask = func(kind string, of inventory.AutoscalingQuestion) (cloud.Autoscaling, error) {
 		q.Ask, q.Autoscaling = kind, of
 		var got cloud.Autoscaling
@@ -107,9 +107,10 @@ func groupUID(t *testing.T) string {
 	return ""
 }
 
-// A question about one group is answered with the permissions of its kind alone; without a group, with those of the account.
+// A question about one group is answered with the permissions of its kind only; a question without a group with those
+// of the account.
 func TestPermissions_OfOneGroupAreThoseOfItsKind(t *testing.T) {
-	w, q := open(t, map[string]string{"denied": "scale"})
+	w, q := openAccount(t, map[string]string{"denied": "scale"})
 	q.Ask = inventory.AskPermissions
 	var all, one []cloud.Permission
 	if err := w.Invoke(t.Context(), inventory.Connector, q, &all); err != nil {

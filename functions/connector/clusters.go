@@ -11,15 +11,16 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// How long a page of clusters may take in all: less than the caller waits. What has not answered by then is a failure of
-// its region, not of the page.
+// These constants limit how long a page of clusters may take: less than the caller waits. A region that has not
+// answered by then is listed as a failure; the page still succeeds.
 const (
-	listing    = 10 * time.Second
-	describing = 11 * time.Second
-	width      = 16 // calls under way at once; the provider paces them
+	listPatience     = 10 * time.Second
+	describePatience = 11 * time.Second
+	width            = 16 // calls under way at once; the provider paces them
 )
 
-// listClusters returns a page of the account's clusters. Names are cheap and are listed everywhere; only the page is described.
+// listClusters returns a page of the account's clusters. Names are cheap and are listed in every region; only the
+// clusters of the page are described.
 func listClusters(ctx context.Context, conn cloud.Conn, q inventory.Question) (inventory.ClustersFound, error) {
 	c, ok := conn.(cloud.Clusters)
 	if !ok {
@@ -33,14 +34,14 @@ func listClusters(ctx context.Context, conn cloud.Conn, q inventory.Question) (i
 		regions = slices.DeleteFunc(regions, func(r string) bool { return r != only })
 	}
 	s := survey{cloud: c, query: q.Clusters}
-	if err := s.list(ctx, regions); err != nil {
+	if err := s.listNames(ctx, regions); err != nil {
 		return inventory.ClustersFound{}, clientFault(err)
 	}
-	return s.page(ctx), nil
+	return s.describePage(ctx), nil
 }
 
-// regionsOf returns the enabled regions among those that the account names. Where they may not be listed, the named ones are
-// taken at their word.
+// regionsOf returns the account's regions that are enabled. If the regions may not be listed, it returns the
+// account's regions unchecked.
 func regionsOf(ctx context.Context, conn cloud.Conn, a inventory.Account) ([]string, error) {
 	enabled, err := conn.Regions(ctx)
 	if err != nil && cloud.ClassOf(err) == cloud.Denied && len(a.Regions) > 0 {
@@ -51,7 +52,7 @@ func regionsOf(ctx context.Context, conn cloud.Conn, a inventory.Account) ([]str
 	}), err
 }
 
-// survey is one page in the making.
+// survey collects one page of clusters.
 type survey struct {
 	cloud    cloud.Clusters
 	query    inventory.ClusterQuery
@@ -61,9 +62,10 @@ type survey struct {
 	failures []inventory.ClusterFailure
 }
 
-// list asks every region for its names. When no region answers, it is not the regions that are at fault.
-func (s *survey) list(ctx context.Context, regions []string) error {
-	ctx, cancel := context.WithTimeout(ctx, listing)
+// listNames asks every region for its cluster names. If no region answers, it returns the error of one, because the
+// regions are not the cause.
+func (s *survey) listNames(ctx context.Context, regions []string) error {
+	ctx, cancel := context.WithTimeout(ctx, listPatience)
 	defer cancel()
 	names, errs := make([][]string, len(regions)), make([]error, len(regions))
 	cloud.InParallel(len(regions), width, func(i int) { names[i], errs[i] = s.cloud.ClusterNames(ctx, regions[i]) })
@@ -79,12 +81,12 @@ func (s *survey) list(ctx context.Context, regions []string) error {
 	if len(regions) > 0 && len(s.failures) == len(regions) {
 		return errs[0]
 	}
-	s.remember()
+	s.addKnown()
 	return nil
 }
 
-// remember adds the known clusters that no region named.
-func (s *survey) remember() {
+// addKnown adds the registered clusters that no region has listed.
+func (s *survey) addKnown() {
 	have := map[inventory.ClusterName]bool{}
 	for _, n := range s.names {
 		have[n] = true
@@ -97,16 +99,16 @@ func (s *survey) remember() {
 	}
 }
 
-// page orders the names and describes those of the page.
-func (s *survey) page(ctx context.Context) inventory.ClustersFound {
-	ctx, cancel := context.WithTimeout(ctx, describing)
+// describePage sorts the names and describes the clusters of the page.
+func (s *survey) describePage(ctx context.Context) inventory.ClustersFound {
+	ctx, cancel := context.WithTimeout(ctx, describePatience)
 	defer cancel()
-	s.sort()
+	s.sortNames()
 	total := len(s.names)
 	from := min(max(s.query.Skip, 0), total)
 	here := s.names[from:min(from+max(s.query.Limit, 0), total)]
 	found, errs := make([]cloud.Cluster, len(here)), make([]error, len(here))
-	cloud.InParallel(len(here), width, func(i int) { found[i], errs[i] = s.describe(ctx, here[i]) })
+	cloud.InParallel(len(here), width, func(i int) { found[i], errs[i] = s.describeOne(ctx, here[i]) })
 	for i, err := range errs {
 		if err != nil {
 			s.failures = append(s.failures,
@@ -116,7 +118,7 @@ func (s *survey) page(ctx context.Context) inventory.ClustersFound {
 	return inventory.ClustersFound{Clusters: found, Total: total, Failures: s.failures}
 }
 
-func (s *survey) sort() {
+func (s *survey) sortNames() {
 	slices.SortFunc(s.names, func(a, b inventory.ClusterName) int {
 		region, name := cmp.Compare(a.Region, b.Region), cmp.Compare(a.Name, b.Name)
 		if s.query.ByName {
@@ -129,8 +131,9 @@ func (s *survey) sort() {
 	}
 }
 
-// describe returns how a cluster is, or that it is not known how: what could not be read is still listed.
-func (s *survey) describe(ctx context.Context, n inventory.ClusterName) (cloud.Cluster, error) {
+// describeOne returns the description of a cluster, or one with status unknown: a cluster that could not be read is
+// still listed.
+func (s *survey) describeOne(ctx context.Context, n inventory.ClusterName) (cloud.Cluster, error) {
 	bare := cloud.Cluster{Region: n.Region, Name: n.Name, Status: cloud.ClusterUnknown}
 	switch {
 	case !s.read[n.Region]:
@@ -151,7 +154,8 @@ func (s *survey) describe(ctx context.Context, n inventory.ClusterName) (cloud.C
 	}
 }
 
-// describeCluster describes one cluster. One in a region that the account does not have, or that is left out of it, does not exist.
+// describeCluster describes one cluster. A cluster in a region that the account does not have, or that is excluded
+// from it, does not exist.
 func describeCluster(ctx context.Context, conn cloud.Conn, q inventory.Question) (cloud.Cluster, error) {
 	missing := fault.New(fault.NotFound, "cloud account %s has no cluster %.100q in region %.64q", q.Account.ID,
 		q.Clusters.Name, q.Clusters.Region)

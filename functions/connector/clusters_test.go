@@ -16,11 +16,12 @@ import (
 	"lamplighter.dev/shared/foundation/seal"
 )
 
-// surveyed asks for clusters of a simulated account with these credentials.
-func surveyed(t *testing.T, credentials map[string]string, change func(*inventory.Question)) (inventory.ClustersFound,
+// surveyClusters asks for clusters of a simulated account with these credentials.
+func surveyClusters(t *testing.T, credentials map[string]string,
+	change func(*inventory.Question)) (inventory.ClustersFound,
 	error) {
 	t.Helper()
-	w, q := open(t, credentials)
+	w, q := openAccount(t, credentials)
 	q.Ask, q.Clusters.Limit = inventory.AskClusters, 20
 	if change != nil {
 		change(&q)
@@ -91,7 +92,7 @@ func TestAPageOfClusters(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := surveyed(t, tt.credentials, tt.change)
+			got, err := surveyClusters(t, tt.credentials, tt.change)
 			if err != nil || clientFault(got) != tt.want || got.Total != tt.total {
 				t.Fatalf("%s, total %d, %v; want %s, total %d", clientFault(got), got.Total, err, tt.want, tt.total)
 			}
@@ -124,7 +125,7 @@ func TestClustersThatCannotBeReadAtAll(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := surveyed(t, tt.credentials, nil)
+			_, err := surveyClusters(t, tt.credentials, nil)
 			if !fault.Is(err, tt.kind) || !strings.Contains(fault.Message(err), tt.says) {
 				t.Errorf("%v; want kind %d with %q", err, tt.kind, tt.says)
 			}
@@ -133,7 +134,7 @@ func TestClustersThatCannotBeReadAtAll(t *testing.T) {
 }
 
 func TestASlowCloudEndsWithTheCaller(t *testing.T) {
-	w, q := open(t, map[string]string{"callMillis": "60000"})
+	w, q := openAccount(t, map[string]string{"callMillis": "60000"})
 	q.Autoscaling = inventory.AutoscalingQuestion{Type: cloud.AWSASG, Region: "us-east-1", UID: "arn:simulated:web"}
 	for _, q.Ask = range []string{inventory.AskClusters, inventory.AskClusterReview, inventory.AskAutoscaling,
 		inventory.AskSetAutoscaling} {
@@ -168,7 +169,7 @@ func TestOneCluster(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w, q := open(t, tt.credentials)
+			w, q := openAccount(t, tt.credentials)
 			q.Ask, q.Clusters = inventory.AskClusterReview, inventory.ClusterQuery{Region: tt.region, Name: tt.asks}
 			if tt.region == "eu-west-1" {
 				q.Account.Regions = []string{"us-east-1"}

@@ -1,5 +1,6 @@
-// Package connector is the worker that asks a cloud about an account while a caller waits: whether credentials open it,
-// what they may do, which Kubernetes clusters it has, how a group is scaled. It exists because API functions link no cloud SDK and cannot open sealed credentials.
+// Package connector is the worker that asks a cloud about an account while a caller waits: whether credentials work,
+// their permissions, the Kubernetes clusters, and the scaling of groups. API functions link no cloud SDK and cannot
+// open sealed credentials, so they call it.
 package connector
 
 import (
@@ -39,7 +40,7 @@ func (c connector) handle(ctx context.Context, input json.RawMessage) (any, erro
 	}
 	switch q.Ask {
 	case inventory.AskVerify:
-		return verify(ctx, conn, q.Account.EndpointURL)
+		return verifyIdentity(ctx, conn, q.Account.EndpointURL)
 	case inventory.AskPermissions:
 		return c.listPermissions(ctx, conn, q)
 	case inventory.AskClusters:
@@ -59,9 +60,9 @@ func (c connector) handle(ctx context.Context, input json.RawMessage) (any, erro
 	}
 }
 
-// verify asks who the credentials are. That they may not list the regions shows in the permissions and in the discovery;
-// it is no reason to refuse them.
-func verify(ctx context.Context, conn cloud.Conn, endpoint string) (inventory.Verified, error) {
+// verifyIdentity asks the cloud for the identity of the credentials. It accepts credentials that may not list the
+// regions: the permissions and the discovery show that.
+func verifyIdentity(ctx context.Context, conn cloud.Conn, endpoint string) (inventory.Verified, error) {
 	native, err := conn.Identify(ctx)
 	switch {
 	case err != nil && endpoint != "" && cloud.ClassOf(err) == cloud.Transient:
@@ -80,7 +81,7 @@ func verify(ctx context.Context, conn cloud.Conn, endpoint string) (inventory.Ve
 	return inventory.Verified{NativeID: native, Regions: regions}, nil
 }
 
-// findOrganisation asks which organization the credentials list.
+// findOrganisation asks which organization the credentials can list.
 func findOrganisation(ctx context.Context, conn cloud.Conn, a inventory.Account) (inventory.Verified, error) {
 	c, ok := conn.(cloud.Organisations)
 	if !ok {
@@ -88,7 +89,7 @@ func findOrganisation(ctx context.Context, conn cloud.Conn, a inventory.Account)
 			fault.New(fault.Invalid, "provider: %s knows no organizations here: connect its accounts one by one",
 				a.Provider)
 	}
-	if a.AuthMethod == "assume_role" { // a role that is unsafe is refused by whoever asks who it is
+	if a.AuthMethod == "assume_role" { // an unsafe role is refused by the identity check
 		if _, err := conn.Identify(ctx); err != nil {
 			return inventory.Verified{}, clientFault(err)
 		}
@@ -97,7 +98,7 @@ func findOrganisation(ctx context.Context, conn cloud.Conn, a inventory.Account)
 	return inventory.Verified{NativeID: native}, clientFault(err)
 }
 
-// clientFault makes a failure that the client sees, in the cloud's own words.
+// clientFault converts a cloud error into an error for the client, with the cloud's text.
 func clientFault(err error) error {
 	e, ok := errors.AsType[*cloud.Error](err)
 	if !ok {

@@ -17,16 +17,16 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/seal"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 const org = "org_1"
 
-// open makes a connector and a question about a simulated account with these credentials.
-func open(t *testing.T, credentials map[string]string) (lambdacall.Local, inventory.Question) {
+// openAccount makes a connector and a question about a simulated account with these credentials.
+func openAccount(t *testing.T, credentials map[string]string) (lambdacall.Local, inventory.Question) {
 	t.Helper()
 	kek, err := seal.OpenKeyFile(filepath.Join(t.TempDir(), "kek"))
 	if err != nil {
@@ -64,7 +64,7 @@ func TestVerifyTellsWhatTheCredentialsOpen(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w, q := open(t, tt.credentials)
+			w, q := openAccount(t, tt.credentials)
 			var got inventory.Verified
 			err := w.Invoke(t.Context(), inventory.Connector, q, &got)
 			if err != nil || got.NativeID != tt.want.NativeID || !slices.Equal(got.Regions, tt.want.Regions) ||
@@ -75,8 +75,8 @@ func TestVerifyTellsWhatTheCredentialsOpen(t *testing.T) {
 	}
 }
 
-// nobody sends the question to an address of its own at which nobody listens.
-func nobody(q *inventory.Question) {
+// pointNowhere changes the question's account to an endpoint without a server.
+func pointNowhere(q *inventory.Question) {
 	q.Account.Provider, q.Account.AuthMethod, q.Account.EndpointURL = "aws", "static_keys", "http://127.0.0.1:1"
 }
 
@@ -95,7 +95,7 @@ func TestFailuresAreToldInTheCloudsWords(t *testing.T) {
 			q.Account.Provider = "gcp"
 		}, fault.Invalid, `provider: "gcp"`},
 		{"an endpoint of the account's where nobody answers",
-			map[string]string{"accessKeyID": "A", "secretAccessKey": "b"}, nobody, fault.Invalid,
+			map[string]string{"accessKeyID": "A", "secretAccessKey": "b"}, pointNowhere, fault.Invalid,
 			"endpointURL: no cloud answers at http://127.0.0.1:1: "},
 		{"a question that is none", nil, func(q *inventory.Question) {
 			q.Ask = "dance"
@@ -109,7 +109,7 @@ func TestFailuresAreToldInTheCloudsWords(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w, q := open(t, tt.credentials)
+			w, q := openAccount(t, tt.credentials)
 			if tt.change != nil {
 				tt.change(&q)
 			}
@@ -122,7 +122,7 @@ func TestFailuresAreToldInTheCloudsWords(t *testing.T) {
 }
 
 func TestPermissionsAreThoseOfTheCloud(t *testing.T) {
-	w, q := open(t, map[string]string{"denied": "ec2:StopInstances"})
+	w, q := openAccount(t, map[string]string{"denied": "ec2:StopInstances"})
 	q.Ask = inventory.AskPermissions
 	var got []cloud.Permission
 	if err := w.Invoke(t.Context(), inventory.Connector, q, &got); err != nil {
@@ -135,7 +135,7 @@ func TestPermissionsAreThoseOfTheCloud(t *testing.T) {
 }
 
 func TestAnInputThatIsNoQuestionIsRefused(t *testing.T) {
-	w, _ := open(t, nil)
+	w, _ := openAccount(t, nil)
 	if _, err := w[inventory.Connector](t.Context(), json.RawMessage(`[]`)); err == nil {
 		t.Error("accepted")
 	}

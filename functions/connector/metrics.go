@@ -10,7 +10,7 @@ import (
 // metricsPatience is how long the cloud may take: less than a caller of the API waits.
 const metricsPatience = 20 * time.Second
 
-// readMetrics asks how a resource was used.
+// readMetrics asks the cloud for the measured usage of a resource.
 func readMetrics(ctx context.Context, conn cloud.Conn, r cloud.MetricRequest) (cloud.MetricAnswer, error) {
 	m, ok := conn.(cloud.Metered)
 	if !ok {

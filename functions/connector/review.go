@@ -9,11 +9,13 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// reviewing is how long a cluster may take to say what may be done in it: with describing it, less than the caller waits.
-const reviewing = 8 * time.Second
+// reviewPatience is how long a cluster may take to answer about permissions. Together with describing it, that is
+// less than the caller waits.
+const reviewPatience = 8 * time.Second
 
-// reviewCluster describes a cluster and asks it what its registration may do. That it cannot be asked is part of the answer: it may
-// not be ready, or be told later to let the credentials in. One that the account's credentials cannot open yet is not asked.
+// reviewCluster describes a cluster and asks it for the permissions of its registration. A failed question is part of
+// the answer, because the cluster may not be ready, or may accept the credentials later. A cluster that the account's
+// credentials cannot enter yet is not asked.
 func (c connector) reviewCluster(ctx context.Context, conn cloud.Conn, q inventory.Question) (inventory.ClusterReview,
 	error) {
 	got, err := describeCluster(ctx, conn, q)
@@ -25,17 +27,17 @@ func (c connector) reviewCluster(ctx context.Context, conn cloud.Conn, q invento
 	if err != nil {
 		return inventory.ClusterReview{}, err
 	}
-	return inventory.ClusterReview{Cluster: got, Check: c.check(ctx, conn, q.Registration)}, nil
+	return inventory.ClusterReview{Cluster: got, Check: c.checkCluster(ctx, conn, q.Registration)}, nil
 }
 
-func (c connector) check(ctx context.Context, conn cloud.Conn, r inventory.Registration) inventory.ClusterCheck {
+func (c connector) checkCluster(ctx context.Context, conn cloud.Conn, r inventory.Registration) inventory.ClusterCheck {
 	out := inventory.ClusterCheck{At: c.p.Clock.Now()}
 	inside, ok := conn.(cloud.Inside)
 	if !ok {
 		out.Error = "the clusters of this provider cannot be asked here"
 		return out
 	}
-	ctx, cancel := context.WithTimeout(ctx, reviewing)
+	ctx, cancel := context.WithTimeout(ctx, reviewPatience)
 	defer cancel()
 	all, err := inside.PermissionsInside(ctx, r.Region, r.Name)
 	if err != nil {

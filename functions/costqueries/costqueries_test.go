@@ -14,10 +14,10 @@ import (
 	"lamplighter.dev/functions/costqueries"
 	"lamplighter.dev/functions/queryrunner"
 	"lamplighter.dev/functions/reports"
+	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/costquery"
-	"lamplighter.dev/shared/domain/focus"
-	"lamplighter.dev/shared/domain/lineitem"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/foundation/money"
@@ -29,7 +29,7 @@ import (
 // fixture is the operations in front of the worker with its own engine, beside the reports.
 type fixture struct {
 	*apitest.Fixture
-	charges []focus.Charge // of the organization
+	charges []bill.Charge // of the organization
 }
 
 var ada = apitest.Caller(apitest.Org, "ada", "reports:read")
@@ -39,14 +39,14 @@ func newFixture(t testing.TB) *fixture {
 	f := &fixture{Fixture: apitest.New(t)}
 	f.Lines = archive.NewFolder(t.TempDir())
 	f.Workers = lambdacall.Local{
-		costquery.Worker: lambdacall.Handler(queryrunner.Handler(f.Platform, lineitem.NewEngine(f.Lines, f.Clock))),
+		costquery.Worker: lambdacall.Handler(queryrunner.Handler(f.Platform, billfile.NewLineItemEngine(f.Lines, f.Clock))),
 	}
 	f.Mount(costqueries.Operations, reports.Operations)
 	return f
 }
 
 // bring imports a billing period with its line items.
-func (f *fixture) bring(org, account, month, delivery string, charges []focus.Charge) {
+func (f *fixture) bring(org, account, month, delivery string, charges []bill.Charge) {
 	f.Helper()
 	b, err := cost.New(f.Platform).Begin(f.In(org), cost.Import{
 		Org: org, AccountID: account, Provider: "aws", Month: apitest.Value(cost.ParseMonth(month))(f),
@@ -54,7 +54,7 @@ func (f *fixture) bring(org, account, month, delivery string, charges []focus.Ch
 		Source: "data_export", Export: "daily",
 	})
 	f.Must(err)
-	w := lineitem.NewWriter(f.Lines, b)
+	w := billfile.NewLineItemWriter(f.Lines, b)
 	for i := range charges {
 		f.Must(b.Add(&charges[i]))
 		f.Must(w.Add(f.In(org), &charges[i]))
@@ -71,27 +71,27 @@ var (
 )
 
 // randomCharges are of a month, some of them billed in it for a day outside.
-func randomCharges(r *rand.Rand, month string, n int) []focus.Charge {
+func randomCharges(r *rand.Rand, month string, n int) []bill.Charge {
 	m, err := cost.ParseMonth(month)
 	if err != nil {
 		panic(err) // a mistake in a test
 	}
-	out := make([]focus.Charge, n)
+	out := make([]bill.Charge, n)
 	for i := range out {
 		c := &out[i]
-		*c = focus.Charge{
+		*c = bill.Charge{
 			BillingPeriodStart: m.Start(),
 			ChargePeriodStart:  m.Start().Add(time.Duration(r.IntN(m.Days()*24)) * time.Hour),
-			ChargeCategory:     focus.Usage,
+			ChargeCategory:     bill.Usage,
 			BillingCurrency:    "USD", ServiceName: services[r.IntN(len(services))],
 			RegionID:   regions[r.IntN(len(regions))],
-			ResourceID: "i-" + strconv.Itoa(r.IntN(50)), SubAccountID: "1234", PricingCategory: focus.Standard,
+			ResourceID: "i-" + strconv.Itoa(r.IntN(50)), SubAccountID: "1234", PricingCategory: bill.Standard,
 		}
 		if r.IntN(10) == 0 {
-			c.ChargeCategory, c.ChargePeriodStart = focus.Purchase, c.ChargePeriodStart.AddDate(0, r.IntN(5)-2, 0)
+			c.ChargeCategory, c.ChargePeriodStart = bill.Purchase, c.ChargePeriodStart.AddDate(0, r.IntN(5)-2, 0)
 		}
 		if team := teams[r.IntN(len(teams))]; team != "" {
-			c.Tags = []focus.Tag{{Key: "it's a team", Value: team}}
+			c.Tags = []bill.Tag{{Key: "it's a team", Value: team}}
 		}
 		for _, a := range []*money.Amount{&c.BilledCost, &c.EffectiveCost, &c.ListCost, &c.Quantity} {
 			*a = money.MustParse(strconv.Itoa(r.IntN(300)-100) + "." + strconv.Itoa(r.IntN(1000)) + strings.Repeat("7",
@@ -193,7 +193,7 @@ func (f *fixture) inMemory(n costqueries.NewQuestion) [][]string {
 		q.Filters = append(q.Filters,
 			costquery.Filter{Column: c.Column, Operator: costquery.Operator(c.Operator), Values: c.Values})
 	}
-	a, err := costquery.Run(f.Context(), q, func(take func(*focus.Charge) error) error {
+	a, err := costquery.Run(f.Context(), q, func(take func(*bill.Charge) error) error {
 		for i := range f.charges {
 			if err := take(&f.charges[i]); err != nil {
 				return err
@@ -289,7 +289,7 @@ func TestAnswers_AreOfTheGenerationThatIsIn(t *testing.T) {
 		cost.Import{Org: apitest.Org, AccountID: "ca_1", Provider: "aws", Month: cost.MonthOf(day("2026-02")),
 			Fingerprint: "2", DeliveredAt: f.Clock.Now()})
 	f.Must(err)
-	w := lineitem.NewWriter(f.Lines, b)
+	w := billfile.NewLineItemWriter(f.Lines, b)
 	f.Must(w.Add(f.In(apitest.Org), &second[0]))
 	w.Discard()
 	f.Equal("while another is given up", f.rows(f.ask(q)), [][]string{{"USD", "30"}})

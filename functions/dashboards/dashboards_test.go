@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/execution"
-	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/foundation/money"
@@ -227,9 +227,9 @@ func TestDashboards_DataAnswersEveryWidget(t *testing.T) {
 // stop has a resource that costs 0.096 an hour less while it stands still be stopped between two times.
 func (f *fixture) stop(uid, from, to string) {
 	f.Helper()
-	rate := inventory.Rate{Running: money.MustParse("0.1"), Off: money.MustParse("0.004"), Version: "aws 2026-03-09"}
-	f.Must(inventory.New(f.Platform).WriteCosts(f.In(apitest.Org), apitest.Org,
-		[]inventory.Cost{{UID: uid, Rate: rate}}))
+	rate := pricing.HourlyRate{Running: money.MustParse("0.1"), Off: money.MustParse("0.004"), Version: "aws 2026-03-09"}
+	f.Must(pricing.WriteCosts(f.In(apitest.Org), f.Platform, apitest.Org,
+		[]pricing.KnownCost{{UID: uid, Rate: rate}}))
 	for state, at := range map[string]string{"stopped": from, "running": to} {
 		c := execution.StateChange{ResourceUID: uid, State: state,
 			ChangedAt: apitest.Value(time.Parse(time.RFC3339, at))(f), ChangedBy: "manual:usr_ada"}

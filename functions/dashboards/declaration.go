@@ -9,14 +9,14 @@ import (
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/domain/saving"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/engine/table"
 )
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name: "dashboards",
-	Access: rest.Access.With(cost.Reading, saving.Reading, table.Access{
+	Access: rest.Access.With(cost.Reading, report.SavingReading, table.Access{
 		Reads: []table.Partition{
 			identity.MetaPartition, inventory.AccountPartition,
 			anomaly.Partition, budgeting.Partition, execution.ActionPartition,

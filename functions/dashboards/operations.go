@@ -16,7 +16,7 @@ import (
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/domain/saving"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -36,14 +36,14 @@ type service struct {
 	inventory *inventory.Store
 	budgets   *budgeting.Store
 	anomalies *anomaly.Store
-	savings   *saving.Reader
+	savings   *report.SavingReader
 }
 
 // Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Dashboards")
 	s := &service{p, store{p.Table}, cost.New(p), inventory.New(p), budgeting.NewStore(p.Table),
-		anomaly.NewStore(p.Table), saving.NewReader(p)}
+		anomaly.NewStore(p.Table), report.NewSavingReader(p)}
 	invalid, absent := []int{http.StatusBadRequest}, []int{http.StatusNotFound}
 	rest.Handle(g, rest.Op{
 		ID: "listDashboards", Method: http.MethodGet, Path: dashboards, Policy: reading, Scoped: true,

@@ -4,7 +4,7 @@ import (
 	"lamplighter.dev/shared/api/platform"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name:    "description",
 	Samples: []string{"get-health"},

@@ -15,11 +15,11 @@ import (
 	"lamplighter.dev/functions/description"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/api/rest/resttest"
+	"lamplighter.dev/shared/testkit/resttest"
 )
 
-// mounted serves the group, whose source is what it is mounted in.
-func mounted() (http.Handler, *rest.API) {
+// mountGroup serves the group. Its source is the API that it is mounted in.
+func mountGroup() (http.Handler, *rest.API) {
 	var api *rest.API
 	p := &platform.Platform{Settings: platform.Settings{Version: "v1.2.3"}}
 	h, api := rest.Mount(p, description.Operations(p, func() ([]byte, error) { return api.YAML(), nil }))
@@ -33,7 +33,7 @@ func get(h http.Handler, path string) *httptest.ResponseRecorder {
 }
 
 func TestHealth(t *testing.T) {
-	h, _ := mounted()
+	h, _ := mountGroup()
 	if w := get(h, "/healthz"); w.Code != http.StatusOK ||
 		w.Body.String() != `{"data":{"status":"ok","version":"v1.2.3"}}` {
 		t.Errorf("%d %s", w.Code, w.Body)
@@ -41,7 +41,7 @@ func TestHealth(t *testing.T) {
 }
 
 func TestDocuments(t *testing.T) {
-	h, api := mounted()
+	h, api := mountGroup()
 	y, j := get(h, "/openapi.yaml"), get(h, "/openapi.json")
 	if y.Header().Get("Content-Type") != "application/yaml" || y.Body.String() != string(api.YAML()) {
 		t.Errorf("YAML: %s %.200s", y.Header(), y.Body)
@@ -75,7 +75,7 @@ func TestFile(t *testing.T) {
 
 // TestPage wants a page that needs nothing from elsewhere, and a policy that holds it to that.
 func TestPage(t *testing.T) {
-	h, _ := mounted()
+	h, _ := mountGroup()
 	w := get(h, "/docs")
 	if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "text/html; charset=utf-8" {
 		t.Fatalf("%d %s", w.Code, w.Header())
@@ -97,7 +97,7 @@ func TestPage(t *testing.T) {
 }
 
 func TestContract(t *testing.T) {
-	h, api := mounted()
+	h, api := mountGroup()
 	if seen := resttest.FuzzOperations(t, h, api.YAML(), resttest.Options{Requests: 5}); seen[http.StatusOK] != 20 {
 		t.Errorf("answers: %v", seen)
 	}

@@ -1,5 +1,5 @@
-// Package description tells what the service is: its interface description as JSON, YAML and a page for people, and
-// whether it is well. All of it is public.
+// Package description describes the service: its interface description as JSON, YAML and a page for people, and its
+// health. All of it is public.
 package description
 
 import (
@@ -18,11 +18,11 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Source gives the interface description as YAML. It is asked once, at the first request that needs it: the description
-// of a process that serves all groups exists only when all of them, this one too, are mounted.
+// Source returns the interface description as YAML. It is called once, at the first request that needs it: in a
+// process that serves all groups, the description is complete only after all groups, including this one, are mounted.
 type Source func() ([]byte, error)
 
-// FileSource returns the description that lies at path; in AWS it lies beside the function's bootstrap.
+// FileSource returns the description in the file at path. In AWS the file lies beside the function's bootstrap.
 func FileSource(path string) Source {
 	return func() ([]byte, error) {
 		b, err := os.ReadFile(path) //nolint:gosec // the function's own file
@@ -36,26 +36,27 @@ func FileSource(path string) Source {
 // Health is the answer of GET /healthz.
 type Health struct {
 	Status  string `json:"status" example:"ok"`
-	Version string `json:"version" doc:"What runs"`
+	Version string `json:"version" doc:"The running version"`
 }
 
-// none is the input of operations that take nothing.
+// none is the input of operations without parameters.
 type none struct{}
 
-// Operations returns the operations that describe the service. They belong to no group of the interface and carry no tag.
+// Operations returns the operations that describe the service. They belong to no group of the interface and have no
+// tag.
 func Operations(p *platform.Platform, s Source) *rest.Group {
 	g := rest.NewGroup("")
-	d := sync.OnceValues(func() (documents, error) { return read(s) })
+	d := sync.OnceValues(func() (documents, error) { return readDocuments(s) })
 	rest.Handle(g, rest.Op{
 		ID: "getHealth", Method: http.MethodGet, Path: "/healthz", Public: true,
-		Summary: "Tell whether the service is well",
+		Summary: "Get the health of the service",
 	}, func(context.Context, *none) (Health, error) { return Health{"ok", p.Settings.Version}, nil })
-	document(g, rest.Op{ID: "getInterfaceJSON", Path: "/openapi.json", Produces: "application/json"},
+	addDocument(g, rest.Op{ID: "getInterfaceJSON", Path: "/openapi.json", Produces: "application/json"},
 		func() ([]byte, error) {
 			v, err := d()
 			return v.json, err
 		})
-	document(g, rest.Op{ID: "getInterfaceYAML", Path: "/openapi.yaml", Produces: "application/yaml"},
+	addDocument(g, rest.Op{ID: "getInterfaceYAML", Path: "/openapi.yaml", Produces: "application/yaml"},
 		func() ([]byte, error) {
 			v, err := d()
 			return v.yaml, err
@@ -63,13 +64,13 @@ func Operations(p *platform.Platform, s Source) *rest.Group {
 	rest.Handle(g, rest.Op{
 		ID: "getDocs", Method: http.MethodGet, Path: "/docs", Public: true, Produces: htmlpage.ContentType,
 		Summary:     "The interface description as a page",
-		Description: "Self-contained: it loads nothing but `/openapi.json`.",
+		Description: "Self-contained: it loads only `/openapi.json`.",
 	}, func(context.Context, *none) (rest.Raw, error) { return docsPage(), nil })
 	return g
 }
 
-// document adds the operation that hands out one spelling of the description.
-func document(g *rest.Group, op rest.Op, body func() ([]byte, error)) {
+// addDocument adds the operation that returns one format of the description.
+func addDocument(g *rest.Group, op rest.Op, body func() ([]byte, error)) {
 	op.Method, op.Public, op.Summary = http.MethodGet, true, "The interface description as "+op.Produces
 	rest.Handle(g, op, func(context.Context, *none) (rest.Raw, error) {
 		b, err := body()
@@ -80,10 +81,10 @@ func document(g *rest.Group, op rest.Op, body func() ([]byte, error)) {
 	})
 }
 
-// documents is the description in both spellings.
+// documents is the description in both formats.
 type documents struct{ yaml, json []byte }
 
-func read(s Source) (documents, error) {
+func readDocuments(s Source) (documents, error) {
 	b, err := s()
 	if err != nil {
 		return documents{}, err

@@ -18,8 +18,8 @@ var (
 	script string
 )
 
-// docsPage returns the docs page. Its Content-Security-Policy lets the browser run this script and style and nothing else, and send
-// requests only to the service that the page came from.
+// docsPage returns the docs page. Its Content-Security-Policy lets the browser run only this script and style, and
+// send requests only to the service that the page came from.
 func docsPage() rest.Raw {
 	body := strings.NewReplacer("{{css}}", style, "{{js}}", script).Replace(markup)
 	policy := "default-src 'none'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +

@@ -12,8 +12,8 @@ import (
 	"lamplighter.dev/shared/domain/discovery"
 )
 
-// BenchmarkDiscovery100k discovers 100,000 resources in four regions. MB-own is the most memory that the process took for
-// itself; MB-resident counts the mapped file of the embedded store besides, which a Lambda does not have.
+// BenchmarkDiscovery100k discovers 100,000 resources in four regions. MB-own is the peak memory of the process
+// itself. MB-resident also counts the mapped file of the embedded store, which a Lambda does not have.
 func BenchmarkDiscovery100k(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
@@ -21,24 +21,24 @@ func BenchmarkDiscovery100k(b *testing.B) {
 		s := newFixture(b, settings{"size": "100000", "regions": "4", "stopped": "0"})
 		own, resident := watch(b)
 		b.StartTimer()
-		j, sum := s.pass(discovery.Succeeded)
+		j, sum := s.runPass(discovery.Succeeded)
 		if sum.Created != 100_000 {
 			b.Fatalf("%+v: %+v", j, sum)
 		}
-		b.ReportMetric(float64(s.pages(j)), "pages")
-		b.ReportMetric(float64(s.calls("List")), "calls")
+		b.ReportMetric(float64(s.countPages(j)), "pages")
+		b.ReportMetric(float64(s.countCalls("List")), "calls")
 		b.ReportMetric(own(), "MB-own")
 		b.ReportMetric(resident(), "MB-resident")
 	}
 }
 
-// BenchmarkDiscovery100kUnchanged discovers them once more. cpu-s is the time of processors that it takes, which says more than that of
-// the clock on a machine that does other things too; W are the units that it writes.
+// BenchmarkDiscovery100kUnchanged discovers them once more. cpu-s is the CPU time, which is more telling than the
+// elapsed time on a busy machine. W is the number of write units.
 func BenchmarkDiscovery100kUnchanged(b *testing.B) {
 	benchmarkUnchanged(b, settings{"size": "100000", "regions": "4", "stopped": "0"})
 }
 
-// BenchmarkDiscovery100kUnchangedWithFacts is the same for an account of every kind, most of which have facts.
+// BenchmarkDiscovery100kUnchangedWithFacts is the same for an account with all kinds, most of them with facts.
 func BenchmarkDiscovery100kUnchangedWithFacts(b *testing.B) {
 	benchmarkUnchanged(b, settings{"size": "100000", "regions": "4", "stopped": "0", "kinds": "*"})
 }
@@ -47,26 +47,26 @@ func benchmarkUnchanged(b *testing.B, of settings) {
 	b.Helper()
 	b.ReportAllocs()
 	s := newFixture(b, of)
-	s.pass(discovery.Succeeded)
-	s.pass(discovery.Succeeded) // collects yesterday's metrics, once a day
-	began, written := processorTime(b), s.writes()
+	s.runPass(discovery.Succeeded)
+	s.runPass(discovery.Succeeded) // collects yesterday's metrics, once a day
+	began, written := processorTime(b), s.countWrites()
 	for b.Loop() {
-		if j, sum := s.pass(discovery.Succeeded); sum.Unchanged != 100_000 {
+		if j, sum := s.runPass(discovery.Succeeded); sum.Unchanged != 100_000 {
 			b.Fatalf("%+v: %+v", j, sum)
 		}
 	}
 	b.ReportMetric((processorTime(b)-began).Seconds()/float64(b.N), "cpu-s/op")
-	b.ReportMetric((s.writes()-written)/float64(b.N), "W/op")
+	b.ReportMetric((s.countWrites()-written)/float64(b.N), "W/op")
 }
 
-// writes counts the write units of the worker: one a kilobyte, and twice that in transactions.
-func (s *fixture) writes() float64 {
+// countWrites counts the write units of the worker: one a kilobyte, and twice that in transactions.
+func (s *fixture) countWrites() float64 {
 	s.usage.mu.Lock()
 	defer s.usage.mu.Unlock()
 	return s.usage.sum.WriteUnits
 }
 
-// processorTime is what this process has used of processors so far.
+// processorTime is the CPU time that this process has used so far.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage
@@ -76,8 +76,8 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// pages returns how many the pass read.
-func (s *fixture) pages(j discovery.Job) int {
+// countPages returns how many the pass read.
+func (s *fixture) countPages(j discovery.Job) int {
 	s.Helper()
 	_, parts, err := discovery.ReadJob(s.ctx, s.Table, org, j.ID)
 	s.Must(err)
@@ -88,8 +88,8 @@ func (s *fixture) pages(j discovery.Job) int {
 	return n
 }
 
-// watch looks at the memory of this process until the benchmark ends, and tells the most that it saw; 0 where the system
-// does not tell.
+// watch samples the memory of this process until the benchmark ends. The functions return the peaks, or 0 where the
+// system does not report them.
 func watch(b *testing.B) (own, resident func() float64) {
 	b.Helper()
 	var mu sync.Mutex

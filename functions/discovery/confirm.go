@@ -8,15 +8,16 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// The bounds of the reads by id that confirm that resources are gone: calls for each kind in a region, and their time together.
-// Resources beyond them are terminated when later listings do not return them either.
+// These constants bound the reads by ID that confirm that resources are gone: calls for each kind in a region, and
+// their total time. Resources beyond the bounds are terminated when later listings do not return them either.
 const (
 	maxConfirmCalls = 10
 	confirmTime     = 10 * time.Second
 )
 
-// existence returns a function that reads resources of a part by id (inventory.EndedScan.Exists), or nil where that is not possible.
-func (r *run) existence(p Progress) func(context.Context, []string) map[string]bool {
+// existenceReader returns a function that reads resources of a part by ID (inventory.EndedScan.Exists), or nil if
+// that is not possible.
+func (r *run) existenceReader(p Progress) func(context.Context, []string) map[string]bool {
 	k, known := r.w.providers.Kind(r.w.providerOf(r.account, p.Kind), p.Kind)
 	if !known || cloud.IsCollective(p.Kind) || k.ReadBatch == 0 {
 		return nil
@@ -36,7 +37,7 @@ func (r *run) existence(p Progress) func(context.Context, []string) map[string]b
 	}
 }
 
-// noteExistence notes which of the resources that were read exist.
+// noteExistence records which of the read resources exist.
 func noteExistence(exists map[string]bool, uids []string, states []cloud.State) {
 	for _, uid := range uids {
 		exists[uid] = false

@@ -36,17 +36,18 @@ func (c *short) Read(ctx context.Context, kind, region string, uids []string) ([
 	return c.Conn.Read(ctx, kind, region, uids)
 }
 
-// readShort reads instances of a region over a connection whose listings are short, and returns the number of reads by id.
+// readShort reads the instances of a region over a connection whose listings are incomplete. It returns the number of
+// reads by ID.
 func (s *fixture) readShort(readErr error) int {
 	s.Helper()
-	w, share := s.worker(), s.share("us-east-1", "aws-ec2")
+	w, share := s.newWorker(), s.newShare("us-east-1", "aws-ec2")
 	_, conn, err := w.connectAccount(s.ctx, share.Input)
 	s.Must(err)
 	c := &short{Conn: conn, readErr: readErr}
 	share.Started = s.clk.Now()
 	r := newRun(w, c, s.account, &share)
-	s.Must(r.readPages(s.ctx, w.until(s.ctx)))
-	s.Must(r.end(s.ctx))
+	s.Must(r.readPages(s.ctx, w.endTime(s.ctx)))
+	s.Must(r.endRun(s.ctx))
 	if p := share.Parts[0]; p.Status != discovery.PartDone {
 		s.Fatalf("the part ended as %+v", p)
 	}
@@ -64,13 +65,14 @@ func TestAShare_AShortListingTerminatesNothingThatExists(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newFixture(t, settings{"size": "200", "regions": "1", "kinds": "aws-ec2"})
-			s.pass(discovery.Succeeded)
-			before := s.live()
+			s.runPass(discovery.Succeeded)
+			before := s.countLive()
 			for range 2 {
-				s.account = s.stored()
+				s.account = s.storedAccount()
 				s.clk.Advance(6 * time.Hour)
-				if reads := s.readShort(c.err); reads != c.reads || s.live() != before {
-					t.Errorf("%d reads, %d of %d live; want %d reads, and all live", reads, s.live(), before, c.reads)
+				if reads := s.readShort(c.err); reads != c.reads || s.countLive() != before {
+					t.Errorf("%d reads, %d of %d live; want %d reads, and all live", reads, s.countLive(), before,
+						c.reads)
 				}
 			}
 		})
@@ -88,16 +90,16 @@ func TestAShare_ReadsByIDAreBounded(t *testing.T) {
 	for i := range uids {
 		uids[i] = string(rune('a' + i))
 	}
-	if got := r.existence(p)(t.Context(), uids); conn.reads != maxConfirmCalls || len(got) != maxConfirmCalls ||
+	if got := r.existenceReader(p)(t.Context(), uids); conn.reads != maxConfirmCalls || len(got) != maxConfirmCalls ||
 		got["a"] {
 		t.Errorf("%d reads, which tell of %d resources; want %d", conn.reads, len(got), maxConfirmCalls)
 	}
-	if p.Kind = "p-*"; r.existence(p) != nil {
+	if p.Kind = "p-*"; r.existenceReader(p) != nil {
 		t.Error("what a collective kind found is read by id")
 	}
 }
 
-// counted is a connection to a cloud in which nothing exists.
+// counted is a connection to a cloud without any resources.
 type counted struct {
 	cloud.Conn
 	reads int

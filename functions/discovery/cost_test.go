@@ -8,17 +8,17 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// TestAPass_CostsFewStatesAndUnits counts what a pass over a thousand resources that have not changed costs in AWS: the states
-// that Step Functions has paid for, and the units of the table.
+// TestAPass_CostsFewStatesAndUnits counts the cost in AWS of a pass over a thousand unchanged resources: the paid
+// states of Step Functions and the units of the table.
 func TestAPass_CostsFewStatesAndUnits(t *testing.T) {
 	s := newFixture(t, settings{"size": "1000", "regions": "17", "stopped": "0"})
-	s.pass(discovery.Succeeded)
+	s.runPass(discovery.Succeeded)
 	s.clk.Advance(24 * time.Hour)
-	s.pass(discovery.Succeeded) // measures the day before, once a day
+	s.runPass(discovery.Succeeded) // measures the day before, once a day
 	s.states.Store(0)
 	s.usage.sum = table.Usage{}
 	s.clk.Advance(6 * time.Hour)
-	j, sum := s.pass(discovery.Succeeded)
+	j, sum := s.runPass(discovery.Succeeded)
 	if sum.Unchanged != 1000 || j.Partitions != 17*7 {
 		t.Fatalf("%+v: %+v; want 1,000 unchanged", j, sum)
 	}

@@ -7,24 +7,24 @@ import (
 	"lamplighter.dev/shared/cloud/throttle"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/discovery"
-	"lamplighter.dev/shared/domain/estimation"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/people/teams"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name:  "discovery",
 	Share: 170,
 	Access: table.Access{Reads: []table.Partition{identity.MetaPartition, inventory.ClusterPartition,
-		estimation.PricePartition, cost.Partition, cost.ChunkPartition}, Writes: []table.Partition{
+		pricing.Partition, cost.Partition, cost.ChunkPartition}, Writes: []table.Partition{
 		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition,
 		inventory.ScanPartition,
-		teams.Partition, teams.NamePartition, // what a deleted account is detached from
+		teams.Partition, teams.NamePartition, // a deleted account is removed from its teams
 		scheduling.SchedulePartition, scheduling.AttachmentPartition, inventory.AttachedPartition, // this too
 		discovery.JobPartition, discovery.PartPartition, measurement.Partition, workqueue.Partition,
 		cloud.SimulatedPartition, throttle.Partition,

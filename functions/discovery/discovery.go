@@ -1,6 +1,6 @@
-// Package discovery is the worker that reads what runs in a cloud account and writes it into the inventory. The regions of the
-// account are dealt to a few shares, which are read beside each other; a run of one reads kind after kind of region after region
-// for a while, and the next continues where it ended.
+// Package discovery is the worker that reads the resources of a cloud account and writes them to the inventory. The
+// regions of the account are divided among a few shares, which are read at the same time. A run of a share reads kind
+// after kind and region after region for a while; the next run continues where it ended.
 package discovery
 
 import (
@@ -11,20 +11,21 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/discovery"
-	"lamplighter.dev/shared/domain/estimation"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Plan is the answer of plan: the shares to read. They are the inputs of scan.
+// Plan is the result of the task plan: the shares to read. They are the inputs of the task scan.
 type Plan struct {
 	Shares []Share `json:"shares"`
 }
 
-// Share is the input and the answer of scan: some regions of the account, how far each kind in them is, and when to go on.
+// Share is the input and result of the task scan: some regions of the account, the progress of each kind in them, and
+// when to continue.
 type Share struct {
 	discovery.Input
 	Started     time.Time  `json:"started"`
@@ -34,7 +35,7 @@ type Share struct {
 	WaitSeconds int        `json:"waitSeconds"` // before scan is called again
 }
 
-// Progress is how far one part of a share is: a kind in a region.
+// Progress is the progress of one part of a share: a kind in a region.
 type Progress struct {
 	discovery.Part
 	Page        string `json:"page,omitempty"`        // the next one; "" is the first
@@ -47,19 +48,19 @@ type Progress struct {
 	late      bool      // is the answer
 }
 
-// worker holds what the tasks need.
+// worker holds the dependencies of the tasks.
 type worker struct {
 	p            *platform.Platform
 	providers    cloud.Providers
 	inventory    *inventory.Store
 	measurements *measurement.Store
-	estimates    *estimation.Store
+	estimates    *pricing.Store
 	writing      chan struct{} // held while pages are written
 }
 
-// writers is how many pages a process writes at once. Where many shares are read in one process, more would only
-// take more memory.
-const writers = 2
+// writeConcurrency is how many pages a process writes at the same time. If many shares are read in one process, a
+// higher value would only use more memory.
+const writeConcurrency = 2
 
 // Handler answers the tasks of the discovery machine.
 func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
@@ -69,7 +70,7 @@ func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
 func newWorker(p *platform.Platform, providers cloud.Providers) *worker {
 	return &worker{
 		p: p, providers: providers, inventory: inventory.New(p), measurements: measurement.New(p),
-		estimates: estimation.New(p, providers), writing: make(chan struct{}, writers),
+		estimates: pricing.New(p, providers), writing: make(chan struct{}, writeConcurrency),
 	}
 }
 
@@ -100,7 +101,7 @@ func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error)
 	}
 }
 
-// connectAccount opens the account. One that was deleted is fault.NotFound.
+// connectAccount connects to the account. The error is fault.NotFound if the account was deleted.
 func (w *worker) connectAccount(ctx context.Context, in discovery.Input) (inventory.Account, cloud.Conn, error) {
 	a, err := w.inventory.ReadAccount(ctx, in.Org, in.AccountID)
 	if err != nil {
@@ -116,7 +117,8 @@ func (w *worker) connectAccount(ctx context.Context, in discovery.Input) (invent
 	return a, conn, err
 }
 
-// providerOf returns whose a kind is: the account's provider's, or that of what is in its clusters.
+// providerOf returns the provider of a kind: the account's provider, or inventory.ClusterProvider for kinds inside
+// its clusters.
 func (w *worker) providerOf(a inventory.Account, kind string) string {
 	if _, own := w.providers.Kind(a.Provider, kind); own {
 		return a.Provider

@@ -23,24 +23,24 @@ type settings = map[string]string
 
 func TestADiscoveryFindsEverythingWithOneCallForEachPage(t *testing.T) {
 	s := newFixture(t, settings{"size": "500", "regions": "3", "pageSize": "20", "stopped": "0"})
-	j, sum := s.pass(discovery.Succeeded)
-	records := s.records()
+	j, sum := s.runPass(discovery.Succeeded)
+	records := s.readRecords()
 	if len(records) != 500 || sum.Created != 500 {
 		t.Errorf("%d records, %d created; want 500", len(records), sum.Created)
 	}
 	_, parts, err := discovery.ReadJob(s.ctx, s.Table, org, j.ID)
 	s.Must(err)
-	pages := s.pages(j)
-	if j.Partitions != 21 || len(parts) != 21 || s.calls("List") != pages || s.calls("Regions") != 1 {
+	pages := s.countPages(j)
+	if j.Partitions != 21 || len(parts) != 21 || s.countCalls("List") != pages || s.countCalls("Regions") != 1 {
 		t.Errorf("%d partitions, %d parts, %d calls for %d pages; want 21, 21 and no more calls than pages",
-			j.Partitions, len(parts), s.calls("List"), pages)
+			j.Partitions, len(parts), s.countCalls("List"), pages)
 	}
 	for _, r := range records {
 		if r.Status != cloud.Running || r.CloudAccountID != s.account.ID || r.Region == "" || r.Name == "" {
 			t.Fatalf("%+v", r)
 		}
 	}
-	a := s.stored()
+	a := s.storedAccount()
 	if a.Status != inventory.AccountConnected || a.ResourceCount != 500 || a.JobID != "" ||
 		a.LastDiscoveredAt.IsZero() {
 		t.Errorf("%+v", a)
@@ -49,14 +49,14 @@ func TestADiscoveryFindsEverythingWithOneCallForEachPage(t *testing.T) {
 
 func TestASecondDiscoveryChangesNothing(t *testing.T) {
 	s := newFixture(t, settings{"size": "300"})
-	s.pass(discovery.Succeeded)
-	before := s.records()
+	s.runPass(discovery.Succeeded)
+	before := s.readRecords()
 	s.clk.Advance(time.Hour)
-	_, sum := s.pass(discovery.Succeeded)
+	_, sum := s.runPass(discovery.Succeeded)
 	if sum.Created != 0 || sum.Updated != 0 || sum.Vanished != 0 || sum.Unchanged != len(before) {
 		t.Errorf("%+v; want %d unchanged", sum, len(before))
 	}
-	after := s.records()
+	after := s.readRecords()
 	if !slices.Equal(slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(after))) {
 		t.Error("the resources are other ones")
 	}
@@ -69,26 +69,26 @@ func TestASecondDiscoveryChangesNothing(t *testing.T) {
 
 func TestWhatVanishedIsTerminatedAndComesBack(t *testing.T) {
 	s := newFixture(t, settings{"size": "400"})
-	s.pass(discovery.Succeeded)
-	before := s.live()
+	s.runPass(discovery.Succeeded)
+	before := s.countLive()
 	s.clk.Advance(time.Hour)
-	s.account = s.stored()
-	s.settings(settings{"size": "400", "vanish": "0.25"})
-	_, sum := s.pass(discovery.Succeeded)
-	if sum.Vanished < 60 || sum.Vanished > 140 || s.live() != before-sum.Vanished ||
-		s.stored().ResourceCount != s.live() {
-		t.Errorf("%d vanished, %d of %d live, account counts %d", sum.Vanished, s.live(), before,
-			s.stored().ResourceCount)
+	s.account = s.storedAccount()
+	s.setSettings(settings{"size": "400", "vanish": "0.25"})
+	_, sum := s.runPass(discovery.Succeeded)
+	if sum.Vanished < 60 || sum.Vanished > 140 || s.countLive() != before-sum.Vanished ||
+		s.storedAccount().ResourceCount != s.countLive() {
+		t.Errorf("%d vanished, %d of %d live, account counts %d", sum.Vanished, s.countLive(), before,
+			s.storedAccount().ResourceCount)
 	}
 	s.clk.Advance(time.Hour)
-	s.account = s.stored()
-	s.settings(settings{"size": "400"})
-	if s.pass(discovery.Succeeded); s.live() != before {
-		t.Errorf("%d live after all came back; want %d", s.live(), before)
+	s.account = s.storedAccount()
+	s.setSettings(settings{"size": "400"})
+	if s.runPass(discovery.Succeeded); s.countLive() != before {
+		t.Errorf("%d live after all came back; want %d", s.countLive(), before)
 	}
 }
 
-// TestAFailedPartitionDeletesNothing has everything gone but what cannot be read.
+// TestAFailedPartitionDeletesNothing removes all resources except those that cannot be read.
 func TestAFailedPartitionDeletesNothing(t *testing.T) {
 	faults := map[string]struct {
 		fault, value string
@@ -101,12 +101,13 @@ func TestAFailedPartitionDeletesNothing(t *testing.T) {
 	for name, f := range faults {
 		t.Run(name, func(t *testing.T) {
 			s := newFixture(t, settings{"size": "200", "regions": "2"})
-			s.pass(discovery.Succeeded)
-			before := s.live()
+			s.runPass(discovery.Succeeded)
+			before := s.countLive()
 			s.clk.Advance(time.Hour)
-			share := s.share("us-east-1", "aws-rds")
-			s.settings(settings{"size": "200", "regions": "2", "vanish": "1", f.fault: f.value, "slowMillis": "60000"})
-			w := s.worker()
+			share := s.newShare("us-east-1", "aws-rds")
+			s.setSettings(settings{"size": "200", "regions": "2", "vanish": "1", f.fault: f.value,
+				"slowMillis": "60000"})
+			w := s.newWorker()
 			for range 50 {
 				var err error
 				if share, err = w.scanShare(s.ctx, share); share.Done || err != nil {
@@ -119,8 +120,8 @@ func TestAFailedPartitionDeletesNothing(t *testing.T) {
 			if len(parts) != 1 || parts[0].Status != f.status || parts[0].Error == "" {
 				t.Errorf("%+v; want it %s", parts, f.status)
 			}
-			if s.live() != before {
-				t.Errorf("%d live; want all %d", s.live(), before)
+			if s.countLive() != before {
+				t.Errorf("%d live; want all %d", s.countLive(), before)
 			}
 		})
 	}
@@ -128,15 +129,16 @@ func TestAFailedPartitionDeletesNothing(t *testing.T) {
 
 func TestThrottlingThatPassesIsWaitedOut(t *testing.T) {
 	s := newFixture(t, settings{"size": "400", "throttle": "0.6", "pageSize": "10"})
-	if _, sum := s.pass(discovery.Succeeded); sum.Created < 350 {
+	if _, sum := s.runPass(discovery.Succeeded); sum.Created < 350 {
 		t.Errorf("%+v; want everything", sum)
 	}
 }
 
 func TestRefusedCredentialsDisconnectTheAccount(t *testing.T) {
 	s := newFixture(t, settings{"refuse": "true"})
-	j, _ := s.pass(discovery.Failed)
-	if a := s.stored(); a.Status != inventory.AccountDisconnected || !strings.Contains(a.Error, "security token") ||
+	j, _ := s.runPass(discovery.Failed)
+	if a := s.storedAccount(); a.Status != inventory.AccountDisconnected ||
+		!strings.Contains(a.Error, "security token") ||
 		a.JobID != "" {
 		t.Errorf("account %+v", a)
 	}
@@ -145,19 +147,20 @@ func TestRefusedCredentialsDisconnectTheAccount(t *testing.T) {
 	if err != nil || len(page.Items) != 0 {
 		t.Errorf("the pass is still pending: %v, %v", page.Items, err)
 	}
-	s.account = s.stored()
-	s.settings(settings{"size": "20"})
-	if s.pass(discovery.Succeeded); s.stored().Status != inventory.AccountConnected || s.stored().Error != "" {
-		t.Errorf("after new credentials: %+v", s.stored())
+	s.account = s.storedAccount()
+	s.setSettings(settings{"size": "20"})
+	if s.runPass(discovery.Succeeded); s.storedAccount().Status != inventory.AccountConnected ||
+		s.storedAccount().Error != "" {
+		t.Errorf("after new credentials: %+v", s.storedAccount())
 	}
 }
 
 func TestOnlyTheNamedRegionsAreRead(t *testing.T) {
 	s := newFixture(t, settings{"size": "200"})
 	s.account.Regions = []string{"us-east-2"}
-	s.settings(settings{"size": "200"})
-	s.pass(discovery.Succeeded)
-	for _, r := range s.records() {
+	s.setSettings(settings{"size": "200"})
+	s.runPass(discovery.Succeeded)
+	for _, r := range s.readRecords() {
 		if r.Region != "us-east-2" {
 			t.Fatalf("%s is in %s", r.UID, r.Region)
 		}
@@ -167,9 +170,9 @@ func TestOnlyTheNamedRegionsAreRead(t *testing.T) {
 // TestAnActionsStatusIsNewerThanAListingThatLags stops a resource while a pass is under way.
 func TestAnActionsStatusIsNewerThanAListingThatLags(t *testing.T) {
 	s := newFixture(t, settings{"size": "100", "kinds": "aws-ec2", "regions": "1", "stopped": "0"})
-	s.pass(discovery.Succeeded)
+	s.runPass(discovery.Succeeded)
 	s.clk.Advance(time.Hour)
-	uid := slices.Sorted(maps.Keys(s.records()))[0]
+	uid := slices.Sorted(maps.Keys(s.readRecords()))[0]
 	at := s.clk.Now()
 	seen := apitest.Value(inventory.NoteStatuses(org, at,
 		[]inventory.Seen{{UID: uid, Status: cloud.Stopped, At: at}}))(s)
@@ -177,24 +180,24 @@ func TestAnActionsStatusIsNewerThanAListingThatLags(t *testing.T) {
 	s.Must(s.Table.Transact(s.ctx,
 		inventory.SettleResource(org, "act_1", inventory.Seen{UID: uid, Status: cloud.Stopped, At: at}), seen))
 	s.clk.Advance(10 * time.Second)
-	s.pass(discovery.Succeeded) // the cloud was never told: its listing is that of before
-	if got := s.records()[uid].Status; got != cloud.Stopped {
+	s.runPass(discovery.Succeeded) // the cloud was never told: its listing is that of before
+	if got := s.readRecords()[uid].Status; got != cloud.Stopped {
 		t.Errorf("ten seconds later: %s; want stopped", got)
 	}
 	s.clk.Advance(time.Minute)
-	s.pass(discovery.Succeeded)
-	if got := s.records()[uid].Status; got != cloud.Running {
+	s.runPass(discovery.Succeeded)
+	if got := s.readRecords()[uid].Status; got != cloud.Running {
 		t.Errorf("a minute later: %s; want what the cloud says", got)
 	}
 }
 
 func TestAnAccountThatIsDeletedMeanwhileLeavesNothing(t *testing.T) {
 	s := newFixture(t, settings{"size": "300"})
-	s.pass(discovery.Succeeded)
+	s.runPass(discovery.Succeeded)
 	s.Workflow = beforeStart{s.Workflow, func() { s.Write(table.Delete(inventory.AccountKey(org, s.account.ID))) }}
-	s.end(s.start())
-	if s.live() != 0 {
-		t.Errorf("%d resources are left", s.live())
+	s.endPass(s.startPass())
+	if s.countLive() != 0 {
+		t.Errorf("%d resources are left", s.countLive())
 	}
 }
 
@@ -233,7 +236,7 @@ func (n noted) Transact(ctx context.Context, ws ...table.Write) error {
 func (n noted) tell() {
 	select {
 	case n.written <- struct{}{}:
-	default: // nobody counts any more
+	default: // the counter is full
 	}
 }
 
@@ -243,18 +246,18 @@ func TestARestartCarriesOn(t *testing.T) {
 	s.Must(s.engine.Close())
 	store := noted{s.Table, make(chan struct{}, 1000)}
 	s.Table = store
-	s.open()
-	j := s.start()
+	s.openFixture()
+	j := s.startPass()
 	for range 5 {
 		for range 10 {
 			<-store.written
 		}
 		s.Must(s.engine.Close())
-		s.open()
+		s.openFixture()
 		s.Must(s.engine.Resume(s.ctx))
 	}
-	if got, _ := s.end(j); got.Status != discovery.Succeeded || len(s.records()) < 1900 {
-		t.Errorf("%+v with %d resources", got, len(s.records()))
+	if got, _ := s.endPass(j); got.Status != discovery.Succeeded || len(s.readRecords()) < 1900 {
+		t.Errorf("%+v with %d resources", got, len(s.readRecords()))
 	}
 }
 
@@ -288,18 +291,18 @@ func TestALostPassIsTakenOverAfterItsDeadline(t *testing.T) {
 	s.Put(discovery.JobKey(org, lost.JobID),
 		discovery.Job{ID: lost.JobID, AccountID: s.account.ID, Status: discovery.Running, StartedAt: s.clk.Now()})
 	s.account.JobID = lost.JobID
-	s.settings(settings{"size": "20"})
-	if j := s.start(); j.ID != lost.JobID {
+	s.setSettings(settings{"size": "20"})
+	if j := s.startPass(); j.ID != lost.JobID {
 		t.Errorf("pass %s began beside %s", j.ID, lost.JobID)
 	}
 	s.clk.Advance(discovery.Deadline)
-	s.pass(discovery.Succeeded)
+	s.runPass(discovery.Succeeded)
 }
 
 // TestAStoreThatFailsIsTriedAgain loses one call in nine of the worker, before or after it took effect.
 func TestAStoreThatFailsIsTriedAgain(t *testing.T) {
 	s := newFixture(t, settings{"size": "300"})
-	j := s.start()
+	j := s.startPass()
 	s.Must(s.engine.Close())
 	var faults []table.Injection
 	for n := 5; n < 300; n += 9 {
@@ -311,11 +314,11 @@ func TestAStoreThatFailsIsTriedAgain(t *testing.T) {
 	}
 	sound := s.Table
 	s.Table = table.NewFaultyStore(sound, s.clk, faults...)
-	s.open()
+	s.openFixture()
 	s.Must(s.engine.Resume(s.ctx))
 	s.Table = sound // the handler keeps the faulty one
-	if got, _ := s.end(j); got.Status != discovery.Succeeded || s.live() < 280 {
-		t.Errorf("%+v with %d live resources; want everything", got, s.live())
+	if got, _ := s.endPass(j); got.Status != discovery.Succeeded || s.countLive() < 280 {
+		t.Errorf("%+v with %d live resources; want everything", got, s.countLive())
 	}
 }
 

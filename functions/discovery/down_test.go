@@ -18,16 +18,16 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/clouds/awstwin"
 	"lamplighter.dev/shared/testkit/clouds/azuretwin"
 	"lamplighter.dev/shared/testkit/clouds/gcptwin"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// broken is the way to a cloud of which a part is down: what hits is answered 503, or never.
+// broken is a connection to a cloud with an outage: requests that hits matches are answered with 503, or never.
 type broken struct {
 	takes time.Duration // a call
 	cloud http.RoundTripper
@@ -129,14 +129,15 @@ func googleOutage() outage {
 	}
 }
 
-// TestADiscovery_WhatIsDownSlowsOnlyItself reads an account that is known and small, all of it in one share, while a region or an API is
-// down: what else there is was read, and recorded, nearly as soon as ever; what is down is told, and nothing of it is deleted.
+// TestADiscovery_WhatIsDownSlowsOnlyItself reads a small known account in one share while a region or an API is down.
+// The rest is read and recorded nearly as fast as usual. The outage is reported, and none of the unread resources are
+// deleted.
 func TestADiscovery_WhatIsDownSlowsOnlyItself(t *testing.T) {
 	if tabletest.Limits() != nil {
 		t.Skip("limits its store itself")
 	}
-	// what bubbles share is made outside of them: the index's compressor
-	newFixture(t, settings{"size": "10"}).pass(discovery.Succeeded)
+	// all bubbles share the index's compressor, so it is created outside of them
+	newFixture(t, settings{"size": "10"}).runPass(discovery.Succeeded)
 	for _, o := range outages() {
 		for _, hangs := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, which hangs: %t", o.name, hangs), func(t *testing.T) {
@@ -155,48 +156,49 @@ func (o outage) slowsOnlyItself(t *testing.T, hangs bool) {
 	s.providers = cloud.Providers{o.account.Provider: o.provider(s, way)}
 	s.account.ID, s.account.PermissionLevel, s.account.Status = id.New("ca", noon), "read_write",
 		inventory.AccountConnecting
-	s.settings(o.credentials)
+	s.setSettings(o.credentials)
 	first, _ := s.outagePass(o)
-	if first.Status != discovery.Succeeded || s.live() < o.resources {
-		t.Fatalf("before: %+v, %d live; want at least %d", first, s.live(), o.resources)
+	if first.Status != discovery.Succeeded || s.countLive() < o.resources {
+		t.Fatalf("before: %+v, %d live; want at least %d", first, s.countLive(), o.resources)
 	}
-	live := s.live()
+	live := s.countLive()
 	time.Sleep(time.Hour)
 	_, usual := s.outagePass(o)
 	time.Sleep(time.Hour)
 	way.down = true
 	j, took := s.outagePass(o)
 	t.Logf("the others took %s, and %s before; the whole pass %s", took, usual, j.CompletedAt.Sub(j.StartedAt))
-	if took > usual+10*time.Second { // where what hangs is given up after minutes
+	if took > usual+10*time.Second { // a hanging request fails only after minutes
 		t.Errorf("the others took %s beside what is down, and %s before", took, usual)
 	}
-	for _, p := range s.parts(j) {
+	for _, p := range s.readParts(j) {
 		if failed := p.Status != discovery.PartDone; failed != o.isDown(p) || failed && p.Error == "" {
 			t.Errorf("%+v", p)
 		}
 	}
-	if a := s.stored(); j.Status != discovery.Partial || a.Status != inventory.AccountDegraded || s.live() != live {
-		t.Errorf("%+v; the account is %s; %d of %d live", j, a.Status, s.live(), live)
+	if a := s.storedAccount(); j.Status != discovery.Partial || a.Status != inventory.AccountDegraded ||
+		s.countLive() != live {
+		t.Errorf("%+v; the account is %s; %d of %d live", j, a.Status, s.countLive(), live)
 	}
 }
 
 // outagePass runs a pass as its machine does, and tells how long it took until all was recorded that is not down.
 func (s *fixture) outagePass(o outage) (j discovery.Job, others time.Duration) {
 	s.Helper()
-	w := s.worker()
+	w := s.newWorker()
 	began := time.Now()
 	s.Must(w.measurements.NoteCollection(s.ctx, org, s.account.ID,
 		measurement.Collection{Day: measurement.DayOf(began)}))
 	in := discovery.Input{Org: org, AccountID: s.account.ID, JobID: id.New("job", began)}
 	s.Put(discovery.JobKey(org, in.JobID),
 		discovery.Job{ID: in.JobID, AccountID: in.AccountID, Status: discovery.Running, StartedAt: began})
-	s.account = s.stored()
+	s.account = s.storedAccount()
 	s.account.JobID = in.JobID
 	s.Put(inventory.AccountKey(org, in.AccountID), s.account)
 	plan := apitest.Value(w.planShares(s.ctx, in))(s)
 	var scans sync.WaitGroup
 	for _, sh := range plan.Shares {
-		sh.Parts = slices.Clone(sh.Parts) // as through the machine: the plan stays what it was
+		sh.Parts = slices.Clone(sh.Parts) // a copy, as through the machine: the plan stays unchanged
 		scans.Go(func() {
 			for !sh.Done {
 				sh = apitest.Value(w.scanShare(s.ctx, sh))(s)

@@ -14,8 +14,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// finishPass ends the pass: the outcome goes to its record and to the account, and the index is put in order. The resources
-// of an account that was deleted meanwhile, or whose deletion began this pass, are forgotten.
+// finishPass ends the pass: it writes the outcome to the pass and the account, and compacts the index. It forgets the
+// resources of an account that was deleted meanwhile, or whose deletion began this pass.
 func (w *worker) finishPass(ctx context.Context, in discovery.Input, f *workflow.Caught) (discovery.Job, error) {
 	j, parts, err := discovery.ReadJob(ctx, w.p.Table, in.Org, in.JobID)
 	if err != nil || j.Status != discovery.Running {
@@ -24,7 +24,7 @@ func (w *worker) finishPass(ctx context.Context, in discovery.Input, f *workflow
 	_, err = w.inventory.ReadAccount(ctx, in.Org, in.AccountID)
 	gone := fault.Is(err, fault.NotFound)
 	if gone {
-		err = w.forget(ctx, in)
+		err = w.forgetAccount(ctx, in)
 	}
 	if err != nil {
 		return j, fmt.Errorf("finish %s: %w", in.JobID, err)
@@ -32,18 +32,18 @@ func (w *worker) finishPass(ctx context.Context, in discovery.Input, f *workflow
 	if err = w.inventory.CompactIndex(ctx, in.Org); err != nil {
 		return j, fmt.Errorf("compact the index of %s: %w", in.Org, err)
 	}
-	// what the account has is known all the same, and the night makes up for it
+	// estimates are not essential: the nightly run updates them
 	if _, err = w.estimates.Update(ctx, in.Org); err != nil {
 		w.p.Log.WarnContext(ctx, "resources were not estimated after their discovery", "org", in.Org, "error",
 			err.Error())
 	}
 	j.CompletedAt = w.p.Clock.Now()
 	j.Status, j.Error = outcome(j, parts, f, gone)
-	return j, w.settle(ctx, in, j, gone)
+	return j, w.settlePass(ctx, in, j, gone)
 }
 
-// forget drops the resources of an account that is gone, after nothing names them any more.
-func (w *worker) forget(ctx context.Context, in discovery.Input) error {
+// forgetAccount drops the resources of a deleted account after all references to them.
+func (w *worker) forgetAccount(ctx context.Context, in discovery.Input) error {
 	if err := w.inventory.Detach(ctx, in.Org, in.AccountID); err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (w *worker) forget(ctx context.Context, in discovery.Input) error {
 	return err
 }
 
-// outcome sums up how the pass went.
+// outcome returns the status and error of the pass.
 func outcome(j discovery.Job, parts []discovery.Part, f *workflow.Caught, gone bool) (discovery.Status, string) {
 	bad := 0
 	var first discovery.Part
@@ -86,8 +86,8 @@ func outcome(j discovery.Job, parts []discovery.Part, f *workflow.Caught, gone b
 	return discovery.Partial, why
 }
 
-// settle writes the outcome in one transaction. It may run again: what has been settled stays as it is.
-func (w *worker) settle(ctx context.Context, in discovery.Input, j discovery.Job, gone bool) error {
+// settlePass writes the outcome in one transaction. It is idempotent.
+func (w *worker) settlePass(ctx context.Context, in discovery.Input, j discovery.Job, gone bool) error {
 	changes := []table.Change{
 		table.Set("status", string(j.Status)), table.Set("error", j.Error), table.Set("completedAt", j.CompletedAt),
 	}
@@ -96,7 +96,7 @@ func (w *worker) settle(ctx context.Context, in discovery.Input, j discovery.Job
 		workqueue.RemoveWork(in.JobID),
 	}
 	if !gone {
-		account, err := w.account(ctx, in, j)
+		account, err := w.accountWrite(ctx, in, j)
 		if err != nil {
 			return err
 		}
@@ -110,19 +110,20 @@ func (w *worker) settle(ctx context.Context, in discovery.Input, j discovery.Job
 	if _, ended := lost.Old(0); ended {
 		return nil
 	}
-	// The account is gone, was disconnected by its cloud organisation, or belongs to another pass by now: this one ends without it.
+	// The account is gone, was disconnected by its cloud organisation, or belongs to another pass by now: this pass
+	// ends without a change of the account.
 	return fault.Wrap("settle "+in.JobID, w.p.Table.Transact(table.Within(ctx, workqueue.Prefix), ws[:2]...))
 }
 
-// account returns the write that shows the outcome on the account, as long as the account names this pass and was not disconnected by its
-// cloud organisation meanwhile.
-func (w *worker) account(ctx context.Context, in discovery.Input, j discovery.Job) (table.Write, error) {
+// accountWrite returns the write that shows the outcome on the account. Its condition is that the account still names
+// this pass and was not disconnected by its cloud organisation meanwhile.
+func (w *worker) accountWrite(ctx context.Context, in discovery.Input, j discovery.Job) (table.Write, error) {
 	counts, err := w.inventory.CountByAccount(ctx, in.Org)
 	if err != nil {
 		return table.Write{}, fmt.Errorf("count resources of %s: %w", in.AccountID, err)
 	}
 	changes := []table.Change{
-		table.Remove("jobID"), table.Set("resourceCount", counts[in.AccountID]), table.Set("status", health(j)),
+		table.Remove("jobID"), table.Set("resourceCount", counts[in.AccountID]), table.Set("status", healthOf(j)),
 		table.Set("updatedAt", j.CompletedAt),
 	}
 	if j.Error == "" {
@@ -140,8 +141,8 @@ func (w *worker) account(ctx context.Context, in discovery.Input, j discovery.Jo
 		table.Lacks("ended")), nil
 }
 
-// health returns the status of an account after a pass.
-func health(j discovery.Job) string {
+// healthOf returns the status of an account after a pass.
+func healthOf(j discovery.Job) string {
 	switch {
 	case j.Status == discovery.Succeeded:
 		return inventory.AccountConnected

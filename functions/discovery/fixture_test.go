@@ -60,7 +60,7 @@ type fixture struct {
 	usage     *usage        // of the store by the worker so far
 }
 
-// usage sums up what calls of the worker used.
+// usage sums up the store usage of worker calls.
 type usage struct {
 	mu  sync.Mutex
 	sum table.Usage
@@ -85,13 +85,13 @@ func newFixture(tb testing.TB, settings map[string]string) *fixture {
 		AuthMethod: simulated.AuthMethod, PermissionLevel: "read_write", Status: inventory.AccountConnecting,
 		CreatedAt: noon,
 	}
-	s.settings(settings)
-	s.open()
+	s.setSettings(settings)
+	s.openFixture()
 	return s
 }
 
-// open starts an engine, as a new process does.
-func (s *fixture) open() {
+// openFixture starts an engine, as a new process does.
+func (s *fixture) openFixture() {
 	s.Helper()
 	definition := apitest.Value(os.ReadFile("../../statemachines/discovery.asl.json"))(s)
 	machines, err := workflow.LoadMachines(fstest.MapFS{"discovery.asl.json": {Data: definition}},
@@ -113,22 +113,22 @@ func (s *fixture) open() {
 	s.Cleanup(func() { s.Must(e.Close()) })
 }
 
-// settings stores the account with these credentials.
-func (s *fixture) settings(settings map[string]string) {
+// setSettings stores the account with these credentials.
+func (s *fixture) setSettings(settings map[string]string) {
 	s.Helper()
 	s.account.Sealed = apitest.Value(inventory.SealCredentials(s.ctx, s.Sealer,
 		inventory.SecretPlace(org, s.account.ID), settings))(s)
 	s.Put(inventory.AccountKey(org, s.account.ID), s.account)
 }
 
-// start begins a pass, and end waits for its outcome.
-func (s *fixture) start() discovery.Job {
+// startPass begins a pass, and end waits for its outcome.
+func (s *fixture) startPass() discovery.Job {
 	s.Helper()
 	j := apitest.Value(discovery.StartDiscovery(s.ctx, s.Platform, org, s.account.ID))(s)
 	return j
 }
 
-func (s *fixture) end(j discovery.Job) (discovery.Job, []discovery.Part) {
+func (s *fixture) endPass(j discovery.Job) (discovery.Job, []discovery.Part) {
 	s.Helper()
 	s.Must(s.engine.Idle(s.ctx))
 	got, parts, err := discovery.ReadJob(s.ctx, s.Table, org, j.ID)
@@ -139,10 +139,10 @@ func (s *fixture) end(j discovery.Job) (discovery.Job, []discovery.Part) {
 	return got, parts
 }
 
-// pass runs a pass that must have this outcome, and sums up what its partitions changed.
-func (s *fixture) pass(want discovery.Status) (discovery.Job, inventory.Changes) {
+// runPass runs a pass that must have the given status, and sums up the changes of its partitions.
+func (s *fixture) runPass(want discovery.Status) (discovery.Job, inventory.Changes) {
 	s.Helper()
-	j, parts := s.end(s.start())
+	j, parts := s.endPass(s.startPass())
 	if j.Status != want {
 		s.Fatalf("the discovery ended as %+v; want %s", j, want)
 	}
@@ -153,13 +153,13 @@ func (s *fixture) pass(want discovery.Status) (discovery.Job, inventory.Changes)
 	return j, sum
 }
 
-func (s *fixture) stored() inventory.Account {
+func (s *fixture) storedAccount() inventory.Account {
 	s.Helper()
 	return apitest.Read[inventory.Account](s.Fixture, inventory.AccountKey(org, s.account.ID))
 }
 
-// records returns the stored resources by uid.
-func (s *fixture) records() map[string]inventory.Resource {
+// readRecords returns the stored resources by uid.
+func (s *fixture) readRecords() map[string]inventory.Resource {
 	s.Helper()
 	out := map[string]inventory.Resource{}
 	for _, r := range apitest.Rows[inventory.Resource](s.Fixture, inventory.ResourcePKs(org)...) {
@@ -168,10 +168,10 @@ func (s *fixture) records() map[string]inventory.Resource {
 	return out
 }
 
-// live counts the records that are not terminated.
-func (s *fixture) live() int {
+// countLive counts the records that are not terminated.
+func (s *fixture) countLive() int {
 	n := 0
-	for _, r := range s.records() {
+	for _, r := range s.readRecords() {
 		if r.Status != cloud.Terminated {
 			n++
 		}
@@ -179,12 +179,12 @@ func (s *fixture) live() int {
 	return n
 }
 
-func (s *fixture) calls(method string) int {
+func (s *fixture) countCalls(method string) int {
 	return simulated.CallsByMethod(s.providers[simulated.Name], s.account.ID)[method]
 }
 
-// share returns a share of the pass job_x that nothing was read of: some kinds in a region.
-func (s *fixture) share(region string, kinds ...string) Share {
+// newShare returns a share of the pass job_x that nothing was read of: some kinds in a region.
+func (s *fixture) newShare(region string, kinds ...string) Share {
 	sh := Share{Input: discovery.Input{Org: org, AccountID: s.account.ID, JobID: "job_x"}, Started: s.clk.Now()}
 	for _, k := range kinds {
 		sh.Parts = append(sh.Parts,

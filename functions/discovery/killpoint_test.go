@@ -19,8 +19,8 @@ import (
 	"lamplighter.dev/shared/testkit/killpoint"
 )
 
-// service is the machine of discoveries, on a cloud that is the same in each process.
-func (s *fixture) service() killpoint.Service {
+// newService is the machine of discoveries, on a cloud that is the same in each process.
+func (s *fixture) newService() killpoint.Service {
 	return killpoint.Service{
 		Machines: apitest.Machines(s, "discovery"), Functions: map[string]string{"DiscoveryFunctionArn": "discovery"},
 		Clock: hurried{began: clock.System{}.Now()},
@@ -31,8 +31,8 @@ func (s *fixture) service() killpoint.Service {
 	}
 }
 
-// inventoried returns what the inventory has, and how the account stands.
-func (s *fixture) inventoried() string {
+// inventoryState returns the inventory's resources and the state of the account.
+func (s *fixture) inventoryState() string {
 	s.Helper()
 	var lines []string
 	for _, r := range apitest.Rows[inventory.Resource](s.Fixture, inventory.ResourcePKs(org)...) {
@@ -40,9 +40,9 @@ func (s *fixture) inventoried() string {
 			fmt.Sprintf("%s %s %s in %s, claimed by %q", r.Type, r.UID, r.Status, r.Region, r.ActionID))
 	}
 	slices.Sort(lines)
-	a := s.stored()
+	a := s.storedAccount()
 	return fmt.Sprintf("%s\n%s with %d resources, %d live, job %q", strings.Join(lines, "\n"), a.Status,
-		a.ResourceCount, s.live(), a.JobID)
+		a.ResourceCount, s.countLive(), a.JobID)
 }
 
 // An account is discovered, changes, and is discovered again.
@@ -57,18 +57,18 @@ func TestKilledAtAnyStep_DiscoveriesLoseNothing(t *testing.T) {
 				mine := p.Platform(s.Platform)
 				if passes == 1 && !changed {
 					s.clk.Advance(time.Hour)
-					s.account, changed = s.stored(), true
-					s.settings(map[string]string{"size": "30", "regions": "2", "vanish": "0.25"})
+					s.account, changed = s.storedAccount(), true
+					s.setSettings(map[string]string{"size": "30", "regions": "2", "vanish": "0.25"})
 				}
 				if _, err := discovery.StartDiscovery(ctx, mine, org, s.account.ID); err != nil {
 					return err
 				}
-				if err := s.service().Run(ctx, mine); err != nil {
+				if err := s.newService().Run(ctx, mine); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
-		return s.inventoried()
+		return s.inventoryState()
 	})
 }

@@ -16,8 +16,8 @@ import (
 	"lamplighter.dev/shared/domain/measurement"
 )
 
-// Measuring is what a share has in place of parts when it collects how the account's resources were used on a day: the resources
-// behind After are left. The first pass of an account after midnight has such a share.
+// Measuring replaces the parts of a share that collects the usage of the account's resources on a day. Resources with
+// UIDs greater than After are still to be measured. The first pass of an account after midnight has such a share.
 type Measuring struct {
 	Day   time.Time              `json:"day"` // its first moment
 	After string                 `json:"after,omitempty"`
@@ -26,7 +26,8 @@ type Measuring struct {
 	Sum   measurement.Collection `json:"sum"`
 }
 
-// How many resources one run measures, which it holds in memory; how often it tries; and how long it waits before it tries again.
+// These constants set how many resources one run measures (in memory), how often it tries, how long it waits between
+// tries, and how many requests run at the same time.
 const (
 	perMeasuring   = 20_000
 	maxMeasuring   = 4
@@ -34,7 +35,8 @@ const (
 	measuredAtOnce = 4
 )
 
-// measuringDue returns the share that measures yesterday, if that was not done. What was never discovered has nothing to measure.
+// measuringDue returns the share that measures yesterday, unless that was done. An account that was never discovered
+// has nothing to measure.
 func (w *worker) measuringDue(ctx context.Context, in discovery.Input, a inventory.Account) ([]Share, error) {
 	if a.LastDiscoveredAt.IsZero() {
 		return nil, nil
@@ -51,7 +53,7 @@ func (w *worker) measuringDue(ctx context.Context, in discovery.Input, a invento
 		nil
 }
 
-// measureShare collects a part of the account's resources, and notes how it went behind the last one.
+// measureShare collects a part of the account's resources, and records the result.
 func (w *worker) measureShare(ctx context.Context, sh Share, a inventory.Account, conn cloud.Conn) (Share, error) {
 	m, ok := conn.(cloud.Metered)
 	if !ok {
@@ -60,7 +62,7 @@ func (w *worker) measureShare(ctx context.Context, sh Share, a inventory.Account
 	}
 	todo := *sh.Measuring
 	sh.Measuring = &todo
-	found, err := w.measurable(ctx, sh.Org, a.ID, todo.After)
+	found, err := w.measurableAfter(ctx, sh.Org, a.ID, todo.After)
 	if err != nil {
 		return sh, err
 	}
@@ -69,7 +71,7 @@ func (w *worker) measureShare(ctx context.Context, sh Share, a inventory.Account
 	all, err := c.collect(ctx, found)
 	if err != nil && todo.Tries < maxMeasuring {
 		sh.Measuring.Tries, sh.WaitSeconds = todo.Tries+1, int(measuringPause.Seconds())
-		sh.Measuring.Sum = c.addTo(todo.Sum) // what failed is paid for, too
+		sh.Measuring.Sum = c.addTo(todo.Sum) // failed requests cost money, too
 		return sh, nil
 	}
 	for start, series := range all {
@@ -90,10 +92,11 @@ func (w *worker) measureShare(ctx context.Context, sh Share, a inventory.Account
 	return sh, w.measurements.NoteCollection(ctx, sh.Org, a.ID, todo.Sum)
 }
 
-// laterParts numbers what is written of a day that another night has written to already, so that neither replaces the other.
+// laterParts is the first part number of a collection that another night continues, so that the two collections do
+// not overwrite each other.
 const laterParts = 500
 
-// partOf returns the part of a day that a collection of day d writes.
+// partOf returns the part of day d that a collection with this start writes.
 func partOf(d measurement.Day, start time.Time) measurement.Day {
 	if !start.Equal(d.Start) {
 		d.Part += laterParts
@@ -102,8 +105,8 @@ func partOf(d measurement.Day, start time.Time) measurement.Day {
 	return d
 }
 
-// measurable lists the account's resources behind a uid whose type is measured.
-func (w *worker) measurable(ctx context.Context, org, accountID, after string) ([]inventory.Listed, error) {
+// measurableAfter lists the account's resources with UIDs greater than after whose type is measured.
+func (w *worker) measurableAfter(ctx context.Context, org, accountID, after string) ([]inventory.Listed, error) {
 	var types []string
 	for _, k := range cloud.Catalogue() {
 		if k.Measured {
@@ -119,7 +122,8 @@ func (w *worker) measurable(ctx context.Context, org, accountID, after string) (
 	})
 }
 
-// collector asks for a day of measures. What is denied, or not known there, is left out and told; what may pass is an error.
+// collector collects a day of measurements. Denied and unknown metrics are skipped and reported. Transient failures
+// are errors.
 type collector struct {
 	conn cloud.Metered
 	day  time.Time
@@ -130,29 +134,29 @@ type collector struct {
 	failed error // that may pass
 }
 
-// ofOne is what one request asks about: the resources of a type in a region, on so many days.
-type ofOne struct {
+// measureRequest names the resources of one request: a type in a region, and the number of days.
+type measureRequest struct {
 	kind, region string
 	days         int
 }
 
 func (c *collector) collect(ctx context.Context, found []inventory.Listed) (map[time.Time][]measurement.Series, error) {
-	groups := map[ofOne][]string{}
+	groups := map[measureRequest][]string{}
 	for _, r := range found {
 		if days := cloud.MeasuredDays(r.Type, r.UID, c.day); days > 0 {
-			g := ofOne{r.Type, r.Region, days}
+			g := measureRequest{r.Type, r.Region, days}
 			groups[g] = append(groups[g], r.UID)
 		}
 	}
-	order := slices.SortedFunc(maps.Keys(groups), func(a, b ofOne) int {
+	order := slices.SortedFunc(maps.Keys(groups), func(a, b measureRequest) int {
 		return strings.Compare(a.region+a.kind, b.region+b.kind)
 	})
-	cloud.InParallel(len(order), measuredAtOnce, func(i int) { c.ask(ctx, order[i], groups[order[i]]) })
+	cloud.InParallel(len(order), measuredAtOnce, func(i int) { c.askMeasures(ctx, order[i], groups[order[i]]) })
 	return c.all, c.failed
 }
 
-// ask collects all measures of the resources of one type in one region.
-func (c *collector) ask(ctx context.Context, of ofOne, uids []string) {
+// askMeasures collects all measurements of the resources of one type in one region.
+func (c *collector) askMeasures(ctx context.Context, of measureRequest, uids []string) {
 	measures := cloud.MeasuresOf(of.kind)
 	got, err := c.conn.Metrics(ctx, cloud.MetricRequest{
 		Type: of.kind, Region: of.region, UIDs: uids, Measures: measures, Period: time.Hour,
@@ -172,13 +176,13 @@ func (c *collector) ask(ctx context.Context, of ofOne, uids []string) {
 		return
 	}
 	for n := range of.days {
-		c.take(c.day.AddDate(0, 0, -n), uids, measures, got.Points)
+		c.takeSeries(c.day.AddDate(0, 0, -n), uids, measures, got.Points)
 	}
 	c.sum.Series += len(got.Points)
 }
 
-// take makes a series of each measure of each resource: without a value where the provider, who was asked, has none.
-func (c *collector) take(day time.Time, uids []string, measures []cloud.Measure, points []cloud.Points) {
+// takeSeries adds a series for each metric of each resource. A series has no value if the provider has none.
+func (c *collector) takeSeries(day time.Time, uids []string, measures []cloud.Measure, points []cloud.Points) {
 	type which struct {
 		uid     string
 		measure int
@@ -194,7 +198,7 @@ func (c *collector) take(day time.Time, uids []string, measures []cloud.Measure,
 	}
 }
 
-// addTo adds what this run took to what runs before it did.
+// addTo adds the cost and series of this run to those of the earlier runs.
 func (c *collector) addTo(sum measurement.Collection) measurement.Collection {
 	sum.Series, sum.Calls, sum.Queries, sum.USD = sum.Series+c.sum.Series, sum.Calls+c.sum.Calls,
 		sum.Queries+c.sum.Queries, sum.USD+c.sum.USD

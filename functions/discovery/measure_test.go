@@ -11,47 +11,48 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// collected returns how the account was last measured.
-func (s *fixture) collected() measurement.Collection {
+// readCollection returns how the account was last measured.
+func (s *fixture) readCollection() measurement.Collection {
 	s.Helper()
 	return apitest.Value(measurement.New(s.Platform).LastCollection(s.ctx, org, s.account.ID))(s)
 }
 
-// days has so many days pass, with a discovery at noon of each.
-func (s *fixture) days(n int) {
+// advanceDays has so many days pass, with a discovery at noon of each.
+func (s *fixture) advanceDays(n int) {
 	s.Helper()
 	for range n {
 		s.clk.Advance(24 * time.Hour)
-		s.pass(discovery.Succeeded)
+		s.runPass(discovery.Succeeded)
 	}
 }
 
 func TestMeasuring_TheFirstPassOfADayCollectsTheDayBefore(t *testing.T) {
 	s := newFixture(t, settings{"size": "200", "regions": "2", "stopped": "0"})
-	s.pass(discovery.Succeeded)
-	if c := s.collected(); c.Day != "" {
+	s.runPass(discovery.Succeeded)
+	if c := s.readCollection(); c.Day != "" {
 		t.Errorf("what was just found was measured: %+v", c)
 	}
-	s.days(1)
-	c := s.collected()
-	if c.Day != "2026-03-01" || c.Resources < 150 || c.Series == 0 || c.Calls == 0 || c.Calls != s.calls("Metrics") ||
+	s.advanceDays(1)
+	c := s.readCollection()
+	if c.Day != "2026-03-01" || c.Resources < 150 || c.Series == 0 || c.Calls == 0 ||
+		c.Calls != s.countCalls("Metrics") ||
 		c.USD <= 0 || c.Error != "" {
-		t.Errorf("%+v after %d calls; want a day's", c, s.calls("Metrics"))
+		t.Errorf("%+v after %d calls; want a day's", c, s.countCalls("Metrics"))
 	}
 	s.clk.Advance(6 * time.Hour)
-	s.pass(discovery.Succeeded)
-	if got := s.calls("Metrics"); got != c.Calls {
+	s.runPass(discovery.Succeeded)
+	if got := s.countCalls("Metrics"); got != c.Calls {
 		t.Errorf("%d calls after another pass of the day; want %d still", got, c.Calls)
 	}
 }
 
 func TestMeasuring_AnswersTheMetricsOfTheRules(t *testing.T) {
 	s := newFixture(t, settings{"size": "60", "regions": "1", "stopped": "0", "kinds": "aws-ec2,aws-rds"})
-	s.pass(discovery.Succeeded)
-	s.days(15)
+	s.runPass(discovery.Succeeded)
+	s.advanceDays(15)
 	store, end := measurement.New(s.Platform), s.clk.Now().Truncate(24*time.Hour)
 	answered := map[string]int{}
-	for _, r := range s.records() {
+	for _, r := range s.readRecords() {
 		h := apitest.Value(store.Read(s.ctx, measurement.Of{Org: org, AccountID: s.account.ID, UID: r.UID},
 			end.AddDate(0, 0, -30), end))(s)
 		for _, m := range cloud.MetricsOf(r.Type) {
@@ -70,41 +71,41 @@ func TestMeasuring_AnswersTheMetricsOfTheRules(t *testing.T) {
 
 func TestMeasuring_WhatIsDeniedIsToldAndKeepsNothingBack(t *testing.T) {
 	s := newFixture(t, settings{"size": "200", "regions": "2", "stopped": "0"})
-	s.pass(discovery.Succeeded)
-	s.account = s.stored()
-	s.settings(settings{"size": "200", "regions": "2", "stopped": "0", "denied": "cloudwatch:GetMetricData"})
-	s.days(1)
-	if c := s.collected(); c.Day != "2026-03-01" || c.Error == "" || c.Series != 0 {
+	s.runPass(discovery.Succeeded)
+	s.account = s.storedAccount()
+	s.setSettings(settings{"size": "200", "regions": "2", "stopped": "0", "denied": "cloudwatch:GetMetricData"})
+	s.advanceDays(1)
+	if c := s.readCollection(); c.Day != "2026-03-01" || c.Error == "" || c.Series != 0 {
 		t.Errorf("%+v; want the day noted, with what was denied", c)
 	}
 }
 
 func TestMeasuring_WhatIsThrottledIsTriedAgainAndPaidFor(t *testing.T) {
 	s := newFixture(t, settings{"size": "200", "regions": "1", "stopped": "0", "kinds": "aws-ec2"})
-	s.pass(discovery.Succeeded)
-	w, in := s.worker(), s.share("").Input
+	s.runPass(discovery.Succeeded)
+	w, in := s.newWorker(), s.newShare("").Input
 	sh := Share{Input: in, Started: s.clk.Now(),
 		Measuring: &Measuring{Day: noon.Truncate(24*time.Hour).AddDate(0, 0, -1)}}
-	s.account = s.stored()
-	s.settings(settings{"size": "200", "regions": "1", "stopped": "0", "kinds": "aws-ec2", "throttle": "1"})
+	s.account = s.storedAccount()
+	s.setSettings(settings{"size": "200", "regions": "1", "stopped": "0", "kinds": "aws-ec2", "throttle": "1"})
 	tried := apitest.Value(w.scanShare(s.ctx, sh))(s)
-	if tried.Done || tried.WaitSeconds != 60 || tried.Measuring.Tries != 1 || s.collected().Day != "" {
+	if tried.Done || tried.WaitSeconds != 60 || tried.Measuring.Tries != 1 || s.readCollection().Day != "" {
 		t.Fatalf("%+v %+v; want it tried again in a minute", tried, tried.Measuring)
 	}
-	s.settings(settings{"size": "200", "regions": "1", "stopped": "0", "kinds": "aws-ec2"})
-	if done := apitest.Value(w.scanShare(s.ctx, tried))(s); !done.Done || s.collected().Resources == 0 {
-		t.Errorf("%+v, %+v; want it collected", done, s.collected())
+	s.setSettings(settings{"size": "200", "regions": "1", "stopped": "0", "kinds": "aws-ec2"})
+	if done := apitest.Value(w.scanShare(s.ctx, tried))(s); !done.Done || s.readCollection().Resources == 0 {
+		t.Errorf("%+v, %+v; want it collected", done, s.readCollection())
 	}
 }
 
 func TestMeasuring_LeavesOutWhatIsTerminated(t *testing.T) {
 	s := newFixture(t, settings{"size": "100", "regions": "1", "stopped": "0", "kinds": "aws-rds"})
-	s.pass(discovery.Succeeded)
-	s.account = s.stored()
-	s.settings(settings{"size": "100", "regions": "1", "stopped": "0", "kinds": "aws-rds", "vanish": "1"})
+	s.runPass(discovery.Succeeded)
+	s.account = s.storedAccount()
+	s.setSettings(settings{"size": "100", "regions": "1", "stopped": "0", "kinds": "aws-rds", "vanish": "1"})
 	s.clk.Advance(time.Hour)
-	s.pass(discovery.Succeeded)
-	found := apitest.Value(s.worker().measurable(s.ctx, org, s.account.ID, ""))(s)
+	s.runPass(discovery.Succeeded)
+	found := apitest.Value(s.newWorker().measurableAfter(s.ctx, org, s.account.ID, ""))(s)
 	if len(found) != 0 ||
 		len(apitest.Value(inventory.New(s.Platform).FindResources(s.ctx, org,
 			inventory.List{Filter: inventory.Filter{Sight: inventory.SeeEverything()}}))(s)) == 0 {
@@ -115,11 +116,11 @@ func TestMeasuring_LeavesOutWhatIsTerminated(t *testing.T) {
 // Azure is asked every second night for two days: a turn of one half must not take the days of the other away.
 func TestMeasuring_OfAzureHasEachDayByTheSecondNight(t *testing.T) {
 	s := newFixture(t, settings{"size": "60", "regions": "1", "stopped": "0", "kinds": "azure-vm"})
-	s.pass(discovery.Succeeded)
-	s.days(4)
+	s.runPass(discovery.Succeeded)
+	s.advanceDays(4)
 	store, end := measurement.New(s.Platform), s.clk.Now().Truncate(24*time.Hour)
-	calls := s.calls("Metrics")
-	found := s.records()
+	calls := s.countCalls("Metrics")
+	found := s.readRecords()
 	for _, r := range found {
 		h := apitest.Value(store.Read(s.ctx, measurement.Of{Org: org, AccountID: s.account.ID, UID: r.UID},
 			end.AddDate(0, 0, -30), end))(s)

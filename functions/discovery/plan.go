@@ -12,34 +12,36 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// shares is how many shares a pass has at most: as many runs of it are under way at once, and may call the cloud. The machine's
+// maxShares is the maximum number of shares of a pass, so of concurrent runs that call the cloud. The machine's
 // MaxConcurrency is the same.
-const shares = 6
+const maxShares = 6
 
-// sharing is how many known resources of an account are worth a share: below that a second one costs more than it saves in time.
-// What an account has that was never discovered is not known, and somebody waits for it.
-const sharing = 1000
+// resourcesPerShare is how many known resources of an account justify a share; below that, a second share costs more
+// than it saves in time. The size of an account that was never discovered is not known, and its user is waiting, so
+// it gets all shares.
+const resourcesPerShare = 1000
 
 func sharesOf(a inventory.Account) int {
 	if a.LastDiscoveredAt.IsZero() {
-		return shares
+		return maxShares
 	}
-	return min(1+a.ResourceCount/sharing, shares)
+	return min(1+a.ResourceCount/resourcesPerShare, maxShares)
 }
 
-// planShares finds out which partitions the account has and writes their number down. An account that is gone or cannot be
-// opened has none; finish then says why. What was read to its end by an earlier try of the same pass is not read again.
+// planShares finds the partitions of the account and stores their number. A deleted or inaccessible account has none;
+// finishPass reports the reason. Partitions that an earlier try of the same pass has read completely are not read
+// again.
 func (w *worker) planShares(ctx context.Context, in discovery.Input) (Plan, error) {
 	a, conn, err := w.connectAccount(ctx, in)
 	if fault.Is(err, fault.NotFound) {
 		return Plan{[]Share{}}, nil
 	}
 	if err != nil {
-		return Plan{[]Share{}}, w.hopeless(ctx, in, err)
+		return Plan{[]Share{}}, w.recordHopeless(ctx, in, err)
 	}
-	regions, err := w.regions(ctx, conn, a)
+	regions, err := w.enabledRegions(ctx, conn, a)
 	if err != nil {
-		return Plan{[]Share{}}, w.hopeless(ctx, in, err)
+		return Plan{[]Share{}}, w.recordHopeless(ctx, in, err)
 	}
 	places := placesOf(kindsIn(conn, w.providers[a.Provider].Kinds(), regions), regions, len(a.Regions) == 0)
 	_, err = w.p.Table.Write(ctx, table.Update(discovery.JobKey(in.Org, in.JobID), []table.Change{
@@ -52,17 +54,17 @@ func (w *worker) planShares(ctx context.Context, in discovery.Input) (Plan, erro
 	if err != nil {
 		return Plan{}, err
 	}
-	dealt := make([]Share, 0, shares)
-	for _, parts := range unread(places, before) {
-		dealt = deal(dealt, sharesOf(a), Share{Input: in, Started: w.p.Clock.Now(), Parts: parts})
+	dealt := make([]Share, 0, maxShares)
+	for _, parts := range unreadParts(places, before) {
+		dealt = dealRegion(dealt, sharesOf(a), Share{Input: in, Started: w.p.Clock.Now(), Parts: parts})
 	}
 	measuring, err := w.measuringDue(ctx, in, a)
 	return Plan{append(dealt, measuring...)}, err
 }
 
-// hopeless notes on the pass why nothing can be read, when trying again would not help; else it is an error, so that the
-// machine tries again.
-func (w *worker) hopeless(ctx context.Context, in discovery.Input, err error) error {
+// recordHopeless records on the pass why nothing can be read if a retry would not help. Otherwise it returns the
+// error, so that the machine retries.
+func (w *worker) recordHopeless(ctx context.Context, in discovery.Input, err error) error {
 	e, ok := errors.AsType[*cloud.Error](err)
 	if ok && e.Class.Retryable() || !ok && !fault.Is(err, fault.Invalid) {
 		return err
@@ -73,9 +75,9 @@ func (w *worker) hopeless(ctx context.Context, in discovery.Input, err error) er
 	return fault.Wrap("note failure of "+in.JobID, err)
 }
 
-// regions returns the enabled ones among those that the account names. Where they may not be listed, the named ones are taken
-// at their word.
-func (w *worker) regions(ctx context.Context, conn cloud.Conn, a inventory.Account) ([]string, error) {
+// enabledRegions returns the account's regions that are enabled. If the regions may not be listed, it returns the
+// account's regions unchecked.
+func (w *worker) enabledRegions(ctx context.Context, conn cloud.Conn, a inventory.Account) ([]string, error) {
 	enabled, err := conn.Regions(ctx)
 	if err != nil && cloud.ClassOf(err) == cloud.Denied && len(a.Regions) > 0 {
 		return a.Regions, nil
@@ -88,7 +90,8 @@ func (w *worker) regions(ctx context.Context, conn cloud.Conn, a inventory.Accou
 	}), nil
 }
 
-// kindsIn returns what is to be read in each region: the provider's kinds, and what is in the registered clusters there.
+// kindsIn returns the kinds to read in each region: the provider's kinds, and the kinds inside the registered
+// clusters of the region.
 func kindsIn(conn cloud.Conn, kinds []cloud.Kind, regions []string) map[string][]cloud.Kind {
 	out := make(map[string][]cloud.Kind, len(regions))
 	inside, ok := conn.(cloud.Inside)
@@ -100,21 +103,22 @@ func kindsIn(conn cloud.Conn, kinds []cloud.Kind, regions []string) map[string][
 	return out
 }
 
-// place is what one scan covers.
-type place struct{ region, kind string }
+// scanPlace is the region and kind of one scan.
+type scanPlace struct{ region, kind string }
 
-// placesOf returns what is to be scanned, by region. What belongs to no region is scanned in the region cloud.Global, by the
-// collective kinds that find such things, unless the account is confined to regions: its credentials may open no others.
-func placesOf(in map[string][]cloud.Kind, regions []string, everywhere bool) [][]place {
-	out := make([][]place, len(regions), len(regions)+1)
-	var global []place
+// placesOf returns the places to scan, by region. Resources without a region are scanned in the region cloud.Global
+// by the collective kinds. An account that is confined to regions has no such scan, because its credentials may open
+// no others.
+func placesOf(in map[string][]cloud.Kind, regions []string, everywhere bool) [][]scanPlace {
+	out := make([][]scanPlace, len(regions), len(regions)+1)
+	var global []scanPlace
 	for i, region := range regions {
 		for _, k := range in[region] {
 			if k.Collected {
 				continue
 			}
-			out[i] = append(out[i], place{region, k.Type})
-			if at := (place{cloud.Global, k.Type}); k.Global && everywhere && !slices.Contains(global, at) {
+			out[i] = append(out[i], scanPlace{region, k.Type})
+			if at := (scanPlace{cloud.Global, k.Type}); k.Global && everywhere && !slices.Contains(global, at) {
 				global = append(global, at)
 			}
 		}
@@ -125,7 +129,7 @@ func placesOf(in map[string][]cloud.Kind, regions []string, everywhere bool) [][
 	return out
 }
 
-func countPlaces(places [][]place) int {
+func countPlaces(places [][]scanPlace) int {
 	n := 0
 	for _, of := range places {
 		n += len(of)
@@ -133,8 +137,9 @@ func countPlaces(places [][]place) int {
 	return n
 }
 
-// listedAlone returns the kinds in a region that are not found by the provider's collective kind: its own, and what is in the
-// registered clusters there. What was in a cluster that is not registered any more is gone with the next scan.
+// listedAlone returns the kinds in a region that the provider's collective kind does not find: its own kinds, and
+// those inside the registered clusters. Resources in a cluster that is no longer registered are gone with the next
+// scan.
 func (r *run) listedAlone(region string) []string {
 	var out []string
 	for _, k := range kindsIn(r.conn, r.w.providers[r.account.Provider].Kinds(), []string{region})[region] {
@@ -145,12 +150,12 @@ func (r *run) listedAlone(region string) []string {
 	return out
 }
 
-// unread returns the parts of each region, but for the regions that an earlier try of this pass has read.
-func unread(places [][]place, before []discovery.Part) [][]Progress {
-	done := map[place]discovery.Part{}
+// unreadParts returns the parts of each region, without the regions that an earlier try of this pass has read.
+func unreadParts(places [][]scanPlace, before []discovery.Part) [][]Progress {
+	done := map[scanPlace]discovery.Part{}
 	for _, part := range before {
 		if part.Status == discovery.PartDone {
-			done[place{part.Region, part.Kind}] = part
+			done[scanPlace{part.Region, part.Kind}] = part
 		}
 	}
 	var out [][]Progress
@@ -170,8 +175,8 @@ func unread(places [][]place, before []discovery.Part) [][]Progress {
 	return out
 }
 
-// deal puts a region into the share with the fewest parts, or into one of its own while there are fewer than most.
-func deal(dealt []Share, most int, region Share) []Share {
+// dealRegion adds a region to the share with the fewest parts, or to a new share while there are fewer than most.
+func dealRegion(dealt []Share, most int, region Share) []Share {
 	if len(dealt) < most {
 		return append(dealt, region)
 	}

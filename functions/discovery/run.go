@@ -14,11 +14,11 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// noteEvery is how old what a client is shown of a long run may be.
-const noteEvery = 10 * time.Second
+// noteInterval is the maximum age of the progress that clients see of a long run.
+const noteInterval = 10 * time.Second
 
-// run is one run of scan: what it has read, and not yet written. A run that fails leaves the share as it was given: then what
-// it wrote is written again.
+// run is one run of the task scan, with its pages that are read and not yet written. A run that fails leaves the
+// share unchanged: its writes are then repeated.
 type run struct {
 	w       *worker
 	conn    cloud.Conn
@@ -26,22 +26,22 @@ type run struct {
 	sh      *Share
 	reads   []*reading      // by part; nil of one that this run has not read from
 	pages   []page          // that wait to be written
-	changed map[string]bool // regions of which the record is older than what is known
+	changed map[string]bool // regions with progress that is not recorded yet
 	noted   time.Time       // when they were recorded last
 	asking  sync.WaitGroup
 	answers chan listed // with room for one of each part
 
-	answered map[string]bool // regions of which a page was answered
+	answered map[string]bool // regions that have answered a page
 	slow     map[string]bool // kinds whose answer was late in such a region
 }
 
-// reading is what a run read of a part.
+// reading is the part of a scan that this run has read.
 type reading struct {
 	from  int // pages that runs before it read
 	found inventory.Found
 }
 
-// page is resources of a part, at most inventory.MaxBatch.
+// page is a batch of resources of a part, at most inventory.MaxBatch.
 type page struct {
 	part      int
 	at        time.Time
@@ -60,15 +60,15 @@ func newRun(w *worker, conn cloud.Conn, a inventory.Account, sh *Share) *run {
 	}
 }
 
-// take takes in a page of a part. Pages are written together, a thousand resources at a time.
-func (r *run) take(ctx context.Context, i int, got listed) error {
+// takePage processes a page of a part. Pages are written together, up to a thousand resources at a time.
+func (r *run) takePage(ctx context.Context, i int, got listed) error {
 	p := &r.sh.Parts[i]
-	if p.IsFinal() { // meanwhile the inventory refused what it had
+	if p.IsFinal() { // meanwhile the inventory refused an earlier page of it
 		return nil
 	}
 	r.changed[p.Region] = true
 	if got.err != nil {
-		p.refuse(got.err, r.w.p.Clock.Now())
+		p.recordFailure(got.err, r.w.p.Clock.Now())
 		return nil
 	}
 	if r.reads[i] == nil {
@@ -77,24 +77,24 @@ func (r *run) take(ctx context.Context, i int, got listed) error {
 	r.reads[i].found.Add(got.page.Resources)
 	p.Page, p.Tries, p.notBefore, p.ended = got.page.Next, 0, time.Time{}, got.page.Next == ""
 	p.Pages, p.Resources = p.Pages+1, p.Resources+len(got.page.Resources)
-	// A listing lags behind the cloud: what an action saw within that time is newer than what the listing tells.
+	// A listing lags behind the cloud: a state that an action saw within that time is newer than the listing.
 	at := got.at.Add(-listingMayLag)
 	for chunk := range slices.Chunk(got.page.Resources, inventory.MaxBatch) {
-		if err := r.queue(ctx, page{i, at, chunk}); err != nil {
+		if err := r.queuePage(ctx, page{i, at, chunk}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// queue has a page written with others, after those for which it leaves no room.
-func (r *run) queue(ctx context.Context, p page) error {
+// queuePage adds a page to the next write. If there is no room for it, the queued pages are written first.
+func (r *run) queuePage(ctx context.Context, p page) error {
 	n := len(p.resources)
 	for _, waiting := range r.pages {
 		n += len(waiting.resources)
 	}
 	if n > inventory.MaxBatch {
-		if err := r.flush(ctx); err != nil {
+		if err := r.flushPages(ctx); err != nil {
 			return err
 		}
 	}
@@ -102,13 +102,13 @@ func (r *run) queue(ctx context.Context, p page) error {
 	return nil
 }
 
-// flush writes the pages that wait. When the inventory refuses them, each is written alone, and a part whose page is still refused
-// has failed: the others are not held up by it.
-func (r *run) flush(ctx context.Context) error {
+// flushPages writes the queued pages. If the inventory refuses them, each page is written alone, and a part whose
+// page is still refused has failed. The other parts are not affected.
+func (r *run) flushPages(ctx context.Context) error {
 	pages := r.pages
 	r.pages = nil
-	err := r.write(ctx, pages...)
-	if !refuses(ctx, err) {
+	err := r.writePages(ctx, pages...)
+	if !isRefusal(ctx, err) {
 		return err
 	}
 	for _, p := range pages {
@@ -116,7 +116,7 @@ func (r *run) flush(ctx context.Context) error {
 		if part.IsFinal() {
 			continue
 		}
-		if err = r.write(ctx, p); refuses(ctx, err) {
+		if err = r.writePages(ctx, p); isRefusal(ctx, err) {
 			part.Status, part.Error = discovery.PartFailed, err.Error()
 			r.changed[part.Region] = true
 		} else if err != nil {
@@ -126,13 +126,14 @@ func (r *run) flush(ctx context.Context) error {
 	return nil
 }
 
-// refuses reports whether err is of what was to be written, and would come again, not of the moment.
-func refuses(ctx context.Context, err error) bool {
+// isRefusal reports whether err is caused by the written data, so that it would occur again, and not by a transient
+// condition.
+func isRefusal(ctx context.Context, err error) bool {
 	return err != nil && ctx.Err() == nil && (fault.Is(err, fault.Invalid) || fault.Is(err, fault.Internal))
 }
 
-// write writes pages and counts what they changed.
-func (r *run) write(ctx context.Context, pages ...page) error {
+// writePages writes pages and counts the changes.
+func (r *run) writePages(ctx context.Context, pages ...page) error {
 	if len(pages) == 0 {
 		return nil
 	}
@@ -164,19 +165,19 @@ func (r *run) scan(part int) inventory.Scan {
 	}
 }
 
-// note records how far a long run is.
-func (r *run) note(ctx context.Context) error {
-	if r.w.p.Clock.Now().Sub(r.noted) < noteEvery {
+// noteProgress records the progress of a long run.
+func (r *run) noteProgress(ctx context.Context) error {
+	if r.w.p.Clock.Now().Sub(r.noted) < noteInterval {
 		return nil
 	}
-	if err := r.flush(ctx); err != nil {
+	if err := r.flushPages(ctx); err != nil {
 		return err
 	}
-	return r.record(ctx)
+	return r.recordRegions(ctx)
 }
 
-// record records the regions in which something was read.
-func (r *run) record(ctx context.Context) error {
+// recordRegions records the regions with new progress.
+func (r *run) recordRegions(ctx context.Context) error {
 	var parts []discovery.Part
 	for _, p := range r.sh.Parts {
 		if r.changed[p.Region] {
@@ -188,20 +189,21 @@ func (r *run) record(ctx context.Context) error {
 	return discovery.RecordParts(ctx, r.w.p, r.sh.Input, parts)
 }
 
-// settle writes what is known: the pages, and what vanished from parts that were read to their end.
-func (r *run) settle(ctx context.Context) error {
-	if err := r.flush(ctx); err != nil {
+// settleParts writes the queued pages, and ends the parts that were read completely with their vanished resources.
+func (r *run) settleParts(ctx context.Context) error {
+	if err := r.flushPages(ctx); err != nil {
 		return err
 	}
-	if err := r.finish(ctx); err != nil || len(r.changed) == 0 {
+	if err := r.finishParts(ctx); err != nil || len(r.changed) == 0 {
 		return err
 	}
-	return r.record(ctx)
+	return r.recordRegions(ctx)
 }
 
-// end writes what is left, and for the next run what was found in parts that were not read to their end.
-func (r *run) end(ctx context.Context) error {
-	if err := r.settle(ctx); err != nil {
+// endRun writes the remaining data. For parts that were not read completely it stores the found resources for the
+// next run.
+func (r *run) endRun(ctx context.Context) error {
+	if err := r.settleParts(ctx); err != nil {
 		return err
 	}
 	for i, read := range r.reads {
@@ -215,14 +217,14 @@ func (r *run) end(ctx context.Context) error {
 	return nil
 }
 
-// finish ends the parts that were read to their end, all in one go.
-func (r *run) finish(ctx context.Context) error {
+// finishParts ends all parts that were read completely, in one go.
+func (r *run) finishParts(ctx context.Context) error {
 	var ended []inventory.EndedScan
 	var of []int
 	for i, read := range r.reads {
 		if p := r.sh.Parts[i]; p.ended && !p.IsFinal() {
 			ended = append(ended, inventory.EndedScan{
-				Scan: r.scan(i), Found: &read.found, Kept: read.from > 0, Exists: r.existence(p),
+				Scan: r.scan(i), Found: &read.found, Kept: read.from > 0, Exists: r.existenceReader(p),
 				Others: r.listedAlone(p.Region),
 			})
 			of = append(of, i)
@@ -243,8 +245,9 @@ func (r *run) finish(ctx context.Context) error {
 	return nil
 }
 
-// wait says on the share whether all its parts have ended, and otherwise in how many seconds the next one can be read.
-func (r *run) wait() {
+// setWait sets on the share whether all its parts have ended, and otherwise in how many seconds the next part can be
+// read.
+func (r *run) setWait() {
 	now, first := r.w.p.Clock.Now(), math.MaxInt
 	for i := range r.sh.Parts {
 		p := &r.sh.Parts[i]

@@ -11,13 +11,14 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// How long one run of scan reads pages, and how much of the context's deadline it leaves for the answer.
+// These constants set how long one run of scan reads pages, and how much of the context's deadline it leaves for the
+// answer.
 const (
 	stretch = 2 * time.Minute
 	reserve = 30 * time.Second
 )
 
-// How often a page is tried. Throttling passes by itself, so it is given longer.
+// These constants set how often a page is tried. Throttling ends by itself, so it gets more tries.
 const (
 	maxTries      = 3
 	maxThrottled  = 8
@@ -26,9 +27,9 @@ const (
 	listingMayLag = 30 * time.Second
 )
 
-// scanShare reads pages of the share for a while and answers how far it came. A part whose failure may pass is tried again after a
-// growing wait, in which others are read; other failures end the part and are noted. Only a part that was read to its end tells
-// what vanished.
+// scanShare reads pages of the share for a while and returns its progress. A part with a transient failure is retried
+// after a growing wait, while other parts are read. Other failures end the part and are recorded. Only a part that
+// was read completely shows which resources have vanished.
 func (w *worker) scanShare(ctx context.Context, sh Share) (Share, error) {
 	a, conn, err := w.connectAccount(ctx, sh.Input)
 	if fault.Is(err, fault.NotFound) {
@@ -42,18 +43,18 @@ func (w *worker) scanShare(ctx context.Context, sh Share) (Share, error) {
 		return w.measureShare(ctx, sh, a, conn)
 	}
 	r := newRun(w, conn, a, &sh)
-	if err = r.readPages(ctx, w.until(ctx)); err != nil {
+	if err = r.readPages(ctx, w.endTime(ctx)); err != nil {
 		return sh, err
 	}
-	if err = r.end(ctx); err != nil {
+	if err = r.endRun(ctx); err != nil {
 		return sh, err
 	}
-	r.wait()
+	r.setWait()
 	return sh, nil
 }
 
-// until returns when this run asks for no further page.
-func (w *worker) until(ctx context.Context) time.Time {
+// endTime returns the time when this run stops asking for pages.
+func (w *worker) endTime(ctx context.Context) time.Time {
 	end := w.p.Clock.Now().Add(stretch)
 	if d, ok := ctx.Deadline(); ok && d.Add(-reserve).Before(end) {
 		return d.Add(-reserve)
@@ -61,21 +62,21 @@ func (w *worker) until(ctx context.Context) time.Time {
 	return end
 }
 
-// refuse decides what a failure of the cloud means for the part.
-func (p *Progress) refuse(err error, now time.Time) {
+// recordFailure updates the part after a failure of the cloud: it is retried later, or it ends.
+func (p *Progress) recordFailure(err error, now time.Time) {
 	class := cloud.ClassOf(err)
-	if cloud.CodeOf(err) == cloud.ClusterStopped { // what is in it stays as it was seen last
+	if cloud.CodeOf(err) == cloud.ClusterStopped { // its resources stay as they were last seen
 		p.Status, p.Error = discovery.PartDone, err.Error()
 		return
 	}
-	if p.Tries++; p.Tries < tries(class) {
-		p.notBefore = now.Add(wait(p.Tries))
+	if p.Tries++; p.Tries < triesFor(class) {
+		p.notBefore = now.Add(retryDelay(p.Tries))
 		return
 	}
 	p.Status, p.Error = statusOf(class), err.Error()
 }
 
-func tries(class cloud.Class) int {
+func triesFor(class cloud.Class) int {
 	switch {
 	case class == cloud.Throttled:
 		return maxThrottled
@@ -85,8 +86,8 @@ func tries(class cloud.Class) int {
 	return 1
 }
 
-// wait grows with the tries. The jitter keeps shares that were throttled together from coming back together.
-func wait(tries int) time.Duration {
+// retryDelay grows with the tries. Its jitter keeps shares that were throttled together from returning together.
+func retryDelay(tries int) time.Duration {
 	most := min(firstWait<<tries, longestWait)
 	return most/2 + rand.N(most/2+1) //nolint:gosec // spreads load, keeps no secret
 }
@@ -102,7 +103,7 @@ func statusOf(class cloud.Class) discovery.PartStatus {
 	}
 }
 
-// abandonShare notes that the machine gave up those parts of the share that had not ended.
+// abandonShare marks the unfinished parts of a share that the machine gave up as failed.
 func (w *worker) abandonShare(ctx context.Context, sh Share, f *workflow.Caught) (Share, error) {
 	type place struct{ region, kind string }
 	known, err := discovery.ListParts(ctx, w.p.Table, sh.Org, sh.JobID)

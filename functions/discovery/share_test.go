@@ -18,11 +18,11 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// kinds counts the resources of each kind that are not terminated.
-func (s *fixture) kinds() map[string]int {
+// countKinds counts the resources of each kind that are not terminated.
+func (s *fixture) countKinds() map[string]int {
 	s.Helper()
 	out := map[string]int{}
-	for _, r := range s.records() {
+	for _, r := range s.readRecords() {
 		if r.Status != cloud.Terminated {
 			out[r.Type]++
 		}
@@ -30,14 +30,14 @@ func (s *fixture) kinds() map[string]int {
 	return out
 }
 
-func (s *fixture) worker() *worker {
+func (s *fixture) newWorker() *worker {
 	w := newWorker(s.Platform, s.providers)
 	w.writing = make(chan struct{}, 1)
 	return w
 }
 
-// statuses returns how the parts of the pass job_x are, by kind.
-func (s *fixture) statuses() map[string]discovery.PartStatus {
+// partStatuses returns how the parts of the pass job_x are, by kind.
+func (s *fixture) partStatuses() map[string]discovery.PartStatus {
 	s.Helper()
 	out := map[string]discovery.PartStatus{}
 	for _, part := range apitest.Value(discovery.ListParts(s.ctx, s.Table, org, "job_x"))(s) {
@@ -48,13 +48,13 @@ func (s *fixture) statuses() map[string]discovery.PartStatus {
 
 func TestAShare_AKindThatCannotBeReadHidesNoOther(t *testing.T) {
 	s := newFixture(t, settings{"size": "400", "regions": "2"})
-	s.pass(discovery.Succeeded)
-	before := s.kinds()
+	s.runPass(discovery.Succeeded)
+	before := s.countKinds()
 	s.clk.Advance(time.Hour)
-	s.account = s.stored()
-	s.settings(settings{"size": "400", "regions": "2", "vanish": "1", "denied": "aws-ec2"})
-	j, sum := s.pass(discovery.Partial)
-	if got := s.kinds(); len(got) != 1 || got["aws-ec2"] != before["aws-ec2"] {
+	s.account = s.storedAccount()
+	s.setSettings(settings{"size": "400", "regions": "2", "vanish": "1", "denied": "aws-ec2"})
+	j, sum := s.runPass(discovery.Partial)
+	if got := s.countKinds(); len(got) != 1 || got["aws-ec2"] != before["aws-ec2"] {
 		t.Errorf("%v are left of %v; want all of the kind that was not read, and no others", got, before)
 	}
 	if sum.Vanished == 0 ||
@@ -67,15 +67,15 @@ func TestAShare_AKindThatCannotBeReadHidesNoOther(t *testing.T) {
 func TestAShare_ALongPartIsReadInManyRuns(t *testing.T) {
 	slow := settings{"size": "500", "regions": "1", "kinds": "aws-ec2", "pageSize": "10", "stopped": "0"}
 	s := newFixture(t, slow)
-	s.pass(discovery.Succeeded)
+	s.runPass(discovery.Succeeded)
 	s.clk.Advance(time.Hour)
-	s.account = s.stored()
+	s.account = s.storedAccount()
 	slow["callMillis"], slow["vanish"] = "10000", "0.25"
-	s.settings(slow)
-	share, runs := s.share("us-east-1", "aws-ec2"), 0
+	s.setSettings(slow)
+	share, runs := s.newShare("us-east-1", "aws-ec2"), 0
 	for ; !share.Done; runs++ {
 		var err error
-		if share, err = s.worker().scanShare(s.ctx, share); err != nil || share.WaitSeconds != 0 {
+		if share, err = s.newWorker().scanShare(s.ctx, share); err != nil || share.WaitSeconds != 0 {
 			t.Fatalf("run %d: waits %d s, %v", runs, share.WaitSeconds, err)
 		}
 		if parts := apitest.Value(discovery.ListParts(s.ctx, s.Table, org,
@@ -84,16 +84,18 @@ func TestAShare_ALongPartIsReadInManyRuns(t *testing.T) {
 		}
 	}
 	got := share.Parts[0]
-	if runs < 3 || got.Changes.Unchanged != s.live() || got.Changes.Vanished != 500-s.live() || s.live() < 300 ||
-		s.live() > 440 {
-		t.Errorf("%d runs, %+v, %d live; want what vanished terminated, and nothing else", runs, got.Changes, s.live())
+	if runs < 3 || got.Changes.Unchanged != s.countLive() || got.Changes.Vanished != 500-s.countLive() ||
+		s.countLive() < 300 ||
+		s.countLive() > 440 {
+		t.Errorf("%d runs, %+v, %d live; want what vanished terminated, and nothing else", runs, got.Changes,
+			s.countLive())
 	}
 	if marks := s.scanRows(); marks != 0 {
 		t.Errorf("%d rows of what the scan found are left", marks)
 	}
 }
 
-// scanRows counts what is kept of a scan for its next run.
+// scanRows counts the rows that a scan keeps for its next run.
 func (s *fixture) scanRows() int {
 	s.Helper()
 	page, err := s.Table.Query(s.ctx, table.Query{PK: table.OrgPK(org) + "SCAN#job_x", Limit: 100})
@@ -104,13 +106,13 @@ func (s *fixture) scanRows() int {
 // TestAShare_AThrottledKindIsWaitedForAfterTheOthers wants no wait before all else was read.
 func TestAShare_AThrottledKindIsWaitedForAfterTheOthers(t *testing.T) {
 	s := newFixture(t, settings{"size": "200", "regions": "1"})
-	w, share := s.worker(), s.share("us-east-1", "aws-rds", "aws-ec2", "aws-asg")
+	w, share := s.newWorker(), s.newShare("us-east-1", "aws-rds", "aws-ec2", "aws-asg")
 	_, conn, err := w.connectAccount(s.ctx, share.Input)
 	s.Must(err)
 	r := newRun(w, throttling{conn, "aws-rds"}, s.account, &share)
-	s.Must(r.readPages(s.ctx, w.until(s.ctx)))
-	s.Must(r.end(s.ctx))
-	r.wait()
+	s.Must(r.readPages(s.ctx, w.endTime(s.ctx)))
+	s.Must(r.endRun(s.ctx))
+	r.setWait()
 	if share.Done || share.WaitSeconds < 1 || share.Parts[0].Status != discovery.PartRunning ||
 		share.Parts[1].Status != discovery.PartDone || share.Parts[2].Status != discovery.PartDone {
 		t.Errorf("%+v", share)
@@ -133,18 +135,18 @@ func (c waitingConn) List(ctx context.Context, kind, region, page string) (cloud
 	return c.Conn.List(ctx, kind, region, page)
 }
 
-// TestAShare_KindsOfARegionAreListedSideBySide ends only when each listing has met the others: one after the other, none would
-// answer.
+// TestAShare_KindsOfARegionAreListedSideBySide ends only if all listings run at the same time: sequential listings
+// would never answer.
 func TestAShare_KindsOfARegionAreListedSideBySide(t *testing.T) {
 	s := newFixture(t, settings{"size": "200", "regions": "1"})
-	w, share := s.worker(), s.share("us-east-1", "aws-rds", "aws-ec2", "aws-asg")
+	w, share := s.newWorker(), s.newShare("us-east-1", "aws-rds", "aws-ec2", "aws-asg")
 	_, conn, err := w.connectAccount(s.ctx, share.Input)
 	s.Must(err)
 	met := &sync.WaitGroup{}
 	met.Add(len(share.Parts))
 	r := newRun(w, waitingConn{conn, met}, s.account, &share)
-	s.Must(r.readPages(s.ctx, w.until(s.ctx)))
-	s.Must(r.end(s.ctx))
+	s.Must(r.readPages(s.ctx, w.endTime(s.ctx)))
+	s.Must(r.endRun(s.ctx))
 	for _, p := range share.Parts {
 		if p.Status != discovery.PartDone {
 			t.Errorf("%+v", p)
@@ -152,7 +154,8 @@ func TestAShare_KindsOfARegionAreListedSideBySide(t *testing.T) {
 	}
 }
 
-// TestAShare_WhatNoKindListsIsReadAfterTheKindsOfALargeAccount tells which kinds are asked for side by side, page after page.
+// TestAShare_WhatNoKindListsIsReadAfterTheKindsOfALargeAccount checks which kinds are asked for at the same time,
+// page after page.
 func TestAShare_WhatNoKindListsIsReadAfterTheKindsOfALargeAccount(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -165,7 +168,7 @@ func TestAShare_WhatNoKindListsIsReadAfterTheKindsOfALargeAccount(t *testing.T) 
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newFixture(t, settings{"size": "20", "regions": "1", "kinds": "aws-ec2,aws-rds", "pageSize": "10"})
-			w, share := s.worker(), s.share("us-east-1", "aws-ec2", "aws-rds", "aws-*")
+			w, share := s.newWorker(), s.newShare("us-east-1", "aws-ec2", "aws-rds", "aws-*")
 			a, conn, err := w.connectAccount(s.ctx, share.Input)
 			s.Must(err)
 			if a.ResourceCount = c.known; c.known > 0 {
@@ -173,15 +176,15 @@ func TestAShare_WhatNoKindListsIsReadAfterTheKindsOfALargeAccount(t *testing.T) 
 			}
 			r := newRun(w, conn, a, &share)
 			var rounds []string
-			for parts := r.next(); len(parts) > 0; parts = r.next() {
+			for parts := r.askableParts(); len(parts) > 0; parts = r.askableParts() {
 				var kinds []string
 				for _, i := range parts {
 					kinds = append(kinds, share.Parts[i].Kind)
 				}
 				rounds = append(rounds, strings.Join(kinds, " "))
-				r.ask(s.ctx, parts)
+				r.askPages(s.ctx, parts)
 				for range parts {
-					s.Must(r.await(s.ctx))
+					s.Must(r.awaitAnswer(s.ctx))
 				}
 			}
 			if got := strings.Join(rounds, ", "); got != c.want {
@@ -193,12 +196,12 @@ func TestAShare_WhatNoKindListsIsReadAfterTheKindsOfALargeAccount(t *testing.T) 
 
 func TestAPlan_DealsAKnownSmallAccountToFewShares(t *testing.T) {
 	s := newFixture(t, settings{"size": "200", "regions": "8"})
-	for _, c := range []struct{ known, want int }{{0, 1}, {999, 1}, {1000, 2}, {4500, 5}, {500_000, shares}} {
+	for _, c := range []struct{ known, want int }{{0, 1}, {999, 1}, {1000, 2}, {4500, 5}, {500_000, maxShares}} {
 		a := s.account
 		a.LastDiscoveredAt, a.ResourceCount = s.clk.Now(), c.known
 		s.Must(measurement.New(s.Platform).NoteCollection(s.ctx, org, a.ID, measurement.Collection{Day: "2026-02-28"}))
 		s.Put(inventory.AccountKey(org, a.ID), a)
-		plan := apitest.Value(s.worker().planShares(s.ctx, s.planned()))(s)
+		plan := apitest.Value(s.newWorker().planShares(s.ctx, s.planPass()))(s)
 		parts := 0
 		for _, sh := range plan.Shares {
 			parts += len(sh.Parts)
@@ -210,10 +213,10 @@ func TestAPlan_DealsAKnownSmallAccountToFewShares(t *testing.T) {
 	}
 }
 
-// planned returns the input of a pass that has begun.
-func (s *fixture) planned() discovery.Input {
+// planPass returns the input of a pass that has begun.
+func (s *fixture) planPass() discovery.Input {
 	s.Helper()
-	in := s.share("").Input
+	in := s.newShare("").Input
 	s.Put(discovery.JobKey(org, in.JobID),
 		discovery.Job{ID: in.JobID, AccountID: s.account.ID, Status: discovery.Running, StartedAt: s.clk.Now()})
 	return in
@@ -250,28 +253,28 @@ func (r refusing) Transact(ctx context.Context, ws ...table.Write) error {
 func TestAShare_AKindThatCannotBeStoredHidesNoOther(t *testing.T) {
 	s := newFixture(t, settings{"size": "200", "regions": "1"})
 	s.Table = refusing{s.Table, "aws-rds"}
-	share, err := s.worker().scanShare(s.ctx, s.share("us-east-1", "aws-rds", "aws-ec2", "aws-asg"))
+	share, err := s.newWorker().scanShare(s.ctx, s.newShare("us-east-1", "aws-rds", "aws-ec2", "aws-asg"))
 	s.Must(err)
-	got := s.statuses()
+	got := s.partStatuses()
 	if !share.Done || got["aws-rds"] != discovery.PartFailed || got["aws-ec2"] != discovery.PartDone ||
 		got["aws-asg"] != discovery.PartDone {
 		t.Errorf("%v", got)
 	}
-	if live := s.kinds(); live["aws-rds"] != 0 || live["aws-ec2"] == 0 || live["aws-asg"] == 0 {
+	if live := s.countKinds(); live["aws-rds"] != 0 || live["aws-ec2"] == 0 || live["aws-asg"] == 0 {
 		t.Errorf("stored: %v", live)
 	}
 }
 
 func TestAShare_WhatWasReadStaysReadWhenItIsAbandoned(t *testing.T) {
 	s := newFixture(t, settings{"size": "200", "regions": "1"})
-	w, share := s.worker(), s.share("us-east-1", "aws-ec2", "aws-rds")
+	w, share := s.newWorker(), s.newShare("us-east-1", "aws-ec2", "aws-rds")
 	s.Must(discovery.RecordParts(s.ctx, s.Platform, share.Input, []discovery.Part{
 		{Region: "us-east-1", Kind: "aws-ec2", Status: discovery.PartDone},
 		{Region: "us-east-1", Kind: "aws-rds", Status: discovery.PartRunning},
 	}))
 	share, err := w.abandonShare(s.ctx, share, &workflow.Caught{Error: "States.Timeout"})
 	s.Must(err)
-	got := s.statuses()
+	got := s.partStatuses()
 	if !share.Done || got["aws-ec2"] != discovery.PartDone || got["aws-rds"] != discovery.PartFailed {
 		t.Errorf("%v", got)
 	}
@@ -279,15 +282,15 @@ func TestAShare_WhatWasReadStaysReadWhenItIsAbandoned(t *testing.T) {
 
 func TestAPlan_LeavesOutWhatAnEarlierTryHasRead(t *testing.T) {
 	s := newFixture(t, settings{"size": "200", "regions": "8"})
-	in := s.planned()
-	plan := apitest.Value(s.worker().planShares(s.ctx, in))(s)
+	in := s.planPass()
+	plan := apitest.Value(s.newWorker().planShares(s.ctx, in))(s)
 	regions := map[string]int{}
 	for _, sh := range plan.Shares {
 		for _, p := range sh.Parts {
 			regions[p.Region]++
 		}
 	}
-	if len(plan.Shares) != shares || len(regions) != 8 || regions["us-east-1"] != 7 {
+	if len(plan.Shares) != maxShares || len(regions) != 8 || regions["us-east-1"] != 7 {
 		t.Errorf("%d shares of %v", len(plan.Shares), regions)
 	}
 	share := plan.Shares[0]
@@ -301,7 +304,7 @@ func TestAPlan_LeavesOutWhatAnEarlierTryHasRead(t *testing.T) {
 	}
 	s.Must(discovery.RecordParts(s.ctx, s.Platform, in, read))
 	left := map[discovery.PartStatus]int{}
-	for _, sh := range apitest.Value(s.worker().planShares(s.ctx, in))(s).Shares {
+	for _, sh := range apitest.Value(s.newWorker().planShares(s.ctx, in))(s).Shares {
 		for _, p := range sh.Parts {
 			left[p.Status]++
 		}
@@ -316,7 +319,7 @@ func TestAShare_EveryRunComesFurther(t *testing.T) {
 	ctx, cancel := context.WithTimeout(s.ctx, time.Hour) // which is long past on the worker's clock
 	defer cancel()
 	s.clk.Advance(100 * 365 * 24 * time.Hour)
-	share, err := s.worker().scanShare(ctx, s.share("us-east-1", "aws-ec2"))
+	share, err := s.newWorker().scanShare(ctx, s.newShare("us-east-1", "aws-ec2"))
 	if err != nil || share.Parts[0].Pages != 1 || share.Done {
 		t.Errorf("%+v, %v; want one page read", share, err)
 	}

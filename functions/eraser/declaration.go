@@ -4,7 +4,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/table"
@@ -16,14 +16,14 @@ import (
 // Everything is every partition of every organization.
 const Everything table.Partition = "ORG#*"
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name:  "eraser",
 	Share: 16,
 	Access: audit.Access.With(table.Access{Writes: []table.Partition{
 		Everything, workqueue.Partition, identity.UserPartition, membership.InvitedPartition, domainPrefix + "*",
 		wakePrefix + "*", simulatedPrefix + "*",
-		discovery.DuePartition, billing.DuePartition, identity.DirectoryPartition,
+		discovery.DuePartition, billimport.DuePartition, identity.DirectoryPartition,
 	}}),
 	Tasks:   []string{erasure.Machine},
 	Calls:   []string{archive.Worker},

@@ -1,5 +1,5 @@
-// Package eraser is the worker that erases what is stored of an organization that was deleted. It may be killed at any
-// point, and runs again from the beginning: what leads to something else is erased after it.
+// Package eraser is the worker that erases the data of a deleted organization. It may be killed at any point and
+// starts again from the beginning: a record that leads to other records is erased after them.
 package eraser
 
 import (
@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/table"
@@ -23,19 +23,20 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// How long one run erases where it has no deadline, and how much of one it leaves for the answer.
+// These constants set how long one run erases without a deadline, and how much of a deadline it leaves for the
+// answer.
 const (
 	stretch = 2 * time.Minute
 	reserve = 15 * time.Second
 )
 
-// Result tells the machine whether the organization is erased, and otherwise when to go on.
+// Result tells the machine whether the organization is erased, or else when to continue.
 type Result struct {
 	Done        bool `json:"done"`
 	WaitSeconds int  `json:"waitSeconds"`
 }
 
-// Handler answers the task of the erasure machine, which erases what lies on the walk.
+// Handler answers the task of the erasure machine, which erases the partitions of the walk.
 func Handler(p *platform.Platform, w Walk) workflow.Handler {
 	return func(ctx context.Context, input json.RawMessage) (any, error) {
 		c, err := workflow.ReadCall("eraser", input)
@@ -46,7 +47,7 @@ func Handler(p *platform.Platform, w Walk) workflow.Handler {
 			return nil, fault.New(fault.Invalid, "the eraser knows no task %q", c.Task)
 		}
 		return workflow.RunTask(ctx, c, func(ctx context.Context, in erasure.Input) (Result, error) {
-			return (&eraser{p, in, w}).run(ctx)
+			return (&eraser{p, in, w}).eraseOrg(ctx)
 		})
 	}
 }
@@ -58,48 +59,49 @@ type eraser struct {
 	walk Walk
 }
 
-// run erases what it can of the organization. One that has not ended is never touched.
-func (e *eraser) run(ctx context.Context) (Result, error) {
+// eraseOrg erases the data of the organization as far as possible. It never touches an organization that has not
+// ended.
+func (e *eraser) eraseOrg(ctx context.Context) (Result, error) {
 	ctx = table.Within(ctx, workqueue.Prefix, identity.UserPrefix, membership.InvitedPrefix, domainPrefix, wakePrefix,
-		simulatedPrefix, discovery.DuePrefix, billing.DuePrefix,
+		simulatedPrefix, discovery.DuePrefix, billimport.DuePrefix,
 		identity.DirectoryPrefix)
-	there, err := e.ended(ctx)
+	there, err := e.hasEnded(ctx)
 	if err != nil {
 		return Result{}, err
 	}
 	if there {
 		var later bool
-		if later, err = e.stint(ctx); later || err != nil {
+		if later, err = e.eraseForAWhile(ctx); later || err != nil {
 			return Result{WaitSeconds: 1}, fault.Wrap("erase "+e.in.Org, err)
 		}
 	}
 	if settled := e.in.Ended.Add(erasure.Settling).Sub(e.Clock.Now()); there && settled > 0 {
 		return Result{WaitSeconds: int(settled/time.Second) + 1}, nil
 	}
-	return Result{Done: true}, e.close(ctx, there)
+	return Result{Done: true}, e.closeErasure(ctx, there)
 }
 
-// stint erases for as long as a run may, and reports whether that was not long enough.
-func (e *eraser) stint(ctx context.Context) (later bool, err error) {
-	within, cancel := bounded(ctx)
+// eraseForAWhile erases for as long as a run may, and reports whether that was not enough.
+func (e *eraser) eraseForAWhile(ctx context.Context) (later bool, err error) {
+	within, cancel := withRunTime(ctx)
 	defer cancel()
 	err = e.erasePass(within)
 	if err != nil && within.Err() != nil && ctx.Err() == nil {
-		return true, nil // what was interrupted is done again
+		return true, nil // an interrupted step is repeated
 	}
 	return false, err
 }
 
-// bounded returns a run its time.
-func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+// withRunTime limits ctx to the time of a run.
+func withRunTime(ctx context.Context) (context.Context, context.CancelFunc) {
 	if d, ok := ctx.Deadline(); ok {
 		return context.WithDeadline(ctx, d.Add(-reserve))
 	}
 	return context.WithTimeout(ctx, stretch)
 }
 
-// ended reports whether there is something left to erase, and refuses an organization that lives.
-func (e *eraser) ended(ctx context.Context) (bool, error) {
+// hasEnded reports whether there is something left to erase, and refuses an organization that has not ended.
+func (e *eraser) hasEnded(ctx context.Context) (bool, error) {
 	a, err := table.Read[identity.Access](ctx, e.Table, identity.AccessKey(e.in.Org))
 	switch {
 	case fault.Is(err, fault.NotFound):
@@ -112,9 +114,9 @@ func (e *eraser) ended(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// close takes the last of the organization away: what was archived, to which nobody adds any more, and that it has ended. In the same
-// transaction it puts on the installation's record that it was.
-func (e *eraser) close(ctx context.Context, there bool) error {
+// closeErasure removes the last records of the organization: the archive, which no longer grows, and the mark that it
+// has ended. In the same transaction it records the erasure in the installation's audit log.
+func (e *eraser) closeErasure(ctx context.Context, there bool) error {
 	listed := workqueue.RemoveWork(e.in.JobID)
 	if there {
 		err := e.closeRecorded(ctx, listed)
@@ -126,7 +128,8 @@ func (e *eraser) close(ctx context.Context, there bool) error {
 	return fault.Wrap("close the erasure of "+e.in.Org, err)
 }
 
-// closeRecorded erases the archive, and closes the erasure with its audit row. Of two runs one does (table.ConditionError).
+// closeRecorded erases the archive, and completes the erasure with its audit row. Of two concurrent runs only one
+// succeeds; the other gets table.ConditionError.
 func (e *eraser) closeRecorded(ctx context.Context, listed table.Write) error {
 	var nothing struct{}
 	if err := e.Workers.Invoke(ctx, archive.Worker, archive.Request{Erase: e.in.Org}, &nothing); err != nil {

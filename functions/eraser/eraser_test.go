@@ -32,8 +32,9 @@ import (
 // waiting is a machine that does nothing for an hour.
 const waiting = `{"StartAt":"Wait","States":{"Wait":{"Type":"Wait","Seconds":3600,"End":true}}}`
 
-// walk is through partitions of every sort. functions.TestErasing_LeavesNothing goes through all that functions declare.
-func walk(t testing.TB) Walk {
+// testWalk returns a walk through partitions of every sort. functions.TestErasing_LeavesNothing uses all declared
+// partitions.
+func testWalk(t testing.TB) Walk {
 	t.Helper()
 	var declared []table.Partition
 	for name := range strings.SplitSeq("META MEMBER INVITE SSO WAKELINK CA CLUSTER CANATIVE CANAME ASSIGN TEAM "+
@@ -48,7 +49,7 @@ func walk(t testing.TB) Walk {
 	return w
 }
 
-// recording remembers the keys of whatever was written through it.
+// recording stores the keys of all writes made through it.
 type recording struct {
 	table.Store
 	mu   sync.Mutex
@@ -101,64 +102,64 @@ func newFixture(t *testing.T) *fixture {
 	return s
 }
 
-func (s *fixture) row(pk, sk string, v any) {
+func (s *fixture) putRow(pk, sk string, v any) {
 	s.Helper()
 	s.Put(table.Key{PK: pk, SK: sk}, v)
 }
 
-// fill makes an organization that has n of everything, and one piece of work under way.
-func (s *fixture) fill(org string, n int) {
+// fillOrg makes an organization that has n of everything, and one piece of work under way.
+func (s *fixture) fillOrg(org string, n int) {
 	s.Helper()
 	ctx, within := s.Anywhere(), table.OrgPK(org)
-	s.row(within+"META", "ORG", identity.Organisation{ID: org, Name: org})
-	s.row(within+"META", "ACCESS", identity.Access{})
-	s.row(within+"META", "EXTERNALID", struct{}{})
+	s.putRow(within+"META", "ORG", identity.Organisation{ID: org, Name: org})
+	s.putRow(within+"META", "ACCESS", identity.Access{})
+	s.putRow(within+"META", "EXTERNALID", struct{}{})
 	s.Write(apitest.Value(identity.AddToDirectory(org))(s))
 	var domains []map[string]string
 	for i := range n {
 		name := fmt.Sprintf("%s-%d", org, i)
 		u := identity.User{ID: "usr_" + name, Email: name + "@example.com", Verified: true}
-		s.row(identity.UserPrefix+u.ID, "PROFILE", u)
+		s.putRow(identity.UserPrefix+u.ID, "PROFILE", u)
 		s.Must(membership.New(s.Platform).JoinOrganisation(ctx, org, u, apitest.Roles(grant.Owner)))
 		apitest.Value(membership.New(s.Platform).StoreInvitation(ctx, org, membership.Invitation{},
 			membership.Invitation{Email: "guest-" + u.Email, Role: grant.Viewer, Inviter: u.ID}))(s)
 		apitest.Value(audit.New(s.Platform).Append(ctx, org, audit.Row{Action: "createTeam", Actor: u.Email}))(s)
 		domains = append(domains, map[string]string{"name": name + ".example.com"})
-		s.row(domainPrefix+name+".example.com", "D", map[string]string{"org": org})
-		s.row(within+"WAKELINK", "wake_"+name, map[string]string{"hash": "hash-of-" + name})
-		s.row(wakePrefix+"hash-of-"+name, "L", map[string]string{"org": org, "linkID": "wake_" + name})
-		s.row(within+"CA", "ca_"+name, struct{}{})
-		s.row(simulatedPrefix+"ca_"+name, "L#1", struct{}{})
+		s.putRow(domainPrefix+name+".example.com", "D", map[string]string{"org": org})
+		s.putRow(within+"WAKELINK", "wake_"+name, map[string]string{"hash": "hash-of-" + name})
+		s.putRow(wakePrefix+"hash-of-"+name, "L", map[string]string{"org": org, "linkID": "wake_" + name})
+		s.putRow(within+"CA", "ca_"+name, struct{}{})
+		s.putRow(simulatedPrefix+"ca_"+name, "L#1", struct{}{})
 		s.Write(apitest.Value(discovery.AddDue(org, "ca_"+name))(s))
-		s.row(within+"BULK", "bulk_"+name, struct{}{})
-		s.row(execution.ChunkPK(org, "bulk_"+name), "C#1", struct{}{})
-		s.row(within+"JOB", "job_"+name, struct{}{})
-		s.row(within+"JOB#job_"+name, "eu#vm", struct{}{})
-		s.row(within+"SCAN#job_"+name, "ca#eu#vm#1", struct{}{})
-		s.row(within+"INV", "HEAD", map[string]any{"gen": 1, "chunks": []map[string]any{{"id": "named", "rows": 1}}})
-		s.row(within+"INV", "P#"+name, map[string]any{"chunks": []string{"planned", "replaced"}})
+		s.putRow(within+"BULK", "bulk_"+name, struct{}{})
+		s.putRow(execution.ChunkPK(org, "bulk_"+name), "C#1", struct{}{})
+		s.putRow(within+"JOB", "job_"+name, struct{}{})
+		s.putRow(within+"JOB#job_"+name, "eu#vm", struct{}{})
+		s.putRow(within+"SCAN#job_"+name, "ca#eu#vm#1", struct{}{})
+		s.putRow(within+"INV", "HEAD", map[string]any{"gen": 1, "chunks": []map[string]any{{"id": "named", "rows": 1}}})
+		s.putRow(within+"INV", "P#"+name, map[string]any{"chunks": []string{"planned", "replaced"}})
 		for _, chunk := range []string{"named", "planned", "replaced"} {
-			s.row(within+"INV#"+chunk, "C", struct{}{})
+			s.putRow(within+"INV#"+chunk, "C", struct{}{})
 		}
-		s.row(within+"COST", "P#2026-03#ca_"+name,
+		s.putRow(within+"COST", "P#2026-03#ca_"+name,
 			map[string]string{"month": "2026-03", "gen": "live", "stamps": "stamped"})
-		s.row(within+"COST", "G#dead", struct{}{})
+		s.putRow(within+"COST", "G#dead", struct{}{})
 		for _, generation := range []string{"live", "stamped", "dead"} {
-			s.row(within+"COST#"+generation, "D0000#00", struct{}{})
+			s.putRow(within+"COST#"+generation, "D0000#00", struct{}{})
 		}
 		c := execution.StateChange{ID: id.New("sh", s.Clock.Now()), ResourceUID: "res:" + name,
 			ChangedBy: "user:" + u.Email}
-		s.row(execution.HistoryPKs(org)[i%4], c.ID, c)
-		s.row(execution.HistoryResourcePK(org, c.ResourceUID), c.ID, c)
+		s.putRow(execution.HistoryPKs(org)[i%4], c.ID, c)
+		s.putRow(execution.HistoryResourcePK(org, c.ResourceUID), c.ID, c)
 		// as earlier versions wrote it
-		s.row(execution.HistoryResourcePK(org, c.ResourceUID), "!count", map[string]int{"n": 1})
-		for _, p := range walk(s) {
+		s.putRow(execution.HistoryResourcePK(org, c.ResourceUID), "!count", map[string]int{"n": 1})
+		for _, p := range testWalk(s) {
 			if p.leads == nil && p.name != "AUDIT" && p.name != "ASSIGN" {
-				s.row(within+p.name, name, struct{}{})
+				s.putRow(within+p.name, name, struct{}{})
 			}
 		}
 	}
-	s.row(within+"SSO", "SETUP", map[string]any{"domains": domains})
+	s.putRow(within+"SSO", "SETUP", map[string]any{"domains": domains})
 	work, err := workqueue.AddWork(workqueue.Work{ID: "job_" + org, Org: org, Machine: "discovery", At: s.Clock.Now()},
 		map[string]string{"org": org})
 	s.Must(err)
@@ -166,8 +167,8 @@ func (s *fixture) fill(org string, n int) {
 	s.Must(s.Workflow.Start(ctx, "discovery", "job_"+org, json.RawMessage(`{"org":"`+org+`"}`)))
 }
 
-// of returns the stored items that belong to an organization: by their key, or by what they are about.
-func (s *fixture) of(org string) map[table.Key]string {
+// itemsOf returns the stored items of an organization, by their key or by their contents.
+func (s *fixture) itemsOf(org string) map[table.Key]string {
 	s.Helper()
 	out := map[table.Key]string{}
 	for k := range s.all.keys {
@@ -186,8 +187,8 @@ func (s *fixture) of(org string) map[table.Key]string {
 	return out
 }
 
-// ends makes an end of org_a and gives what the machine is started with.
-func (s *fixture) ends() erasure.Input {
+// endOrg ends org_a and returns the input of the machine.
+func (s *fixture) endOrg() erasure.Input {
 	s.Helper()
 	s.Must(erasure.BeginErasure(identity.WithCaller(s.Context(),
 		identity.Caller{User: "usr_x", Email: "x@example.com"}), s.Platform, "org_a"))
@@ -206,30 +207,30 @@ func (s *fixture) ends() erasure.Input {
 	return erasure.Input{}
 }
 
-func (s *fixture) run(in erasure.Input) (Result, error) {
+func (s *fixture) runEraser(in erasure.Input) (Result, error) {
 	s.Helper()
 	input := apitest.Value(json.Marshal(map[string]any{"task": "erase", "input": in}))(s)
-	out, err := Handler(s.Platform, walk(s))(s.Context(), input)
+	out, err := Handler(s.Platform, testWalk(s))(s.Context(), input)
 	r, _ := out.(Result)
 	return r, err
 }
 
-func (s *fixture) done(in erasure.Input) Result {
+func (s *fixture) runToEnd(in erasure.Input) Result {
 	s.Helper()
-	r := apitest.Value(s.run(in))(s)
+	r := apitest.Value(s.runEraser(in))(s)
 	return r
 }
 
 func TestNothingOfAnOrganizationIsLeft(t *testing.T) {
 	s := newFixture(t)
-	s.fill("org_a", 3)
-	s.fill("org_b", 3)
-	others := s.of("org_b")
-	in := s.ends()
-	if r := s.done(in); r.Done || r.WaitSeconds < int(erasure.Settling.Seconds()) {
+	s.fillOrg("org_a", 3)
+	s.fillOrg("org_b", 3)
+	others := s.itemsOf("org_b")
+	in := s.endOrg()
+	if r := s.runToEnd(in); r.Done || r.WaitSeconds < int(erasure.Settling.Seconds()) {
 		t.Errorf("after the first pass: %+v", r)
 	}
-	left := s.of("org_a")
+	left := s.itemsOf("org_a")
 	delete(left, identity.AccessKey("org_a"))
 	delete(left, workqueue.WorkKey(in.JobID))
 	if len(left) > 0 {
@@ -239,22 +240,22 @@ func TestNothingOfAnOrganizationIsLeft(t *testing.T) {
 		ex.Status != workflow.Aborted {
 		t.Errorf("its discovery: %+v, %v", ex, err)
 	}
-	s.row("ORG#org_a#AUDIT", "late", struct{}{}) // by a request that had begun before
-	s.row("ORG#org_a#META", "AUDITHEAD", struct{}{})
+	s.putRow("ORG#org_a#AUDIT", "late", struct{}{}) // by a request that had begun before
+	s.putRow("ORG#org_a#META", "AUDITHEAD", struct{}{})
 	s.Clock.Advance(erasure.Settling + time.Second)
-	if r := s.done(in); !r.Done {
+	if r := s.runToEnd(in); !r.Done {
 		t.Errorf("at the end: %+v", r)
 	}
-	if left = s.of("org_a"); len(left) > 0 {
+	if left = s.itemsOf("org_a"); len(left) > 0 {
 		t.Errorf("at the end: %v", left)
 	}
 	if !slices.Equal(s.archives, []string{"org_a"}) {
 		t.Errorf("erased the archives of %v", s.archives)
 	}
-	if r := s.done(in); !r.Done {
+	if r := s.runToEnd(in); !r.Done {
 		t.Errorf("once more: %+v", r)
 	}
-	now := s.of("org_b")
+	now := s.itemsOf("org_b")
 	if len(now) != len(others) || len(others) < 100 {
 		t.Errorf("of the other organization %d of %d items are left", len(now), len(others))
 	}
@@ -271,10 +272,10 @@ func TestNothingOfAnOrganizationIsLeft(t *testing.T) {
 
 func TestTheInstallationRemembersThatItWas(t *testing.T) {
 	s := newFixture(t)
-	s.fill("org_a", 1)
-	in := s.ends()
+	s.fillOrg("org_a", 1)
+	in := s.endOrg()
 	s.Clock.Advance(erasure.Settling + time.Second)
-	s.done(in)
+	s.runToEnd(in)
 	found := 0
 	apitest.LinkAudit(s, s.Platform, audit.SystemPlaces()...)
 	for _, at := range audit.SystemPlaces() {
@@ -293,18 +294,18 @@ func TestTheInstallationRemembersThatItWas(t *testing.T) {
 
 func TestAnOrganizationThatLivesIsNotTouched(t *testing.T) {
 	s := newFixture(t)
-	s.fill("org_a", 2)
-	before := s.of("org_a")
-	if r, err := s.run(erasure.Input{Org: "org_a", JobID: "job_1"}); err == nil || r.Done {
+	s.fillOrg("org_a", 2)
+	before := s.itemsOf("org_a")
+	if r, err := s.runEraser(erasure.Input{Org: "org_a", JobID: "job_1"}); err == nil || r.Done {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if after := s.of("org_a"); len(after) != len(before) {
+	if after := s.itemsOf("org_a"); len(after) != len(before) {
 		t.Errorf("%d of %d items are left", len(after), len(before))
 	}
-	if _, err := s.run(erasure.Input{}); !fault.Is(err, fault.Invalid) {
+	if _, err := s.runEraser(erasure.Input{}); !fault.Is(err, fault.Invalid) {
 		t.Errorf("no organization: %v", err)
 	}
-	if _, err := Handler(s.Platform, walk(s))(t.Context(),
+	if _, err := Handler(s.Platform, testWalk(s))(t.Context(),
 		json.RawMessage(`{"task":"other","input":{}}`)); !fault.Is(err, fault.Invalid) {
 		t.Errorf("another task: %v", err)
 	}
@@ -312,8 +313,8 @@ func TestAnOrganizationThatLivesIsNotTouched(t *testing.T) {
 
 func TestOnlyOneEndsAnOrganization(t *testing.T) {
 	s := newFixture(t)
-	s.fill("org_a", 1)
-	s.ends()
+	s.fillOrg("org_a", 1)
+	s.endOrg()
 	for _, org := range []string{"org_a", "org_unknown"} {
 		if err := erasure.BeginErasure(t.Context(), s.Platform, org); !fault.Is(err, fault.NotFound) {
 			t.Errorf("%s: %v", org, err)
@@ -321,25 +322,25 @@ func TestOnlyOneEndsAnOrganization(t *testing.T) {
 	}
 }
 
-// Whatever call fails, with its effect or without, the next run carries on and nothing is left.
+// Each call fails in turn, with or without effect. The next run continues, and nothing is left.
 func TestKilledAnywhereItCarriesOn(t *testing.T) {
 	for harm, stride := range map[table.Harm]int{table.FailBefore: 1, table.FailAfter: 3} {
 		for call, failed := 1, true; failed; call += stride {
 			s := newFixture(t)
-			s.fill("org_a", 1)
-			in := s.ends()
+			s.fillOrg("org_a", 1)
+			in := s.endOrg()
 			s.Clock.Advance(erasure.Settling + time.Second)
 			faulty := table.NewFaultyStore(s.all, s.Clock, table.Injection{Harm: harm, Call: call})
 			s.Table = faulty
-			_, err := s.run(in)
+			_, err := s.runEraser(in)
 			failed = err != nil
 			faulty.RemoveFaults()
 			for range 3 {
-				if r := s.done(in); r.Done {
+				if r := s.runToEnd(in); r.Done {
 					break
 				}
 			}
-			if left := s.of("org_a"); len(left) > 0 {
+			if left := s.itemsOf("org_a"); len(left) > 0 {
 				t.Fatalf("harm %d at call %d: %v", harm, call, left)
 			}
 			if !failed && call < 40 {
@@ -351,30 +352,31 @@ func TestKilledAnywhereItCarriesOn(t *testing.T) {
 
 func TestARunThatIsOutOfTimeGoesOnLater(t *testing.T) {
 	s := newFixture(t)
-	s.fill("org_a", 2)
-	in := s.ends()
+	s.fillOrg("org_a", 2)
+	in := s.endOrg()
 	s.Clock.Advance(erasure.Settling + time.Second)
 	input := apitest.Value(json.Marshal(map[string]any{"task": "erase", "input": in}))(s)
 	ctx, cancel := context.WithTimeout(t.Context(), reserve-time.Second)
 	defer cancel()
-	out, err := Handler(s.Platform, walk(s))(ctx, input)
+	out, err := Handler(s.Platform, testWalk(s))(ctx, input)
 	if err != nil || out != (Result{WaitSeconds: 1}) {
 		t.Errorf("%+v, %v", out, err)
 	}
-	if len(s.of("org_a")) < 20 {
+	if len(s.itemsOf("org_a")) < 20 {
 		t.Error("erased without time")
 	}
 	ctx, cancel = context.WithCancel(t.Context())
 	cancel()
-	if out, err = Handler(s.Platform, walk(s))(ctx, input); err == nil {
+	if out, err = Handler(s.Platform, testWalk(s))(ctx, input); err == nil {
 		t.Errorf("in a process that ends: %+v", out)
 	}
-	if r := s.done(in); !r.Done || len(s.of("org_a")) > 0 {
-		t.Errorf("%+v, %v", r, s.of("org_a"))
+	if r := s.runToEnd(in); !r.Done || len(s.itemsOf("org_a")) > 0 {
+		t.Errorf("%+v, %v", r, s.itemsOf("org_a"))
 	}
 }
 
-// A family of partitions is erased by what names its members; one that nothing names is refused before anything runs.
+// A family of partitions is erased through the records that name its members. A family without such records is
+// refused before anything runs.
 func TestNewWalk_RefusesWhatNothingLeadsTo(t *testing.T) {
 	if w, err := NewWalk([]table.Partition{"ORG#*#THING", "ORG#*#THING#*", "ORG#*#MEMBER", "THING#*"}); err != nil ||
 		len(w) != 2 || w[0].name != "MEMBER" || w[1].leads == nil {

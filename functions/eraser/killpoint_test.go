@@ -21,9 +21,9 @@ func TestKilledAtAnyStep_ErasuresLeaveNothing(t *testing.T) {
 	killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
 		t.Helper()
 		s := newFixture(t)
-		s.fill("org_a", 2)
-		s.fill("org_b", 1)
-		in := s.ends()
+		s.fillOrg("org_a", 2)
+		s.fillOrg("org_b", 1)
+		in := s.endOrg()
 		s.Clock.Advance(erasure.Settling + time.Second)
 		lives.Run(t, s.Context(), func(ctx context.Context, p *killpoint.Process) error {
 			return carryOut(ctx, s, p, in)
@@ -39,7 +39,7 @@ func carryOut(ctx context.Context, s *fixture, p *killpoint.Process, in erasure.
 		return err
 	}
 	for range 10 {
-		out, err := Handler(p.Platform(s.Platform), walk(s))(ctx, input)
+		out, err := Handler(p.Platform(s.Platform), testWalk(s))(ctx, input)
 		if r, _ := out.(Result); err != nil || r.Done {
 			return err
 		}
@@ -47,12 +47,12 @@ func carryOut(ctx context.Context, s *fixture, p *killpoint.Process, in erasure.
 	return fmt.Errorf("%s is not erased after ten runs", in.Org)
 }
 
-// remains returns what is left of both organizations, and how often the end of one is on record.
+// remains returns the remaining data of both organizations, and the number of recorded erasures.
 func (s *fixture) remains() string {
 	s.Helper()
 	keys := func(org string) string {
 		var out []string
-		for k := range s.of(org) {
+		for k := range s.itemsOf(org) {
 			out = append(out, k.PK)
 		}
 		slices.Sort(out)

@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
@@ -18,7 +20,7 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// The partitions outside of the organization's that rows of it lead to.
+// These are the partitions outside the organization that its rows lead to.
 const (
 	domainPrefix    = "SSODOMAIN#"
 	wakePrefix      = "WAKE#"
@@ -28,25 +30,25 @@ const (
 // batch is how many items are erased at a time.
 const batch = 500
 
-// erasePass erases everything but that the organization has ended.
+// erasePass erases everything except the mark that the organization has ended.
 func (e *eraser) erasePass(ctx context.Context) error {
-	if err := e.halt(ctx); err != nil {
+	if err := e.stopWork(ctx); err != nil {
 		return err
 	}
-	// nothing more of it is archived
+	// the organization is not archived any more
 	if _, err := e.Table.Write(ctx, table.Delete(identity.DirectoryKey(e.in.Org))); err != nil {
 		return fmt.Errorf("take %s out of the directory: %w", e.in.Org, err)
 	}
 	for _, s := range e.walk {
-		if err := e.drain(ctx, table.OrgPK(e.in.Org)+s.name, s.leads); err != nil {
+		if err := e.drainPartition(ctx, table.OrgPK(e.in.Org)+s.name, s.leads); err != nil {
 			return err
 		}
 	}
-	return e.settings(ctx)
+	return e.eraseSettings(ctx)
 }
 
-// halt stops what still runs for the organization and takes it off the lists of unfinished and of parked work.
-func (e *eraser) halt(ctx context.Context) error {
+// stopWork stops running work of the organization and removes it from the lists of unfinished and parked work.
+func (e *eraser) stopWork(ctx context.Context) error {
 	for _, pk := range workqueue.Lists() {
 		q := table.Query{PK: pk, Limit: batch}
 		for {
@@ -55,7 +57,7 @@ func (e *eraser) halt(ctx context.Context) error {
 				return fmt.Errorf("read unfinished work of %s: %w", q.PK, err)
 			}
 			for _, it := range page.Items {
-				if err = e.stop(ctx, it); err != nil {
+				if err = e.stopExecution(ctx, it); err != nil {
 					return err
 				}
 			}
@@ -67,7 +69,7 @@ func (e *eraser) halt(ctx context.Context) error {
 	return nil
 }
 
-func (e *eraser) stop(ctx context.Context, it table.Item) error {
+func (e *eraser) stopExecution(ctx context.Context, it table.Item) error {
 	w, err := table.Decode[workqueue.Work](it)
 	if err != nil {
 		return err
@@ -83,8 +85,8 @@ func (e *eraser) stop(ctx context.Context, it table.Item) error {
 	return fault.Wrap("end "+w.ExecutionName(), err)
 }
 
-// drain empties a partition, batch by batch, each after what its items lead to.
-func (e *eraser) drain(ctx context.Context, pk string, leads lead) error {
+// drainPartition empties a partition, batch by batch. The records that its items lead to are erased before them.
+func (e *eraser) drainPartition(ctx context.Context, pk string, leads lead) error {
 	for {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("erase %s: %w", pk, err)
@@ -98,7 +100,7 @@ func (e *eraser) drain(ctx context.Context, pk string, leads lead) error {
 				return err
 			}
 		}
-		if err = e.erase(ctx, page.Items); err != nil {
+		if err = e.eraseItems(ctx, page.Items); err != nil {
 			return err
 		}
 		if page.Next == "" {
@@ -107,7 +109,7 @@ func (e *eraser) drain(ctx context.Context, pk string, leads lead) error {
 	}
 }
 
-func (e *eraser) erase(ctx context.Context, items []table.Item) error {
+func (e *eraser) eraseItems(ctx context.Context, items []table.Item) error {
 	if len(items) == 0 {
 		return nil
 	}
@@ -118,8 +120,8 @@ func (e *eraser) erase(ctx context.Context, items []table.Item) error {
 	return fault.Wrap(fmt.Sprintf("erase %d items of %s", len(ws), items[0].PK), e.Table.BatchWrite(ctx, ws...))
 }
 
-// settings erases what there is one of in an organization, but for its Access, by which it is known to have ended.
-func (e *eraser) settings(ctx context.Context) error {
+// eraseSettings erases the single records of an organization, except its Access, which marks it as ended.
+func (e *eraser) eraseSettings(ctx context.Context) error {
 	access := identity.AccessKey(e.in.Org)
 	page, err := e.Table.Query(ctx, table.Query{PK: access.PK, Limit: batch})
 	if err != nil {
@@ -131,11 +133,11 @@ func (e *eraser) settings(ctx context.Context) error {
 			kept = append(kept, it)
 		}
 	}
-	return e.erase(ctx, kept)
+	return e.eraseItems(ctx, kept)
 }
 
-// memberships returns the organization in the lists of its members.
-func (e *eraser) memberships(ctx context.Context, members []table.Item) error {
+// eraseMemberships removes the organization from the lists of its members.
+func (e *eraser) eraseMemberships(ctx context.Context, members []table.Item) error {
 	ws := make([]table.Write, len(members))
 	for i, it := range members {
 		ws[i] = table.Delete(identity.MembershipKey(it.SK, e.in.Org))
@@ -143,8 +145,8 @@ func (e *eraser) memberships(ctx context.Context, members []table.Item) error {
 	return fault.Wrap("erase memberships", e.Table.BatchWrite(ctx, ws...))
 }
 
-// invited returns its invitations as their addresses have them.
-func (e *eraser) invited(ctx context.Context, rows []table.Item) error {
+// eraseInvitations removes its invitations from the lists of the invited addresses.
+func (e *eraser) eraseInvitations(ctx context.Context, rows []table.Item) error {
 	invitations, err := table.DecodeAll[membership.Invitation](rows)
 	if err != nil {
 		return err
@@ -156,8 +158,8 @@ func (e *eraser) invited(ctx context.Context, rows []table.Item) error {
 	return fault.Wrap("erase invitations", e.Table.BatchWrite(ctx, ws...))
 }
 
-// domains returns its claims to mail domains, which are free from then on.
-func (e *eraser) domains(ctx context.Context, setups []table.Item) error {
+// releaseDomains releases its claims to mail domains.
+func (e *eraser) releaseDomains(ctx context.Context, setups []table.Item) error {
 	type setup struct {
 		Domains []struct {
 			Name string `json:"name"`
@@ -179,7 +181,7 @@ func (e *eraser) domains(ctx context.Context, setups []table.Item) error {
 	return nil
 }
 
-// wakeLinks takes away what the addresses of its wake links lead to.
+// wakeLinks removes the records that the addresses of its wake links lead to.
 func (e *eraser) wakeLinks(ctx context.Context, links []table.Item) error {
 	type link struct {
 		Hash string `json:"hash"`
@@ -198,39 +200,44 @@ func (e *eraser) wakeLinks(ctx context.Context, links []table.Item) error {
 	return fault.Wrap("take away wake links", e.Table.BatchWrite(ctx, writes...))
 }
 
-// clouds returns the simulated ones, which exist in the store only, and takes all off the lists of those that are discovered and billed.
-func (e *eraser) clouds(ctx context.Context, accounts []table.Item) error {
+// eraseClouds erases its simulated clouds, which exist only in the store, and removes its accounts from the due
+// discoveries and billing imports.
+func (e *eraser) eraseClouds(ctx context.Context, accounts []table.Item) error {
 	var ws []table.Write
 	for _, it := range accounts {
-		ws = append(ws, discovery.RemoveDue(it.SK), table.Delete(billing.DueKey(it.SK)))
+		ws = append(ws, discovery.RemoveDue(it.SK), table.Delete(billimport.DueKey(it.SK)))
 	}
 	if err := e.Table.BatchWrite(ctx, ws...); err != nil {
 		return fault.Wrap("end the discoveries of accounts and the imports of their bills", err)
 	}
 	for _, it := range accounts {
-		if err := e.drain(ctx, simulatedPrefix+it.SK, nil); err != nil {
+		if err := e.drainPartition(ctx, simulatedPrefix+it.SK, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// scans returns what discoveries had found so far.
-func (e *eraser) scans(ctx context.Context, jobs []table.Item) error {
-	return e.members(ctx, "SCAN", jobs)
+// eraseScans erases the intermediate results of discoveries.
+func (e *eraser) eraseScans(ctx context.Context, jobs []table.Item) error {
+	return e.eraseFamily(ctx, "SCAN", jobs)
 }
 
-// chunks erases what the index of the inventory is made of.
-func (e *eraser) chunks(ctx context.Context, items []table.Item) error {
-	pks, err := inventory.ChunkPartitions(e.in.Org, items)
+// eraseIndexChunks erases the chunks of the inventory's index, and the chunks of the costs of resources beside them.
+func (e *eraser) eraseIndexChunks(ctx context.Context, items []table.Item) error {
+	chunks, err := inventory.ChunkPartitions(e.in.Org, items)
 	if err != nil {
 		return err
 	}
-	return e.drainAll(ctx, pks)
+	costs, err := pricing.CostPartitions(e.in.Org, items)
+	if err != nil {
+		return err
+	}
+	return e.drainAll(ctx, slices.Concat(chunks, costs))
 }
 
-// costs erases what the costs are made of.
-func (e *eraser) costs(ctx context.Context, items []table.Item) error {
+// eraseCostChunks erases the chunks of the costs.
+func (e *eraser) eraseCostChunks(ctx context.Context, items []table.Item) error {
 	pks, err := cost.ChunkPartitions(e.in.Org, items)
 	if err != nil {
 		return err
@@ -240,25 +247,26 @@ func (e *eraser) costs(ctx context.Context, items []table.Item) error {
 
 func (e *eraser) drainAll(ctx context.Context, pks []string) error {
 	for _, pk := range pks {
-		if err := e.drain(ctx, pk, nil); err != nil {
+		if err := e.drainPartition(ctx, pk, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// members returns the partitions of the family name that items have by their sort keys: JOB#<job> of JOB.
-func (e *eraser) members(ctx context.Context, name string, items []table.Item) error {
+// eraseFamily erases the partitions of the family name that items lead to by their sort keys, for example JOB#<job>
+// of JOB.
+func (e *eraser) eraseFamily(ctx context.Context, name string, items []table.Item) error {
 	for _, it := range items {
-		if err := e.drain(ctx, table.OrgPK(e.in.Org)+name+"#"+it.SK, nil); err != nil {
+		if err := e.drainPartition(ctx, table.OrgPK(e.in.Org)+name+"#"+it.SK, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// histories returns the changes by resource: each is in the whole history too.
-func (e *eraser) histories(ctx context.Context, items []table.Item) error {
+// eraseHistories erases the changes by resource. Each of them is also in the whole history.
+func (e *eraser) eraseHistories(ctx context.Context, items []table.Item) error {
 	changes, err := table.DecodeAll[execution.StateChange](items)
 	if err != nil {
 		return err
@@ -268,7 +276,7 @@ func (e *eraser) histories(ctx context.Context, items []table.Item) error {
 		pks[execution.HistoryResourcePK(e.in.Org, c.ResourceUID)] = true
 	}
 	for pk := range pks {
-		if err = e.drain(ctx, pk, nil); err != nil {
+		if err = e.drainPartition(ctx, pk, nil); err != nil {
 			return err
 		}
 	}

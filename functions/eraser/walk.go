@@ -17,40 +17,43 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Walk is the partitions of an organization in the order in which they are erased: what lets somebody in first.
+// Walk is the list of an organization's partitions in the order of their erasure. Partitions that grant access come
+// first.
 type Walk []step
 
-// step is a partition, and what its items lead to: that goes before them.
+// step is a partition, and the function that erases the records that its items lead to. It runs before the items are
+// erased.
 type step struct {
 	name  string
 	leads lead
 }
 
-// lead erases what items lead to.
+// lead erases the records that items lead to.
 type lead func(*eraser, context.Context, []table.Item) error
 
-// first are the partitions that are erased before all others, in turn. Entries of the audit log go before the log: what has
-// gone is not linked into it any more.
+// first are the partitions that are erased before all others, in this order. Entries of the audit log are erased
+// before the log, so that they are not linked into it any more.
 var first = slices.Concat([]string{"MEMBER", "INVITE", "SSO", "WAKELINK", "CA"}, audit.WaitingNames())
 
-// leads are what items of a partition lead to, besides the family that has its name (JOB#<job> of JOB).
+// leads are the functions for records that items of a partition lead to, besides the family with its name (JOB#<job>
+// of JOB).
 var leads = map[string]lead{
-	"MEMBER":   (*eraser).memberships,
-	"INVITE":   (*eraser).invited,
-	"SSO":      (*eraser).domains,
+	"MEMBER":   (*eraser).eraseMemberships,
+	"INVITE":   (*eraser).eraseInvitations,
+	"SSO":      (*eraser).releaseDomains,
 	"WAKELINK": (*eraser).wakeLinks,
-	"CA":       (*eraser).clouds,
-	"JOB":      (*eraser).scans,
-	"HIST":     (*eraser).histories,
-	"INV":      (*eraser).chunks,
-	"COST":     (*eraser).costs,
+	"CA":       (*eraser).eraseClouds,
+	"JOB":      (*eraser).eraseScans,
+	"HIST":     (*eraser).eraseHistories,
+	"INV":      (*eraser).eraseIndexChunks,
+	"COST":     (*eraser).eraseCostChunks,
 }
 
 // led are the families that leads reach.
 var led = []table.Partition{inventory.ScanPartition, inventory.ChunkPartition, execution.HistoryOfResourcePartition,
 	cost.ChunkPartition}
 
-// spread are the families that one list is spread over, and their members.
+// spread are the families that one list is spread over, with their members.
 var spread = map[table.Partition]func(org string) []string{
 	inventory.ResourcePartition: inventory.ResourcePKs,
 	inventory.AttachedPartition: inventory.AttachedPKs,
@@ -61,7 +64,7 @@ var spread = map[table.Partition]func(org string) []string{
 	delivery.Partition:          delivery.PKs,
 }
 
-// waitingPKs returns the partitions in which entries of an organization wait to be linked into its audit log.
+// waitingPKs returns the partitions with an organization's entries that wait to be linked into its audit log.
 func waitingPKs(org string) []string {
 	pks := audit.WaitingNames()
 	for i, name := range pks {
@@ -70,7 +73,7 @@ func waitingPKs(org string) []string {
 	return pks
 }
 
-// Members returns the partitions that the list p of an organization is spread over; none when it is not.
+// Members returns the partitions that the list p of an organization is spread over, or none.
 func Members(p table.Partition, org string) []string {
 	if of := spread[p]; of != nil {
 		return of(org)
@@ -78,30 +81,30 @@ func Members(p table.Partition, org string) []string {
 	return nil
 }
 
-// NewWalk returns the way through all partitions that functions declare; those of the system are left out. A family whose
-// members no items lead to cannot be erased, as nothing lists partitions, and is an error.
+// NewWalk returns the walk through all declared partitions, except those of the system. Partitions cannot be listed,
+// so a family whose members no items lead to cannot be erased; that is an error.
 func NewWalk(declared []table.Partition) (Walk, error) {
 	var names []string
 	var errs []error
 	for _, p := range declared {
 		switch {
-		case !p.OfOrg() || p == identity.MetaPartition: // what an organization has one of goes last (settings)
+		case !p.OfOrg() || p == identity.MetaPartition: // settings are erased last
 		case !p.Family():
 			names = append(names, p.Name())
 		case spread[p] != nil:
 			for _, pk := range Members(p, "") {
 				names = append(names, strings.TrimPrefix(pk, table.OrgPK("")))
 			}
-		case !slices.Contains(led, p) && !slices.Contains(declared, owner(p)):
+		case !slices.Contains(led, p) && !slices.Contains(declared, ownerOf(p)):
 			errs = append(errs,
 				fmt.Errorf("nothing leads to the partitions %s: declare %s, whose sort keys name them, or teach "+
-					"functions/eraser/walk.go", p, owner(p)))
+					"functions/eraser/walk.go", p, ownerOf(p)))
 		}
 	}
 	slices.SortFunc(names, byTurn)
 	walk := make(Walk, len(names))
 	for i, name := range names {
-		walk[i] = step{name, leads[list(name)]}
+		walk[i] = step{name, leads[listOf(name)]}
 		if family := table.Partition("ORG#*#" + name + "#*"); slices.Contains(declared, family) &&
 			!slices.Contains(led, family) {
 			walk[i].leads = withFamily(name)
@@ -110,18 +113,18 @@ func NewWalk(declared []table.Partition) (Walk, error) {
 	return walk, errors.Join(errs...)
 }
 
-// list returns the list that a partition belongs to: HIST of HIST#03.
-func list(name string) string {
+// listOf returns the list that a partition belongs to: HIST of HIST#03.
+func listOf(name string) string {
 	list, _, _ := strings.Cut(name, "#")
 	return list
 }
 
-// owner returns the partition whose items a family is named after: JOB of JOB#*.
-func owner(family table.Partition) table.Partition {
+// ownerOf returns the partition whose items name the members of a family: JOB of JOB#*.
+func ownerOf(family table.Partition) table.Partition {
 	return table.Partition(strings.TrimSuffix(string(family), "#*"))
 }
 
-// byTurn compares names by when they are erased.
+// byTurn compares names by their turn in the erasure.
 func byTurn(a, b string) int {
 	i, j := slices.Index(first, a), slices.Index(first, b)
 	switch {
@@ -135,7 +138,7 @@ func byTurn(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// withFamily returns what items of the partition name lead to where it has a family too.
+// withFamily returns a lead for the partition name that also erases its family, if it has one.
 func withFamily(name string) lead {
 	return func(e *eraser, ctx context.Context, items []table.Item) error {
 		if other := leads[name]; other != nil {
@@ -143,12 +146,12 @@ func withFamily(name string) lead {
 				return err
 			}
 		}
-		return e.members(ctx, name, items)
+		return e.eraseFamily(ctx, name, items)
 	}
 }
 
-// ReadWalk reads the walk from the variable LAMPLIGHTER_PARTITIONS, in which infra/stacks/people.yaml names the partitions of an
-// organization, as NewWalk and Names write it.
+// ReadWalk reads the walk from the variable LAMPLIGHTER_PARTITIONS. template.yaml sets it to the partitions of an
+// organization in the format of NewWalk and Names.
 func ReadWalk(getenv func(string) string) (Walk, error) {
 	names := strings.Split(getenv("LAMPLIGHTER_PARTITIONS"), ",")
 	if len(names) < 2 {

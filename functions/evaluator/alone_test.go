@@ -65,28 +65,28 @@ func (a *fixture) breakStore(b broken) {
 	a.Table = &b
 }
 
-// mend has them succeed again.
-func (a *fixture) mend() { a.Table = a.Table.(*broken).Store }
+// mendStore has them succeed again.
+func (a *fixture) mendStore() { a.Table = a.Table.(*broken).Store }
 
-// try evaluates once, and returns what the run has reported.
-func (a *fixture) try() error {
+// evaluateOnce evaluates once and returns the error of the run.
+func (a *fixture) evaluateOnce() error {
 	_, err := EvaluateDue(context.Background(), a.Platform)
 	return err
 }
 
-// tries evaluates each minute until the time, and counts the runs that have reported something.
-func (a *fixture) tries(end time.Time) (reported int) {
+// countErrorsUntil evaluates each minute until the time, and counts the runs that have reported something.
+func (a *fixture) countErrorsUntil(end time.Time) (reported int) {
 	a.Helper()
 	for a.Clock.Now().Before(end) {
 		a.Clock.Advance(time.Minute)
-		if a.try() != nil {
+		if a.evaluateOnce() != nil {
 			reported++
 		}
 	}
 	return reported
 }
 
-func (a *fixture) overrides() []override.Override {
+func (a *fixture) liveOverrides() []override.Override {
 	a.Helper()
 	var out []override.Override
 	for _, h := range apitest.Value(override.ReadLive(a.In(ours), a.Table, ours))(a).Overrides {
@@ -97,38 +97,39 @@ func (a *fixture) overrides() []override.Override {
 
 func TestEvaluator_AnOverrideThatCannotEndKeepsNothingElseFromBeingDone(t *testing.T) {
 	a := newFixture(t)
-	sch := a.schedule(nil, []string{"stop 0 8 * * *"}, 0)
-	a.hold(override.ForceOn, 1, 15*time.Minute)
-	a.hold(override.ForceOn, 2, 16*time.Minute)
-	bad := a.overrides()[0].ID
-	n := len(a.bulks(ours))
+	sch := a.newSchedule(nil, []string{"stop 0 8 * * *"}, 0)
+	a.holdInstance(override.ForceOn, 1, 15*time.Minute)
+	a.holdInstance(override.ForceOn, 2, 16*time.Minute)
+	bad := a.liveOverrides()[0].ID
+	n := len(a.listBulks(ours))
 	a.breakStore(broken{reads: func(k table.Key) error {
 		if k == override.Key(ours, bad) {
 			return errBroken
 		}
 		return nil
 	}})
-	reported := a.tries(at(1, 8, 0))
+	reported := a.countErrorsUntil(atTime(1, 8, 0))
 	if reported < 3 || reported > 5 {
 		t.Errorf("%d of the runs have reported it; want those of the first tries", reported)
 	}
-	equal(t, "asked all the same", a.asked()[n:], []string{"stop 1 schedule:" + sch.Name + ":cron_0"})
-	a.mend()
-	if live := a.overrides(); len(live) != 1 || live[0].ID != bad {
+	checkEqual(t, "asked all the same", a.requests()[n:], []string{"stop 1 schedule:" + sch.Name + ":cron_0"})
+	a.mendStore()
+	if live := a.liveOverrides(); len(live) != 1 || live[0].ID != bad {
 		t.Fatalf("%+v; want the other one ended", live)
 	}
-	a.until(at(1, 9, 0))
-	if live := a.overrides(); len(live) != 0 {
+	a.runUntil(atTime(1, 9, 0))
+	if live := a.liveOverrides(); len(live) != 0 {
 		t.Errorf("%+v is not ended after the store was mended", live)
 	}
 }
 
-// What cannot be done is tried nine times in two hours, and then once an hour, quietly: it ends when the cause is gone.
+// An override that cannot end is tried nine times in two hours, and then once an hour without a report. It ends when
+// the cause is gone.
 func TestEvaluator_AnOverrideThatCannotEndIsParked(t *testing.T) {
 	a := newFixture(t)
-	a.schedule(nil, []string{"stop 0 20 * * *"}, 0)
-	a.hold(override.ForceOn, 1, time.Minute)
-	bad := a.overrides()[0].ID
+	a.newSchedule(nil, []string{"stop 0 20 * * *"}, 0)
+	a.holdInstance(override.ForceOn, 1, time.Minute)
+	bad := a.liveOverrides()[0].ID
 	reads := 0
 	a.breakStore(broken{reads: func(k table.Key) error {
 		if k == override.Key(ours, bad) {
@@ -137,20 +138,21 @@ func TestEvaluator_AnOverrideThatCannotEndIsParked(t *testing.T) {
 		}
 		return nil
 	}})
-	if reported := a.tries(at(1, 10, 30)); reported != 9 || reads != 9 {
+	if reported := a.countErrorsUntil(atTime(1, 10, 30)); reported != 9 || reads != 9 {
 		t.Errorf("%d runs have reported it in three hours, of %d tries; want 9 of 9", reported, reads)
 	}
-	if reported := a.tries(at(1, 15, 30)); reported != 0 || reads < 13 || reads > 15 {
+	if reported := a.countErrorsUntil(atTime(1, 15, 30)); reported != 0 || reads < 13 || reads > 15 {
 		t.Errorf("%d runs have reported it when it was parked, after %d tries", reported, reads)
 	}
-	a.mend()
-	a.until(at(1, 16, 31))
-	if live := a.overrides(); len(live) != 0 {
+	a.mendStore()
+	a.runUntil(atTime(1, 16, 31))
+	if live := a.liveOverrides(); len(live) != 0 {
 		t.Errorf("%+v", live)
 	}
 }
 
-// A calendar that cannot be read any more, of one schedule, must not keep the others from firing. It is caught up when it can be read again.
+// A calendar of one schedule cannot be read any more. The other schedules fire. The schedule catches up when its
+// calendar can be read again.
 func TestEvaluator_AScheduleThatCannotBeReadFailsAlone(t *testing.T) {
 	for name, damage := range map[string]func(*scheduling.Schedule){
 		"its cron":        func(s *scheduling.Schedule) { s.Crons[0].Expression = "61 * * * *" },
@@ -159,10 +161,10 @@ func TestEvaluator_AScheduleThatCannotBeReadFailsAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newFixture(t)
-			bad := a.schedule(nil, []string{"stop 0 8 * * *"}, 0)
-			good := a.schedule(nil, []string{"stop 0 8 * * *", "start 10 8 * * *"}, 1)
+			bad := a.newSchedule(nil, []string{"stop 0 8 * * *"}, 0)
+			good := a.newSchedule(nil, []string{"stop 0 8 * * *", "start 10 8 * * *"}, 1)
 			damaged := bad
-			damaged.Crons = crons("stop 0 8 * * *")
+			damaged.Crons = newCrons("stop 0 8 * * *")
 			if damage != nil {
 				damage(&damaged)
 				a.Write(apitest.Value(table.PutFields(scheduling.ScheduleKey(ours, bad.ID), damaged))(t))
@@ -175,31 +177,31 @@ func TestEvaluator_AScheduleThatCannotBeReadFailsAlone(t *testing.T) {
 					return nil
 				}})
 			}
-			if reported := a.tries(at(1, 8, 12)); reported == 0 {
+			if reported := a.countErrorsUntil(atTime(1, 8, 12)); reported == 0 {
 				t.Error("no run has reported it")
 			}
 			by := "schedule:" + good.Name
-			equal(t, "asked", a.asked(), []string{"stop 1 " + by + ":cron_0", "start 1 " + by + ":cron_1"})
+			checkEqual(t, "asked", a.requests(), []string{"stop 1 " + by + ":cron_0", "start 1 " + by + ":cron_1"})
 			if damage != nil {
 				a.Write(apitest.Value(table.PutFields(scheduling.ScheduleKey(ours, bad.ID), bad))(t))
 				a.Change(scheduling.ScheduleKey(ours, bad.ID), table.Set("attachments", 1))
 			} else {
-				a.mend()
+				a.mendStore()
 			}
-			a.tries(at(1, 8, 50))
-			equal(t, "caught up", a.asked()[2:], []string{"stop 1 schedule:" + bad.Name + ":cron_0"})
-			if log := fired(a.log(bad.ID)); len(log) != 1 || !log[0].At.Equal(at(1, 8, 0)) {
+			a.countErrorsUntil(atTime(1, 8, 50))
+			checkEqual(t, "caught up", a.requests()[2:], []string{"stop 1 schedule:" + bad.Name + ":cron_0"})
+			if log := onlyFirings(a.readLog(bad.ID)); len(log) != 1 || !log[0].At.Equal(atTime(1, 8, 0)) {
 				t.Errorf("%+v", log)
 			}
 		})
 	}
 }
 
-// What a schedule that failed would have done is not done over a later firing of another schedule that was.
+// A firing that failed and is caught up later does not undo a later firing of another schedule.
 func TestEvaluator_WhatIsCaughtUpOfOneScheduleDoesNotUndoALaterFiringOfAnother(t *testing.T) {
 	a := newFixture(t)
-	bad := a.schedule(nil, []string{"stop 0 8 * * *"}, 0)
-	good := a.schedule(nil, []string{"start 10 8 * * *"}, 0)
+	bad := a.newSchedule(nil, []string{"stop 0 8 * * *"}, 0)
+	good := a.newSchedule(nil, []string{"start 10 8 * * *"}, 0)
 	damaged := bad
 	damaged.Timezone = "Europe/Atlantis"
 	put := func(s scheduling.Schedule) {
@@ -207,56 +209,56 @@ func TestEvaluator_WhatIsCaughtUpOfOneScheduleDoesNotUndoALaterFiringOfAnother(t
 		a.Change(scheduling.ScheduleKey(ours, bad.ID), table.Set("attachments", 1))
 	}
 	put(damaged)
-	a.tries(at(1, 8, 12))
+	a.countErrorsUntil(atTime(1, 8, 12))
 	put(bad)
-	a.tries(at(1, 8, 50))
-	equal(t, "asked", a.asked(), []string{"start 1 schedule:" + good.Name + ":cron_0"})
+	a.countErrorsUntil(atTime(1, 8, 50))
+	checkEqual(t, "asked", a.requests(), []string{"start 1 schedule:" + good.Name + ":cron_0"})
 }
 
 func TestEvaluator_AnOrderThatCannotBeQueuedFailsAlone(t *testing.T) {
 	a := newFixture(t)
-	bad := a.schedule(nil, []string{"stop 0 8 * * *"}, 0)
-	good := a.schedule(nil, []string{"stop 0 8 * * *"}, 1)
-	a.until(at(1, 7, 59))
+	bad := a.newSchedule(nil, []string{"stop 0 8 * * *"}, 0)
+	good := a.newSchedule(nil, []string{"stop 0 8 * * *"}, 1)
+	a.runUntil(atTime(1, 7, 59))
 	a.breakStore(broken{writes: func(w table.Write) error {
 		if strings.HasPrefix(w.Item.PK, execution.BulkPK(ours)) && strings.Contains(string(w.Item.Data), bad.ID) {
 			return errBroken
 		}
 		return nil
 	}})
-	reported := a.tries(at(1, 8, 2))
+	reported := a.countErrorsUntil(atTime(1, 8, 2))
 	if reported == 0 {
 		t.Error("no run has reported it")
 	}
-	equal(t, "asked", a.asked(), []string{"stop 1 schedule:" + good.Name + ":cron_0"})
-	a.mend()
-	a.tries(at(1, 8, 30))
-	if got := a.bulks(ours); len(got) != 2 || got[1].Plan.ScheduleID != bad.ID && got[0].Plan.ScheduleID != bad.ID {
-		t.Errorf("%v", a.asked())
+	checkEqual(t, "asked", a.requests(), []string{"stop 1 schedule:" + good.Name + ":cron_0"})
+	a.mendStore()
+	a.countErrorsUntil(atTime(1, 8, 30))
+	if got := a.listBulks(ours); len(got) != 2 || got[1].Plan.ScheduleID != bad.ID && got[0].Plan.ScheduleID != bad.ID {
+		t.Errorf("%v", a.requests())
 	}
 }
 
 func TestEvaluator_AnOrderThatFailedIsGivenUpWhenTheOppositeIsAskedLater(t *testing.T) {
 	a := newFixture(t)
-	sch := a.schedule(nil, []string{"stop 0 8 * * *", "start 3 8 * * *"}, 0)
-	a.until(at(1, 7, 59))
+	sch := a.newSchedule(nil, []string{"stop 0 8 * * *", "start 3 8 * * *"}, 0)
+	a.runUntil(atTime(1, 7, 59))
 	a.breakStore(broken{writes: func(w table.Write) error {
 		if strings.HasPrefix(w.Item.PK, execution.BulkPK(ours)) && strings.Contains(string(w.Item.Data), `"stop"`) {
 			return errBroken
 		}
 		return nil
 	}})
-	a.tries(at(1, 8, 4))
-	a.mend()
-	a.tries(at(1, 10, 0))
-	equal(t, "asked", a.asked(), []string{"start 1 schedule:" + sch.Name + ":cron_1"})
+	a.countErrorsUntil(atTime(1, 8, 4))
+	a.mendStore()
+	a.countErrorsUntil(atTime(1, 10, 0))
+	checkEqual(t, "asked", a.requests(), []string{"start 1 schedule:" + sch.Name + ":cron_1"})
 }
 
 func TestEvaluator_AnOrganizationThatPanicsFailsAlone(t *testing.T) {
 	a := newFixture(t)
-	a.schedule(nil, []string{"stop 0 8 * * *"}, 0)
+	a.newSchedule(nil, []string{"stop 0 8 * * *"}, 0)
 	other := a.scheduleOf(theirs, nil, []string{"stop 0 8 * * *"}, 0)
-	a.until(at(1, 7, 59))
+	a.runUntil(atTime(1, 7, 59))
 	a.breakStore(broken{query: func(q table.Query) error {
 		if q.PK == scheduling.ScheduleKey(ours, "").PK {
 			panic("poison")
@@ -264,10 +266,10 @@ func TestEvaluator_AnOrganizationThatPanicsFailsAlone(t *testing.T) {
 		return nil
 	}})
 	a.Clock.Advance(time.Minute)
-	if err := a.try(); err == nil || !strings.Contains(err.Error(), ours) {
+	if err := a.evaluateOnce(); err == nil || !strings.Contains(err.Error(), ours) {
 		t.Errorf("reported %v", err)
 	}
-	if bs := a.bulks(theirs); len(bs) != 1 || bs[0].Plan.ScheduleID != other.ID {
+	if bs := a.listBulks(theirs); len(bs) != 1 || bs[0].Plan.ScheduleID != other.ID {
 		t.Errorf("the other organization: %+v", bs)
 	}
 }
@@ -275,8 +277,8 @@ func TestEvaluator_AnOrganizationThatPanicsFailsAlone(t *testing.T) {
 // After a day an organization that cannot be evaluated is tried once an hour, and goes on when it can be.
 func TestEvaluator_AnOrganizationThatFailsForADayIsParked(t *testing.T) {
 	a := newFixture(t)
-	sch := a.schedule(nil, []string{"stop 0 8 * * *"}, 0)
-	a.until(at(1, 7, 59))
+	sch := a.newSchedule(nil, []string{"stop 0 8 * * *"}, 0)
+	a.runUntil(atTime(1, 7, 59))
 	n := 0
 	a.breakStore(broken{query: func(q table.Query) error {
 		if q.PK == scheduling.ScheduleKey(ours, "").PK {
@@ -286,13 +288,13 @@ func TestEvaluator_AnOrganizationThatFailsForADayIsParked(t *testing.T) {
 		return nil
 	}})
 	a.Clock.Advance(25 * time.Hour)
-	a.tries(a.Clock.Now().Add(5 * time.Hour))
+	a.countErrorsUntil(a.Clock.Now().Add(5 * time.Hour))
 	if n < 5 || n > 7 {
 		t.Errorf("it was tried %d times in five hours; want once an hour", n)
 	}
-	a.mend()
-	a.tries(a.Clock.Now().Add(time.Hour))
-	equal(t, "asked when it works again", a.asked(), []string{"stop 1 schedule:" + sch.Name + ":cron_0"})
+	a.mendStore()
+	a.countErrorsUntil(a.Clock.Now().Add(time.Hour))
+	checkEqual(t, "asked when it works again", a.requests(), []string{"stop 1 schedule:" + sch.Name + ":cron_0"})
 }
 
 // A dynamic group has no limit: an override on one of 25,000 resources takes three orders, and so does its end.
@@ -327,7 +329,7 @@ func TestEvaluator_AnOverrideOnALargeGroupIsSplit(t *testing.T) {
 		ID: on, GroupID: g.ID, Action: override.ForceOn, CreatedAt: now.Add(time.Second),
 		ExpiresAt: now.Add(5 * time.Minute),
 	}, apitest.Value(store.GroupTarget(a.In(ours), ours, g.ID))(t)))(t)
-	a.until(at(1, 7, 36)) // it ends, and the older one holds again
+	a.runUntil(atTime(1, 7, 36)) // it ends, and the older one holds again
 	a.eachOnce(apitest.Read[override.Override](a.Fixture, override.Key(ours, on)).RestoredBy, size)
 }
 
@@ -359,15 +361,16 @@ func (b *broken) Write(ctx context.Context, w table.Write) (table.Item, error) {
 	return b.Store.Write(ctx, w)
 }
 
-// What drifts is stored with the decision about it: an evaluator that dies in between tells nobody twice, and enforces nothing twice.
+// Drift is stored with the decision about it: if an evaluator dies in between, the drift is reported once and
+// enforced once.
 func TestEvaluator_DriftIsRecordedWithItsEnforcement(t *testing.T) {
 	a := newFixture(t)
-	sch := a.schedule(func(s *scheduling.Schedule) { s.Drift = scheduling.EnforceDrift }, hours, 0)
-	a.until(at(1, 19, 0))
-	a.status(cloud.Stopped, 0)
-	a.until(at(1, 21, 0))
-	a.status(cloud.Running, 0)
-	n, lost := len(a.bulks(ours)), 0
+	sch := a.newSchedule(func(s *scheduling.Schedule) { s.Drift = scheduling.EnforceDrift }, hours, 0)
+	a.runUntil(atTime(1, 19, 0))
+	a.setStatus(cloud.Stopped, 0)
+	a.runUntil(atTime(1, 21, 0))
+	a.setStatus(cloud.Running, 0)
+	n, lost := len(a.listBulks(ours)), 0
 	a.breakStore(broken{writes: func(w table.Write) error {
 		if w.Item.SK == "DRIFT" && strings.Contains(string(w.Item.Data), a.ids[ours][0]) && lost == 0 {
 			lost++
@@ -375,17 +378,17 @@ func TestEvaluator_DriftIsRecordedWithItsEnforcement(t *testing.T) {
 		}
 		return nil
 	}})
-	a.tries(at(1, 23, 59))
+	a.countErrorsUntil(atTime(1, 23, 59))
 	if lost != 1 {
 		t.Fatal("the write of what drifts was not lost")
 	}
 	told := 0
-	for _, e := range a.log(sch.ID) {
+	for _, e := range a.readLog(sch.ID) {
 		if e.Kind == evaluation.DriftFound {
 			told++
 		}
 	}
-	if stops := len(a.bulks(ours)) - n; told != 1 || stops < 2 || stops > 3 {
+	if stops := len(a.listBulks(ours)) - n; told != 1 || stops < 2 || stops > 3 {
 		t.Errorf("told %d times, stopped %d times in three hours; want it told once, and stopped once an hour", told,
 			stops)
 	}

@@ -1,5 +1,6 @@
-// Package evaluator is the worker that has schedules fire and overrides end, each minute: it looks who is due, and does what is due
-// there (shared/domain/evaluation). Two of them may run at once, and each may be killed at any moment.
+// Package evaluator is the worker that fires schedules and ends overrides, each minute. It reads which organizations
+// are due and evaluates them (shared/domain/evaluation). Two evaluators may run at once, and each may be killed at
+// any moment.
 package evaluator
 
 import (
@@ -23,37 +24,39 @@ import (
 )
 
 const (
-	atOnce  = 16               // organizations beside each other
-	stretch = 50 * time.Second // of one run, below the time-out of the function; the next minute goes on
+	organizationConcurrency = 16 // organizations evaluated at the same time
+	// below the time-out of the function; the next minute continues
+	maxRunTime = 50 * time.Second
 
-	parkAfter   = 24 * time.Hour // for which an organization has failed; what was due longer ago is done no more
-	parkedPause = time.Hour      // between two tries of an organization that is parked
+	parkAfter   = 24 * time.Hour // how long an organization may fail until it is parked; older due minutes are dropped
+	parkedPause = time.Hour      // pause between two tries of a parked organization
 )
 
-// Evaluated tells what a run did: how many organizations were due, how many of them it came to, and what it did there.
+// Evaluated summarizes a run: the number of organizations that were due and evaluated, and the work done in them.
 type Evaluated struct {
 	Due       int `json:"due"`
 	Evaluated int `json:"evaluated"`
-	Late      int `json:"lateMinutes"` // how long what was due first has waited
+	Late      int `json:"lateMinutes"` // how long the oldest due row has waited
 	evaluation.Done
 }
 
-// Handler evaluates what is due; EventBridge calls it every minute.
+// Handler evaluates the due organizations. EventBridge calls it every minute.
 func Handler(p *platform.Platform) workflow.Handler {
 	return func(ctx context.Context, _ json.RawMessage) (any, error) { return EvaluateDue(ctx, p) }
 }
 
-// EvaluateDue evaluates the organizations of which something is due now or was missed. What fails in one does not keep the others from
-// being evaluated; it is due again in the next minute.
+// EvaluateDue evaluates the organizations with due or missed rows. A failure in one organization does not affect the
+// others; that organization is due again in the next minute.
 func EvaluateDue(ctx context.Context, p *platform.Platform) (Evaluated, error) {
-	r := &round{Platform: p, store: evaluation.New(p), now: p.Clock.Now(), until: p.Clock.Now().Add(stretch)}
-	due, err := r.read(ctx)
+	r := &round{Platform: p, store: evaluation.New(p), now: p.Clock.Now(), until: p.Clock.Now().Add(maxRunTime)}
+	due, err := r.readDue(ctx)
 	r.errs = append(r.errs, err)
-	r.did.Due = len(due)
+	r.summary.Due = len(due)
 	orgs := slices.Collect(maps.Keys(due))
-	rand.Shuffle(len(orgs), func(i, j int) { orgs[i], orgs[j] = orgs[j], orgs[i] }) //nolint:gosec // no secret: two at once begin with others
+	// Two evaluators at once begin with different organizations.
+	rand.Shuffle(len(orgs), func(i, j int) { orgs[i], orgs[j] = orgs[j], orgs[i] }) //nolint:gosec // no secret
 	var g errgroup.Group
-	g.SetLimit(atOnce)
+	g.SetLimit(organizationConcurrency)
 	for _, org := range orgs {
 		g.Go(func() error {
 			if p.Clock.Now().Before(r.until) && ctx.Err() == nil {
@@ -62,12 +65,12 @@ func EvaluateDue(ctx context.Context, p *platform.Platform) (Evaluated, error) {
 			return nil
 		})
 	}
-	_ = g.Wait() // what failed is among errs
-	if d := r.did; d.Due > 0 {
+	_ = g.Wait() // errors are collected in errs
+	if d := r.summary; d.Due > 0 {
 		p.Log.InfoContext(ctx, "evaluated", "due", d.Due, "evaluated", d.Evaluated, "lateMinutes", d.Late, "fired",
 			d.Fired, "orders", d.Orders, "ended", d.Ended)
 	}
-	return r.did, errors.Join(r.errs...)
+	return r.summary, errors.Join(r.errs...)
 }
 
 // round is one run.
@@ -77,13 +80,13 @@ type round struct {
 	now   time.Time
 	until time.Time
 
-	mu   sync.Mutex
-	did  Evaluated
-	errs []error
+	mu      sync.Mutex
+	summary Evaluated
+	errs    []error
 }
 
-// read reads who is due, all shards side by side.
-func (r *round) read(ctx context.Context) (map[string][]scheduling.Due, error) {
+// readDue reads the due organizations and their rows from all shards at the same time.
+func (r *round) readDue(ctx context.Context) (map[string][]scheduling.Due, error) {
 	var g errgroup.Group
 	shards := make([]map[string][]scheduling.Due, scheduling.DueShards)
 	for i := range shards {
@@ -100,7 +103,8 @@ func (r *round) read(ctx context.Context) (map[string][]scheduling.Due, error) {
 	return out, err
 }
 
-// evaluate does what is due in one organization.
+// evaluate evaluates one organization and adds the result to the summary. An organization that has failed for longer
+// than parkAfter is postponed by parkedPause.
 func (r *round) evaluate(ctx context.Context, org string, rows []scheduling.Due) {
 	done, err := r.evaluateSafely(ctx, org, rows)
 	first := evaluation.FirstDue(rows)
@@ -114,15 +118,16 @@ func (r *round) evaluate(ctx context.Context, org string, rows []scheduling.Due)
 	if err != nil {
 		r.errs = append(r.errs, fmt.Errorf("evaluate %s: %w", org, err))
 	} else {
-		r.did.Evaluated++
+		r.summary.Evaluated++
 	}
-	r.did.Late = max(r.did.Late, int(r.now.Sub(first)/time.Minute))
-	r.did.Ended += done.Ended
-	r.did.Fired += done.Fired
-	r.did.Orders += done.Orders
+	r.summary.Late = max(r.summary.Late, int(r.now.Sub(first)/time.Minute))
+	r.summary.Ended += done.Ended
+	r.summary.Fired += done.Fired
+	r.summary.Orders += done.Orders
 }
 
-// evaluateSafely evaluates one organization. A panic in it is its error, so that it does not keep the others from being evaluated.
+// evaluateSafely evaluates one organization. It returns a panic as an error, so that the other organizations are
+// still evaluated.
 func (r *round) evaluateSafely(ctx context.Context, org string, rows []scheduling.Due) (done evaluation.Done,
 	err error) {
 	defer func() {

@@ -21,48 +21,48 @@ var hours = []string{"start 0 8 * * 1-5", "stop 0 19 * * 1-5"}
 
 func TestEvaluator_FiresEachCronInItsMinute(t *testing.T) {
 	a := newFixture(t)
-	sch := a.schedule(nil, hours, 0, 1, 2)
-	a.until(at(2, 8, 5))
+	sch := a.newSchedule(nil, hours, 0, 1, 2)
+	a.runUntil(atTime(2, 8, 5))
 	by := "schedule:" + sch.Name + ":cron_"
-	equal(t, "asked", a.asked(), []string{"start 3 " + by + "0", "stop 3 " + by + "1", "start 3 " + by + "0"})
-	b := a.bulks(ours)[1]
-	if b.Plan.Reason != "schedule" || b.Plan.ScheduleID != sch.ID || !b.CreatedAt.Equal(at(1, 19, 0)) {
+	checkEqual(t, "asked", a.requests(), []string{"start 3 " + by + "0", "stop 3 " + by + "1", "start 3 " + by + "0"})
+	b := a.listBulks(ours)[1]
+	if b.Plan.Reason != "schedule" || b.Plan.ScheduleID != sch.ID || !b.CreatedAt.Equal(atTime(1, 19, 0)) {
 		t.Errorf("%+v %+v", b, b.Plan)
 	}
-	equal(t, "targets", a.targets(ours, b), []string{"i-0", "i-1", "i-2"})
-	log := fired(a.log(sch.ID))
-	if len(log) != 3 || log[1].Acted != 3 || !log[1].At.Equal(at(1, 19, 0)) ||
-		!log[1].EvaluatedAt.Equal(at(1, 19, 0)) || log[1].BulkActionIDs[0] != b.ID {
+	checkEqual(t, "targets", a.targetsOf(ours, b), []string{"i-0", "i-1", "i-2"})
+	log := onlyFirings(a.readLog(sch.ID))
+	if len(log) != 3 || log[1].Acted != 3 || !log[1].At.Equal(atTime(1, 19, 0)) ||
+		!log[1].EvaluatedAt.Equal(atTime(1, 19, 0)) || log[1].BulkActionIDs[0] != b.ID {
 		t.Errorf("%+v", log)
 	}
-	if n := len(a.bulks(theirs)); n != 0 {
+	if n := len(a.listBulks(theirs)); n != 0 {
 		t.Errorf("the other organization has %d bulk actions", n)
 	}
 }
 
 func TestEvaluator_TwoOrganizationsAreApart(t *testing.T) {
 	a := newFixture(t)
-	a.schedule(nil, []string{"stop 0 8 * * *"}, 0)
+	a.newSchedule(nil, []string{"stop 0 8 * * *"}, 0)
 	other := a.scheduleOf(theirs, nil, []string{"stop 0 8 * * *"}, 1, 2)
-	a.until(at(1, 8, 0))
-	equal(t, "targets of ours", a.targets(ours, a.bulks(ours)[0]), []string{"i-0"})
-	equal(t, "targets of theirs", a.targets(theirs, a.bulks(theirs)[0]), []string{"i-1", "i-2"})
-	if len(a.bulks(ours)) != 1 || len(a.bulks(theirs)) != 1 || len(a.log(other.ID)) != 0 {
+	a.runUntil(atTime(1, 8, 0))
+	checkEqual(t, "targets of ours", a.targetsOf(ours, a.listBulks(ours)[0]), []string{"i-0"})
+	checkEqual(t, "targets of theirs", a.targetsOf(theirs, a.listBulks(theirs)[0]), []string{"i-1", "i-2"})
+	if len(a.listBulks(ours)) != 1 || len(a.listBulks(theirs)) != 1 || len(a.readLog(other.ID)) != 0 {
 		t.Error("they are mixed up")
 	}
 }
 
 func TestEvaluator_AGroupKeepsItsTiers(t *testing.T) {
 	a := newFixture(t)
-	sch := a.schedule(nil, []string{"stop 0 8 * * *"}, 5)
+	sch := a.newSchedule(nil, []string{"stop 0 8 * * *"}, 5)
 	g := apitest.Value(inventory.New(a.Platform).CreateGroup(a.In(ours), ours,
 		inventory.Group{ID: id.New("grp", monday), Name: "Shop", FailurePolicy: "abort", StepDelaySeconds: 9},
 		[]inventory.GroupPlacement{{ResourceID: a.ids[ours][0], Tier: 1, Order: 1},
 			{ResourceID: a.ids[ours][1], Tier: 2, Order: 3}}))(t)
 	a.Must(a.schedules.Attach(a.In(ours), ours,
 		scheduling.Attachment{ScheduleID: sch.ID, GroupID: g.ID, CreatedAt: monday}))
-	a.until(at(1, 8, 0))
-	bs := a.bulks(ours)
+	a.runUntil(atTime(1, 8, 0))
+	bs := a.listBulks(ours)
 	if len(bs) != 2 {
 		t.Fatalf("%d bulk actions; want that of the group and that of the resource", len(bs))
 	}
@@ -82,13 +82,13 @@ func TestEvaluator_AGroupKeepsItsTiers(t *testing.T) {
 
 func TestEvaluator_TellsWhomAFiringSkippedAndWhy(t *testing.T) {
 	a := newFixture(t)
-	sch := a.schedule(nil, []string{"stop 0 8 * * *"}, 0, 1, 2)
-	starts := a.schedule(nil, []string{"start 0 8 * * *"}, 2)
-	a.hold(override.ForceOn, 1, 24*time.Hour)
-	before := len(a.bulks(ours))
-	a.until(at(1, 8, 0))
-	log := a.log(sch.ID)
-	if len(log) != 1 || log[0].Acted != 1 || reasons(log[0]) != "contradiction 1, override 1" {
+	sch := a.newSchedule(nil, []string{"stop 0 8 * * *"}, 0, 1, 2)
+	starts := a.newSchedule(nil, []string{"start 0 8 * * *"}, 2)
+	a.holdInstance(override.ForceOn, 1, 24*time.Hour)
+	before := len(a.listBulks(ours))
+	a.runUntil(atTime(1, 8, 0))
+	log := a.readLog(sch.ID)
+	if len(log) != 1 || log[0].Acted != 1 || skipReasons(log[0]) != "contradiction 1, override 1" {
 		t.Fatalf("%+v", log)
 	}
 	for _, s := range log[0].Skipped {
@@ -96,35 +96,36 @@ func TestEvaluator_TellsWhomAFiringSkippedAndWhy(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	}
-	if len(a.bulks(ours))-before != 2 || a.log(starts.ID)[0].Acted != 1 {
-		t.Errorf("%v", a.asked())
+	if len(a.listBulks(ours))-before != 2 || a.readLog(starts.ID)[0].Acted != 1 {
+		t.Errorf("%v", a.requests())
 	}
 	a.Change(inventory.AccountKey(ours, inventorytest.Account), table.Set("permissionLevel", "read_only"))
-	n := len(a.bulks(ours))
-	a.until(at(2, 8, 0))
-	if log = a.log(sch.ID); reasons(log[1]) != "override 1, read_only_account 2" &&
-		reasons(log[1]) != "read_only_account 3" || len(a.bulks(ours)) != n {
-		t.Errorf("%+v %v", log[1], a.asked())
+	n := len(a.listBulks(ours))
+	a.runUntil(atTime(2, 8, 0))
+	if log = a.readLog(sch.ID); skipReasons(log[1]) != "override 1, read_only_account 2" &&
+		skipReasons(log[1]) != "read_only_account 3" || len(a.listBulks(ours)) != n {
+		t.Errorf("%+v %v", log[1], a.requests())
 	}
 }
 
-// What its organization has closed, or left out, cannot be acted on: a firing says so, and asks for nothing that could only fail.
+// Resources in a disconnected account or excluded by the organization cannot be acted on: a firing says so and orders
+// nothing for them.
 func TestEvaluator_ADisconnectedAccountIsSkippedWithItsReason(t *testing.T) {
 	a := newFixture(t)
-	sch := a.schedule(nil, hours, 0, 1)
+	sch := a.newSchedule(nil, hours, 0, 1)
 	account := inventory.AccountKey(ours, inventorytest.Account)
 	a.Change(account, table.Set("status", inventory.AccountDisconnected),
 		table.Set("error", "it is closed in the cloud"))
-	a.until(at(1, 20, 0))
-	equal(t, "asked of a disconnected account", a.asked(), nil)
-	log := fired(a.log(sch.ID))
-	if len(log) != 2 || reasons(log[1]) != "disconnected_account 2" ||
+	a.runUntil(atTime(1, 20, 0))
+	checkEqual(t, "asked of a disconnected account", a.requests(), nil)
+	log := onlyFirings(a.readLog(sch.ID))
+	if len(log) != 2 || skipReasons(log[1]) != "disconnected_account 2" ||
 		log[1].Skipped[0].Detail != "its cloud account is disconnected: it is closed in the cloud" {
 		t.Errorf("%+v", log)
 	}
 	a.Change(account, table.Set("status", inventory.AccountConnected), table.Remove("error"))
-	a.until(at(2, 8, 0))
-	equal(t, "asked when it is back", a.asked(), []string{"start 2 schedule:" + sch.Name + ":cron_0"})
+	a.runUntil(atTime(2, 8, 0))
+	checkEqual(t, "asked when it is back", a.requests(), []string{"start 2 schedule:" + sch.Name + ":cron_0"})
 }
 
 func TestEvaluator_ACalendarKeepsAScheduleFromActing(t *testing.T) {
@@ -133,38 +134,39 @@ func TestEvaluator_ACalendarKeepsAScheduleFromActing(t *testing.T) {
 		ID: id.New("cal", monday), Name: "Holidays", Effect: scheduling.StayStopped,
 		Entries: []scheduling.Entry{{From: "2026-03-02"}}, CreatedAt: monday, UpdatedAt: monday,
 	}))(t)
-	sch := a.schedule(func(s *scheduling.Schedule) { s.CalendarIDs = []string{c.ID} }, hours, 0)
-	a.until(at(1, 20, 0))
-	equal(t, "asked", a.asked(), []string{"stop 1 schedule:" + sch.Name + ":cron_1"})
-	if log := fired(a.log(sch.ID)); len(log) != 2 || reasons(log[0]) != "calendar 1" || log[1].Acted != 1 {
+	sch := a.newSchedule(func(s *scheduling.Schedule) { s.CalendarIDs = []string{c.ID} }, hours, 0)
+	a.runUntil(atTime(1, 20, 0))
+	checkEqual(t, "asked", a.requests(), []string{"stop 1 schedule:" + sch.Name + ":cron_1"})
+	if log := onlyFirings(a.readLog(sch.ID)); len(log) != 2 || skipReasons(log[0]) != "calendar 1" ||
+		log[1].Acted != 1 {
 		t.Errorf("%+v", log)
 	}
 }
 
 func TestEvaluator_WhatIsDisabledOrDetachedDoesNothing(t *testing.T) {
 	a := newFixture(t)
-	a.schedule(func(s *scheduling.Schedule) { s.Enabled = false }, []string{"stop 0 8 * * *"}, 0)
-	sch := a.schedule(nil, []string{"stop 0 8 * * *"}, 1)
+	a.newSchedule(func(s *scheduling.Schedule) { s.Enabled = false }, []string{"stop 0 8 * * *"}, 0)
+	sch := a.newSchedule(nil, []string{"stop 0 8 * * *"}, 1)
 	a.Must(a.schedules.Detach(a.In(ours), ours,
 		scheduling.Attachment{ScheduleID: sch.ID, ResourceID: a.ids[ours][1], CloudAccountID: inventorytest.Account}))
-	a.until(at(1, 8, 10))
-	equal(t, "asked", a.asked(), nil)
+	a.runUntil(atTime(1, 8, 10))
+	checkEqual(t, "asked", a.requests(), nil)
 }
 
 func TestEvaluator_AStopOnlyScheduleStopsAgainWhatSomebodyStarted(t *testing.T) {
 	a := newFixture(t)
-	sch := a.schedule(func(s *scheduling.Schedule) {
+	sch := a.newSchedule(func(s *scheduling.Schedule) {
 		s.Drift, s.GraceMinutes = scheduling.EnforceDrift, 0
 	}, []string{"stop 0 19 * * *"}, 0)
-	a.until(at(1, 19, 0))
-	a.status(cloud.Stopped, 0)
-	a.until(at(1, 21, 0))
-	a.status(cloud.Running, 0) // somebody starts it, which is their right until the next stop
-	a.until(at(2, 18, 59))
+	a.runUntil(atTime(1, 19, 0))
+	a.setStatus(cloud.Stopped, 0)
+	a.runUntil(atTime(1, 21, 0))
+	a.setStatus(cloud.Running, 0) // somebody starts it, which is their right until the next stop
+	a.runUntil(atTime(2, 18, 59))
 	by := "stop 1 schedule:" + sch.Name + ":cron_0"
-	equal(t, "before the next stop", a.asked(), []string{by})
-	a.until(at(2, 19, 0))
-	equal(t, "at the next stop", a.asked(), []string{by, by})
+	checkEqual(t, "before the next stop", a.requests(), []string{by})
+	a.runUntil(atTime(2, 19, 0))
+	checkEqual(t, "at the next stop", a.requests(), []string{by, by})
 }
 
 func TestEvaluator_AnOutageIsCaughtUpInOrderAndTheLastActionRuns(t *testing.T) {
@@ -184,22 +186,22 @@ func TestEvaluator_AnOutageIsCaughtUpInOrderAndTheLastActionRuns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := newFixture(t)
 			a.Clock.Advance(25 * time.Minute) // 07:55 in Berlin
-			a.schedule(nil, []string{"stop 0 * * * *", "start 30 * * * *"}, 0)
-			a.until(at(1, 8, 0))
-			first := len(a.bulks(ours))
+			a.newSchedule(nil, []string{"stop 0 * * * *", "start 30 * * * *"}, 0)
+			a.runUntil(atTime(1, 8, 0))
+			first := len(a.listBulks(ours))
 			logged := len(apitest.Rows[evaluation.Entry](a.Fixture, evaluation.FiringPK(ours)))
 			a.Clock.Advance(c.outage)
-			a.run()
+			a.runEvaluator()
 			var got []string
-			for _, b := range a.bulks(ours)[first:] {
+			for _, b := range a.listBulks(ours)[first:] {
 				got = append(got, string(b.Type)+" 1")
 			}
-			equal(t, "asked", got, c.want)
+			checkEqual(t, "asked", got, c.want)
 			if n := len(apitest.Rows[evaluation.Entry](a.Fixture, evaluation.FiringPK(ours))) - logged; n != c.logged {
 				t.Errorf("%d entries, want %d", n, c.logged)
 			}
-			a.run() // again: nothing
-			if n := len(a.bulks(ours)); n != first+len(c.want) {
+			a.runEvaluator() // again: nothing
+			if n := len(a.listBulks(ours)); n != first+len(c.want) {
 				t.Errorf("%d bulk actions after another run", n)
 			}
 		})
@@ -208,28 +210,28 @@ func TestEvaluator_AnOutageIsCaughtUpInOrderAndTheLastActionRuns(t *testing.T) {
 
 func TestEvaluator_AfterAnOutageOfMoreThanADayOnlyTheDayIsCaughtUp(t *testing.T) {
 	a := newFixture(t)
-	a.schedule(nil, []string{"stop 0 8 2 3 *"}, 0) // once, today
-	a.schedule(nil, []string{"stop 0 10 2 3 *"}, 1)
-	a.Clock.Advance(at(2, 9, 0).Sub(a.Clock.Now())) // the first is 25 h old, the second 23 h
-	a.run()
-	b := a.bulks(ours)
+	a.newSchedule(nil, []string{"stop 0 8 2 3 *"}, 0) // once, today
+	a.newSchedule(nil, []string{"stop 0 10 2 3 *"}, 1)
+	a.Clock.Advance(atTime(2, 9, 0).Sub(a.Clock.Now())) // the first is 25 h old, the second 23 h
+	a.runEvaluator()
+	b := a.listBulks(ours)
 	if len(b) != 1 {
-		t.Fatalf("%v", a.asked())
+		t.Fatalf("%v", a.requests())
 	}
-	equal(t, "targets", a.targets(ours, b[0]), []string{"i-1"})
+	checkEqual(t, "targets", a.targetsOf(ours, b[0]), []string{"i-1"})
 }
 
 func TestEvaluator_AScheduleThatWasMadeOrChangedInTheOutageHasNothingToCatchUp(t *testing.T) {
 	a := newFixture(t)
-	old := a.schedule(nil, []string{"stop 0 9 * * *"}, 0)
-	a.until(at(1, 7, 31))
+	old := a.newSchedule(nil, []string{"stop 0 9 * * *"}, 0)
+	a.runUntil(atTime(1, 7, 31))
 	a.Clock.Advance(2 * time.Hour) // 09:31
-	a.schedule(nil, []string{"stop 15 9 * * *"}, 1)
+	a.newSchedule(nil, []string{"stop 15 9 * * *"}, 1)
 	next := old
-	next.Crons, next.UpdatedAt = crons("start 20 9 * * *"), a.Clock.Now()
+	next.Crons, next.UpdatedAt = newCrons("start 20 9 * * *"), a.Clock.Now()
 	apitest.Value(a.schedules.UpdateSchedule(a.In(ours), ours, old, next))(t)
-	a.run()
-	equal(t, "asked", a.asked(), nil)
+	a.runEvaluator()
+	checkEqual(t, "asked", a.requests(), nil)
 }
 
 // On 29 March clocks in Berlin go from 02:00 to 03:00; on 25 October from 03:00 back to 02:00.
@@ -246,9 +248,9 @@ func TestEvaluator_OnDaysOnWhichClocksJumpEachCronFiresOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := newFixture(t)
 			a.Clock.Advance(c.from.Sub(a.Clock.Now()))
-			a.schedule(nil, []string{"stop 30 2 * * *"}, 0)
-			a.until(c.from.Add(6 * time.Hour))
-			b := a.bulks(ours)
+			a.newSchedule(nil, []string{"stop 30 2 * * *"}, 0)
+			a.runUntil(c.from.Add(6 * time.Hour))
+			b := a.listBulks(ours)
 			if len(b) != 1 || !b[0].CreatedAt.Equal(c.want) {
 				t.Errorf("%d, the first %v; want one at %v", len(b), b, c.want)
 			}
@@ -258,22 +260,22 @@ func TestEvaluator_OnDaysOnWhichClocksJumpEachCronFiresOnce(t *testing.T) {
 
 func TestEvaluator_AnOverrideEndsByItselfAndWhatSchedulesWantIsRestored(t *testing.T) {
 	a := newFixture(t)
-	a.schedule(nil, hours, 0, 1)
-	a.until(at(1, 18, 0))
-	a.hold(override.ForceOn, 0, 2*time.Hour) // until 20:00, beyond the stop at 19:00
-	a.hold(override.ForceOff, 1, 30*time.Minute)
-	a.hold(override.ForceOn, 5, time.Hour) // of no schedule
-	n := len(a.bulks(ours))
-	a.until(at(1, 20, 30))
-	got := a.asked()[n:]
+	a.newSchedule(nil, hours, 0, 1)
+	a.runUntil(atTime(1, 18, 0))
+	a.holdInstance(override.ForceOn, 0, 2*time.Hour) // until 20:00, beyond the stop at 19:00
+	a.holdInstance(override.ForceOff, 1, 30*time.Minute)
+	a.holdInstance(override.ForceOn, 5, time.Hour) // of no schedule
+	n := len(a.listBulks(ours))
+	a.runUntil(atTime(1, 20, 30))
+	got := a.requests()[n:]
 	if len(got) != 3 || got[0] != "start 1 override_expired:force_off" || got[2] != "stop 1 override_expired:force_on" {
 		t.Fatalf("%v", got)
 	}
-	b := a.bulks(ours)[n:]
-	equal(t, "restored in its window", a.targets(ours, b[0]), []string{"i-1"})
-	equal(t, "stopped by the schedule", a.targets(ours, b[1]), []string{"i-1"})
-	equal(t, "restored beyond it", a.targets(ours, b[2]), []string{"i-0"})
-	if !b[0].CreatedAt.Equal(at(1, 18, 30)) || !b[2].CreatedAt.Equal(at(1, 20, 0)) {
+	b := a.listBulks(ours)[n:]
+	checkEqual(t, "restored in its window", a.targetsOf(ours, b[0]), []string{"i-1"})
+	checkEqual(t, "stopped by the schedule", a.targetsOf(ours, b[1]), []string{"i-1"})
+	checkEqual(t, "restored beyond it", a.targetsOf(ours, b[2]), []string{"i-0"})
+	if !b[0].CreatedAt.Equal(atTime(1, 18, 30)) || !b[2].CreatedAt.Equal(atTime(1, 20, 0)) {
 		t.Errorf("restored at %v and %v", b[0].CreatedAt, b[2].CreatedAt)
 	}
 	if live := apitest.Value(override.ReadLive(a.In(ours), a.Table, ours))(t); len(live.Overrides) != 0 {
@@ -283,15 +285,15 @@ func TestEvaluator_AnOverrideEndsByItselfAndWhatSchedulesWantIsRestored(t *testi
 
 func TestEvaluator_DriftIsReportedOnceAndLeftAlone(t *testing.T) {
 	a := newFixture(t)
-	sch := a.schedule(nil, hours, 0, 1)
-	a.until(at(1, 19, 0))
-	a.status(cloud.Stopped, 0, 1)
-	a.until(at(1, 22, 0))
-	a.status(cloud.Running, 1) // by hand, outside of its window
-	n := len(a.bulks(ours))
-	a.until(at(2, 7, 59))
+	sch := a.newSchedule(nil, hours, 0, 1)
+	a.runUntil(atTime(1, 19, 0))
+	a.setStatus(cloud.Stopped, 0, 1)
+	a.runUntil(atTime(1, 22, 0))
+	a.setStatus(cloud.Running, 1) // by hand, outside of its window
+	n := len(a.listBulks(ours))
+	a.runUntil(atTime(2, 7, 59))
 	var found []evaluation.Entry
-	for _, e := range a.log(sch.ID) {
+	for _, e := range a.readLog(sch.ID) {
 		if e.Kind != evaluation.Fired {
 			found = append(found, e)
 		}
@@ -300,10 +302,10 @@ func TestEvaluator_DriftIsReportedOnceAndLeftAlone(t *testing.T) {
 		found[0].Skipped[0].ResourceUID != "i-1" || found[0].CronID != "cron_1" {
 		t.Errorf("%+v", found)
 	}
-	if len(a.bulks(ours)) != n {
-		t.Errorf("%v", a.asked()[n:])
+	if len(a.listBulks(ours)) != n {
+		t.Errorf("%v", a.requests()[n:])
 	}
-	if late := found[0].At.Sub(at(1, 22, 0)); late > time.Hour {
+	if late := found[0].At.Sub(atTime(1, 22, 0)); late > time.Hour {
 		t.Errorf("reported after %s", late)
 	}
 }
@@ -325,19 +327,19 @@ func TestEvaluator_AShortRunForTheProvidersMaintenanceIsNoDrift(t *testing.T) {
 				inventorytest.DiscoverIn(a.Fixture,
 					inventory.Partition{AccountID: inventorytest.Account, Region: "eu-west-1", Kind: c.kind}, ours,
 					cloud.Resource{UID: "i-6", Name: "orders", Status: cloud.Running, Type: c.kind})...)
-			sch := a.schedule(func(s *scheduling.Schedule) { s.Drift = scheduling.EnforceDrift }, hours, 6)
-			a.until(at(1, 19, 0))
-			a.status(cloud.Stopped, 6)
-			a.until(at(1, 22, 0))
-			n := len(a.bulks(ours))
-			a.status(cloud.Running, 6)
-			a.until(at(1, 22, 0).Add(c.runs))
-			a.status(cloud.Stopped, 6)
-			a.until(at(2, 7, 59))
-			told := slices.ContainsFunc(a.log(sch.ID), func(e evaluation.Entry) bool {
+			sch := a.newSchedule(func(s *scheduling.Schedule) { s.Drift = scheduling.EnforceDrift }, hours, 6)
+			a.runUntil(atTime(1, 19, 0))
+			a.setStatus(cloud.Stopped, 6)
+			a.runUntil(atTime(1, 22, 0))
+			n := len(a.listBulks(ours))
+			a.setStatus(cloud.Running, 6)
+			a.runUntil(atTime(1, 22, 0).Add(c.runs))
+			a.setStatus(cloud.Stopped, 6)
+			a.runUntil(atTime(2, 7, 59))
+			told := slices.ContainsFunc(a.readLog(sch.ID), func(e evaluation.Entry) bool {
 				return e.Kind == evaluation.DriftFound
 			})
-			if stopped := len(a.bulks(ours)) > n; told != c.drift || stopped != c.drift {
+			if stopped := len(a.listBulks(ours)) > n; told != c.drift || stopped != c.drift {
 				t.Errorf("told %t, stopped again %t; want %t", told, stopped, c.drift)
 			}
 		})
@@ -346,61 +348,61 @@ func TestEvaluator_AShortRunForTheProvidersMaintenanceIsNoDrift(t *testing.T) {
 
 func TestEvaluator_WhatWasAttachedSinceTheStopIsNoDrift(t *testing.T) {
 	a := newFixture(t)
-	a.Clock.Advance(at(1, 23, 0).Sub(a.Clock.Now()))
+	a.Clock.Advance(atTime(1, 23, 0).Sub(a.Clock.Now()))
 	// it runs, in the night
-	sch := a.schedule(func(s *scheduling.Schedule) { s.Drift = scheduling.EnforceDrift }, hours, 0)
-	a.until(at(2, 7, 59))
-	if log := a.log(sch.ID); len(log) != 0 || len(a.bulks(ours)) != 0 {
-		t.Errorf("%+v %v", log, a.asked())
+	sch := a.newSchedule(func(s *scheduling.Schedule) { s.Drift = scheduling.EnforceDrift }, hours, 0)
+	a.runUntil(atTime(2, 7, 59))
+	if log := a.readLog(sch.ID); len(log) != 0 || len(a.listBulks(ours)) != 0 {
+		t.Errorf("%+v %v", log, a.requests())
 	}
 }
 
 func TestEvaluator_DriftIsEnforcedAfterItsGrace(t *testing.T) {
 	a := newFixture(t)
-	sch := a.schedule(func(s *scheduling.Schedule) {
+	sch := a.newSchedule(func(s *scheduling.Schedule) {
 		s.Drift, s.GraceMinutes = scheduling.EnforceDrift, 45
 	}, hours, 0, 1, 2)
-	a.until(at(1, 19, 0))
-	a.status(cloud.Stopped, 0, 1, 2)
-	a.until(at(1, 22, 0))
-	a.status(cloud.Running, 1, 2) // as a provider does after seven days, or somebody by hand
-	a.hold(override.ForceOn, 2, 10*time.Hour)
-	n := len(a.bulks(ours))
-	a.until(at(2, 0, 30))
-	bs := a.bulks(ours)[n:]
+	a.runUntil(atTime(1, 19, 0))
+	a.setStatus(cloud.Stopped, 0, 1, 2)
+	a.runUntil(atTime(1, 22, 0))
+	a.setStatus(cloud.Running, 1, 2) // as a provider does after seven days, or somebody by hand
+	a.holdInstance(override.ForceOn, 2, 10*time.Hour)
+	n := len(a.listBulks(ours))
+	a.runUntil(atTime(2, 0, 30))
+	bs := a.listBulks(ours)[n:]
 	if len(bs) == 0 || bs[0].Type != cloud.Stop || bs[0].Plan.ChangedBy != "schedule:"+sch.Name+":cron_1" ||
 		bs[0].Plan.ScheduleID != sch.ID {
-		t.Fatalf("%v", a.asked()[n:])
+		t.Fatalf("%v", a.requests()[n:])
 	}
-	equal(t, "targets", a.targets(ours, bs[0]), []string{"i-1"})
-	found := a.log(sch.ID)
+	checkEqual(t, "targets", a.targetsOf(ours, bs[0]), []string{"i-1"})
+	found := a.readLog(sch.ID)
 	told := slices.IndexFunc(found, func(e evaluation.Entry) bool { return e.Kind == evaluation.DriftFound })
 	done := slices.IndexFunc(found, func(e evaluation.Entry) bool { return e.Kind == evaluation.DriftEnded })
 	if told < 0 || done < 0 || found[done].At.Sub(found[told].At) != 45*time.Minute {
 		t.Fatalf("%+v", found)
 	}
-	a.status(cloud.Stopped, 1)
-	m := len(a.bulks(ours))
-	a.until(at(2, 7, 59))
-	if len(a.bulks(ours)) != m {
-		t.Errorf("%v", a.asked()[m:])
+	a.setStatus(cloud.Stopped, 1)
+	m := len(a.listBulks(ours))
+	a.runUntil(atTime(2, 7, 59))
+	if len(a.listBulks(ours)) != m {
+		t.Errorf("%v", a.requests()[m:])
 	}
 }
 
 func TestEvaluator_AnOrganizationThatHasEndedIsNotEvaluated(t *testing.T) {
 	a := newFixture(t)
-	a.schedule(nil, []string{"stop 0 8 * * *"}, 0)
+	a.newSchedule(nil, []string{"stop 0 8 * * *"}, 0)
 	a.Put(identity.AccessKey(ours), identity.Access{Ended: true})
-	a.until(at(1, 8, 5))
-	if n := a.due(); len(a.bulks(ours)) != 0 || n != 0 {
-		t.Errorf("%d bulk actions, %d rows are due", len(a.bulks(ours)), n)
+	a.runUntil(atTime(1, 8, 5))
+	if n := a.countDue(); len(a.listBulks(ours)) != 0 || n != 0 {
+		t.Errorf("%d bulk actions, %d rows are due", len(a.listBulks(ours)), n)
 	}
 }
 
 func TestEvaluator_RoundTripsWhereNothingIsDue(t *testing.T) {
 	a := newFixture(t)
-	a.schedule(nil, []string{"stop 0 19 * * *"}, 0)
-	a.until(at(1, 7, 40))
+	a.newSchedule(nil, []string{"stop 0 19 * * *"}, 0)
+	a.runUntil(atTime(1, 7, 40))
 	u := a.Meter(func(ctx ctx) { apitest.Value(EvaluateDue(ctx, a.Platform))(t) })
 	if u.RoundTrips != scheduling.DueShards || u.ReadUnits > float64(scheduling.DueShards)/2 || u.WriteUnits != 0 {
 		t.Errorf("%+v", u)

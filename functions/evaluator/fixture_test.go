@@ -50,7 +50,7 @@ func newFixture(t testing.TB) *fixture {
 }
 
 // cron is a line of a schedule: "stop 0 19 * * *".
-func crons(lines ...string) []scheduling.CronLine {
+func newCrons(lines ...string) []scheduling.CronLine {
 	out := make([]scheduling.CronLine, len(lines))
 	for i, l := range lines {
 		verb, expression, _ := strings.Cut(l, " ")
@@ -59,8 +59,8 @@ func crons(lines ...string) []scheduling.CronLine {
 	return out
 }
 
-// schedule makes one of our organization in Berlin, and attaches instances to it.
-func (a *fixture) schedule(change func(*scheduling.Schedule), lines []string, instances ...int) scheduling.Schedule {
+// newSchedule makes one of our organization in Berlin, and attaches instances to it.
+func (a *fixture) newSchedule(change func(*scheduling.Schedule), lines []string, instances ...int) scheduling.Schedule {
 	a.Helper()
 	return a.scheduleOf(ours, change, lines, instances...)
 }
@@ -70,7 +70,7 @@ func (a *fixture) scheduleOf(org string, change func(*scheduling.Schedule), line
 	a.Helper()
 	now := a.Clock.Now()
 	sch := scheduling.Schedule{
-		ID: id.New("sch", now), Timezone: "Europe/Berlin", Crons: crons(lines...), Enabled: true,
+		ID: id.New("sch", now), Timezone: "Europe/Berlin", Crons: newCrons(lines...), Enabled: true,
 		Drift: scheduling.ReportDrift, CreatedAt: now, UpdatedAt: now,
 	}
 	sch.Name = "Hours " + sch.ID[20:]
@@ -86,24 +86,24 @@ func (a *fixture) scheduleOf(org string, change func(*scheduling.Schedule), line
 	return sch
 }
 
-// run evaluates once.
-func (a *fixture) run() {
+// runEvaluator evaluates once.
+func (a *fixture) runEvaluator() {
 	a.Helper()
 	_, err := EvaluateDue(context.Background(), a.Platform)
 	a.Must(err)
 }
 
-// until evaluates each minute until the time, that minute included.
-func (a *fixture) until(end time.Time) {
+// runUntil evaluates each minute until the time, that minute included.
+func (a *fixture) runUntil(end time.Time) {
 	a.Helper()
 	for a.Clock.Now().Before(end) {
 		a.Clock.Advance(time.Minute)
-		a.run()
+		a.runEvaluator()
 	}
 }
 
-// at is a time of the fixture's Monday, or of a later day, in Berlin.
-func at(day int, hour, minute int) time.Time {
+// atTime is a time of the fixture's Monday, or of a later day, in Berlin.
+func atTime(day int, hour, minute int) time.Time {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
 		panic(err)
@@ -111,23 +111,24 @@ func at(day int, hour, minute int) time.Time {
 	return time.Date(2026, time.March, 1+day, hour, minute, 0, 0, berlin).UTC()
 }
 
-// asked are what the bulk actions of our organization ask: "stop 3 schedule:Nights:cron_0", oldest first.
-func (a *fixture) asked() []string {
+// requests returns the requests of our organization's bulk actions, oldest first, such as "stop 3
+// schedule:Nights:cron_0".
+func (a *fixture) requests() []string {
 	a.Helper()
 	var out []string
-	for _, b := range a.bulks(ours) {
+	for _, b := range a.listBulks(ours) {
 		out = append(out, fmt.Sprintf("%s %d %s", b.Type, b.Total, b.Plan.ChangedBy))
 	}
 	return out
 }
 
-func (a *fixture) bulks(org string) []execution.Bulk {
+func (a *fixture) listBulks(org string) []execution.Bulk {
 	a.Helper()
 	return apitest.Rows[execution.Bulk](a.Fixture, execution.BulkPK(org))
 }
 
-// targets returns the native ids of what a bulk action acts on.
-func (a *fixture) targets(org string, b execution.Bulk) []string {
+// targetsOf returns the native IDs of the resources of a bulk action.
+func (a *fixture) targetsOf(org string, b execution.Bulk) []string {
 	a.Helper()
 	members := apitest.Value(execution.BulkTargets(a.In(org), a.Table, inventory.New(a.Platform), org, b))(a)
 	out := make([]string, len(members))
@@ -138,8 +139,8 @@ func (a *fixture) targets(org string, b execution.Bulk) []string {
 	return out
 }
 
-// log returns the log of a schedule of ours, oldest first.
-func (a *fixture) log(scheduleID string) []evaluation.Entry {
+// readLog returns the log of a schedule of ours, oldest first.
+func (a *fixture) readLog(scheduleID string) []evaluation.Entry {
 	a.Helper()
 	var out []evaluation.Entry
 	for _, e := range apitest.Rows[evaluation.Entry](a.Fixture, evaluation.FiringPK(ours)) {
@@ -150,13 +151,13 @@ func (a *fixture) log(scheduleID string) []evaluation.Entry {
 	return out
 }
 
-// fired are the entries of firings alone.
-func fired(log []evaluation.Entry) []evaluation.Entry {
+// onlyFirings are the entries of firings alone.
+func onlyFirings(log []evaluation.Entry) []evaluation.Entry {
 	return slices.DeleteFunc(log, func(e evaluation.Entry) bool { return e.Kind != evaluation.Fired })
 }
 
-// status has the index tell another status of instances of ours.
-func (a *fixture) status(s cloud.Status, instances ...int) {
+// setStatus has the index tell another status of instances of ours.
+func (a *fixture) setStatus(s cloud.Status, instances ...int) {
 	a.Helper()
 	for _, n := range instances {
 		w := apitest.Value(inventory.NoteStatuses(ours, a.Clock.Now(),
@@ -165,8 +166,8 @@ func (a *fixture) status(s cloud.Status, instances ...int) {
 	}
 }
 
-// hold has an override hold an instance of ours.
-func (a *fixture) hold(action override.Action, instance int, d time.Duration) {
+// holdInstance has an override hold an instance of ours.
+func (a *fixture) holdInstance(action override.Action, instance int, d time.Duration) {
 	a.Helper()
 	now, store := a.Clock.Now(), evaluation.New(a.Platform)
 	t := apitest.Value(store.ResourceTarget(a.In(ours), ours, a.ids[ours][instance]))(a)
@@ -176,15 +177,15 @@ func (a *fixture) hold(action override.Action, instance int, d time.Duration) {
 	}, t))(a)
 }
 
-func equal[T comparable](t testing.TB, what string, got, want []T) {
+func checkEqual[T comparable](t testing.TB, what string, got, want []T) {
 	t.Helper()
 	if !slices.Equal(got, want) {
 		t.Errorf("%s:\n got %v\nwant %v", what, got, want)
 	}
 }
 
-// rows returns how many rows of what is due there are.
-func (a *fixture) due() int {
+// countDue returns the number of due rows.
+func (a *fixture) countDue() int {
 	a.Helper()
 	n := 0
 	for i := range scheduling.DueShards {
@@ -193,8 +194,8 @@ func (a *fixture) due() int {
 	return n
 }
 
-// reasons returns how many resources an entry has skipped, by reason.
-func reasons(e evaluation.Entry) string {
+// skipReasons returns how many resources an entry has skipped, by reason.
+func skipReasons(e evaluation.Entry) string {
 	var out []string
 	for _, k := range slices.Sorted(maps.Keys(e.Skips)) {
 		out = append(out, fmt.Sprint(k, " ", e.Skips[k]))

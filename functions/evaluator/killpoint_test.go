@@ -19,14 +19,14 @@ import (
 	"lamplighter.dev/shared/testkit/killpoint"
 )
 
-// moment is what is done at a time, before the evaluator runs; done again after a kill, it may answer fault.Conflict.
+// moment is an act at a time, before the evaluator runs. Repeated after a kill, it may return fault.Conflict.
 type moment struct {
 	at time.Time
 	do func(ctx context.Context, p *platform.Platform) error
 }
 
-// live has what happens at moments happen, from the next one on. Each process begins a minute after the one before was killed.
-func (a *fixture) live(t *testing.T, lives *killpoint.Lives, moments []moment) {
+// runMoments runs the moments from the next one on. Each process begins a minute after the one before was killed.
+func (a *fixture) runMoments(t *testing.T, lives *killpoint.Lives, moments []moment) {
 	t.Helper()
 	next, lived := 0, 0
 	lives.Run(t, a.In(ours), func(ctx context.Context, p *killpoint.Process) error {
@@ -52,15 +52,16 @@ func (a *fixture) live(t *testing.T, lives *killpoint.Lives, moments []moment) {
 
 func nothing(context.Context, *platform.Platform) error { return nil }
 
-// decided returns what the evaluator has decided and queued, without ids and with the minutes of firings alone.
+// decided returns the evaluator's decisions and queued bulk actions, without IDs and with only the minutes of
+// firings.
 func (a *fixture) decided() string {
 	a.Helper()
 	var lines []string
-	bulks := a.bulks(ours)
+	bulks := a.listBulks(ours)
 	for _, b := range bulks {
-		lines = append(lines, fmt.Sprintf("%s %v for %s", b.Type, a.targets(ours, b), b.Plan.ChangedBy))
+		lines = append(lines, fmt.Sprintf("%s %v for %s", b.Type, a.targetsOf(ours, b), b.Plan.ChangedBy))
 	}
-	for _, e := range fired(apitest.Rows[evaluation.Entry](a.Fixture, evaluation.FiringPK(ours))) {
+	for _, e := range onlyFirings(apitest.Rows[evaluation.Entry](a.Fixture, evaluation.FiringPK(ours))) {
 		lines = append(lines,
 			fmt.Sprintf("%s %s at %s: %d acted, %v skipped", e.Kind, e.CronID, e.At.Format(time.RFC3339), e.Acted,
 				e.Skips))
@@ -74,7 +75,7 @@ func (a *fixture) decided() string {
 	pending := apitest.Value(killpoint.Pending(a.In(ours), a.Table))(a)
 	slices.Sort(lines)
 	return fmt.Sprintf("%s\n%d of %d bulk actions pending, due again: %v", strings.Join(lines, "\n"), len(pending),
-		len(bulks), a.due() > 0)
+		len(bulks), a.countDue() > 0)
 }
 
 // A schedule is made, attached, and fires three times; its hints are its own.
@@ -85,7 +86,7 @@ func TestKilledAtAnyStep_FiringsLoseNothing(t *testing.T) {
 		a.Workflow = apitest.Idle{}
 		now := a.Clock.Now()
 		sch := scheduling.Schedule{
-			ID: id.New("sch", now), Name: "Hours", Timezone: "Europe/Berlin", Crons: crons(hours...), Enabled: true,
+			ID: id.New("sch", now), Name: "Hours", Timezone: "Europe/Berlin", Crons: newCrons(hours...), Enabled: true,
 			Drift:     scheduling.ReportDrift,
 			CreatedAt: now, UpdatedAt: now,
 		}
@@ -101,54 +102,55 @@ func TestKilledAtAnyStep_FiringsLoseNothing(t *testing.T) {
 				})
 			}})
 		}
-		for _, end := range []time.Time{at(1, 8, 0), at(1, 8, 10), at(1, 19, 0), at(2, 8, 0), at(2, 8, 10)} {
+		for _, end := range []time.Time{atTime(1, 8, 0), atTime(1, 8, 10), atTime(1, 19, 0), atTime(2, 8, 0),
+			atTime(2, 8, 10)} {
 			moments = append(moments, moment{end, nothing})
 		}
-		a.live(t, lives, moments)
+		a.runMoments(t, lives, moments)
 		return a.decided()
 	})
 }
 
-// An override begins on a resource and ends by itself, another one is ended by hand, and a third one is that of a wake link.
+// One override begins on a resource and ends by itself, another is ended by hand, and a third belongs to a wake link.
 func TestKilledAtAnyStep_OverridesLoseNothing(t *testing.T) {
 	killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
 		t.Helper()
 		a := newFixture(t)
 		a.Workflow = apitest.Idle{}
-		a.schedule(func(s *scheduling.Schedule) { s.Name = "Hours" }, hours, 0, 1, 2)
-		now := at(1, 9, 0)
+		a.newSchedule(func(s *scheduling.Schedule) { s.Name = "Hours" }, hours, 0, 1, 2)
+		now := atTime(1, 9, 0)
 		begin := func(o *override.Override) moment {
 			return moment{now, func(ctx context.Context, p *platform.Platform) error {
 				return a.beginOverride(ctx, p, o, now)
 			}}
 		}
 		off := &override.Override{Action: override.ForceOff, ResourceID: a.ids[ours][0], ResourceUID: "i-0",
-			ExpiresAt: at(1, 12, 0)}
+			ExpiresAt: atTime(1, 12, 0)}
 		byHand := &override.Override{Action: override.ForceOff, ResourceID: a.ids[ours][1], ResourceUID: "i-1",
-			ExpiresAt: at(2, 12, 0)}
+			ExpiresAt: atTime(2, 12, 0)}
 		woken := &override.Override{Action: override.ForceOn, ResourceID: a.ids[ours][2], ResourceUID: "i-2",
-			ExpiresAt: at(1, 21, 0), WakeLinkID: "wake_1"}
-		a.live(t, lives, []moment{
-			{at(1, 8, 0), nothing},
+			ExpiresAt: atTime(1, 21, 0), WakeLinkID: "wake_1"}
+		a.runMoments(t, lives, []moment{
+			{atTime(1, 8, 0), nothing},
 			begin(off),
 			begin(byHand),
 			begin(woken),
-			{at(1, 10, 0), func(ctx context.Context, p *platform.Platform) error {
+			{atTime(1, 10, 0), func(ctx context.Context, p *platform.Platform) error {
 				_, err := evaluation.New(p).EndOverride(ctx, ours, byHand.ID, "ada@example.com")
 				return err
 			}},
-			{at(1, 12, 0), nothing},
-			{at(1, 12, 5), nothing},
-			{at(1, 19, 0), nothing},
-			{at(1, 19, 5), nothing},
-			{at(1, 21, 0), nothing},
-			{at(1, 21, 5), nothing},
+			{atTime(1, 12, 0), nothing},
+			{atTime(1, 12, 5), nothing},
+			{atTime(1, 19, 0), nothing},
+			{atTime(1, 19, 5), nothing},
+			{atTime(1, 21, 0), nothing},
+			{atTime(1, 21, 5), nothing},
 		})
 		return a.decided()
 	})
 }
 
-// beginOverride begins an override, of which each try has the same id.
+// beginOverride begins an override. Each try uses the same ID.
 func (a *fixture) beginOverride(ctx context.Context, p *platform.Platform, o *override.Override, at time.Time) error {
 	store := evaluation.New(p)
 	t, err := store.ResourceTarget(ctx, ours, o.ResourceID)
@@ -162,20 +164,20 @@ func (a *fixture) beginOverride(ctx context.Context, p *platform.Platform, o *ov
 	return err
 }
 
-// The last restore of an event ends a hold, and the evaluator stops what was to be stopped during it.
+// The last restore of an event ends a hold, and the evaluator makes the stops that the event has delayed.
 func TestKilledAtAnyStep_EndsOfEventsLoseNothing(t *testing.T) {
 	killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
 		t.Helper()
 		a := newFixture(t)
 		a.Workflow = apitest.Idle{}
-		a.schedule(func(s *scheduling.Schedule) { s.Name = "Hours" }, hours, 0, 1)
-		a.until(at(1, 8, 0))
-		a.holdForEvent(at(1, 23, 0), 0)
-		a.Clock.Advance(at(1, 19, 5).Sub(a.Clock.Now()))
-		a.run()
-		a.Clock.Advance(at(1, 23, 0).Sub(a.Clock.Now()))
+		a.newSchedule(func(s *scheduling.Schedule) { s.Name = "Hours" }, hours, 0, 1)
+		a.runUntil(atTime(1, 8, 0))
+		a.holdForEvent(atTime(1, 23, 0), 0)
+		a.Clock.Advance(atTime(1, 19, 5).Sub(a.Clock.Now()))
+		a.runEvaluator()
+		a.Clock.Advance(atTime(1, 23, 0).Sub(a.Clock.Now()))
 		a.endEvent(0)
-		a.live(t, lives, []moment{{at(1, 23, 1), nothing}, {at(1, 23, 5), nothing}})
+		a.runMoments(t, lives, []moment{{atTime(1, 23, 1), nothing}, {atTime(1, 23, 5), nothing}})
 		return a.decided()
 	})
 }

@@ -11,8 +11,8 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// An override holds from the moment at which it is made, also against a firing of the same minute, and against firings that an outage
-// has delayed.
+// An override holds from the moment it is created, also against a firing of the same minute and against firings
+// delayed by an outage.
 func TestEvaluator_AnOverrideBeatsAFiringThatIsEvaluatedAfterIt(t *testing.T) {
 	for name, c := range map[string]struct {
 		action  override.Action
@@ -30,37 +30,38 @@ func TestEvaluator_AnOverrideBeatsAFiringThatIsEvaluatedAfterIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newFixture(t)
-			sch := a.schedule(nil, []string{"stop 0 19 * * *"}, 0)
-			a.until(at(1, 18, 59))
+			sch := a.newSchedule(nil, []string{"stop 0 19 * * *"}, 0)
+			a.runUntil(atTime(1, 18, 59))
 			a.Clock.Advance(time.Minute + c.created)
-			a.hold(c.action, 0, 24*time.Hour)
+			a.holdInstance(c.action, 0, 24*time.Hour)
 			a.Clock.Advance(c.late)
-			a.run()
-			equal(t, "asked", a.asked(), []string{c.want})
-			if log := a.log(sch.ID); len(log) != 1 || reasons(log[0]) != "override 1" {
+			a.runEvaluator()
+			checkEqual(t, "asked", a.requests(), []string{c.want})
+			if log := a.readLog(sch.ID); len(log) != 1 || skipReasons(log[0]) != "override 1" {
 				t.Errorf("%+v", log)
 			}
 		})
 	}
 }
 
-// An override that is over when a firing is evaluated keeps nobody from anything: its end has restored what was wanted before that firing.
+// An override that is over when a firing is evaluated has no effect: its end has restored the state that schedules
+// wanted before that firing.
 func TestEvaluator_AnOverrideThatHasEndedDoesNotBeatADelayedFiring(t *testing.T) {
 	a := newFixture(t)
-	a.schedule(nil, []string{"start 0 8 * * *", "stop 0 19 * * *"}, 0)
-	a.until(at(1, 18, 59))
-	a.hold(override.ForceOn, 0, 30*time.Minute) // until 19:29
-	n := len(a.bulks(ours))
+	a.newSchedule(nil, []string{"start 0 8 * * *", "stop 0 19 * * *"}, 0)
+	a.runUntil(atTime(1, 18, 59))
+	a.holdInstance(override.ForceOn, 0, 30*time.Minute) // until 19:29
+	n := len(a.listBulks(ours))
 	a.Clock.Advance(2 * time.Hour)
-	a.run()
-	last := a.bulks(ours)[n:]
+	a.runEvaluator()
+	last := a.listBulks(ours)[n:]
 	if len(last) == 0 || slices.ContainsFunc(last, func(b executionBulk) bool { return b.Type != "stop" }) {
-		t.Errorf("%v; want it stopped", a.asked())
+		t.Errorf("%v; want it stopped", a.requests())
 	}
 }
 
-// A freeze that has begun keeps a delayed firing from acting, and so does one that is over and held at the firing's own minute: what a
-// calendar kept from acting is not made up for.
+// A freeze that has begun keeps a delayed firing from acting. So does one that is over and covered the firing's own
+// minute: a firing that a calendar has suppressed is not caught up.
 func TestEvaluator_ACalendarKeepsADelayedFiringFromActing(t *testing.T) {
 	for name, c := range map[string]struct {
 		from, to string
@@ -76,17 +77,17 @@ func TestEvaluator_ACalendarKeepsADelayedFiringFromActing(t *testing.T) {
 				ID: id.New("cal", monday), Name: "Freeze", Effect: scheduling.NoAction, Timezone: "Europe/Berlin",
 				Entries: []scheduling.Entry{{From: c.from, To: c.to}}, CreatedAt: monday, UpdatedAt: monday,
 			}))(t)
-			a.schedule(func(s *scheduling.Schedule) {
+			a.newSchedule(func(s *scheduling.Schedule) {
 				s.CalendarIDs = []string{cal.ID}
 			}, []string{"stop 0 19 * * *"}, 0)
-			a.until(at(1, 18, 59))
+			a.runUntil(atTime(1, 18, 59))
 			a.Clock.Advance(time.Hour + time.Minute)
-			a.run()
+			a.runEvaluator()
 			var got []string
-			for _, b := range a.bulks(ours) {
+			for _, b := range a.listBulks(ours) {
 				got = append(got, string(b.Type))
 			}
-			equal(t, "asked", got, c.want)
+			checkEqual(t, "asked", got, c.want)
 		})
 	}
 }
@@ -101,21 +102,21 @@ func TestEvaluator_AScheduleMadeInAnEvaluatedMinuteLosesNoFiring(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newFixture(t)
-			old := a.schedule(nil, []string{"stop 5 8 * * *"}, 0)
-			a.until(at(1, 8, 5))
+			old := a.newSchedule(nil, []string{"stop 5 8 * * *"}, 0)
+			a.runUntil(atTime(1, 8, 5))
 			a.Clock.Advance(20 * time.Second)
-			sch := a.schedule(nil, []string{"stop 5 8 * * *", "start 7 8 * * *"}, 1)
+			sch := a.newSchedule(nil, []string{"stop 5 8 * * *", "start 7 8 * * *"}, 1)
 			a.Clock.Advance(c.late)
-			a.run()
-			equal(t, "asked", a.asked(),
+			a.runEvaluator()
+			checkEqual(t, "asked", a.requests(),
 				[]string{"stop 1 schedule:" + old.Name + ":cron_0", "stop 1 schedule:" + sch.Name + ":cron_0"})
-			a.Clock.Advance(at(1, 8, 7).Sub(a.Clock.Now()))
-			a.run()
-			if log := fired(a.log(sch.ID)); len(log) != 2 || !log[0].At.Equal(at(1, 8, 5)) ||
-				!log[1].At.Equal(at(1, 8, 7)) {
+			a.Clock.Advance(atTime(1, 8, 7).Sub(a.Clock.Now()))
+			a.runEvaluator()
+			if log := onlyFirings(a.readLog(sch.ID)); len(log) != 2 || !log[0].At.Equal(atTime(1, 8, 5)) ||
+				!log[1].At.Equal(atTime(1, 8, 7)) {
 				t.Errorf("%+v", log)
 			}
-			if log := fired(a.log(old.ID)); len(log) != 1 {
+			if log := onlyFirings(a.readLog(old.ID)); len(log) != 1 {
 				t.Errorf("the other schedule fired again: %+v", log)
 			}
 		})
@@ -124,20 +125,20 @@ func TestEvaluator_AScheduleMadeInAnEvaluatedMinuteLosesNoFiring(t *testing.T) {
 
 func TestEvaluator_AScheduleChangedInTheMinuteInWhichItFiredDoesNotFireAgain(t *testing.T) {
 	a := newFixture(t)
-	sch := a.schedule(nil, []string{"stop 5 8 * * *"}, 0)
-	a.until(at(1, 8, 5))
+	sch := a.newSchedule(nil, []string{"stop 5 8 * * *"}, 0)
+	a.runUntil(atTime(1, 8, 5))
 	a.Clock.Advance(20 * time.Second)
 	next := sch
 	next.Description, next.UpdatedAt = "Nights", a.Clock.Now()
 	apitest.Value(a.schedules.UpdateSchedule(a.In(ours), ours, sch, next))(t)
 	for range 3 {
 		a.Clock.Advance(15 * time.Second)
-		a.run()
+		a.runEvaluator()
 	}
-	equal(t, "asked", a.asked(), []string{"stop 1 schedule:" + sch.Name + ":cron_0"})
-	a.Clock.Advance(at(2, 8, 5).Sub(a.Clock.Now()))
-	a.run()
-	if n := len(a.bulks(ours)); n != 2 {
+	checkEqual(t, "asked", a.requests(), []string{"stop 1 schedule:" + sch.Name + ":cron_0"})
+	a.Clock.Advance(atTime(2, 8, 5).Sub(a.Clock.Now()))
+	a.runEvaluator()
+	if n := len(a.listBulks(ours)); n != 2 {
 		t.Errorf("%d orders after the next day's firing", n)
 	}
 }
@@ -145,15 +146,15 @@ func TestEvaluator_AScheduleChangedInTheMinuteInWhichItFiredDoesNotFireAgain(t *
 // Every schedule keeps a hint of its next firing, however often a minute is evaluated.
 func TestEvaluator_AHintIsRemovedOnlyWhenTheNextOneIsThere(t *testing.T) {
 	a := newFixture(t)
-	old := a.schedule(nil, []string{"stop 4 8 * * *"}, 1)
-	a.until(at(1, 8, 4))
+	old := a.newSchedule(nil, []string{"stop 4 8 * * *"}, 1)
+	a.runUntil(atTime(1, 8, 4))
 	a.Clock.Advance(20 * time.Second)
-	sch := a.schedule(nil, []string{"stop 4,5 8 * * *"}, 0)
-	a.run()
+	sch := a.newSchedule(nil, []string{"stop 4,5 8 * * *"}, 0)
+	a.runEvaluator()
 	a.Clock.Advance(time.Minute)
-	a.run()
+	a.runEvaluator()
 	by := "stop 1 schedule:" + sch.Name + ":cron_0"
-	equal(t, "asked", a.asked(), []string{"stop 1 schedule:" + old.Name + ":cron_0", by, by})
+	checkEqual(t, "asked", a.requests(), []string{"stop 1 schedule:" + old.Name + ":cron_0", by, by})
 }
 
 // An override ends in the first run after its time, also when that run is in the minute of its end.
@@ -171,16 +172,16 @@ func TestEvaluator_AnOverrideEndsInTheFirstRunAfterItsTime(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newFixture(t)
-			a.schedule(nil, []string{"stop 0 18 * * *"}, 0)
-			a.until(at(1, 18, 59))
-			a.hold(override.ForceOn, 0, c.lasts)
-			n := len(a.bulks(ours))
+			a.newSchedule(nil, []string{"stop 0 18 * * *"}, 0)
+			a.runUntil(atTime(1, 18, 59))
+			a.holdInstance(override.ForceOn, 0, c.lasts)
+			n := len(a.listBulks(ours))
 			a.Clock.Advance(c.run)
-			a.run()
-			equal(t, "asked", verbs(a.bulks(ours)[n:]), c.want)
+			a.runEvaluator()
+			checkEqual(t, "asked", verbs(a.listBulks(ours)[n:]), c.want)
 			a.Clock.Advance(time.Minute)
-			a.run()
-			equal(t, "asked after another minute", verbs(a.bulks(ours)[n:]), []string{"stop"})
+			a.runEvaluator()
+			checkEqual(t, "asked after another minute", verbs(a.listBulks(ours)[n:]), []string{"stop"})
 		})
 	}
 }

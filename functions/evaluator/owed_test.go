@@ -8,23 +8,23 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/evaluation"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// owe has the holds keep a stop of an instance of ours from being made, as the executor does.
-func (a *fixture) owe(uid string, promised bool) {
+// oweStop has the holds keep a stop of an instance of ours from being made, as the executor does.
+func (a *fixture) oweStop(uid string, promised bool) {
 	a.Helper()
-	l := apitest.Value(eventhold.Read(a.In(ours), a.Table, ours))(a)
-	w, some := l.Owe(ours, eventhold.Order{BulkID: "bulk_1", UIDs: []string{uid}, Promised: promised})
+	l := apitest.Value(scheduling.ReadEventHolds(a.In(ours), a.Table, ours))(a)
+	w, some := l.Owe(ours, scheduling.OwedOrder{BulkID: "bulk_1", UIDs: []string{uid}, Promised: promised})
 	if !some {
 		a.Fatalf("nothing holds %s", uid)
 	}
 	a.Write(w)
 }
 
-// An override has started an instance in the evening and ends during an event. The stop that its end has ordered could not be made.
+// An override has started an instance in the evening and ends during an event. The stop at its end could not be made.
 func TestEvaluator_AStopThatAnEventHasKeptIsMadeAtItsEnd(t *testing.T) {
 	for name, c := range map[string]struct {
 		lines    []string
@@ -46,25 +46,25 @@ func TestEvaluator_AStopThatAnEventHasKeptIsMadeAtItsEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := newFixture(t)
 			if len(c.lines) > 0 {
-				a.schedule(nil, c.lines, 0)
+				a.newSchedule(nil, c.lines, 0)
 			}
-			a.until(at(1, 21, 0))
-			a.status(cloud.Running, 0)
+			a.runUntil(atTime(1, 21, 0))
+			a.setStatus(cloud.Running, 0)
 			if c.override != "" {
-				a.hold(c.override, 0, 24*time.Hour)
+				a.holdInstance(c.override, 0, 24*time.Hour)
 			}
-			before := len(a.bulks(ours))
-			a.holdForEvent(at(1, 23, 0), 0)
-			a.owe("i-0", c.promised)
-			a.until(at(1, 23, 0))
+			before := len(a.listBulks(ours))
+			a.holdForEvent(atTime(1, 23, 0), 0)
+			a.oweStop("i-0", c.promised)
+			a.runUntil(atTime(1, 23, 0))
 			a.endEvent(0)
-			a.until(at(1, 23, 30))
-			got := a.asked()[before:]
+			a.runUntil(atTime(1, 23, 30))
+			got := a.requests()[before:]
 			if len(got) != len(c.want) || len(got) == 1 && short(got[0]) != c.want[0] {
 				t.Errorf("asked by the end of the event: %v; want %v", got, c.want)
 			}
-			l := apitest.Value(eventhold.Read(a.In(ours), a.Table, ours))(t)
-			if _, owed := l.Owed(eventhold.Hold{PolicyID: "asp_0", Since: at(1, 21, 0)}, "i-0"); owed ||
+			l := apitest.Value(scheduling.ReadEventHolds(a.In(ours), a.Table, ours))(t)
+			if _, owed := l.Owed(scheduling.EventHold{PolicyID: "asp_0", Since: atTime(1, 21, 0)}, "i-0"); owed ||
 				len(l.Ended()) != 0 {
 				t.Errorf("owed %v, and %d holds have ended", owed, len(l.Ended()))
 			}
@@ -72,7 +72,7 @@ func TestEvaluator_AStopThatAnEventHasKeptIsMadeAtItsEnd(t *testing.T) {
 	}
 }
 
-// short returns what is asked without the id in the name of its schedule.
+// short returns a request without the ID in the name of its schedule.
 func short(asked string) string {
 	var n int
 	var verb, by string
@@ -82,49 +82,50 @@ func short(asked string) string {
 	return asked
 }
 
-// A namespace is held by two events on what is in it. The stop that its schedule wanted meanwhile is made when the second one ends.
+// A namespace is held by two events on resources in it. The stop that its schedule ordered meanwhile is made when the
+// second event ends.
 func TestEvaluator_WhatEnclosesTwoTargetsIsStoppedWhenTheLastEventEnds(t *testing.T) {
 	a := newFixture(t)
-	a.schedule(nil, hours, 2)
-	a.until(at(1, 18, 0))
-	before := len(a.bulks(ours))
-	for n, until := range []time.Time{at(1, 20, 0), at(1, 22, 0)} {
-		a.Write(eventhold.Begin(ours, eventhold.Hold{
+	a.newSchedule(nil, hours, 2)
+	a.runUntil(atTime(1, 18, 0))
+	before := len(a.listBulks(ours))
+	for n, until := range []time.Time{atTime(1, 20, 0), atTime(1, 22, 0)} {
+		a.Write(scheduling.BeginEventHold(ours, scheduling.EventHold{
 			PlanID: eventPlan, PolicyID: fmt.Sprint("asp_", n), UID: fmt.Sprint("i-", n), Enclosing: []string{"i-2"},
 			Since: a.Clock.Now(), Until: until,
 		})[0])
 	}
-	a.until(at(1, 20, 0))
+	a.runUntil(atTime(1, 20, 0))
 	a.endEvent(0)
-	a.until(at(1, 21, 0))
-	equal(t, "asked while the second event holds it", a.asked()[before:], nil)
+	a.runUntil(atTime(1, 21, 0))
+	checkEqual(t, "asked while the second event holds it", a.requests()[before:], nil)
 	a.endEvent(1)
-	a.until(at(1, 21, 10))
-	if got := a.bulks(ours)[before:]; len(got) != 1 {
-		t.Fatalf("%v", a.asked()[before:])
+	a.runUntil(atTime(1, 21, 10))
+	if got := a.listBulks(ours)[before:]; len(got) != 1 {
+		t.Fatalf("%v", a.requests()[before:])
 	}
-	equal(t, "stopped after the second event", a.targets(ours, a.bulks(ours)[before]), []string{"i-2"})
-	if n := len(apitest.Value(eventhold.Read(a.In(ours), a.Table, ours))(t).Ended()); n != 0 {
+	checkEqual(t, "stopped after the second event", a.targetsOf(ours, a.listBulks(ours)[before]), []string{"i-2"})
+	if n := len(apitest.Value(scheduling.ReadEventHolds(a.In(ours), a.Table, ours))(t).Ended()); n != 0 {
 		t.Errorf("%d holds that have ended are still on the list", n)
 	}
 }
 
-// The stop at the end of a wake link is promised: an event that keeps it from being made owes it also where no schedule wants it.
+// The stop at the end of a wake link is promised: an event that delays it owes it even if no schedule wants it.
 func TestEvaluator_TheStopAtTheEndOfAWakeLinkIsPromised(t *testing.T) {
 	for link, promised := range map[string]bool{"wkl_01k00000000000000000000001": true, "": false} {
 		a := newFixture(t)
 		if !promised {
-			a.schedule(nil, hours, 0)
+			a.newSchedule(nil, hours, 0)
 		}
-		a.until(at(1, 20, 0))
+		a.runUntil(atTime(1, 20, 0))
 		now, store := a.Clock.Now(), evaluation.New(a.Platform)
 		target := apitest.Value(store.ResourceTarget(a.In(ours), ours, a.ids[ours][0]))(t)
 		apitest.Value(store.BeginOverride(a.In(ours), ours, override.Override{
 			ID: override.NewID(now), ResourceID: a.ids[ours][0], ResourceUID: "i-0", Action: override.ForceOn,
 			CreatedAt: now, ExpiresAt: now.Add(time.Hour), WakeLinkID: link,
 		}, target))(t)
-		a.until(at(1, 21, 5))
-		bulks := a.bulks(ours)
+		a.runUntil(atTime(1, 21, 5))
+		bulks := a.listBulks(ours)
 		if last := bulks[len(bulks)-1]; last.Type != cloud.Stop || last.Plan.Promised != promised {
 			t.Errorf("link %q ends with %s, promised %v", link, last.Type, last.Plan.Promised)
 		}

@@ -7,13 +7,14 @@ import (
 	"time"
 )
 
-// This file reads crons and calendars as contract.md section 5 describes them, minute by minute. It uses no code of the product.
+// This file reads crons and calendars as contract.md section 5 describes them, minute by minute. It uses no product
+// code.
 
 // wallMinute is a minute as clocks of one zone show it.
 type wallMinute struct{ minute, hour, day, month, weekday int }
 
-// zoneMinutes says for each minute of a time which wall minutes clocks show in it for the first time: one as a rule, none in an hour that is
-// shown again, and many after a gap.
+// zoneMinutes maps each minute to the wall-clock minutes that clocks show in it for the first time: usually one, none
+// in a repeated hour, and many after a gap.
 type zoneMinutes struct {
 	from  int64 // the first minute, since 1970
 	shown [][]wallMinute
@@ -111,7 +112,8 @@ func (c *naiveCron) matches(w wallMinute) bool {
 	return c.day[w.day] || c.weekday[w.weekday]
 }
 
-// covers reports whether a calendar has a minute at which clocks have shown a local time. An entry begins and ends when they show its time first.
+// covers reports whether a calendar covers the minute at which clocks show a local time. An entry begins and ends
+// when clocks first show its times.
 func (c simCalendar) covers(local string) bool {
 	for _, e := range c.Entries {
 		for years := 0; years == 0 || e.Yearly && years < 5; years++ {

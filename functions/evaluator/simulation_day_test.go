@@ -42,10 +42,11 @@ type simSchedule struct {
 
 type simCron struct{ Verb, Expression string }
 
-// simOutage are minutes of the day in which no evaluator runs.
+// simOutage is a range of minutes of the day without an evaluator.
 type simOutage struct{ From, To int }
 
-// simEvent is an event readiness plan: which resources it raises, and from when until when since the start. No resource is in two.
+// simEvent is an event readiness plan: the resources that it raises, and its begin and end since the start of the
+// day. No resource is in two plans.
 type simEvent struct {
 	Targets  []int
 	Up, Down time.Duration
@@ -74,7 +75,7 @@ const (
 
 const (
 	simHours    = 24
-	simLookBack = 9 // days before the day, in which every schedule has a firing that no calendar closes
+	simLookBack = 9 // days before the day; in them every schedule has a firing that no calendar closes
 )
 
 // simZones have clock changes at different hours, by half an hour, at midnight, or none.
@@ -97,17 +98,17 @@ func newSimDay(r *rand.Rand) *simDay {
 		d.Groups = append(d.Groups, simSome(r, d.Resources, true))
 	}
 	for range r.IntN(3) {
-		d.Calendars = append(d.Calendars, d.calendar(r, zones))
+		d.Calendars = append(d.Calendars, d.newCalendar(r, zones))
 	}
 	for range 1 + r.IntN(3) {
-		d.Schedules = append(d.Schedules, d.schedule(r, zones))
+		d.Schedules = append(d.Schedules, d.newSchedule(r, zones))
 	}
 	if r.IntN(3) == 0 {
 		from := r.IntN(simHours * 60)
 		d.Outages = append(d.Outages, simOutage{from, from + 1 + r.IntN(1+r.IntN(8*60))})
 	}
-	d.prepare(r)
-	d.happen(r)
+	d.addEvents(r)
+	d.addActs(r)
 	return d
 }
 
@@ -147,7 +148,7 @@ func simSome(r *rand.Rand, n int, some bool) []int {
 	return out
 }
 
-func (d *simDay) calendar(r *rand.Rand, zones []string) simCalendar {
+func (d *simDay) newCalendar(r *rand.Rand, zones []string) simCalendar {
 	c := simCalendar{Effect: pick(r, []string{"stay_stopped", "stay_running", "no_action"}),
 		Zone: pick(r, []string{"", zones[1]})}
 	for range 1 + r.IntN(2) {
@@ -166,7 +167,7 @@ func (d *simDay) calendar(r *rand.Rand, zones []string) simCalendar {
 	return c
 }
 
-func (d *simDay) schedule(r *rand.Rand, zones []string) simSchedule {
+func (d *simDay) newSchedule(r *rand.Rand, zones []string) simSchedule {
 	s := simSchedule{Zone: pick(r, zones), Enforce: r.IntN(2) == 0, Grace: r.IntN(3) * 20}
 	if len(d.Calendars) > 0 {
 		s.Calendars = simSome(r, len(d.Calendars), false)
@@ -186,13 +187,18 @@ func (d *simDay) schedule(r *rand.Rand, zones []string) simSchedule {
 // simExpression returns a cron that fires at least once a week.
 func simExpression(r *rand.Rand) string {
 	minute := pick(r, []string{"0", "30", strconv.Itoa(r.IntN(60)), "*/20", "5,35", "10-50/15"})
-	hour := pick(r, []string{strconv.Itoa(r.IntN(24)), strconv.Itoa(r.IntN(4)), "8-18", "*/3", "1,2,3", "22-23,0-4", "*"})
-	days := pick(r, []string{"* * *", "* * *", "* * MON-FRI", "* * 6,7", "*/3 * *", "1,15 * MON,THU", "* JAN-DEC 0-6", "13 * 5"})
+	hour := pick(r, []string{
+		strconv.Itoa(r.IntN(24)), strconv.Itoa(r.IntN(4)), "8-18", "*/3", "1,2,3", "22-23,0-4", "*",
+	})
+	days := pick(r, []string{
+		"* * *", "* * *", "* * MON-FRI", "* * 6,7", "*/3 * *", "1,15 * MON,THU", "* JAN-DEC 0-6", "13 * 5",
+	})
 	return minute + " " + hour + " " + days
 }
 
-// prepare adds event readiness plans, to half of the days. They raise and give back at an eighth of a second, as nothing else happens.
-func (d *simDay) prepare(r *rand.Rand) {
+// addEvents adds event readiness plans to half of the days. They raise and give back at an eighth of a second, when
+// nothing else happens.
+func (d *simDay) addEvents(r *rand.Rand) {
 	free := simSome(r, d.Resources, true)
 	for range r.IntN(3) {
 		if len(free) == 0 {
@@ -205,8 +211,8 @@ func (d *simDay) prepare(r *rand.Rand) {
 	}
 }
 
-// happen adds the acts of the day, each at a second of its own at which no evaluator runs.
-func (d *simDay) happen(r *rand.Rand) {
+// addActs adds the acts of the day, each at a second of its own at which no evaluator runs.
+func (d *simDay) addActs(r *rand.Rand) {
 	taken := map[int]bool{}
 	at := func() time.Duration {
 		for {

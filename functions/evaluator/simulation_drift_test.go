@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// This file says when drift may be, and must have been, enforced. The documentation does not say at which minute of an hour the
-// evaluator looks for drift, so there is a time in which a stop is right but not owed.
+// This file says when drift may be, and must have been, enforced. The documentation does not say at which minute of
+// an hour the evaluator looks for drift, so for some time a stop is right but not yet due.
 
 // naiveDrift is a resource that runs though the last act of its schedules was a stop.
 type naiveDrift struct {
@@ -16,12 +16,13 @@ type naiveDrift struct {
 	owed     bool  // it should have been stopped by now
 }
 
-// lookAtDrift finds out what drifts. Where a stop is right, it is put among the orders, which leave open whether it is done.
+// lookAtDrift finds the drifting resources. If a stop is right, it becomes an order that may or may not be carried
+// out.
 func (n *naive) lookAtDrift(at time.Time) {
 	minute := minuteAt(at)
 	for r := range n.drift {
 		d := &n.drift[r]
-		by, is := n.drifts(r, at)
+		by, is := n.driftOf(r, at)
 		if !is {
 			d.since, d.runs, d.owed = 0, 0, false
 			continue
@@ -37,22 +38,22 @@ func (n *naive) lookAtDrift(at time.Time) {
 			continue
 		}
 		if minute >= d.since+first || d.enforced > 0 && minute >= d.enforced+60 {
-			n.order(at, naiveOrder{cause: "drift", resource: r, verb: "stop", schedules: by})
+			n.addOrder(at, naiveOrder{cause: "drift", resource: r, verb: "stop", schedules: by})
 		}
 		d.owed = all && d.runs > 60+last+int64(n.Lag/time.Minute)+3
 	}
 }
 
-// drifts reports whether a resource is known to run though its schedules, which start and stop, have stopped it half an hour ago or more, and nothing
-// keeps them from stopping it now. It returns the schedules whose stop it was.
-func (n *naive) drifts(resource int, at time.Time) ([]int, bool) {
-	verb, minute, by := n.wanted(resource, at)
+// driftOf reports whether a resource is known to run although its schedules, which start and stop it, stopped it half
+// an hour ago or more, and nothing prevents them from stopping it now. It returns the schedules that stopped it.
+func (n *naive) driftOf(resource int, at time.Time) ([]int, bool) {
+	verb, minute, by := n.lastAsked(resource, at)
 	if !n.seen[resource] || verb != "stop" || minute < minuteAt(n.Start) ||
 		at.Before(time.Unix(minute*60, 0).Add(30*time.Minute)) || !n.startAndStop(resource) {
 		return nil, false
 	}
 	by = slices.DeleteFunc(slices.Clone(by), func(s int) bool { return n.closed(s, "stop", minuteAt(at)) })
-	return by, len(by) > 0 && n.held(resource, at) == "" && !n.events[resource].held
+	return by, len(by) > 0 && n.heldVerb(resource, at) == "" && !n.events[resource].held
 }
 
 func (n *naive) startAndStop(resource int) bool {
@@ -65,7 +66,8 @@ func (n *naive) startAndStop(resource int) bool {
 	return does["start"] && does["stop"]
 }
 
-// graces returns the shortest and the longest grace of the schedules that enforce, and whether all of them do; -1 when none does.
+// graces returns the shortest and the longest grace of the schedules that enforce, and whether all of them do. Both
+// are -1 if none does.
 func (n *naive) graces(schedules []int) (shortest, longest int64, all bool) {
 	shortest, all = -1, true
 	for _, i := range schedules {
@@ -82,8 +84,9 @@ func (n *naive) graces(schedules []int) (shortest, longest int64, all bool) {
 	return shortest, longest, all
 }
 
-// settle compares what should run with what runs at the end of a minute, and takes over what is left open. It returns the resources that differ.
-func (n *naive) settle(running []bool, at time.Time) []int {
+// compareRunning compares the resources that should run with those that run at the end of a minute, and adopts the
+// state where the documentation leaves it open. It returns the resources that differ.
+func (n *naive) compareRunning(running []bool, at time.Time) []int {
 	var differ []int
 	for r, runs := range running {
 		d := &n.drift[r]

@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// This file says what event readiness plans do to what runs, from contract.md sections 6 and 10, decision 048 and
-// docs/operations/event-readiness.md. The documentation does not say how often a plan tries a target that something else kept
-// from being raised, nor at which second the evaluator sees to the end of a hold: when that happens is observed, and whether it may.
+// This file says how event readiness plans change the running resources, from contract.md sections 6 and 10, decision
+// 048 and docs/operations/event-readiness.md. The documentation does not say how often a plan retries a target that
+// could not be raised, nor at which second the evaluator handles the end of a hold. The test observes when these
+// happen and checks that they may.
 
 // naiveEvent is the event readiness plan of a resource.
 type naiveEvent struct {
@@ -16,7 +17,7 @@ type naiveEvent struct {
 	since    time.Time
 	over     bool      // it is given back, or was let go for a forced stop
 	owed     bool      // an order could not stop it meanwhile
-	mayOwe   bool      // and so may the enforcement of drift, of which it is left open when it is
+	mayOwe   bool      // the enforcement of drift may be owed, too; the documentation leaves its time open
 	want     naiveWant // of schedules, as it ended
 	blocked  time.Time // when an override last held it off
 	// runs of the evaluator since it was given back that have not seen to it; -1 when there is nothing to see to
@@ -43,14 +44,15 @@ func newNaiveEvents(d *simDay) []naiveEvent {
 	return out
 }
 
-// observe takes over which resources plans hold, and which they have started. It returns what the documentation does not allow.
-func (n *naive) observe(held []bool, started []int, at time.Time) string {
+// observeHolds adopts which resources plans hold and which they have started. It returns the first thing that the
+// documentation does not allow, or "".
+func (n *naive) observeHolds(held []bool, started []int, at time.Time) string {
 	for r, is := range held {
 		e := &n.events[r]
 		switch {
 		case is && !e.held && (e.over || at.Before(e.from) || !at.Before(e.to)):
 			return fmt.Sprintf("an event holds resource %d, outside of its time %s to %s", r, e.from, e.to)
-		case is && !e.held && n.held(r, at) == "stop":
+		case is && !e.held && n.heldVerb(r, at) == "stop":
 			return fmt.Sprintf("an event holds resource %d, which an override holds off", r)
 		case is && !e.held:
 			e.held, e.since, n.either[r] = true, at, false
@@ -59,7 +61,7 @@ func (n *naive) observe(held []bool, started []int, at time.Time) string {
 			return fmt.Sprintf("an event let resource %d go before %s", r, e.to)
 		case !is && e.held:
 			e.held, e.over, e.ended = false, true, 0
-			e.want.verb, e.want.minute, e.want.schedules = n.wanted(r, at)
+			e.want.verb, e.want.minute, e.want.schedules = n.lastAsked(r, at)
 		}
 	}
 	for _, r := range started {
@@ -72,13 +74,13 @@ func (n *naive) observe(held []bool, started []int, at time.Time) string {
 	return ""
 }
 
-// late returns what events should have done up to a time.
-func (n *naive) late(at time.Time) string {
+// lateEvent returns the first act that events should have done before at, or "".
+func (n *naive) lateEvent(at time.Time) string {
 	for r := range n.events {
 		e := &n.events[r]
-		if n.held(r, at) == "stop" || e.blocked.IsZero() {
+		if n.heldVerb(r, at) == "stop" || e.blocked.IsZero() {
 			e.blocked = at
-			if e.from.After(at) || n.held(r, at) != "stop" {
+			if e.from.After(at) || n.heldVerb(r, at) != "stop" {
 				e.blocked = e.from
 			}
 		}
@@ -97,7 +99,8 @@ func (n *naive) late(at time.Time) string {
 	return ""
 }
 
-// endEvents carries out what an override, or the last firing during an event, wants of resources whose event has ended.
+// endEvents carries out the verb of an override, or of the last firing during an event, on resources whose event has
+// ended.
 func (n *naive) endEvents(at time.Time, unsettled []bool) string {
 	for r := range n.events {
 		e := &n.events[r]
@@ -111,14 +114,14 @@ func (n *naive) endEvents(at time.Time, unsettled []bool) string {
 			continue
 		}
 		e.ended = -1
-		if verb := n.held(r, at); verb != "" {
-			n.order(at, naiveOrder{cause: "override", resource: r, verb: verb})
+		if verb := n.heldVerb(r, at); verb != "" {
+			n.addOrder(at, naiveOrder{cause: "override", resource: r, verb: verb})
 			continue
 		}
 		if w := e.want; w.verb != "" && (w.minute >= minuteAt(e.from) || e.owed || e.mayOwe) {
 			// Of a target that was raised late it is not said whether firings before that count.
 			open := w.minute < minuteAt(e.since) && !e.owed
-			n.order(at, naiveOrder{cause: "schedule", resource: r, verb: w.verb, schedules: w.schedules, open: open})
+			n.addOrder(at, naiveOrder{cause: "schedule", resource: r, verb: w.verb, schedules: w.schedules, open: open})
 		}
 	}
 	return ""

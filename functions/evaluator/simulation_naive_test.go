@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// This file says which resources should run, from contract.md sections 5 and 6, docs/operations/evaluator.md, decision 022 and the descriptions of
-// the operations. It uses no code of the product, and loops over minutes.
+// This file says which resources should run, from contract.md sections 5 and 6, docs/operations/evaluator.md,
+// decision 022 and the descriptions of the operations. It uses no product code, and loops over minutes.
 
 // naive is an organization.
 type naive struct {
@@ -23,7 +23,8 @@ type naive struct {
 	evaluated int64        // the last minute
 	drift     []naiveDrift // by resource
 	either    []bool       // the documentation leaves open in this minute whether it runs
-	unsure    []bool       // drift may have been enforced on what was stopped unseen, so the inventory may know that
+	// drift may have been enforced on a resource that was stopped unseen, so the inventory may know it
+	unsure []bool
 }
 
 type naiveOverride struct {
@@ -50,7 +51,7 @@ func (f naiveFires) has(verb string) bool {
 	return verb == "start" && f.start || verb == "stop" && f.stop
 }
 
-// naiveWant is what schedules have asked last of a resource, and when, as far as upTo.
+// naiveWant is the last verb that schedules want for a resource, and its minute, as far as upTo.
 type naiveWant struct {
 	verb         string
 	minute, upTo int64
@@ -123,9 +124,10 @@ func (n *naive) closed(schedule int, verb string, minute int64) bool {
 	})
 }
 
-// asked returns what the schedules of a resource ask of it in a minute and which of them do: of a start and a stop, the start. What their calendars
-// close in that minute, or in the minute in which it would be done, is not asked.
-func (n *naive) asked(resource int, minute, done int64) (verb string, schedules []int) {
+// askedVerb returns the verb that the schedules of a resource ask in a minute, and those schedules. If both verbs are
+// asked, it is the start. A firing that a calendar closes in that minute, or in the minute when it would be carried
+// out, is not asked.
+func (n *naive) askedVerb(resource int, minute, done int64) (verb string, schedules []int) {
 	for _, verb := range [...]string{"start", "stop"} {
 		for i := range n.Schedules {
 			if n.reaches[i][resource] && n.fires[i][minute-n.earliest()].has(verb) && !n.closed(i, verb, minute) &&
@@ -140,20 +142,21 @@ func (n *naive) asked(resource int, minute, done int64) (verb string, schedules 
 	return "", nil
 }
 
-// wanted returns what the schedules of a resource want of it at a moment, from which minute and schedules: their last firing that acted.
-func (n *naive) wanted(resource int, at time.Time) (verb string, minute int64, schedules []int) {
+// lastAsked returns the verb that the schedules of a resource want at a moment, with its minute and schedules: their
+// last firing that acted.
+func (n *naive) lastAsked(resource int, at time.Time) (verb string, minute int64, schedules []int) {
 	w := &n.last[resource]
 	for w.upTo < minuteAt(at) {
 		w.upTo++
-		if verb, by := n.asked(resource, w.upTo, w.upTo); verb != "" {
+		if verb, by := n.askedVerb(resource, w.upTo, w.upTo); verb != "" {
 			w.verb, w.minute, w.schedules = verb, w.upTo, by
 		}
 	}
 	return w.verb, w.minute, w.schedules
 }
 
-// held returns what the newest override on a resource wants of it at a moment; "" when there is none.
-func (n *naive) held(resource int, at time.Time) string {
+// heldVerb returns the verb of the newest override on a resource at a moment, or "" if there is none.
+func (n *naive) heldVerb(resource int, at time.Time) string {
 	verb, newest := "", time.Time{}
 	for _, o := range n.overrides {
 		if !o.ended && slices.Contains(n.on(o.simAct), resource) && !at.Before(o.from) && at.Before(o.to) &&
@@ -172,8 +175,8 @@ func (d *simDay) on(a simAct) []int {
 	return []int{a.Resource}
 }
 
-// do does what a person or the cloud does.
-func (n *naive) do(a simAct, at time.Time) {
+// applyAct carries out an act of a person or of the cloud.
+func (n *naive) applyAct(a simAct, at time.Time) {
 	switch a.Kind {
 	case actCloud:
 		n.running[a.Resource] = a.Verb == "start"
@@ -181,19 +184,19 @@ func (n *naive) do(a simAct, at time.Time) {
 		copy(n.seen, n.running)
 		clear(n.unsure)
 	case actByHand:
-		n.begin(naiveOrder{begins: at, cause: "hand", resource: a.Resource, verb: a.Verb, force: a.Force})
+		n.beginOrder(naiveOrder{begins: at, cause: "hand", resource: a.Resource, verb: a.Verb, force: a.Force})
 	case actBegin:
 		if n.refuses(a) {
 			return
 		}
 		n.overrides = append(n.overrides, naiveOverride{simAct: a, from: at, to: at.Add(a.For)})
 		for _, r := range n.on(a) {
-			n.order(at, naiveOrder{cause: "override", resource: r, verb: a.Verb, force: a.Force})
+			n.addOrder(at, naiveOrder{cause: "override", resource: r, verb: a.Verb, force: a.Force})
 		}
 	case actEnd:
 		for i := range n.overrides {
 			if n.overrides[i].ID == a.ID && !n.overrides[i].ended {
-				n.end(&n.overrides[i], at)
+				n.endOverride(&n.overrides[i], at)
 			}
 		}
 	}
@@ -205,43 +208,45 @@ func (n *naive) refuses(a simAct) bool {
 	return !a.Force && a.Verb == "stop" && slices.ContainsFunc(n.on(a), held)
 }
 
-// end ends an override: its resources are brought where another one holds them, else where their schedules want them.
-func (n *naive) end(o *naiveOverride, at time.Time) {
+// endOverride ends an override: its resources are brought where another one holds them, else where their schedules
+// want them.
+func (n *naive) endOverride(o *naiveOverride, at time.Time) {
 	o.ended = true
 	for _, r := range n.on(o.simAct) {
-		verb := n.held(r, at)
+		verb := n.heldVerb(r, at)
 		if verb == "" {
-			verb, _, _ = n.wanted(r, at)
+			verb, _, _ = n.lastAsked(r, at)
 		}
 		if verb != "" {
-			n.order(at, naiveOrder{cause: "end", resource: r, verb: verb, force: o.Force})
+			n.addOrder(at, naiveOrder{cause: "end", resource: r, verb: verb, force: o.Force})
 		}
 	}
 }
 
-func (n *naive) order(at time.Time, o naiveOrder) {
+func (n *naive) addOrder(at time.Time, o naiveOrder) {
 	o.begins = at.Add(n.Lag)
 	n.orders = append(n.orders, o)
 }
 
-// evaluate is a run of the evaluator: it ends the overrides whose time is over, and then does what schedules have asked for since the last
-// run, at most a day ago, of each resource the last action alone. The ends of events that it did not see to are unsettled.
+// evaluate is a run of the evaluator. It ends the overrides that have expired. Then it carries out the last action of
+// each resource that schedules have asked since the last run, at most a day ago. Events in unsettled have ended
+// without having been handled.
 func (n *naive) evaluate(at time.Time, unsettled []bool) (late string) {
 	for i := range n.overrides {
 		if o := &n.overrides[i]; !o.ended && !at.Before(o.to) {
-			n.end(o, at)
+			n.endOverride(o, at)
 		}
 	}
 	late = n.endEvents(at, unsettled)
 	for r := range n.running {
 		var last naiveOrder
 		for m := max(n.evaluated, minuteAt(at)-24*60) + 1; m <= minuteAt(at); m++ {
-			if verb, by := n.asked(r, m, minuteAt(at)); verb != "" && n.held(r, at) == "" && !n.events[r].held {
+			if verb, by := n.askedVerb(r, m, minuteAt(at)); verb != "" && n.heldVerb(r, at) == "" && !n.events[r].held {
 				last = naiveOrder{cause: "schedule", resource: r, verb: verb, schedules: by}
 			}
 		}
 		if last.verb != "" {
-			n.order(at, last)
+			n.addOrder(at, last)
 		}
 	}
 	n.evaluated = minuteAt(at)
@@ -252,15 +257,15 @@ func (n *naive) evaluate(at time.Time, unsettled []bool) (late string) {
 // beginOrders begins the orders whose time has come.
 func (n *naive) beginOrders(at time.Time) {
 	for len(n.orders) > 0 && !n.orders[0].begins.After(at) {
-		n.begin(n.orders[0])
+		n.beginOrder(n.orders[0])
 		n.orders = n.orders[1:]
 	}
 }
 
-// keeps reports whether an override or an event keeps an order from being carried out, in the order of precedence: what is forced, an event,
-// an override, and then schedules.
-func (n *naive) keeps(o naiveOrder) bool {
-	held, event := n.held(o.resource, o.begins), n.events[o.resource].held
+// prevents reports whether an override or an event prevents an order from being carried out. The precedence is:
+// forced orders, events, overrides, schedules.
+func (n *naive) prevents(o naiveOrder) bool {
+	held, event := n.heldVerb(o.resource, o.begins), n.events[o.resource].held
 	switch o.cause {
 	case "schedule", "drift":
 		return event || held != ""
@@ -274,8 +279,9 @@ func (n *naive) keeps(o naiveOrder) bool {
 	}
 }
 
-// owe notes that an event keeps an order from stopping its target, which is made good at its end. What a person asks for is not.
-func (n *naive) owe(o naiveOrder) {
+// oweStop records that an event prevents an order from stopping its target; the stop follows at the event's end. A
+// stop that a person asks for is not recorded.
+func (n *naive) oweStop(o naiveOrder) {
 	e := &n.events[o.resource]
 	if !e.held || o.verb != "stop" || o.force || o.cause == "hand" {
 		return
@@ -283,10 +289,10 @@ func (n *naive) owe(o naiveOrder) {
 	e.owed, e.mayOwe = e.owed || o.cause != "drift", true
 }
 
-// begin carries an order out, if it still may act. A forced stop has an event let its target go.
-func (n *naive) begin(o naiveOrder) {
-	n.owe(o)
-	if n.keeps(o) {
+// beginOrder carries an order out, if it still may act. A forced stop has an event let its target go.
+func (n *naive) beginOrder(o naiveOrder) {
+	n.oweStop(o)
+	if n.prevents(o) {
 		return
 	}
 	if o.verb == "stop" && n.events[o.resource].held {
@@ -300,7 +306,7 @@ func (n *naive) begin(o naiveOrder) {
 	}
 	switch {
 	case o.schedules != nil && open == 0:
-	case o.cause == "drift" || o.open || open < len(o.schedules): // one of several that ask is still open: either will do
+	case o.cause == "drift" || o.open || open < len(o.schedules): // one of its schedules is still open: both are right
 		n.either[o.resource], n.unsure[o.resource] = true, !n.running[o.resource]
 	default:
 		n.unsure[o.resource] = false

@@ -6,24 +6,22 @@ import (
 	"fmt"
 	"time"
 
+	"lamplighter.dev/functions/executor/rescaling"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/readiness"
-	"lamplighter.dev/shared/domain/readiness/precheck"
-	"lamplighter.dev/shared/domain/readiness/rescaling"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// simPlans is the event readiness plans of an organization, as the product's own runner carries them out, on a cloud in which each call takes
-// effect at once.
+// simPlans runs the event readiness plans of an organization with the product's own runner, on a simulated cloud.
+// Each call to that cloud takes effect at once.
 type simPlans struct {
 	*simReal
-	precheck.Checker
+	readiness.PrecheckReader
 	runner  *rescaling.Runner
 	store   *readiness.Store
 	steps   []simStep
-	sizes   []cloud.Autoscaling // by resource: what it has when it runs
+	sizes   []cloud.Autoscaling // by resource: its size while it runs
 	started []int               // resources that plans have started, since that was asked last
 }
 
@@ -44,11 +42,11 @@ const (
 
 // newSimPlans makes the plans of a day, and schedules them.
 func newSimPlans(a *simReal) *simPlans {
-	s := &simPlans{simReal: a, Checker: precheck.Checker{Table: a.Table, Inventory: a.inventory},
+	s := &simPlans{simReal: a, PrecheckReader: readiness.PrecheckReader{Table: a.Table, Inventory: a.inventory},
 		store: readiness.New(a.Table, a.now)}
 	s.runner = &rescaling.Runner{
 		Table: a.Table, Clock: a.now, Starter: s,
-		Open: func(context.Context, string, string, autoscaling.Target) (rescaling.Group, error) { return s, nil },
+		Open: func(context.Context, string, string, readiness.PolicyTarget) (rescaling.Group, error) { return s, nil },
 		Report: func(ctx context.Context, org, planID string, r readiness.Report) error {
 			_, err := s.store.Take(ctx, org, planID, r)
 			return err
@@ -74,9 +72,9 @@ func (s *simPlans) schedulePlan(n int, e simEvent) {
 	}
 	for _, r := range e.Targets {
 		uid := fmt.Sprint("i-", r)
-		s.Put(autoscaling.Key(ours, "asp_"+uid), autoscaling.Policy{
-			ID: "asp_" + uid, Mode: autoscaling.Autopilot, CloudAccountID: "ca_1",
-			Target: autoscaling.Target{Type: cloud.AWSASG, UID: uid, Region: "eu-west-1"},
+		s.Put(readiness.PolicyKey(ours, "asp_"+uid), readiness.Policy{
+			ID: "asp_" + uid, Mode: readiness.Autopilot, CloudAccountID: "ca_1",
+			Target: readiness.PolicyTarget{Type: cloud.AWSASG, UID: uid, Region: "eu-west-1"},
 		})
 		p.Targets = append(p.Targets,
 			readiness.Target{PolicyID: "asp_" + uid, OriginalMin: 1, OriginalMax: 1, OriginalDesired: 1})
@@ -87,8 +85,8 @@ func (s *simPlans) schedulePlan(n int, e simEvent) {
 	s.steps = append(s.steps, simStep{Input: w.Input, at: s.now.Now()})
 }
 
-// next returns the plan whose step comes next; nil when all are done.
-func (s *simPlans) next() *simStep {
+// nextStep returns the plan whose step comes next; nil when all are done.
+func (s *simPlans) nextStep() *simStep {
 	var next *simStep
 	for i := range s.steps {
 		if step := &s.steps[i]; !step.done && (next == nil || step.at.Before(next.at)) {
@@ -98,8 +96,8 @@ func (s *simPlans) next() *simStep {
 	return next
 }
 
-// take takes a plan a step further.
-func (s *simPlans) take(step *simStep) {
+// advancePlan takes a plan a step further.
+func (s *simPlans) advancePlan(step *simStep) {
 	s.Helper()
 	got := apitest.Value(s.runner.Advance(s.In(ours), step.Input))(s)
 	step.at, step.done = got.At, got.Done
@@ -108,9 +106,9 @@ func (s *simPlans) take(step *simStep) {
 	}
 }
 
-// held returns which resources plans hold now.
-func (s *simPlans) held() []bool {
-	l := apitest.Value(eventhold.Read(s.In(ours), s.Table, ours))(s)
+// heldResources returns which resources plans hold now.
+func (s *simPlans) heldResources() []bool {
+	l := apitest.Value(scheduling.ReadEventHolds(s.In(ours), s.Table, ours))(s)
 	out := make([]bool, len(s.ids))
 	for r := range out {
 		_, out[r] = l.Of(fmt.Sprint("i-", r))
@@ -118,9 +116,10 @@ func (s *simPlans) held() []bool {
 	return out
 }
 
-// unsettled returns of which resources a hold has ended whose end the evaluator has not seen to.
-func (s *simPlans) unsettled() []bool {
-	l := apitest.Value(eventhold.Read(s.In(ours), s.Table, ours))(s)
+// unsettledResources reports for each resource whether its hold has ended and the evaluator has not handled that end
+// yet.
+func (s *simPlans) unsettledResources() []bool {
+	l := apitest.Value(scheduling.ReadEventHolds(s.In(ours), s.Table, ours))(s)
 	out := make([]bool, len(s.ids))
 	for _, h := range l.Ended() {
 		out[simResource(h.UID)] = true
@@ -129,7 +128,7 @@ func (s *simPlans) unsettled() []bool {
 }
 
 // letGo has plans let a resource go for a forced stop.
-func (s *simPlans) letGo(resource int, holds []eventhold.Hold) {
+func (s *simPlans) letGo(resource int, holds []scheduling.EventHold) {
 	s.Helper()
 	for _, h := range holds {
 		at, why, err := s.runner.LetGo(s.In(ours),
@@ -143,7 +142,7 @@ func (s *simPlans) letGo(resource int, holds []eventhold.Hold) {
 
 // misfit returns which resource has not its usual size though no plan holds it; "" when all have.
 func (s *simPlans) misfit() string {
-	held := s.held()
+	held := s.heldResources()
 	for r, is := range s.sizes {
 		if !held[r] && (is.Min != usual.Min || is.Max != usual.Max || is.Desired != usual.Desired) {
 			return fmt.Sprintf("resource %d is scaled to %+v, and no event holds it", r, is)
@@ -197,7 +196,7 @@ func (s *simPlans) Start(_ context.Context, of rescaling.StartRequest) (rescalin
 	}
 	r := simResource(of.Target.UID)
 	s.running[r], s.started = true, append(s.started, r)
-	s.note(r)
+	s.recordState(r)
 	return rescaling.Start{ActionID: "act_" + of.Target.UID}, nil
 }
 

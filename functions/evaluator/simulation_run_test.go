@@ -12,22 +12,21 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/evaluation"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/inventorytest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// real is an organization as the product keeps it: with its evaluator, overrides, schedules and store, and an executor that carries bulk
-// actions out at once, of what the product's own rules let act when they begin.
+// simReal is an organization in the product: its evaluator, overrides, schedules and store. Its executor carries out
+// bulk actions at once, on the resources that the product's own rules allow when they begin.
 type simReal struct {
 	*apitest.Fixture
 	*simDay
@@ -112,11 +111,11 @@ func (a *simReal) furnish() {
 		calendars = append(calendars, apitest.Value(a.schedules.CreateCalendar(a.In(ours), ours, next))(a).ID)
 	}
 	for n, s := range a.Schedules {
-		a.schedule(n, s, calendars)
+		a.newSchedule(n, s, calendars)
 	}
 }
 
-func (a *simReal) schedule(n int, s simSchedule, calendars []string) {
+func (a *simReal) newSchedule(n int, s simSchedule, calendars []string) {
 	a.Helper()
 	next := scheduling.Schedule{
 		ID: id.New("sch", a.Start), Name: fmt.Sprint("Schedule ", n), Timezone: s.Zone, Enabled: true,
@@ -159,16 +158,16 @@ func (a *simReal) evaluate() {
 	}
 }
 
-// do does what a person or the cloud does.
-func (a *simReal) do(act simAct) {
+// applyAct carries out an act of a person or of the cloud.
+func (a *simReal) applyAct(act simAct) {
 	a.Helper()
 	switch act.Kind {
 	case actCloud:
 		a.running[act.Resource] = act.Verb == "start"
 	case actScan:
-		a.scan()
+		a.scanInventory()
 	case actByHand:
-		a.act(execution.Bulk{Type: cloud.Verb(act.Verb), Force: act.Force}, a.ids[act.Resource])
+		a.actOn(execution.Bulk{Type: cloud.Verb(act.Verb), Force: act.Force}, a.ids[act.Resource])
 	case actBegin:
 		a.beginOverride(act)
 	case actEnd:
@@ -205,8 +204,8 @@ func (a *simReal) beginOverride(act simAct) {
 	}
 }
 
-// begin begins the bulk actions whose time has come.
-func (a *simReal) begin() {
+// beginBulks begins the bulk actions whose time has come.
+func (a *simReal) beginBulks() {
 	a.Helper()
 	for len(a.queue.orders) > 0 && !a.queue.orders[0].begins.After(a.now.Now()) {
 		b := apitest.Read[execution.Bulk](a.Fixture, execution.BulkKey(ours, a.queue.orders[0].bulk))
@@ -217,13 +216,13 @@ func (a *simReal) begin() {
 		for _, m := range members {
 			ids = append(ids, m.ResourceID)
 		}
-		a.owe(b, left)
-		a.act(b, ids...)
+		a.oweStops(b, left)
+		a.actOn(b, ids...)
 	}
 }
 
-// owe has holds remember the stops that they keep an order from making, as the executor does.
-func (a *simReal) owe(b execution.Bulk, left []execution.LeftOut) {
+// oweStops has holds remember the stops that they keep an order from making, as the executor does.
+func (a *simReal) oweStops(b execution.Bulk, left []execution.LeftOut) {
 	a.Helper()
 	var uids []string
 	for _, l := range left {
@@ -234,15 +233,15 @@ func (a *simReal) owe(b execution.Bulk, left []execution.LeftOut) {
 	if len(uids) == 0 || !b.Ordered() || b.Force {
 		return
 	}
-	l := apitest.Value(eventhold.Read(a.In(ours), a.Table, ours))(a)
-	if w, some := l.Owe(ours, eventhold.Order{BulkID: b.ID, UIDs: uids}); some {
+	l := apitest.Value(scheduling.ReadEventHolds(a.In(ours), a.Table, ours))(a)
+	if w, some := l.Owe(ours, scheduling.OwedOrder{BulkID: b.ID, UIDs: uids}); some {
 		a.Write(w)
 	}
 }
 
-// act acts on those resources on which that is still allowed, by the product's own rules, in the order in which the executor asks them, and
-// notes what they are then.
-func (a *simReal) act(b execution.Bulk, ids ...string) {
+// actOn acts on the resources that the product's rules still allow, in the order of the executor's checks, and
+// records their new state.
+func (a *simReal) actOn(b execution.Bulk, ids ...string) {
 	a.Helper()
 	in := scheduling.Intent{Verb: b.Type, Cause: simCause(b), At: a.now.Now(), Force: b.Force}
 	var err error
@@ -254,19 +253,19 @@ func (a *simReal) act(b execution.Bulk, ids ...string) {
 	for r, resourceID := range a.ids {
 		var s scheduling.Subject
 		standing.Apply(resourceID, &s)
-		if may := s.MayAct(in).Reason == scheduling.Acts; slices.Contains(ids, resourceID) && a.unheld(b, r, may) &&
+		if may := s.MayAct(in).Reason == scheduling.Acts; slices.Contains(ids, resourceID) && a.isUnheld(b, r, may) &&
 			may {
 			a.running[r] = b.Type == cloud.Start
-			a.note(r)
+			a.recordState(r)
 		}
 	}
 }
 
-// unheld reports whether no event readiness plan is against an act on a resource. A forced stop that may act has it let the resource go; the stop of an
-// order is owed.
-func (a *simReal) unheld(b execution.Bulk, resource int, may bool) bool {
+// isUnheld reports whether no event readiness plan prevents an act on a resource. A forced stop that may act makes
+// the plan release the resource; the stop of an order is owed.
+func (a *simReal) isUnheld(b execution.Bulk, resource int, may bool) bool {
 	a.Helper()
-	uid, l := fmt.Sprint("i-", resource), apitest.Value(eventhold.Read(a.In(ours), a.Table, ours))(a)
+	uid, l := fmt.Sprint("i-", resource), apitest.Value(scheduling.ReadEventHolds(a.In(ours), a.Table, ours))(a)
 	if b.Type == cloud.Stop && b.Force {
 		if may {
 			a.plans.letGo(resource, l.Inside(uid))
@@ -277,7 +276,7 @@ func (a *simReal) unheld(b execution.Bulk, resource int, may bool) bool {
 		return true
 	}
 	if w, some := l.Owe(ours,
-		eventhold.Order{BulkID: b.ID, UIDs: []string{uid}, Promised: b.Ordered() && b.Plan.Promised}); some &&
+		scheduling.OwedOrder{BulkID: b.ID, UIDs: []string{uid}, Promised: b.Ordered() && b.Plan.Promised}); some &&
 		b.Ordered() {
 		a.Write(w)
 	}
@@ -298,16 +297,16 @@ func simCause(b execution.Bulk) scheduling.Cause {
 	}
 }
 
-// scan has the inventory tell the states of all resources.
-func (a *simReal) scan() {
+// scanInventory stores the states of all resources in the inventory.
+func (a *simReal) scanInventory() {
 	a.Helper()
 	for r := range a.running {
-		a.note(r)
+		a.recordState(r)
 	}
 }
 
-// note has the inventory tell the state of a resource.
-func (a *simReal) note(resource int) {
+// recordState stores the state of a resource in the inventory.
+func (a *simReal) recordState(resource int) {
 	a.Helper()
 	status := cloud.Stopped
 	if a.running[resource] {

@@ -24,7 +24,8 @@ const simDaysVariable = "LAMPLIGHTER_DAYS"
 // simParts is how many parts the days are cut into, which run side by side.
 const simParts = 20
 
-// Of days at random, a naive implementation written from the documentation says which resources run in each minute, and the product agrees.
+// For random days, a naive implementation written from the documentation says which resources run in each minute, and
+// the product agrees.
 func TestSimulation_WhatRunsIsWhatTheDocumentationSays(t *testing.T) {
 	race.SkipSequential(t)
 	days := 200
@@ -51,7 +52,8 @@ func TestSimulation_WhatRunsIsWhatTheDocumentationSays(t *testing.T) {
 	}
 }
 
-// The naive implementation imports nothing but the standard library, so that it cannot agree with the product by sharing its code.
+// The naive implementation imports only the standard library, so that it cannot agree with the product by sharing its
+// code.
 func TestSimulation_TheNaiveImplementationSharesNoCode(t *testing.T) {
 	for _, part := range []string{"clock", "day", "drift", "event", "naive"} {
 		name := "simulation_" + part + "_test.go"
@@ -91,46 +93,47 @@ type simulation struct {
 func (s *simulation) minute(minute int) string {
 	begin := s.n.Start.Add(time.Duration(minute) * time.Minute)
 	tick, end := begin.Add(time.Duration(s.n.Second)*time.Second), begin.Add(time.Minute-time.Millisecond)
-	s.until(tick)
+	s.runUntil(tick)
 	if !slices.ContainsFunc(s.n.Outages, func(o simOutage) bool { return o.From <= minute && minute < o.To }) {
 		s.a.evaluate()
-		s.differ(s.n.evaluate(tick, s.unsettled()))
+		s.addDifference(s.n.evaluate(tick, s.unsettledEvents()))
 	}
-	s.until(end)
-	s.differ(s.n.late(end))
+	s.runUntil(end)
+	s.addDifference(s.n.lateEvent(end))
 	should := slices.Clone(s.n.running)
-	if r := s.n.settle(s.a.running, end); r != nil {
-		s.differ(fmt.Sprintf("resources %v differ: running %v, should be %v", r, s.a.running, should))
+	if r := s.n.compareRunning(s.a.running, end); r != nil {
+		s.addDifference(fmt.Sprintf("resources %v differ: running %v, should be %v", r, s.a.running, should))
 	}
 	if len(s.n.Events) > 0 && minute%20 == 19 {
-		s.differ(s.a.plans.misfit())
+		s.addDifference(s.a.plans.misfit())
 	}
 	return s.differs
 }
 
-// unsettled returns of which resources the end of an event is still to be seen to; nil where none has ended.
-func (s *simulation) unsettled() []bool {
+// unsettledEvents reports for each resource whether the end of an event is still to be handled. It returns nil if no
+// event has ended.
+func (s *simulation) unsettledEvents() []bool {
 	if !slices.ContainsFunc(s.n.events, func(e naiveEvent) bool { return e.ended >= 0 }) {
 		return nil
 	}
-	return s.a.plans.unsettled()
+	return s.a.plans.unsettledResources()
 }
 
-// differ notes a difference; "" is none.
-func (s *simulation) differ(how string) {
+// addDifference records the first difference; "" means none.
+func (s *simulation) addDifference(how string) {
 	if s.differs == "" {
 		s.differs = how
 	}
 }
 
-// until has all happen that happens up to a time.
-func (s *simulation) until(end time.Time) {
+// runUntil carries out all acts and events before end.
+func (s *simulation) runUntil(end time.Time) {
 	for ; len(s.acts) > 0 && s.n.Start.Add(s.acts[0].At).Before(end); s.acts = s.acts[1:] {
 		at := s.n.Start.Add(s.acts[0].At)
 		s.carryOut(at)
 		s.a.moveTo(at)
-		s.a.do(s.acts[0])
-		s.n.do(s.acts[0], at)
+		s.a.applyAct(s.acts[0])
+		s.n.applyAct(s.acts[0], at)
 	}
 	s.carryOut(end)
 	s.a.moveTo(end)
@@ -139,18 +142,18 @@ func (s *simulation) until(end time.Time) {
 // carryOut begins the orders of both that begin up to a time, and takes the steps of plans, each at its own.
 func (s *simulation) carryOut(until time.Time) {
 	for {
-		step, orders := s.a.plans.next(), s.a.queue.orders
+		step, orders := s.a.plans.nextStep(), s.a.queue.orders
 		switch {
 		case len(orders) > 0 && !orders[0].begins.After(until) && (step == nil || orders[0].begins.Before(step.at)):
 			s.a.moveTo(orders[0].begins)
 			s.n.beginOrders(orders[0].begins)
-			s.a.begin()
+			s.a.beginBulks()
 		case step != nil && !step.at.After(until):
 			at := step.at
 			s.a.moveTo(at)
 			s.n.beginOrders(at)
-			s.a.plans.take(step)
-			s.differ(s.n.observe(s.a.plans.held(), s.a.plans.started, at))
+			s.a.plans.advancePlan(step)
+			s.addDifference(s.n.observeHolds(s.a.plans.heldResources(), s.a.plans.started, at))
 			s.a.plans.started = nil
 		default:
 			s.n.beginOrders(until)

@@ -17,7 +17,7 @@ func TestSchedule_NeedsActionsExecuteOnEachTarget(t *testing.T) {
 	planner := apitest.Caller(ours, "pia", planning)
 	half := apitest.Caller(ours, "pia", planning, "actions:execute resource:"+web)
 	whole := apitest.Caller(ours, "pia", planning, "actions:execute resource:"+web, "actions:execute resource:"+api)
-	p := apitest.Data[EventPlan](f.Call(planner, "POST /event-readiness", f.body("asp_web", "asp_api")))
+	p := apitest.Data[EventPlan](f.Call(planner, "POST /event-readiness", f.planBody("asp_web", "asp_api")))
 	path := "/event-readiness/" + p.ID
 	f.Call(planner, "PUT "+path, `{"description":"a draft changes nothing"}`).Want(200)
 	f.Call(planner, "POST "+path+"/schedule").Want(403, "actions:execute")

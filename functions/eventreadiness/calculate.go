@@ -5,7 +5,6 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
@@ -16,7 +15,7 @@ type CalculatedCapacity struct {
 	ScaledMin        int64       `json:"scaledMin"`
 	ScaledMax        int64       `json:"scaledMax"`
 	ScaledDesired    int64       `json:"scaledDesired"`
-	Multiplier       rest.Number `json:"multiplier" doc:"The one that was sent; by requests, the scaled by the present size"`
+	Multiplier       rest.Number `json:"multiplier" doc:"As sent; by requests, scaled size divided by current size"`
 	Method           string      `json:"method" enum:"multiplier,absolute"`
 	IsEstimated      bool        `json:"isEstimated"`
 	EstimationReason *string     `json:"estimationReason" doc:"null when it is not estimated"`
@@ -29,7 +28,7 @@ type calculateInput struct {
 	RequestsPerInstance int64  `query:"requests_per_instance" minimum:"1" maximum:"1000000000" doc:"With expected_requests: how many requests a second one machine or pod takes"`
 }
 
-func (s *service) calculate(ctx context.Context, in *calculateInput) (CalculatedCapacity, error) {
+func (s *service) calculateCapacity(ctx context.Context, in *calculateInput) (CalculatedCapacity, error) {
 	if (in.Multiplier == "") == (in.ExpectedRequests == 0) {
 		return CalculatedCapacity{}, fault.New(fault.Invalid, "multiplier, expected_requests: send one of them")
 	}
@@ -45,7 +44,7 @@ func (s *service) calculate(ctx context.Context, in *calculateInput) (Calculated
 		return CalculatedCapacity{}, err
 	}
 	size, err := g.scaled(&readiness.Plan{ExpectedMultiplier: m})
-	reason := why(g.target())
+	reason := estimationReason(g.target())
 	return CalculatedCapacity{size.Min, size.Max, size.Desired, rest.NumberOf(m.Amount()), "multiplier", reason != nil,
 		reason}, err
 }
@@ -59,18 +58,18 @@ func multiplierIn(text string) (readiness.Multiplier, error) {
 	return readiness.MultiplierOf("multiplier", a)
 }
 
-// visiblePolicy reads the policy of a query; one that is not in sight is missing as one that does not exist.
-func (s *service) visiblePolicy(ctx context.Context, sees policySight, policyID string) (autoscaling.Policy, error) {
+// visiblePolicy reads the policy of a query. A policy that the caller may not see is reported as missing.
+func (s *service) visiblePolicy(ctx context.Context, sees policySight, policyID string) (readiness.Policy, error) {
 	p, err := s.policies.Get(ctx, identity.CallerOrg(ctx), policyID)
 	if err == nil && !sees.has(p.ID) {
-		p, err = autoscaling.Policy{}, autoscaling.Missing(policyID)
+		p, err = readiness.Policy{}, readiness.MissingPolicy(policyID)
 	}
 	return p, fault.Wrap("policy_id", err)
 }
 
-// groupOf finds what one policy scales.
+// groupOf returns the group that a policy scales.
 func (s *service) groupOf(ctx context.Context, policyID string) (*group, error) {
-	sees, err := s.sight(ctx, reading)
+	sees, err := s.policiesInSight(ctx, reading)
 	if err != nil {
 		return nil, err
 	}
@@ -87,16 +86,17 @@ func (s *service) groupOf(ctx context.Context, policyID string) (*group, error) 
 	return &groups[0], nil
 }
 
-// byRequests calculates by how many requests a second there will be. No cloud measures what one member of a group takes.
+// byRequests calculates the capacity for the expected number of requests a second. No cloud measures how many
+// requests one member of a group can serve, so the caller must send that number.
 func (g *group) byRequests(in *calculateInput) (CalculatedCapacity, error) {
 	if in.RequestsPerInstance == 0 {
 		return CalculatedCapacity{},
 			fault.New(fault.Invalid,
-				"expected_requests: how many requests one member of policy %s's target takes is not measured: "+
+				"expected_requests: the requests that one member of policy %s's target can serve are not measured: "+
 					"send requests_per_instance too, or multiplier instead", in.PolicyID)
 	}
 	size, err := readiness.ScaleTo(g.size(), readiness.ByRequests(in.ExpectedRequests, in.RequestsPerInstance))
-	reason := "requests_per_instance is what was sent, and not measured"
+	reason := "requests_per_instance was sent, and not measured"
 	times := money.FromInt(size.Desired).DivInt(max(g.now.Desired, 1)).Round(2)
 	return CalculatedCapacity{size.Min, size.Max, size.Desired, rest.NumberOf(times), "absolute", true, &reason},
 		fault.Wrap("expected_requests", err)

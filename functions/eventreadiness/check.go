@@ -12,7 +12,6 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/readiness"
-	"lamplighter.dev/shared/domain/readiness/precheck"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
@@ -28,7 +27,7 @@ type ReadinessCheck struct {
 type ReadinessCheckItem struct {
 	Name     string  `json:"name" enum:"times,capacity,credentials,executor"`
 	PolicyID *string `json:"policyId" doc:"null when it is about the plan as a whole"`
-	Status   string  `json:"status" enum:"passed,warning,failed,unknown" doc:"unknown: the cloud did not answer within 5 seconds"`
+	Status   string  `json:"status" enum:"passed,warning,failed,unknown" doc:"unknown: the cloud gave no answer within 5 seconds"`
 	Message  string  `json:"message"`
 }
 
@@ -39,10 +38,10 @@ const (
 	unknown = "unknown"
 )
 
-// checkTime is how long the clouds of all targets together have to answer a check.
+// checkTime is how long the clouds of all targets together may take to answer a check.
 const checkTime = 5 * time.Second
 
-func (s *service) check(ctx context.Context, in *EventPlanPath) (ReadinessCheck, error) {
+func (s *service) checkReadiness(ctx context.Context, in *EventPlanPath) (ReadinessCheck, error) {
 	p, err := s.visiblePlan(ctx, in.EventID)
 	if err != nil {
 		return ReadinessCheck{}, err
@@ -65,16 +64,16 @@ func (s *service) check(ctx context.Context, in *EventPlanPath) (ReadinessCheck,
 	return out, nil
 }
 
-// finding is what was found of one target of a plan.
+// finding is the result of checking one target of a plan.
 type finding struct {
 	checks  []ReadinessCheckItem
 	stopped bool // it has 0 instances
 }
 
-// problem returns why the target cannot be ready as things are; "" when that is not known.
+// problem returns the reason the target cannot be ready, or "" if none is known.
 func (f *finding) problem() string { return f.message(failed) }
 
-// message returns the message of the first check with a status; "" when there is none.
+// message returns the message of the first check with the given status, or "" if there is none.
 func (f *finding) message(status string) string {
 	i := slices.IndexFunc(f.checks, func(c ReadinessCheckItem) bool { return c.Status == status })
 	if i < 0 {
@@ -83,7 +82,8 @@ func (f *finding) message(status string) string {
 	return f.checks[i].Message
 }
 
-// checkTargets checks the targets of a plan beside each other: one or a few round trips, and at most checkTime for the clouds.
+// checkTargets checks the targets of a plan at the same time. It takes one or a few round trips, and at most
+// checkTime for the clouds.
 func (s *service) checkTargets(ctx context.Context, p *readiness.Plan, groups []group) ([]finding, error) {
 	held, err := s.obstacles(ctx, p, groups)
 	if err != nil {
@@ -106,13 +106,13 @@ func (s *service) checkTargets(ctx context.Context, p *readiness.Plan, groups []
 	return out, g.Wait()
 }
 
-func (s *service) checker() precheck.Checker {
-	return precheck.Checker{Table: s.p.Table, Inventory: s.inventory}
+func (s *service) checker() readiness.PrecheckReader {
+	return readiness.PrecheckReader{Table: s.p.Table, Inventory: s.inventory}
 }
 
-// obstacles returns which targets an override holds stopped when the plan scales up, by their native ids.
+// obstacles returns the targets that an override holds stopped when the plan scales up, by native ID.
 func (s *service) obstacles(ctx context.Context, p *readiness.Plan, groups []group) (map[string]string, error) {
-	q := precheck.Query{Org: p.Org, At: p.CheckedAt(s.p.Clock.Now())}
+	q := readiness.PrecheckQuery{Org: p.Org, At: p.CheckedAt(s.p.Clock.Now())}
 	for i := range groups {
 		if uid := groups[i].policy.Target.UID; uid != "" {
 			q.Targets = append(q.Targets, groups[i].policy.Target)
@@ -121,16 +121,17 @@ func (s *service) obstacles(ctx context.Context, p *readiness.Plan, groups []gro
 	return s.checker().Obstacles(ctx, q)
 }
 
-// findTargets checks the targets of a plan that is stored.
+// findTargets checks the targets of a stored plan.
 func (s *service) findTargets(ctx context.Context, p *readiness.Plan) ([]finding, error) {
-	groups, err := s.stored(ctx, p)
+	groups, err := s.storedGroups(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	return s.checkTargets(ctx, p, groups)
 }
 
-// problems returns which targets of a plan cannot be ready as things are, for the answer that dispatches it; "" when none is known.
+// problems lists the targets of a plan that cannot be ready, for the answer to its dispatch. It returns "" if none is
+// known.
 func (s *service) problems(ctx context.Context, p *readiness.Plan) (string, error) {
 	found, err := s.findTargets(ctx, p)
 	if err != nil {
@@ -145,7 +146,7 @@ func (s *service) problems(ctx context.Context, p *readiness.Plan) (string, erro
 	return out.String(), nil
 }
 
-// statusOf returns the status of a check that ended with err: a cloud that did not answer leaves it unknown.
+// statusOf returns the status of a check that ended with err: unknown if the cloud did not answer, else failed.
 func statusOf(ctx context.Context, err error) string {
 	if ctx.Err() != nil || fault.Is(err, fault.Unavailable) {
 		return unknown
@@ -161,7 +162,7 @@ func reasonOf(ctx context.Context, err error) string {
 	return fault.Message(err)
 }
 
-// checkTimes looks whether the event is yet to come, and whether there is time enough before it.
+// checkTimes checks that the event is in the future and that the time before it is sufficient.
 func (s *service) checkTimes(p *readiness.Plan) ReadinessCheckItem {
 	c := ReadinessCheckItem{Name: "times", Status: passed,
 		Message: "scales up at " + readiness.InZone(p.ScaleUpAt(), p.Timezone)}
@@ -174,7 +175,7 @@ func (s *service) checkTimes(p *readiness.Plan) ReadinessCheckItem {
 	return c
 }
 
-// checkQueue looks whether the executor has the plan, and how often it had to begin anew: one round trip.
+// checkQueue checks that the executor has the plan, and how often it has started again. It takes one round trip.
 func (s *service) checkQueue(ctx context.Context, p *readiness.Plan) (ReadinessCheckItem, error) {
 	c := ReadinessCheckItem{Name: "executor", Status: passed,
 		Message: "nothing is queued: the plan is " + string(p.Status)}
@@ -191,18 +192,18 @@ func (s *service) checkQueue(ctx context.Context, p *readiness.Plan) (ReadinessC
 	case fault.Is(err, fault.NotFound) && under:
 		c.Status, c.Message = failed, "the executor has no work for the plan: cancel it, or look for parked work"
 	case fault.Is(err, fault.NotFound):
-		c.Message = "what was applied is rolled back"
+		c.Message = "the targets get their original capacity back"
 	case err != nil:
 		return c, fmt.Errorf("read the work for %s: %w", p.ID, err)
 	case w.Try > 0:
-		c.Status, c.Message = warning, fmt.Sprintf("the executor has the plan, and had to begin anew %d times", w.Try)
+		c.Status, c.Message = warning, fmt.Sprintf("the executor has the plan, and has started again %d times", w.Try)
 	default:
 		c.Message = "the executor has the plan"
 	}
 	return c, nil
 }
 
-// checkTarget asks the cloud of a target how it is now, and whether its credentials may scale it.
+// checkTarget asks the cloud for the current size of a target, and whether its credentials may scale it.
 func (s *service) checkTarget(ctx context.Context, p *readiness.Plan, g *group, t readiness.Target) finding {
 	only := func(name, message string) finding {
 		return finding{checks: []ReadinessCheckItem{{name, &t.PolicyID, failed, message}}}
@@ -210,7 +211,7 @@ func (s *service) checkTarget(ctx context.Context, p *readiness.Plan, g *group, 
 	if g.policy.Target.UID == "" {
 		return only("capacity", "the policy does not exist any more: change the plan's targets")
 	}
-	if err := g.scalable("policy"); err != nil {
+	if err := g.checkScalable("policy"); err != nil {
 		return only("credentials", fault.Message(err))
 	}
 	credentials := make(chan ReadinessCheckItem, 1)
@@ -228,7 +229,7 @@ func (s *service) checkTarget(ctx context.Context, p *readiness.Plan, g *group, 
 	return finding{[]ReadinessCheckItem{capacity, <-credentials}, err == nil && now.RunsNothing()}
 }
 
-// checkStopped looks whether a target that has 0 instances can be started, and says who starts it.
+// checkStopped checks whether a target that has 0 instances can be started, and by whose action.
 func (s *service) checkStopped(ctx context.Context, p *readiness.Plan, g *group) ReadinessCheckItem {
 	at := readiness.InZone(p.CheckedAt(s.p.Clock.Now()), p.Timezone)
 	out := ReadinessCheckItem{
@@ -246,7 +247,7 @@ func (s *service) checkStopped(ctx context.Context, p *readiness.Plan, g *group)
 	return out
 }
 
-// checkCapacity compares what a target has now with what was captured, and with what it is to have.
+// checkCapacity compares the current capacity of a target with the captured and the scaled capacity.
 func (s *service) checkCapacity(p *readiness.Plan, g *group, t readiness.Target,
 	now cloud.Autoscaling) ReadinessCheckItem {
 	live := readiness.Size{Min: now.Min, Max: now.Max, Desired: now.Desired}
@@ -269,11 +270,11 @@ func (s *service) checkCapacity(p *readiness.Plan, g *group, t readiness.Target,
 	return out
 }
 
-// checkCredentials asks what the credentials of a target's account may do.
+// checkCredentials asks for the permissions of the credentials of a target's account.
 func (s *service) checkCredentials(ctx context.Context, g *group, t readiness.Target) ReadinessCheckItem {
 	out := ReadinessCheckItem{"credentials", &t.PolicyID, passed, "the credentials may scale"}
 	var granted []cloud.Permission
-	if err := s.ask(ctx, g, inventory.AskPermissions, &granted); err != nil {
+	if err := s.askCloud(ctx, g, inventory.AskPermissions, &granted); err != nil {
 		out.Status, out.Message = statusOf(ctx, err), reasonOf(ctx, err)
 		return out
 	}

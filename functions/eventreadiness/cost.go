@@ -7,22 +7,20 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/estimation"
-	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// EventCost is what a plan costs.
+// EventCost is the estimated extra cost of a plan.
 type EventCost struct {
 	Currency           string            `json:"currency" enum:"USD"`
 	EstimatedExtraCost rest.Number       `json:"estimatedExtraCost" doc:"Of the targets whose price is known"`
-	MaximumExtraCost   rest.Number       `json:"maximumExtraCost" doc:"If each of them grew to its scaled maximum for all of the time"`
+	MaximumExtraCost   rest.Number       `json:"maximumExtraCost" doc:"With every target at its scaled maximum all the time"`
 	PerTarget          []EventTargetCost `json:"perTarget"`
 }
 
-// EventTargetCost is what a target of a plan costs.
+// EventTargetCost is the estimated extra cost of one target of a plan.
 type EventTargetCost struct {
 	PolicyID  string       `json:"policyId"`
 	ExtraCost *rest.Number `json:"extraCost" nullable:"true" doc:"null when its price is not known"`
@@ -30,7 +28,7 @@ type EventTargetCost struct {
 }
 
 func (s *service) previewCost(ctx context.Context, in *struct{ Body EventPreviewInput }) (EventCost, error) {
-	p, groups, err := s.imagined(ctx, &in.Body)
+	p, groups, err := s.imaginedPlan(ctx, &in.Body)
 	if err != nil {
 		return EventCost{}, err
 	}
@@ -42,17 +40,18 @@ func (s *service) estimateCost(ctx context.Context, in *EventPlanPath) (EventCos
 	if err != nil {
 		return EventCost{}, err
 	}
-	groups, err := s.stored(ctx, &p)
+	groups, err := s.storedGroups(ctx, &p)
 	if err != nil {
 		return EventCost{}, err
 	}
 	return s.costOf(ctx, &p, groups)
 }
 
-// cent is how exactly money is shown; the targets add up to the total.
+// cent is the number of decimals that money is shown with. The shown targets add up to the total.
 const cent = 2
 
-// costOf estimates what a plan costs on groups: two round trips, and one for each list of prices that is not in memory.
+// costOf estimates the cost of a plan on groups. It takes two round trips, and one for each price list that is not in
+// memory.
 func (s *service) costOf(ctx context.Context, p *readiness.Plan, groups []group) (EventCost, error) {
 	prices, err := s.unitPrices(ctx, groups)
 	if err != nil {
@@ -86,14 +85,14 @@ func (s *service) costOf(ctx context.Context, p *readiness.Plan, groups []group)
 	return out, nil
 }
 
-// unitPrices returns what one machine or pod of each group costs for an hour: a round trip for the inventory, one for the prices, and one for
-// each list of them that is not in memory.
+// unitPrices returns the price of one machine or pod of each group for an hour. It takes a round trip for the
+// inventory, one for the prices, and one for each price list that is not in memory.
 func (s *service) unitPrices(ctx context.Context, groups []group) ([]pricing.Estimate, error) {
 	records, members, err := s.records(ctx, groups)
 	if err != nil {
 		return nil, err
 	}
-	var pairs []estimation.Pair
+	var pairs []pricing.ProviderRegion
 	for _, r := range records {
 		if at := pairOf(r); !slices.Contains(pairs, at) {
 			pairs = append(pairs, at)
@@ -120,19 +119,19 @@ func (s *service) unitPrices(ctx context.Context, groups []group) ([]pricing.Est
 	return out, nil
 }
 
-func pairOf(r inventory.Priceable) estimation.Pair {
-	return estimation.Pair{Provider: r.Provider, Region: r.Region}
+func pairOf(r pricing.Priceable) pricing.ProviderRegion {
+	return pricing.ProviderRegion{Provider: r.Provider, Region: r.Region}
 }
 
-// records finds what the inventory knows of groups, and of which classes their members are: one round trip.
-func (s *service) records(ctx context.Context, groups []group) (records map[string]inventory.Priceable,
+// records reads the inventory records of groups, and the instance classes of their members, in one round trip.
+func (s *service) records(ctx context.Context, groups []group) (records map[string]pricing.Priceable,
 	members map[string][]string, err error) {
 	wanted := map[string]bool{}
 	for _, g := range groups {
 		wanted[g.policy.Target.UID] = true
 	}
-	records, members = map[string]inventory.Priceable{}, map[string][]string{}
-	err = s.inventory.EachPriceable(ctx, identity.CallerOrg(ctx), func(r inventory.Priceable) {
+	records, members = map[string]pricing.Priceable{}, map[string][]string{}
+	err = pricing.EachPriceable(ctx, s.inventory, identity.CallerOrg(ctx), func(r pricing.Priceable) {
 		if wanted[r.UID] {
 			records[r.UID] = r
 		}
@@ -143,8 +142,9 @@ func (s *service) records(ctx context.Context, groups []group) (records map[stri
 	return records, members, err
 }
 
-// dearest rates one member of a group: of the group's own class or else, where it names none, of the dearest class that its members have.
-func dearest(t *pricing.Table, r inventory.Priceable, members []string) pricing.Estimate {
+// dearest returns the price of one member of a group: of the group's own class, or else of the most expensive class
+// among its members.
+func dearest(t *pricing.Table, r pricing.Priceable, members []string) pricing.Estimate {
 	if r.Class != "" || len(members) == 0 {
 		return pricing.Rate(t, unit(r))
 	}
@@ -158,8 +158,9 @@ func dearest(t *pricing.Table, r inventory.Priceable, members []string) pricing.
 	return out
 }
 
-// unit returns one member of a group, as far as its price depends on it: of groups of machines the inventory knows the class, and Linux is assumed.
-func unit(r inventory.Priceable) pricing.Resource {
+// unit returns one member of a group with the attributes that determine its price. For groups of machines the
+// inventory knows the class; Linux is assumed.
+func unit(r pricing.Priceable) pricing.Resource {
 	out := r.Resource
 	out.Status, out.Capacity = cloud.Running, map[string]int64{"desired": 1}
 	switch r.Type {

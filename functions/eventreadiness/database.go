@@ -6,9 +6,9 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/estimation"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -42,7 +42,7 @@ func (s *service) calculateDatabase(ctx context.Context, in *databaseInput) (Dat
 	return s.stepUp(ctx, r, m)
 }
 
-// databaseOf finds the database that a query names.
+// databaseOf returns the database that a query names.
 func (s *service) databaseOf(ctx context.Context, in *databaseInput) (inventory.Listed, error) {
 	c := identity.CallerFrom(ctx)
 	if (in.ResourceID == "") == (in.PolicyID == "") {
@@ -56,7 +56,7 @@ func (s *service) databaseOf(ctx context.Context, in *databaseInput) (inventory.
 		}
 		return r, err
 	}
-	sees, err := s.sight(ctx, reading)
+	sees, err := s.policiesInSight(ctx, reading)
 	if err != nil {
 		return inventory.Listed{}, err
 	}
@@ -90,7 +90,8 @@ func (s *service) stepUp(ctx context.Context, r inventory.Listed, m readiness.Mu
 	var ok bool
 	if out.Current, ok = readiness.ClassOf(r.Type, r.InstanceType); !ok {
 		return out, fault.New(
-			fault.Invalid, "resource_id: what class %.64q of %s has cannot be read", r.InstanceType, r.ID)
+			fault.Invalid, "resource_id: the class %.64q of %s cannot be read: name a database with an instance class",
+			r.InstanceType, r.ID)
 	}
 	average, err := s.averageCPU(ctx,
 		measurement.Of{Org: identity.CallerOrg(ctx), AccountID: r.CloudAccountID, UID: r.UID},
@@ -100,10 +101,10 @@ func (s *service) stepUp(ctx context.Context, r inventory.Listed, m readiness.Mu
 	}
 	t := readiness.Target{AverageCPU: average, TargetCPU: readiness.DefaultTarget}
 	c, _ := t.CPU()
-	out.EstimationReason = why(t)
+	out.EstimationReason = estimationReason(t)
 	out.IsEstimated = out.EstimationReason != nil
-	pair := estimation.Pair{Provider: r.Provider, Region: r.Region}
-	tables, err := s.prices.Tables(ctx, []estimation.Pair{pair})
+	pair := pricing.ProviderRegion{Provider: r.Provider, Region: r.Region}
+	tables, err := s.prices.Tables(ctx, []pricing.ProviderRegion{pair})
 	if err != nil {
 		return out, err
 	}
@@ -119,17 +120,17 @@ func (s *service) stepUp(ctx context.Context, r inventory.Listed, m readiness.Mu
 	return out, nil
 }
 
-// DatabaseImpact is how the tier of a database would change for a plan.
+// DatabaseImpact is the change of a database's tier that a plan would need.
 type DatabaseImpact struct {
 	PolicyID       string          `json:"policyId"`
 	Current        readiness.Class `json:"current"`
 	Recommended    readiness.Class `json:"recommended"`
 	VCPUDelta      int64           `json:"vCPUDelta"`
 	MemoryMiBDelta int64           `json:"memoryMiBDelta"`
-	IOPSDelta      *int64          `json:"iopsDelta" doc:"null where what it uses is not measured"`
+	IOPSDelta      *int64          `json:"iopsDelta" doc:"null if the IOPS of the database are not measured"`
 }
 
-// databaseImpact estimates for those targets of a plan that are databases.
+// databaseImpact estimates the tier changes for the targets of a plan that are databases.
 func (s *service) databaseImpact(ctx context.Context, in *EventPlanPath) ([]DatabaseImpact, error) {
 	p, err := s.visiblePlan(ctx, in.EventID)
 	if err != nil {

@@ -4,26 +4,25 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/autoscaling"
-	"lamplighter.dev/shared/domain/estimation"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name:   readiness.Function,
 	Routes: []string{"/event-readiness", "/event-readiness/{proxy+}", "/internal/event-readiness/{proxy+}"},
 	Access: rest.Access.With(override.Access, table.Access{
 		Reads: []table.Partition{
-			identity.MetaPartition, autoscaling.Partition, inventory.AccountPartition, inventory.IndexPartition,
+			identity.MetaPartition, readiness.PolicyPartition, inventory.AccountPartition, inventory.IndexPartition,
 			inventory.ChunkPartition,
-			inventory.ClusterPartition, measurement.Partition, estimation.PricePartition, inventory.ResourcePartition,
+			inventory.ClusterPartition, measurement.Partition, pricing.Partition, inventory.ResourcePartition,
 			override.Partition, execution.SnapshotPartition,
 		},
 		Writes: []table.Partition{readiness.Partition, readiness.ClaimPartition, readiness.LogPartition,

@@ -9,13 +9,12 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"lamplighter.dev/functions/executor/rehearsal"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/readiness"
-	"lamplighter.dev/shared/domain/readiness/rehearsal"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/fault"
@@ -66,7 +65,7 @@ func rehearse(ctx context.Context, in json.RawMessage) (any, error) {
 	return workflow.RunTask(ctx, c, rehearsal.Run)
 }
 
-// engine notes what was started.
+// engine records the executions that were started.
 type engine struct {
 	apitest.Idle
 	mu      sync.Mutex
@@ -80,7 +79,8 @@ func (e *engine) Start(_ context.Context, machine, name string, _ any) error {
 	return nil
 }
 
-// fixture is our organization with policies asp_web and asp_api on groups of an account, and asp_watch, which only monitors.
+// fixture is our organization with policies asp_web and asp_api on groups of an account, and asp_watch, which only
+// monitors.
 type fixture struct {
 	*apitest.Fixture
 	cloud  *connector
@@ -99,17 +99,17 @@ func newFixture(t *testing.T) *fixture {
 		cloud.Resource{UID: "api", Name: "api", Type: cloud.AWSASG, Region: "eu-west-1", Status: cloud.Running,
 			InstanceType: "x9.unknown"})
 	for _, uid := range []string{"web", "api", "watch"} {
-		f.policy(uid, autoscaling.Autopilot)
+		f.addPolicy(uid, readiness.Autopilot)
 	}
-	f.policy("watch", autoscaling.Monitor)
+	f.addPolicy("watch", readiness.Monitor)
 	return f
 }
 
-func (f *fixture) policy(uid string, mode autoscaling.Mode) {
+func (f *fixture) addPolicy(uid string, mode readiness.Mode) {
 	f.cloud.groups[uid] = cloud.Autoscaling{Min: 2, Max: 10, Desired: 4}
-	f.Put(autoscaling.Key(ours, "asp_"+uid), autoscaling.Policy{
+	f.Put(readiness.PolicyKey(ours, "asp_"+uid), readiness.Policy{
 		ID: "asp_" + uid, Mode: mode, CloudAccountID: inventorytest.Account, TargetCPUPercent: 70,
-		Target: autoscaling.Target{Type: cloud.AWSASG, UID: uid, Region: "eu-west-1"},
+		Target: readiness.PolicyTarget{Type: cloud.AWSASG, UID: uid, Region: "eu-west-1"},
 	})
 }
 
@@ -119,8 +119,8 @@ func (f *fixture) call(request string, body ...any) apitest.Answer {
 		body...)
 }
 
-// body is that of a plan that begins in a day and takes eight hours.
-func (f *fixture) body(policies ...string) map[string]any {
+// planBody is that of a plan that begins in a day and takes eight hours.
+func (f *fixture) planBody(policies ...string) map[string]any {
 	targets := []map[string]any{}
 	for _, id := range policies {
 		targets = append(targets, map[string]any{"policyId": id})
@@ -133,23 +133,23 @@ func (f *fixture) body(policies ...string) map[string]any {
 	}
 }
 
-func (f *fixture) create(policies ...string) EventPlan {
+func (f *fixture) createPlan(policies ...string) EventPlan {
 	f.Helper()
 	f.Clock.Advance(time.Millisecond)
-	return apitest.Data[EventPlan](f.call("POST /event-readiness", f.body(policies...)))
+	return apitest.Data[EventPlan](f.call("POST /event-readiness", f.planBody(policies...)))
 }
 
-// report does what the executor does to tell how far a plan is.
-func (f *fixture) report(planID string, r readiness.Report) error {
+// sendReport sends a report of a plan's progress as the executor does.
+func (f *fixture) sendReport(planID string, r readiness.Report) error {
 	f.Helper()
-	return rest.CallAsWorker(f.Context(), f.function(f.Platform), rest.WorkerCall{
+	return rest.CallAsWorker(f.Context(), f.newInvoker(f.Platform), rest.WorkerCall{
 		Function: readiness.Function, Worker: readiness.Executor, Org: ours, Method: "POST",
 		Path: readiness.ReportPath(planID), Body: r,
 	})
 }
 
-// function is the Lambda function, for whoever may invoke it.
-func (f *fixture) function(p *platform.Platform) lambdacall.Invoker {
+// newInvoker returns an invoker of the Lambda function.
+func (f *fixture) newInvoker(p *platform.Platform) lambdacall.Invoker {
 	answer := rest.Lambda(p, Operations(p))
 	return lambdacall.Local{readiness.Function: func(ctx context.Context, in json.RawMessage) (any, error) {
 		var ev events.APIGatewayProxyRequest
@@ -160,15 +160,15 @@ func (f *fixture) function(p *platform.Platform) lambdacall.Invoker {
 	}}
 }
 
-// bring has the executor report a plan into a status.
-func (f *fixture) bring(p EventPlan, run int64, through ...readiness.Status) {
+// bringTo has the executor report a plan into a status.
+func (f *fixture) bringTo(p EventPlan, run int64, through ...readiness.Status) {
 	f.Helper()
 	for _, s := range through {
-		f.Must(f.report(p.ID, readiness.Report{ID: string(s), Run: run, Status: s}))
+		f.Must(f.sendReport(p.ID, readiness.Report{ID: string(s), Run: run, Status: s}))
 	}
 }
 
-func (f *fixture) get(planID string) EventPlan {
+func (f *fixture) getPlan(planID string) EventPlan {
 	f.Helper()
 	return apitest.Data[EventPlan](f.call("GET /event-readiness/" + planID))
 }

@@ -10,7 +10,6 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
@@ -19,19 +18,19 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// group is what a policy scales: how it is now, and how busy it was.
+// group is the target of a policy: its current size and its average CPU.
 type group struct {
-	policy  autoscaling.Policy
+	policy  readiness.Policy
 	account inventory.Account
 	now     cloud.Autoscaling
-	average int64 // of the CPU, in hundredths of a percent; 0: it is not measured
+	average int64 // CPU in hundredths of a percent; 0 if it is not measured
 }
 
 func (g *group) size() readiness.Size {
 	return readiness.Size{Min: g.now.Min, Max: g.now.Max, Desired: g.now.Desired}
 }
 
-// target returns the group as a plan keeps it.
+// target returns the group as a target of a plan.
 func (g *group) target() readiness.Target {
 	t := readiness.Target{PolicyID: g.policy.ID, OriginalMin: g.now.Min, OriginalMax: g.now.Max,
 		OriginalDesired: g.now.Desired}
@@ -47,8 +46,8 @@ func (g *group) scaled(p *readiness.Plan) (readiness.Size, error) {
 	return size, fault.Wrap("targets: policy "+g.policy.ID, err)
 }
 
-// why tells why sizes are an estimate; nil when the CPU is measured.
-func why(t readiness.Target) *string {
+// estimationReason returns why the scaled size of a target is an estimate, or nil if its CPU is measured.
+func estimationReason(t readiness.Target) *string {
 	if _, measured := t.CPU(); measured {
 		return nil
 	}
@@ -57,13 +56,13 @@ func why(t readiness.Target) *string {
 	return &reason
 }
 
-// atOnce is how many clouds are asked beside each other.
-const atOnce = 8
+// cloudConcurrency is how many clouds are asked at the same time.
+const cloudConcurrency = 8
 
-// groups finds what the policies of targets scale, as far as the caller holds the permission on them: each is there, once, and may be scaled; the
-// error names the target that is not.
-func (s *service) groups(ctx context.Context, permission string, names []EventTargetName) ([]group, error) {
-	sees, err := s.sight(ctx, permission)
+// scalableGroups returns the groups of the named policies. The caller must hold the permission on each of them; each
+// must exist, be named once, and be scalable. The error names the target that violates this.
+func (s *service) scalableGroups(ctx context.Context, permission string, names []EventTargetName) ([]group, error) {
+	sees, err := s.policiesInSight(ctx, permission)
 	if err != nil {
 		return nil, err
 	}
@@ -72,14 +71,14 @@ func (s *service) groups(ctx context.Context, permission string, names []EventTa
 		return nil, err
 	}
 	for i := range out {
-		if err = out[i].scalable(fmt.Sprintf("targets[%d].policyId", i)); err != nil {
+		if err = out[i].checkScalable(fmt.Sprintf("targets[%d].policyId", i)); err != nil {
 			return nil, err
 		}
 	}
 	return out, s.readGroups(ctx, out)
 }
 
-// policiesOf reads the policies in sight that targets name, and their accounts: two round trips.
+// policiesOf reads the named policies that the caller may see, and their accounts, in two round trips.
 func (s *service) policiesOf(ctx context.Context, sees policySight, names []EventTargetName) ([]group, error) {
 	ids := make([]string, len(names))
 	for i, n := range names {
@@ -110,10 +109,10 @@ func (s *service) policiesOf(ctx context.Context, sees policySight, names []Even
 	return out, err
 }
 
-// scalable refuses a group that no plan may scale; the field names it.
-func (g *group) scalable(field string) error {
+// checkScalable refuses a group that no plan may scale. The error begins with field.
+func (g *group) checkScalable(field string) error {
 	switch reason := execution.Refusal(g.policy.CloudAccountID, g.account); {
-	case g.policy.Mode == autoscaling.Monitor:
+	case g.policy.Mode == readiness.Monitor:
 		return fault.New(fault.Invalid, "%s: policy %s only monitors: set its mode to recommend or autopilot first",
 			field, g.policy.ID)
 	case reason != "" && g.account.ReadOnly():
@@ -124,10 +123,10 @@ func (g *group) scalable(field string) error {
 	return nil
 }
 
-// readGroups asks the clouds how groups are now, and reads how busy they were.
+// readGroups asks the clouds for the current size of groups, and reads their average CPU.
 func (s *service) readGroups(ctx context.Context, groups []group) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(atOnce)
+	g.SetLimit(cloudConcurrency)
 	for i := range groups {
 		g.Go(func() error { return s.readGroup(ctx, &groups[i]) })
 	}
@@ -148,7 +147,8 @@ func (s *service) readGroup(ctx context.Context, g *group) error {
 	return err
 }
 
-// assumeRunning gives a group that has 0 instances the last size of its policy's target that is known: 0 is never captured.
+// assumeRunning gives a group that has 0 instances the last known running size of its policy's target: a size of 0 is
+// never captured.
 func (g *group) assumeRunning() error {
 	if !g.now.RunsNothing() {
 		return nil
@@ -163,14 +163,14 @@ func (g *group) assumeRunning() error {
 	return nil
 }
 
-// askNow asks the cloud how a group is scaled now.
+// askNow asks the cloud for the current size of a group.
 func (s *service) askNow(ctx context.Context, g *group) (now cloud.Autoscaling, err error) {
-	err = s.ask(ctx, g, inventory.AskAutoscaling, &now)
+	err = s.askCloud(ctx, g, inventory.AskAutoscaling, &now)
 	return now, err
 }
 
-// ask asks the cloud something of a group.
-func (s *service) ask(ctx context.Context, g *group, about string, answer any) (err error) {
+// askCloud sends a question about a group to its cloud and decodes the answer.
+func (s *service) askCloud(ctx context.Context, g *group, about string, answer any) (err error) {
 	t := g.policy.Target
 	q := inventory.Question{
 		Ask: about, Org: identity.CallerOrg(ctx), Account: g.account,
@@ -184,10 +184,10 @@ func (s *service) ask(ctx context.Context, g *group, about string, answer any) (
 	return inventory.AskConnector(ctx, s.p.Workers, q, answer)
 }
 
-// lookBack is how many days the average of the CPU is of.
+// lookBack is the number of days that the average CPU covers.
 const lookBack = 14
 
-// averageCPU returns the average of what was measured of the CPU, in hundredths of a percent; 0 when too little is known.
+// averageCPU returns the measured average CPU in hundredths of a percent, or 0 if too little is measured.
 func (s *service) averageCPU(ctx context.Context, of measurement.Of, kind string) (int64, error) {
 	m, ok := cpuOf(kind)
 	if !ok {
@@ -210,7 +210,7 @@ func (s *service) averageCPU(ctx context.Context, of measurement.Of, kind string
 	return max(hundredths, 0), nil
 }
 
-// cpuOf returns the metric of the average CPU of a type: of the hourly averages that are collected for another one.
+// cpuOf returns the metric of the average CPU of a type: the hourly averages that are collected for another feature.
 func cpuOf(kind string) (cloud.Metric, bool) {
 	all := cloud.MetricsOf(kind)
 	at := slices.IndexFunc(all, func(m cloud.Metric) bool { return m.Name == "cpu_p95_14d" || m.Name == "cpu_p95_7d" })
@@ -222,8 +222,9 @@ func cpuOf(kind string) (cloud.Metric, bool) {
 	return m, true
 }
 
-// stored returns the groups of a plan that is stored, with what was captured in place of what the clouds say: one or two round trips.
-func (s *service) stored(ctx context.Context, p *readiness.Plan) ([]group, error) {
+// storedGroups returns the groups of a stored plan with their captured sizes instead of the clouds' current ones. It
+// takes one or two round trips.
+func (s *service) storedGroups(ctx context.Context, p *readiness.Plan) ([]group, error) {
 	policies, err := s.policies.GetMany(ctx, p.Org, p.PolicyIDs()...)
 	if err != nil {
 		return nil, err

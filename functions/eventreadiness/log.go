@@ -10,31 +10,31 @@ import (
 	"lamplighter.dev/shared/domain/readiness"
 )
 
-// report takes what the executor says of a plan.
-func (s *service) report(ctx context.Context, in *struct {
+// takeReport stores a report of the executor on a plan.
+func (s *service) takeReport(ctx context.Context, in *struct {
 	EventPlanPath
 	Body EventPlanReport
 },
 ) (EventPlan, error) {
 	audit.NoteChange(ctx, audit.Change{Target: in.EventID})
-	p, err := s.plans.Take(ctx, identity.CallerOrg(ctx), in.EventID, in.Body.taken())
+	p, err := s.plans.Take(ctx, identity.CallerOrg(ctx), in.EventID, in.Body.toReport())
 	if err != nil {
 		return EventPlan{}, err
 	}
-	audit.NoteChange(ctx, audit.Change{After: shown(p)})
-	return shown(p), nil
+	audit.NoteChange(ctx, audit.Change{After: showPlan(p)})
+	return showPlan(p), nil
 }
 
 // EventPlanReport is the body of POST /internal/event-readiness/{eventID}/status.
 type EventPlanReport struct {
-	ID      string           `json:"id" minLength:"1" maxLength:"128" doc:"Names the report: it is taken once"`
-	Run     int64            `json:"run" minimum:"0" doc:"The dispatch that it is of"`
+	ID      string           `json:"id" minLength:"1" maxLength:"128" doc:"Identifies the report, which counts once"`
+	Run     int64            `json:"run" minimum:"0" doc:"Number of the plan's dispatch"`
 	Status  readiness.Status `json:"status" enum:"draft,scheduling,scheduled,scaling_up,active,scaling_down,completed,cancelled,failed"`
 	Message string           `json:"message,omitempty" maxLength:"2000"`
-	Targets []EventTarget    `json:"targets,omitempty" maxItems:"20" nullable:"true" doc:"What was captured right before scaling"`
+	Targets []EventTarget    `json:"targets,omitempty" maxItems:"20" nullable:"true" doc:"Captured right before scaling"`
 }
 
-func (r *EventPlanReport) taken() readiness.Report {
+func (r *EventPlanReport) toReport() readiness.Report {
 	out := readiness.Report{ID: r.ID, Run: r.Run, Status: r.Status, Message: r.Message}
 	for _, t := range r.Targets {
 		out.Targets = append(out.Targets, readiness.Target{
@@ -49,14 +49,14 @@ func (r *EventPlanReport) taken() readiness.Report {
 type EventPlanLine struct {
 	At      time.Time         `json:"at"`
 	Kind    string            `json:"kind" enum:"transition,callback,change"`
-	From    *readiness.Status `json:"from" doc:"null for the first one, and where the plan stayed in its status"`
-	To      *readiness.Status `json:"to" doc:"null where the plan stayed in its status"`
+	From    *readiness.Status `json:"from" doc:"null for the first line, and if the status did not change"`
+	To      *readiness.Status `json:"to" doc:"null if the status did not change"`
 	By      string            `json:"by" doc:"The address of a person, or executor"`
 	Message string            `json:"message"`
-	Run     int64             `json:"run" doc:"How often the plan had been dispatched"`
+	Run     int64             `json:"run" doc:"Number of dispatches of the plan so far"`
 }
 
-func (s *service) logs(ctx context.Context, in *struct {
+func (s *service) listLogs(ctx context.Context, in *struct {
 	EventPlanPath
 	rest.Page
 },

@@ -13,13 +13,14 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// maxName is how many characters a name may have, and half an hour what is waited before and after an event when nothing else is said.
+// maxName is the maximum number of characters of a name. halfHour is the default number of minutes before and after
+// an event.
 const (
 	maxName  = 128
 	halfHour = 30
 )
 
-// draft makes the plan that a body describes, without its targets.
+// draft builds the plan that a body describes, without its targets.
 func (s *service) draft(e *EventTimes, timezone string) (readiness.Plan, error) {
 	p := readiness.Plan{EventStart: e.EventStart.Time, EventEnd: e.EventEnd.Time, PreScaleMinutes: halfHour,
 		PostEventMinutes: halfHour, Timezone: timezone}
@@ -47,7 +48,7 @@ func multiplierOf(field string, n rest.Number) (readiness.Multiplier, error) {
 	return readiness.MultiplierOf(field, a)
 }
 
-func (s *service) create(ctx context.Context, in *struct{ Body NewEventPlan }) (EventPlan, error) {
+func (s *service) createPlan(ctx context.Context, in *struct{ Body NewEventPlan }) (EventPlan, error) {
 	b := &in.Body
 	p, err := s.draft(&b.EventTimes, b.Timezone)
 	if err != nil {
@@ -58,7 +59,7 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewEventPlan }) (
 	}
 	c := identity.CallerFrom(ctx)
 	p.ID, p.Org, p.CreatedBy, p.Description = id.New("evt", s.p.Clock.Now()), c.Org, c.Email, b.Description
-	groups, err := s.groups(ctx, writing, b.Targets)
+	groups, err := s.scalableGroups(ctx, writing, b.Targets)
 	if err != nil {
 		return EventPlan{}, err
 	}
@@ -68,16 +69,16 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewEventPlan }) (
 			return EventPlan{}, err
 		}
 	}
-	audit.NoteChange(ctx, audit.Change{Target: p.ID, After: shown(p)})
+	audit.NoteChange(ctx, audit.Change{Target: p.ID, After: showPlan(p)})
 	if p, err = s.plans.Create(ctx, p); err != nil {
 		return EventPlan{}, err
 	}
-	out := shown(p)
+	out := showPlan(p)
 	audit.NoteChange(ctx, audit.Change{After: out})
 	return out, nil
 }
 
-// captured returns the targets of a plan on groups, as they are now.
+// captured returns the targets of a plan on groups, with their current sizes.
 func captured(groups []group) []readiness.Target {
 	out := make([]readiness.Target, len(groups))
 	for i, g := range groups {
@@ -86,15 +87,15 @@ func captured(groups []group) []readiness.Target {
 	return out
 }
 
-func (s *service) get(ctx context.Context, in *EventPlanPath) (EventPlan, error) {
+func (s *service) getPlan(ctx context.Context, in *EventPlanPath) (EventPlan, error) {
 	p, err := s.visiblePlan(ctx, in.EventID)
 	if err != nil {
 		return EventPlan{}, err
 	}
-	return shown(p), nil
+	return showPlan(p), nil
 }
 
-// Filter is the query that chooses plans. It is exported because the framework passes over embedded structs that are not.
+// Filter selects plans. It is exported because the framework ignores unexported embedded structs.
 type Filter struct {
 	Status string `query:"status" enum:"draft,scheduling,scheduled,scaling_up,active,scaling_down,completed,cancelled,failed"`
 	Search string `query:"search" maxLength:"128" doc:"In the name or the description, without regard to case"`
@@ -106,9 +107,9 @@ func (f *Filter) meets(p readiness.Plan) bool {
 		(strings.Contains(strings.ToLower(p.Name), text) || strings.Contains(strings.ToLower(p.Description), text))
 }
 
-// find reads the page of those plans that a filter chooses.
-func (s *service) find(ctx context.Context, f *Filter, page rest.Page) (rest.List[readiness.Plan], error) {
-	sees, err := s.sight(ctx, reading)
+// findPlans reads a page of the plans that match a filter.
+func (s *service) findPlans(ctx context.Context, f *Filter, page rest.Page) (rest.List[readiness.Plan], error) {
+	sees, err := s.policiesInSight(ctx, reading)
 	if err != nil {
 		return rest.List[readiness.Plan]{}, err
 	}
@@ -118,22 +119,22 @@ func (s *service) find(ctx context.Context, f *Filter, page rest.Page) (rest.Lis
 	})
 }
 
-func (s *service) list(ctx context.Context, in *struct {
+func (s *service) listPlans(ctx context.Context, in *struct {
 	rest.Page
 	Filter
 },
 ) (rest.List[EventPlan], error) {
-	all, err := s.find(ctx, &in.Filter, in.Page)
-	return rest.MapItems(all, shown), err
+	all, err := s.findPlans(ctx, &in.Filter, in.Page)
+	return rest.MapItems(all, showPlan), err
 }
 
-// EventPlanCount is how many plans there are.
+// EventPlanCount is the number of plans.
 type EventPlanCount struct {
 	Count int `json:"count"`
 }
 
-func (s *service) count(ctx context.Context, in *struct{ Filter }) (EventPlanCount, error) {
-	all, err := s.find(ctx, &in.Filter, rest.Page{Page: 1, Limit: 1})
+func (s *service) countPlans(ctx context.Context, in *struct{ Filter }) (EventPlanCount, error) {
+	all, err := s.findPlans(ctx, &in.Filter, rest.Page{Page: 1, Limit: 1})
 	return EventPlanCount{all.Total}, err
 }
 
@@ -142,9 +143,9 @@ type EventPlanFilters struct {
 	Statuses []readiness.Status `json:"statuses"`
 }
 
-func (s *service) filters(ctx context.Context, _ *struct{}) (EventPlanFilters, error) {
+func (s *service) listFilters(ctx context.Context, _ *struct{}) (EventPlanFilters, error) {
 	seen := map[readiness.Status]bool{}
-	sees, err := s.sight(ctx, reading)
+	sees, err := s.policiesInSight(ctx, reading)
 	if err != nil {
 		return EventPlanFilters{}, err
 	}

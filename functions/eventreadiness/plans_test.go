@@ -21,7 +21,7 @@ import (
 func TestCreate_CapturesWhatTheCloudsSay(t *testing.T) {
 	f := newFixture(t)
 	f.cloud.groups["api"] = cloud.Autoscaling{Min: 1, Max: 5, Desired: 3}
-	w := f.call("POST /event-readiness", f.body("asp_web", "asp_api"))
+	w := f.call("POST /event-readiness", f.planBody("asp_web", "asp_api"))
 	p := apitest.Data[EventPlan](w)
 	if p.Status != readiness.Draft || p.OrgID != ours || p.PreScaleMinutes != 30 || p.PostEventMinutes != 30 ||
 		p.CreatedBy != "ada@example.com" || p.Message != nil {
@@ -29,7 +29,7 @@ func TestCreate_CapturesWhatTheCloudsSay(t *testing.T) {
 	}
 	want := []EventTarget{{"asp_web", 2, 10, 4}, {"asp_api", 1, 5, 3}}
 	f.Equal("targets", p.Targets, want)
-	f.Equal("as it is read", f.get(p.ID), p)
+	f.Equal("as it is read", f.getPlan(p.ID), p)
 	if !p.ScaleUpAt.Equal(p.EventStart.Add(-30*time.Minute)) || !p.ScaleDownAt.Equal(p.EventEnd.Add(30*time.Minute)) {
 		t.Errorf("%s", w)
 	}
@@ -79,13 +79,13 @@ func TestCreate_BadInputIsRefusedByField(t *testing.T) {
 		"an event that begins too far ahead": {"eventEnd", at(340 * 24 * time.Hour), "eventEnd", 400},
 	} {
 		t.Run(name, func(t *testing.T) {
-			body := f.body("asp_web")
+			body := f.planBody("asp_web")
 			body[c.field] = c.value
 			f.call("POST /event-readiness", body).Want(c.status, c.says)
 		})
 	}
 	for _, field := range []string{"name", "eventStart", "eventEnd", "expectedMultiplier", "timezone", "targets"} {
-		body := f.body("asp_web")
+		body := f.planBody("asp_web")
 		delete(body, field)
 		f.call("POST /event-readiness", body).Want(400, field)
 	}
@@ -96,10 +96,10 @@ func TestCreate_BadInputIsRefusedByField(t *testing.T) {
 
 func TestCreate_AForeignPolicyIsUnknownAndAReadOnlyAccountForbidden(t *testing.T) {
 	f := newFixture(t)
-	f.Call(apitest.Caller(theirs, "eve", "owner"), "POST /event-readiness", f.body("asp_web")).Want(400,
+	f.Call(apitest.Caller(theirs, "eve", "owner"), "POST /event-readiness", f.planBody("asp_web")).Want(400,
 		"targets[0].policyId", "does not exist")
 	f.Change(inventory.AccountKey(ours, inventorytest.Account), table.Set("permissionLevel", "read_only"))
-	f.call("POST /event-readiness", f.body("asp_web")).Want(403, "targets[0].policyId", "read_only")
+	f.call("POST /event-readiness", f.planBody("asp_web")).Want(403, "targets[0].policyId", "read_only")
 }
 
 func TestCreate_OfTwoAtOnceForOneTargetAndTimeOneWins(t *testing.T) {
@@ -107,19 +107,19 @@ func TestCreate_OfTwoAtOnceForOneTargetAndTimeOneWins(t *testing.T) {
 	var all sync.WaitGroup
 	statuses := make([]int, 2)
 	for i := range statuses {
-		all.Go(func() { statuses[i] = f.call("POST /event-readiness", f.body("asp_web")).Status })
+		all.Go(func() { statuses[i] = f.call("POST /event-readiness", f.planBody("asp_web")).Status })
 	}
 	all.Wait()
 	if fmt.Sprint(statuses) != "[200 409]" && fmt.Sprint(statuses) != "[409 200]" {
 		t.Errorf("answered %v", statuses)
 	}
-	f.call("POST /event-readiness", f.body("asp_api", "asp_web")).Want(409,
+	f.call("POST /event-readiness", f.planBody("asp_api", "asp_web")).Want(409,
 		"targets: policy asp_web is held by plan evt_")
 }
 
 func TestPlans_AnothersAreNotThere(t *testing.T) {
 	f := newFixture(t)
-	p := f.create("asp_web")
+	p := f.createPlan("asp_web")
 	eve := apitest.Caller(theirs, "eve", "owner")
 	for _, request := range []string{
 		"GET /event-readiness/" + p.ID, "PUT /event-readiness/" + p.ID + ` {"name":"Mine"}`,
@@ -133,13 +133,13 @@ func TestPlans_AnothersAreNotThere(t *testing.T) {
 		f.Call(eve, request).Want(404, "does not exist")
 	}
 	f.Call(eve, "GET /event-readiness/calculate?policy_id=asp_web&multiplier=3").Want(404)
-	f.Equal("the plan", f.get(p.ID), p)
+	f.Equal("the plan", f.getPlan(p.ID), p)
 	f.call("GET /event-readiness/evt_nonsense").Want(404)
 }
 
 func TestPlans_ReadersReadAndNobodyElse(t *testing.T) {
 	f := newFixture(t)
-	p := f.create("asp_web")
+	p := f.createPlan("asp_web")
 	reader := apitest.Caller(ours, "bob", "event-readiness:read")
 	f.Call(reader, "GET /event-readiness/"+p.ID).Want(200)
 	for _, request := range []string{"POST /event-readiness/" + p.ID + "/schedule",
@@ -153,7 +153,7 @@ func TestList_IsFilteredAndPaged(t *testing.T) {
 	f := newFixture(t)
 	var made []string
 	for n := range 5 {
-		body := f.body("asp_web")
+		body := f.planBody("asp_web")
 		start := f.Clock.Now().Add(time.Duration(24*(n+1)) * time.Hour)
 		body["name"], body["eventStart"], body["eventEnd"] = fmt.Sprintf("Sale %d", n), start.Format(time.RFC3339),
 			start.Add(time.Hour).Format(time.RFC3339)
@@ -191,8 +191,8 @@ func TestList_IsFilteredAndPaged(t *testing.T) {
 
 func TestUpdate_ChangesWhatIsSentWhereThePlanIsSchedulable(t *testing.T) {
 	f := newFixture(t)
-	p := f.create("asp_web")
-	f.cloud.groups["web"] = cloud.Autoscaling{Min: 7, Max: 7, Desired: 7} // what was captured stays
+	p := f.createPlan("asp_web")
+	f.cloud.groups["web"] = cloud.Autoscaling{Min: 7, Max: 7, Desired: 7} // the captured size stays
 	got := apitest.Data[EventPlan](f.call("PUT /event-readiness/"+p.ID, map[string]any{
 		"name": "Cyber Monday", "expectedMultiplier": 2.5, "preScaleMinutes": 0,
 		"targets": []any{map[string]any{"policyId": "asp_web"}, map[string]any{"policyId": "asp_api"}},
@@ -213,24 +213,24 @@ func TestUpdate_ChangesWhatIsSentWhereThePlanIsSchedulable(t *testing.T) {
 	} {
 		f.call("PUT /event-readiness/"+p.ID+" "+body).Want(400, says)
 	}
-	f.Equal("after bad input", f.get(p.ID), got)
+	f.Equal("after bad input", f.getPlan(p.ID), got)
 }
 
 func TestUpdate_AScheduledPlanIsDispatchedAnewAndOneUnderWayIsNotChanged(t *testing.T) {
 	f := newFixture(t)
-	p := f.create("asp_web")
+	p := f.createPlan("asp_web")
 	f.call("POST /event-readiness/" + p.ID + "/schedule").Want(200)
 	f.call("PUT /event-readiness/"+p.ID+` {"name":"Early"}`).Want(409, "scheduling")
-	f.bring(p, 1, readiness.Scheduled)
+	f.bringTo(p, 1, readiness.Scheduled)
 	got := apitest.Data[EventPlan](f.call("PUT /event-readiness/" + p.ID + ` {"name":"Cyber Monday"}`))
 	if got.Status != readiness.Scheduled ||
 		fmt.Sprint(f.engine.started) != fmt.Sprintf("[event-readiness %s-r1 event-readiness %s-r2]", p.ID, p.ID) {
 		t.Errorf("%s, started %v", got.Status, f.engine.started)
 	}
-	if err := f.report(p.ID, readiness.Report{ID: "late", Run: 1, Status: readiness.ScalingUp}); err == nil {
+	if err := f.sendReport(p.ID, readiness.Report{ID: "late", Run: 1, Status: readiness.ScalingUp}); err == nil {
 		t.Error("what was dispatched before scales up all the same")
 	}
-	f.bring(p, 2, readiness.ScalingUp)
+	f.bringTo(p, 2, readiness.ScalingUp)
 	f.call("PUT /event-readiness/"+p.ID+` {"name":"Late"}`).Want(409, "scaling_up")
 	f.call("DELETE /event-readiness/"+p.ID).Want(409, "cancel it first")
 }

@@ -7,10 +7,9 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
-	"lamplighter.dev/shared/domain/estimation"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/money"
@@ -26,15 +25,15 @@ func TestCalculate_ByMultiplierWithAndWithoutMetrics(t *testing.T) {
 		!got.IsEstimated || got.EstimationReason == nil || !strings.Contains(w.Body, `"multiplier":3,`) {
 		t.Errorf("%s", w)
 	}
-	f.measure("web", cloud.AWSASG, 35)
+	f.addMeasurements("web", cloud.AWSASG, 35)
 	got = apitest.Data[CalculatedCapacity](f.call("GET /event-readiness/calculate?policy_id=asp_web&multiplier=3"))
 	if got.ScaledDesired != 6 || got.IsEstimated || got.EstimationReason != nil {
 		t.Errorf("measured at 35 percent: %s", apitest.JSON(got))
 	}
 }
 
-// measure has the CPU of a resource be so busy for 14 days.
-func (f *fixture) measure(uid, kind string, percent float64) {
+// addMeasurements has the CPU of a resource be so busy for 14 days.
+func (f *fixture) addMeasurements(uid, kind string, percent float64) {
 	f.Helper()
 	m, ok := cpuOf(kind)
 	if !ok {
@@ -78,7 +77,7 @@ func TestCalculate_ByRequests(t *testing.T) {
 
 func TestPreview_ShowsSizesAndTimesAndSavesNothing(t *testing.T) {
 	f := newFixture(t)
-	body := f.body("asp_web", "asp_api")
+	body := f.planBody("asp_web", "asp_api")
 	body["preScaleMinutes"] = 5
 	got := apitest.Data[EventPreview](f.call("POST /event-readiness/preview-readiness", body))
 	start := f.Clock.Now().Add(24 * time.Hour).Truncate(time.Second)
@@ -100,19 +99,19 @@ func TestPreview_ShowsSizesAndTimesAndSavesNothing(t *testing.T) {
 	f.call("POST /event-readiness/cost-preview", body).Want(400, "eventEnd")
 }
 
-// price gives eu-west-1 a price.
-func (f *fixture) price(key, usd string) {
+// setPrice gives eu-west-1 a price.
+func (f *fixture) setPrice(key, usd string) {
 	f.Helper()
-	f.Must(estimation.New(f.Platform,
+	f.Must(pricing.New(f.Platform,
 		cloud.Providers{"aws": pricer{keys: key, usd: usd}}).RefreshPrices(table.Within(f.Context(),
-		estimation.PricePrefix), estimation.Pair{Provider: "aws", Region: "eu-west-1"}))
+		pricing.Prefix), pricing.ProviderRegion{Provider: "aws", Region: "eu-west-1"}))
 }
 
 // The example of design/finops.md, section 8: five machines of 0.096 for nine hours.
 func TestCost_IsExactAndSaysWhatHasNoPrice(t *testing.T) {
 	f := newFixture(t)
-	f.price("ec2/m5.large/linux/default", "0.096")
-	p := f.create("asp_web", "asp_api")
+	f.setPrice("ec2/m5.large/linux/default", "0.096")
+	p := f.createPlan("asp_web", "asp_api")
 	w := f.call("GET /event-readiness/" + p.ID + "/cost-estimate")
 	got := apitest.Data[EventCost](w)
 	if got.Currency != "USD" || apitest.JSON(got.EstimatedExtraCost) != "4.32" ||
@@ -126,7 +125,7 @@ func TestCost_IsExactAndSaysWhatHasNoPrice(t *testing.T) {
 	}
 	f.Equal("the preview",
 		apitest.JSON(apitest.Data[EventCost](f.call("POST /event-readiness/cost-preview",
-			f.body("asp_web", "asp_api")))), apitest.JSON(got))
+			f.planBody("asp_web", "asp_api")))), apitest.JSON(got))
 }
 
 func TestDatabase_TheNextClassUpThatIsLargeEnough(t *testing.T) {
@@ -136,7 +135,8 @@ func TestDatabase_TheNextClassUpThatIsLargeEnough(t *testing.T) {
 			InstanceType: "db.m5.large"})
 	f.call("GET /event-readiness/calculate-db?multiplier=3&resource_id="+ids[0]).Want(400,
 		"multiplier: of the 0 classes with a known price")
-	f.prices("rds/db.m5.large/postgres/single", "rds/db.m5.xlarge/postgres/single", "rds/db.m5.2xlarge/postgres/single",
+	f.setPrices("rds/db.m5.large/postgres/single", "rds/db.m5.xlarge/postgres/single",
+		"rds/db.m5.2xlarge/postgres/single",
 		"rds/db.r5.xlarge/postgres/single")
 	got := apitest.Data[DatabaseClass](f.call("GET /event-readiness/calculate-db?multiplier=3&resource_id=" + ids[0]))
 	if got.Current.Name != "db.m5.large" ||
@@ -153,10 +153,10 @@ func TestDatabase_TheNextClassUpThatIsLargeEnough(t *testing.T) {
 	} {
 		f.call("GET /event-readiness/calculate-db?"+query).Want(400, says)
 	}
-	p := f.create("asp_web")
+	p := f.createPlan("asp_web")
 	f.call("GET /event-readiness/"+p.ID+"/db-impact").Want(200, `{"data":[]}`)
-	f.Change(autoscaling.Key(ours, "asp_web"),
-		table.Set("target", autoscaling.Target{Type: cloud.AWSRDS, UID: "db-1", Region: "eu-west-1"}))
+	f.Change(readiness.PolicyKey(ours, "asp_web"),
+		table.Set("target", readiness.PolicyTarget{Type: cloud.AWSRDS, UID: "db-1", Region: "eu-west-1"}))
 	impact := apitest.Data[[]DatabaseImpact](f.call("GET /event-readiness/" + p.ID + "/db-impact"))
 	if len(impact) != 1 || impact[0].VCPUDelta != 6 || impact[0].MemoryMiBDelta != 24576 {
 		t.Errorf("%s", apitest.JSON(impact))
@@ -165,7 +165,7 @@ func TestDatabase_TheNextClassUpThatIsLargeEnough(t *testing.T) {
 
 func TestCheck_LooksAtTimesCapacityCredentialsAndExecutor(t *testing.T) {
 	f := newFixture(t)
-	p := f.create("asp_web")
+	p := f.createPlan("asp_web")
 	look := func(name string) (ReadinessCheck, ReadinessCheckItem) {
 		f.Helper()
 		got := apitest.Data[ReadinessCheck](f.call("GET /event-readiness/" + p.ID + "/readiness-check"))
@@ -216,7 +216,7 @@ func TestCheck_LooksAtTimesCapacityCredentialsAndExecutor(t *testing.T) {
 
 func TestRehearse_RunsThePlanAndTouchesNothing(t *testing.T) {
 	f := newFixture(t)
-	p := f.create("asp_web", "asp_api")
+	p := f.createPlan("asp_web", "asp_api")
 	before := apitest.JSON(f.cloud.groups)
 	got := apitest.Data[EventRehearsal](f.call("POST /event-readiness/" + p.ID + "/rehearse"))
 	if !got.Ready || got.Status != readiness.Completed || len(got.Targets) != 2 ||
@@ -230,17 +230,17 @@ func TestRehearse_RunsThePlanAndTouchesNothing(t *testing.T) {
 		t.Errorf("%s", apitest.JSON(slow))
 	}
 	f.call("POST /event-readiness/"+p.ID+"/rehearse", `{"launchSeconds":0}`).Want(400, "launchSeconds")
-	f.Equal("the plan", f.get(p.ID), p)
+	f.Equal("the plan", f.getPlan(p.ID), p)
 	if f.cloud.set != 0 || apitest.JSON(f.cloud.groups) != before || len(f.engine.started) != 0 {
 		t.Errorf("the real cloud was asked for %d changes, and %v started", f.cloud.set, f.engine.started)
 	}
 }
 
-// prices gives eu-west-1 prices of some keys.
-func (f *fixture) prices(keys ...string) {
+// setPrices gives eu-west-1 prices of some keys.
+func (f *fixture) setPrices(keys ...string) {
 	f.Helper()
 	f.Clock.Advance(time.Hour)
-	f.price(strings.Join(keys, ","), "0.2")
+	f.setPrice(strings.Join(keys, ","), "0.2")
 }
 
 // pricer is a cloud that has nothing but prices.

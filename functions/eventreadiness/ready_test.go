@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
@@ -49,7 +48,7 @@ func (f *fixture) disconnect(changes ...table.Change) {
 var remembered = execution.Snapshot{ActionID: id.New("act", time.Unix(0, 0)),
 	Snapshot: []byte(`{"min":2,"max":10,"desired":4}`)}
 
-func used(s execution.Snapshot) execution.Snapshot {
+func markUsed(s execution.Snapshot) execution.Snapshot {
 	s.UsedBy = "act_2"
 	return s
 }
@@ -65,7 +64,7 @@ func TestReady_NamesTargetsThatCannotBeReadyOnEveryPath(t *testing.T) {
 			f.stopWeb(execution.Snapshot{})
 		}, "its size before it was stopped is not known"},
 		"a stopped target whose size was given back": {func(f *fixture) {
-			f.stopWeb(used(remembered))
+			f.stopWeb(markUsed(remembered))
 		}, "its size before it was stopped is not known"},
 		"a target that was off before it was stopped": {func(f *fixture) {
 			f.stopWeb(execution.Snapshot{ActionID: "act_1", Snapshot: cloud.WasOff})
@@ -85,12 +84,12 @@ func TestReady_NamesTargetsThatCannotBeReadyOnEveryPath(t *testing.T) {
 				Status: "denied", Message: "no"}}
 		}, "autoscaling:UpdateAutoScalingGroup"},
 		"a policy that is gone": {func(f *fixture) {
-			f.Write(table.Delete(autoscaling.Key(ours, "asp_web")))
+			f.Write(table.Delete(readiness.PolicyKey(ours, "asp_web")))
 		}, "the policy does not exist any more"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
-			p := f.create("asp_web", "asp_api")
+			p := f.createPlan("asp_web", "asp_api")
 			c.prepare(f)
 			f.wantCheck(p, c.says)
 			f.wantRehearsal(p, c.says)
@@ -135,7 +134,7 @@ func (f *fixture) wantRehearsal(p EventPlan, says string) {
 
 func TestReady_AStoppedTargetIsStartedByThePlanInTheCheckAndInTheRehearsal(t *testing.T) {
 	f := newFixture(t)
-	p := f.create("asp_web", "asp_api")
+	p := f.createPlan("asp_web", "asp_api")
 	f.stopWeb(remembered)
 	check := apitest.Data[ReadinessCheck](f.call("GET /event-readiness/" + p.ID + "/readiness-check"))
 	if c := check.Checks[2]; c.Status != "warning" ||
@@ -150,7 +149,7 @@ func TestReady_AStoppedTargetIsStartedByThePlanInTheCheckAndInTheRehearsal(t *te
 
 func TestReady_ARehearsalOfALongEventWithAnObstacleEndsInTime(t *testing.T) {
 	f := newFixture(t)
-	p := f.create("asp_web", "asp_api")
+	p := f.createPlan("asp_web", "asp_api")
 	f.Change(readiness.Key(ours, p.ID), table.Set("eventEnd", p.EventStart.Add(readiness.Longest)))
 	f.holdWebOff(90 * 24 * time.Hour)
 	f.wantRehearsal(p, "it is held by")
@@ -158,7 +157,7 @@ func TestReady_ARehearsalOfALongEventWithAnObstacleEndsInTime(t *testing.T) {
 
 func TestReady_WhatACloudDoesNotTellIsUnknown(t *testing.T) {
 	f := newFixture(t)
-	p := f.create("asp_web")
+	p := f.createPlan("asp_web")
 	f.cloud.down = true
 	got := apitest.Data[EventRehearsal](f.call("POST /event-readiness/" + p.ID + "/rehearse"))
 	if web := got.Targets[0]; got.Ready || web.Problem == nil ||
@@ -167,13 +166,13 @@ func TestReady_WhatACloudDoesNotTellIsUnknown(t *testing.T) {
 	}
 }
 
-// A cloud that is slow, and does not refuse, leaves the check unknown after 5 seconds, however many targets the plan has.
+// A slow cloud leaves the check unknown after 5 seconds, for any number of targets.
 func TestCheck_ASlowCloudIsUnknownAfterFiveSeconds(t *testing.T) {
 	f := newFixture(t)
-	p := f.create("asp_web", "asp_api")
+	p := f.createPlan("asp_web", "asp_api")
 	stored := apitest.Value(readiness.New(f.Table, f.Clock).Get(f.In(ours), ours, p.ID))(t)
-	s := &service{p: f.Platform, policies: autoscaling.NewStore(f.Table, f.Clock), inventory: inventory.New(f.Platform)}
-	groups := apitest.Value(s.stored(f.In(ours), &stored))(t)
+	s := &service{p: f.Platform, policies: readiness.NewPolicyStore(f.Table, f.Clock), inventory: inventory.New(f.Platform)}
+	groups := apitest.Value(s.storedGroups(f.In(ours), &stored))(t)
 	p2 := f.Clone()
 	p2.Workers, p2.Table = slow{}, f.Table
 	s.p = p2

@@ -13,34 +13,34 @@ import (
 
 // EventRehearsalInput is the body of POST /event-readiness/{eventID}/rehearse.
 type EventRehearsalInput struct {
-	LaunchSeconds int64 `json:"launchSeconds,omitempty" minimum:"1" maximum:"3600" default:"300" doc:"How long a machine needs at most to boot, warm up and be found healthy; each group takes between half of it and all"`
+	LaunchSeconds int64 `json:"launchSeconds,omitempty" minimum:"1" maximum:"3600" default:"300" doc:"The longest time that a machine needs to come into service; each group takes between half of it and all of it"`
 }
 
-// EventRehearsal is how a rehearsal went.
+// EventRehearsal is the result of a rehearsal.
 type EventRehearsal struct {
 	EventID string                 `json:"eventId"`
 	Status  readiness.Status       `json:"status" enum:"completed,failed" doc:"That the plan had in the end"`
-	Ready   bool                   `json:"ready" doc:"Whether every target had its capacity when the event began, and was given back what it had"`
+	Ready   bool                   `json:"ready" doc:"Whether every target had its capacity at eventStart and got its original size back"`
 	Targets []RehearsedEventTarget `json:"targets"`
 	Log     []EventPlanLine        `json:"log" doc:"Oldest first, at the times that the plan names"`
 }
 
-// RehearsedEventTarget is how a target fared in a rehearsal.
+// RehearsedEventTarget is the result for one target in a rehearsal.
 type RehearsedEventTarget struct {
 	PolicyID          string     `json:"policyId"`
 	Original          GroupSize  `json:"original"`
 	Scaled            GroupSize  `json:"scaled"`
-	SecondsToCapacity *int64     `json:"secondsToCapacity" doc:"From the time to scale up until all machines were in service; null if they never were"`
+	SecondsToCapacity *int64     `json:"secondsToCapacity" doc:"From scaleUpAt until all machines were in service; null if they never were"`
 	ReachedAt         *time.Time `json:"reachedAt" doc:"null if they never were"`
 	Shortfall         int64      `json:"shortfall" doc:"Machines that were missing when the event began"`
-	Restored          bool       `json:"restored" doc:"Whether it had in the end exactly what it had before"`
-	Problem           *string    `json:"problem" doc:"Why it cannot be ready as things are, or why that is not known; null when readiness-check finds nothing against it. A target that cannot be ready is not raised in the rehearsal; one of which nothing is known is rehearsed as if it ran"`
+	Restored          bool       `json:"restored" doc:"Whether it got exactly its original size back"`
+	Problem           *string    `json:"problem" doc:"Why the target cannot be ready, or why that is not known; null when readiness-check finds no problem. A target that cannot be ready is not raised in the rehearsal; an unknown one is rehearsed as if it ran"`
 }
 
-// rehearsalTime bounds a rehearsal, which takes a second or two.
+// rehearsalTime is the time limit of a rehearsal, which takes a second or two.
 const rehearsalTime = 20 * time.Second
 
-func (s *service) rehearse(ctx context.Context, in *struct {
+func (s *service) rehearsePlan(ctx context.Context, in *struct {
 	EventPlanPath
 	Body *EventRehearsalInput `required:"false"`
 },
@@ -69,12 +69,12 @@ func (s *service) rehearse(ctx context.Context, in *struct {
 			fault.NewWithCause(fault.Unavailable, err, "the rehearsal did not come to its end: try again")
 	}
 	out := rehearsed(p, got)
-	out.name(found)
+	out.addProblems(found)
 	return out, nil
 }
 
-// rehearsalOf returns the rehearsal of a plan whose targets were found so: stopped ones are stopped when it begins, and those that cannot be ready are
-// not raised.
+// rehearsalOf returns the rehearsal of a plan with the findings on its targets. Stopped targets are stopped when it
+// begins. Targets that cannot be ready are not raised.
 func rehearsalOf(p readiness.Plan, found []finding, launch time.Duration) readiness.RehearsalInput {
 	in := readiness.RehearsalInput{Org: p.Org, Plan: p, Launch: launch, Blocked: map[string]string{}}
 	for i := range found {
@@ -89,8 +89,9 @@ func rehearsalOf(p readiness.Plan, found []finding, launch time.Duration) readin
 	return in
 }
 
-// name adds to each target why it cannot be ready, or why that is not known. The plan is not ready then.
-func (r *EventRehearsal) name(found []finding) {
+// addProblems adds to each target why it cannot be ready, or why that is not known. With such a target the plan is
+// not ready.
+func (r *EventRehearsal) addProblems(found []finding) {
 	for i := range found {
 		if why := cmp.Or(found[i].problem(), found[i].message(unknown)); why != "" {
 			r.Targets[i].Problem, r.Ready = &why, false

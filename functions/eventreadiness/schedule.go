@@ -11,19 +11,19 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// start begins work that is stored; where that fails the caller is told, and the sweeper begins it.
-func (s *service) start(ctx context.Context, w readiness.Work) error {
+// startWork starts stored work. If that fails, the caller gets the error and the sweeper starts the work.
+func (s *service) startWork(ctx context.Context, w readiness.Work) error {
 	if w.Name == "" {
 		return nil
 	}
 	return fault.Wrap("start "+w.Name, s.p.Workflow.Start(ctx, readiness.Machine, w.Name, w.Input))
 }
 
-// known reads the plan of a path, for a request that changes it.
-func (s *service) known(ctx context.Context, in *EventPlanPath) (readiness.Plan, readiness.Change, error) {
+// planToChange reads the plan of a request that changes it.
+func (s *service) planToChange(ctx context.Context, in *EventPlanPath) (readiness.Plan, readiness.Change, error) {
 	p, err := s.plans.Get(ctx, identity.CallerOrg(ctx), in.EventID)
 	if err == nil {
-		audit.NoteChange(ctx, audit.Change{Target: p.ID, Before: shown(p)})
+		audit.NoteChange(ctx, audit.Change{Target: p.ID, Before: showPlan(p)})
 	}
 	return p, readiness.Change{By: identity.CallerFrom(ctx).Email}, err
 }
@@ -60,12 +60,12 @@ func (s *service) dispatch(ctx context.Context, p readiness.Plan, c readiness.Ch
 	if err != nil {
 		return p, err
 	}
-	audit.NoteChange(ctx, audit.Change{After: shown(p)})
-	return p, s.start(ctx, w)
+	audit.NoteChange(ctx, audit.Change{After: showPlan(p)})
+	return p, s.startWork(ctx, w)
 }
 
-func (s *service) schedule(ctx context.Context, in *EventPlanPath) (EventDispatch, error) {
-	p, c, err := s.known(ctx, in)
+func (s *service) schedulePlan(ctx context.Context, in *EventPlanPath) (EventDispatch, error) {
+	p, c, err := s.planToChange(ctx, in)
 	if err != nil {
 		return EventDispatch{}, err
 	}
@@ -84,8 +84,8 @@ func (s *service) schedule(ctx context.Context, in *EventPlanPath) (EventDispatc
 		p.Timezone) + problems, p.ID}, err
 }
 
-func (s *service) cancel(ctx context.Context, in *EventPlanPath) (EventDispatch, error) {
-	p, c, err := s.known(ctx, in)
+func (s *service) cancelPlan(ctx context.Context, in *EventPlanPath) (EventDispatch, error) {
+	p, c, err := s.planToChange(ctx, in)
 	if err != nil {
 		return EventDispatch{}, err
 	}
@@ -93,16 +93,16 @@ func (s *service) cancel(ctx context.Context, in *EventPlanPath) (EventDispatch,
 	if err != nil {
 		return EventDispatch{}, err
 	}
-	audit.NoteChange(ctx, audit.Change{After: shown(p)})
+	audit.NoteChange(ctx, audit.Change{After: showPlan(p)})
 	message := "the plan is cancelled; nothing had been sent to the executor"
 	if w.Name != "" {
-		message = "the plan is cancelled; the executor rolls back what was applied of it"
+		message = "the plan is cancelled; the executor gives the targets back their original capacity"
 	}
-	return EventDispatch{message, p.ID}, s.start(ctx, w)
+	return EventDispatch{message, p.ID}, s.startWork(ctx, w)
 }
 
-func (s *service) retry(ctx context.Context, in *EventPlanPath) (EventPlan, error) {
-	p, c, err := s.known(ctx, in)
+func (s *service) retryPlan(ctx context.Context, in *EventPlanPath) (EventPlan, error) {
+	p, c, err := s.planToChange(ctx, in)
 	if err != nil {
 		return EventPlan{}, err
 	}
@@ -112,13 +112,13 @@ func (s *service) retry(ctx context.Context, in *EventPlanPath) (EventPlan, erro
 	}
 	if p.EventEnd.After(s.p.Clock.Now()) {
 		p, err = s.dispatch(ctx, p, c)
-		return shown(p), err
+		return showPlan(p), err
 	}
-	return s.move(ctx, p, c)
+	return s.makeDraft(ctx, p, c)
 }
 
-func (s *service) reset(ctx context.Context, in *EventPlanPath) (EventPlan, error) {
-	p, c, err := s.known(ctx, in)
+func (s *service) resetPlan(ctx context.Context, in *EventPlanPath) (EventPlan, error) {
+	p, c, err := s.planToChange(ctx, in)
 	if err != nil {
 		return EventPlan{}, err
 	}
@@ -126,22 +126,22 @@ func (s *service) reset(ctx context.Context, in *EventPlanPath) (EventPlan, erro
 		return EventPlan{},
 			fault.New(fault.Conflict, "status: the plan is %s; only one that is completed is reset", p.Status)
 	}
-	return s.move(ctx, p, c)
+	return s.makeDraft(ctx, p, c)
 }
 
-// move makes a draft of a plan.
-func (s *service) move(ctx context.Context, p readiness.Plan, c readiness.Change) (EventPlan, error) {
+// makeDraft turns a plan back into a draft.
+func (s *service) makeDraft(ctx context.Context, p readiness.Plan, c readiness.Change) (EventPlan, error) {
 	c.To = readiness.Draft
 	p, err := s.plans.Move(ctx, p, c)
 	if err != nil {
 		return EventPlan{}, err
 	}
-	audit.NoteChange(ctx, audit.Change{After: shown(p)})
-	return shown(p), nil
+	audit.NoteChange(ctx, audit.Change{After: showPlan(p)})
+	return showPlan(p), nil
 }
 
-func (s *service) remove(ctx context.Context, in *EventPlanPath) (rest.Deleted, error) {
-	p, c, err := s.known(ctx, in)
+func (s *service) deletePlan(ctx context.Context, in *EventPlanPath) (rest.Deleted, error) {
+	p, c, err := s.planToChange(ctx, in)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
@@ -159,5 +159,5 @@ func (s *service) remove(ctx context.Context, in *EventPlanPath) (rest.Deleted, 
 	if err != nil {
 		return rest.Deleted{}, err
 	}
-	return rest.Deleted{ID: p.ID}, s.start(ctx, w)
+	return rest.Deleted{ID: p.ID}, s.startWork(ctx, w)
 }

@@ -8,12 +8,12 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/readiness"
 )
 
-// policySight says which autoscaler policies, and so which plans, somebody may see.
+// policySight is the set of autoscaler policies that a caller may see. It also decides which plans the caller may
+// see.
 type policySight struct {
 	all bool
 	ids map[string]bool
@@ -22,15 +22,17 @@ type policySight struct {
 // has reports whether the policy may be seen.
 func (v policySight) has(policyID string) bool { return v.all || v.ids[policyID] }
 
-// covers reports whether the plan may be seen: every target of it. A target whose policy was deleted is in no scope.
+// covers reports whether the caller may see the plan, that is, every target of it. A target whose policy was deleted
+// is in no scope.
 func (v policySight) covers(p *readiness.Plan) bool {
 	hidden := func(t readiness.Target) bool { return !v.has(t.PolicyID) }
 	return v.all || len(p.Targets) > 0 && !slices.ContainsFunc(p.Targets, hidden)
 }
 
-// sight returns which policies have a target on which the caller holds the permission. No round trip for a caller who holds it on the whole
-// organization; else the list of policies and the resources of the scopes beside each other.
-func (s *service) sight(ctx context.Context, permission string) (policySight, error) {
+// policiesInSight returns the policies with a target on which the caller holds the permission. It takes no round trip
+// for a caller who holds it on the whole organization, else one for the list of policies and the resources of the
+// scopes.
+func (s *service) policiesInSight(ctx context.Context, permission string) (policySight, error) {
 	c := identity.CallerFrom(ctx)
 	scopes := c.Scopes(permission)
 	if scopes.All {
@@ -47,9 +49,9 @@ func (s *service) sight(ctx context.Context, permission string) (policySight, er
 	return out, nil
 }
 
-func (s *service) readSight(ctx context.Context, org string, in grant.Scopes) ([]autoscaling.Policy,
+func (s *service) readSight(ctx context.Context, org string, in grant.Scopes) ([]readiness.Policy,
 	inventory.ResourceSet, error) {
-	var policies []autoscaling.Policy
+	var policies []readiness.Policy
 	var sets []inventory.ResourceSet
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
@@ -66,13 +68,13 @@ func (s *service) readSight(ctx context.Context, org string, in grant.Scopes) ([
 	return policies, sets[0], nil
 }
 
-// visiblePlan reads a plan that the caller may see; a plan outside the caller's scopes is missing as one that does not exist.
+// visiblePlan reads a plan that the caller may see. A plan outside the caller's scopes is reported as missing.
 func (s *service) visiblePlan(ctx context.Context, planID string) (readiness.Plan, error) {
 	p, err := s.plans.Get(ctx, identity.CallerOrg(ctx), planID)
 	if err != nil {
 		return p, err
 	}
-	sees, err := s.sight(ctx, reading)
+	sees, err := s.policiesInSight(ctx, reading)
 	if err == nil && !sees.covers(&p) {
 		err = readiness.Missing(planID)
 	}

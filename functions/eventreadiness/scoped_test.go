@@ -34,7 +34,7 @@ func newScopedFixture(t *testing.T) *scopedFixture {
 // later creates a plan whose event begins in some hours.
 func (f *scopedFixture) later(hours int, policies ...string) EventPlan {
 	f.Helper()
-	body := f.body(policies...)
+	body := f.planBody(policies...)
 	start := f.Clock.Now().Add(time.Duration(hours) * time.Hour)
 	body["eventStart"], body["eventEnd"] = start.Format(time.RFC3339), start.Add(8*time.Hour).Format(time.RFC3339)
 	return apitest.Data[EventPlan](f.call("POST /event-readiness", body).Want(http.StatusOK))
@@ -90,7 +90,7 @@ func TestPreviews_ANarrowGrantNamesOnlyPoliciesInIt(t *testing.T) {
 	f := newScopedFixture(t)
 	pia := apitest.Caller(ours, "pia", "event-readiness:read resource:"+f.ids["web"])
 	preview := func(policy string) map[string]any {
-		body := f.body(policy)
+		body := f.planBody(policy)
 		delete(body, "name")
 		return body
 	}
@@ -107,7 +107,7 @@ func TestPreviews_ANarrowGrantNamesOnlyPoliciesInIt(t *testing.T) {
 			"does not exist")
 	}
 	writer := apitest.Caller(ours, "pia", "event-readiness:write resource:"+f.ids["web"])
-	f.Call(writer, "POST /event-readiness", f.body("asp_web")).Want(http.StatusForbidden)
+	f.Call(writer, "POST /event-readiness", f.planBody("asp_web")).Want(http.StatusForbidden)
 	f.Call(writer, "DELETE /event-readiness/"+f.web.ID).Want(http.StatusForbidden)
 }
 

@@ -23,13 +23,13 @@ type EventPlan struct {
 	Targets            []EventTarget    `json:"targets"`
 	CreatedAt          time.Time        `json:"createdAt"`
 	UpdatedAt          time.Time        `json:"updatedAt"`
-	CreatedBy          string           `json:"createdBy" doc:"The address of who made it"`
+	CreatedBy          string           `json:"createdBy" doc:"The mail address of its creator"`
 	ScaleUpAt          time.Time        `json:"scaleUpAt" doc:"eventStart minus preScaleMinutes"`
 	ScaleDownAt        time.Time        `json:"scaleDownAt" doc:"eventEnd plus postEventMinutes"`
-	Message            *string          `json:"message" doc:"Why it failed, or what was found at the end; else null"`
+	Message            *string          `json:"message" doc:"Why the plan failed, or a remark on its end; else null"`
 }
 
-// EventTarget is a target of a plan: a policy, and the capacity that was captured.
+// EventTarget is a target of a plan: a policy and its captured capacity.
 type EventTarget struct {
 	PolicyID        string `json:"policyId"`
 	OriginalMin     int64  `json:"originalMin"`
@@ -37,7 +37,7 @@ type EventTarget struct {
 	OriginalDesired int64  `json:"originalDesired"`
 }
 
-func shown(p readiness.Plan) EventPlan {
+func showPlan(p readiness.Plan) EventPlan {
 	targets := make([]EventTarget, len(p.Targets))
 	for i, t := range p.Targets {
 		targets[i] = EventTarget{t.PolicyID, t.OriginalMin, t.OriginalMax, t.OriginalDesired}
@@ -59,13 +59,13 @@ type EventTargetName struct {
 	PolicyID string `json:"policyId" minLength:"1" maxLength:"64" doc:"An autoscaler policy"`
 }
 
-// EventTimes is what the bodies of plans and of previews have in common.
+// EventTimes holds the fields that the bodies of plans and previews share.
 type EventTimes struct {
 	EventStart         rest.Time         `json:"eventStart"`
 	EventEnd           rest.Time         `json:"eventEnd"`
 	PreScaleMinutes    *int64            `json:"preScaleMinutes,omitempty" minimum:"0" maximum:"1440" doc:"30 when absent"`
 	PostEventMinutes   *int64            `json:"postEventMinutes,omitempty" minimum:"0" maximum:"1440" doc:"30 when absent"`
-	ExpectedMultiplier rest.Number       `json:"expectedMultiplier" doc:"How many times the usual load is expected: above 0, at most 100"`
+	ExpectedMultiplier rest.Number       `json:"expectedMultiplier" doc:"Multiple of the usual load: above 0, at most 100"`
 	Targets            []EventTargetName `json:"targets" minItems:"1" maxItems:"20"`
 }
 
@@ -90,12 +90,12 @@ type EventPlanPatch struct {
 	Targets            rest.Patch[[]EventTargetName] `json:"targets,omitzero" minItems:"1" maxItems:"20"`
 }
 
-// EventPlanPath names a plan in a path. It is exported because the framework passes over embedded structs that are not.
+// EventPlanPath names a plan in a path. It is exported because the framework ignores unexported embedded structs.
 type EventPlanPath struct {
 	EventID string `path:"eventID" maxLength:"64"`
 }
 
-// EventDispatch is the answer to what is queued.
+// EventDispatch answers a request that dispatches or cancels a plan.
 type EventDispatch struct {
 	Message string `json:"message"`
 	EventID string `json:"eventId"`

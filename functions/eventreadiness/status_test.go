@@ -14,20 +14,21 @@ import (
 
 func TestSchedule_DispatchesADraftOnce(t *testing.T) {
 	f := newFixture(t)
-	p := f.create("asp_web")
+	p := f.createPlan("asp_web")
 	got := apitest.Data[EventDispatch](f.call("POST /event-readiness/" + p.ID + "/schedule"))
-	if got.EventID != p.ID || got.Message == "" || f.get(p.ID).Status != readiness.Scheduling ||
+	if got.EventID != p.ID || got.Message == "" || f.getPlan(p.ID).Status != readiness.Scheduling ||
 		len(f.engine.started) != 1 {
 		t.Errorf("%+v, started %v", got, f.engine.started)
 	}
 	f.call("POST /event-readiness/"+p.ID+"/schedule").Want(409, "scheduling")
 	f.Clock.Advance(48 * time.Hour)
-	late := f.create("asp_api")
+	late := f.createPlan("asp_api")
 	f.Clock.Advance(48 * time.Hour)
 	f.call("POST /event-readiness/"+late.ID+"/schedule").Want(409, "eventEnd")
 }
 
-// Every operation that moves a plan, from every status: what the table does not have is 409 and changes nothing.
+// This test tries every operation that moves a plan from every status: a transition that the table does not list is
+// 409 and changes nothing.
 func TestStatuses_WhatTheTableDoesNotHaveIs409(t *testing.T) {
 	all := map[string][]readiness.Status{
 		"draft": {}, "scheduling": {}, "scheduled": {readiness.Scheduled},
@@ -46,14 +47,14 @@ func TestStatuses_WhatTheTableDoesNotHaveIs409(t *testing.T) {
 		for op, may := range allowed {
 			t.Run(op+" from "+from, func(t *testing.T) {
 				f := newFixture(t)
-				p := f.create("asp_web")
+				p := f.createPlan("asp_web")
 				if from == "cancelled" {
 					f.call("POST /event-readiness/" + p.ID + "/cancel").Want(200)
 				} else if from != "draft" {
 					f.call("POST /event-readiness/" + p.ID + "/schedule").Want(200)
-					f.bring(p, 1, through...)
+					f.bringTo(p, 1, through...)
 				}
-				before := f.get(p.ID)
+				before := f.getPlan(p.ID)
 				if string(before.Status) != from {
 					t.Fatalf("it is %s", before.Status)
 				}
@@ -64,7 +65,7 @@ func TestStatuses_WhatTheTableDoesNotHaveIs409(t *testing.T) {
 					}
 				}
 				f.call(fmt.Sprintf("POST /event-readiness/%s/%s", p.ID, op)).Want(want)
-				if after := f.get(p.ID); want == 409 {
+				if after := f.getPlan(p.ID); want == 409 {
 					f.Equal("after a refusal", after, before)
 				} else if to := map[string]readiness.Status{"schedule": "scheduling", "retry": "scheduling",
 					"reset": "draft", "cancel": "cancelled"}[op]; after.Status != to {
@@ -77,10 +78,11 @@ func TestStatuses_WhatTheTableDoesNotHaveIs409(t *testing.T) {
 
 func TestRetry_OfAPlanThatIsOverMakesADraftOfIt(t *testing.T) {
 	f := newFixture(t)
-	p := f.create("asp_web")
+	p := f.createPlan("asp_web")
 	f.call("POST /event-readiness/" + p.ID + "/schedule").Want(200)
-	f.Must(f.report(p.ID, readiness.Report{ID: "x", Run: 1, Status: readiness.Failed, Message: "the cloud refused"}))
-	if m := f.get(p.ID).Message; m == nil || *m != "the cloud refused" {
+	f.Must(f.sendReport(p.ID,
+		readiness.Report{ID: "x", Run: 1, Status: readiness.Failed, Message: "the cloud refused"}))
+	if m := f.getPlan(p.ID).Message; m == nil || *m != "the cloud refused" {
 		t.Errorf("why it failed: %v", m)
 	}
 	f.Clock.Advance(48 * time.Hour)
@@ -92,9 +94,9 @@ func TestRetry_OfAPlanThatIsOverMakesADraftOfIt(t *testing.T) {
 
 func TestDelete_PushesACancelFirst(t *testing.T) {
 	f := newFixture(t)
-	p := f.create("asp_web")
+	p := f.createPlan("asp_web")
 	f.call("POST /event-readiness/" + p.ID + "/schedule").Want(200)
-	f.bring(p, 1, readiness.Scheduled)
+	f.bringTo(p, 1, readiness.Scheduled)
 	f.call("DELETE /event-readiness/"+p.ID).Want(200, `{"data":{"id":"`+p.ID+`"}}`)
 	if want := fmt.Sprintf("[event-readiness %s-r1 event-readiness %s-c1]", p.ID,
 		p.ID); fmt.Sprint(f.engine.started) != want {
@@ -102,13 +104,13 @@ func TestDelete_PushesACancelFirst(t *testing.T) {
 	}
 	f.call("GET /event-readiness/" + p.ID).Want(404)
 	f.call("DELETE /event-readiness/" + p.ID).Want(404)
-	f.create("asp_web") // its target is free
+	f.createPlan("asp_web") // its target is free
 }
 
-// Nobody who comes with a bearer may report, whoever they are, and what is refused changes nothing.
+// A caller with a bearer token with any permissions may not report, and the refused report changes nothing.
 func TestReport_IsForTheExecutorAlone(t *testing.T) {
 	f := newFixture(t)
-	p := f.create("asp_web")
+	p := f.createPlan("asp_web")
 	f.call("POST /event-readiness/" + p.ID + "/schedule").Want(200)
 	body := readiness.Report{ID: "1", Run: 1, Status: readiness.Scheduled}
 	token := apitest.Caller(ours, "ada", "owner")
@@ -123,11 +125,11 @@ func TestReport_IsForTheExecutorAlone(t *testing.T) {
 			f.Call(c, "POST "+readiness.ReportPath(p.ID), body).Want(403, "only the service's own executor")
 		})
 	}
-	if got := f.get(p.ID); got.Status != readiness.Scheduling {
+	if got := f.getPlan(p.ID); got.Status != readiness.Scheduling {
 		t.Errorf("it is %s", got.Status)
 	}
-	f.Must(f.report(p.ID, body))
-	f.Must(f.report(p.ID, body))
+	f.Must(f.sendReport(p.ID, body))
+	f.Must(f.sendReport(p.ID, body))
 	logs := apitest.Data[rest.List[EventPlanLine]](f.call("GET /event-readiness/" + p.ID + "/logs"))
 	if logs.Total != 4 || logs.Items[0].Kind != "transition" || logs.Items[1].Kind != "callback" ||
 		logs.Items[1].By != "executor" || *logs.Items[0].To != readiness.Scheduled {
@@ -141,10 +143,10 @@ func TestReport_IsForTheExecutorAlone(t *testing.T) {
 // And the executor may do nothing else.
 func TestWorker_MayDoNothingElse(t *testing.T) {
 	f := newFixture(t)
-	p := f.create("asp_web")
+	p := f.createPlan("asp_web")
 	for _, path := range []string{"/event-readiness/" + p.ID, "/event-readiness",
 		"/event-readiness/" + p.ID + "/cancel"} {
-		err := rest.CallAsWorker(t.Context(), f.function(f.Platform), rest.WorkerCall{
+		err := rest.CallAsWorker(t.Context(), f.newInvoker(f.Platform), rest.WorkerCall{
 			Function: readiness.Function, Worker: readiness.Executor, Org: ours, Method: "POST", Path: path,
 			Body: map[string]any{},
 		})
@@ -164,7 +166,7 @@ func TestWorker_MayDoNothingElse(t *testing.T) {
 		"a status that is none": {ours, p.ID, readiness.Report{ID: "1", Status: "asleep"}, fault.Invalid},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := rest.CallAsWorker(t.Context(), f.function(f.Platform), rest.WorkerCall{
+			err := rest.CallAsWorker(t.Context(), f.newInvoker(f.Platform), rest.WorkerCall{
 				Function: readiness.Function, Worker: readiness.Executor, Org: c.org, Method: "POST",
 				Path: readiness.ReportPath(c.plan), Body: c.report,
 			})
@@ -173,7 +175,7 @@ func TestWorker_MayDoNothingElse(t *testing.T) {
 			}
 		})
 	}
-	if f.get(p.ID).Status != readiness.Draft {
+	if f.getPlan(p.ID).Status != readiness.Draft {
 		t.Error("it was changed")
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-func (s *service) update(ctx context.Context, in *struct {
+func (s *service) updatePlan(ctx context.Context, in *struct {
 	EventPlanPath
 	Body EventPlanPatch
 },
@@ -22,14 +22,14 @@ func (s *service) update(ctx context.Context, in *struct {
 	if err != nil {
 		return EventPlan{}, err
 	}
-	audit.NoteChange(ctx, audit.Change{Target: was.ID, Before: shown(was)})
+	audit.NoteChange(ctx, audit.Change{Target: was.ID, Before: showPlan(was)})
 	if !was.Status.Editable() {
 		return EventPlan{},
 			fault.New(fault.Conflict,
 				"status: a plan that is %s cannot be changed; one that is draft, failed or scheduled can", was.Status)
 	}
 	next := was
-	if err = s.patch(ctx, &next, &in.Body); err != nil {
+	if err = s.applyPatch(ctx, &next, &in.Body); err != nil {
 		return EventPlan{}, err
 	}
 	c := readiness.Change{To: was.Status, By: identity.CallerFrom(ctx).Email, Message: "changed",
@@ -49,11 +49,11 @@ func (s *service) update(ctx context.Context, in *struct {
 	if err != nil {
 		return EventPlan{}, err
 	}
-	audit.NoteChange(ctx, audit.Change{After: shown(next)})
-	return shown(next), s.start(ctx, w)
+	audit.NoteChange(ctx, audit.Change{After: showPlan(next)})
+	return showPlan(next), s.startWork(ctx, w)
 }
 
-// takeOver gives a plan what can be changed of it.
+// takeOver copies the changeable fields of a plan.
 func takeOver(p, from *readiness.Plan) {
 	p.Name, p.Description, p.Timezone, p.ExpectedMultiplier = from.Name, from.Description, from.Timezone,
 		from.ExpectedMultiplier
@@ -62,8 +62,8 @@ func takeOver(p, from *readiness.Plan) {
 	p.Targets = from.Targets
 }
 
-// patch changes a plan as a body says.
-func (s *service) patch(ctx context.Context, p *readiness.Plan, b *EventPlanPatch) error {
+// applyPatch changes a plan as a body says.
+func (s *service) applyPatch(ctx context.Context, p *readiness.Plan, b *EventPlanPatch) error {
 	err := b.refuseNull()
 	if err == nil && b.Name.Set() {
 		p.Name, err = displayname.CleanName("name", b.Name.Value, maxName)
@@ -85,7 +85,7 @@ func (s *service) patch(ctx context.Context, p *readiness.Plan, b *EventPlanPatc
 	return s.patchTargets(ctx, p, b)
 }
 
-// refuseNull refuses null for what a plan always has.
+// refuseNull refuses null for fields that every plan has.
 func (b *EventPlanPatch) refuseNull() error {
 	null := map[string]bool{
 		"name": b.Name.Null, "eventStart": b.EventStart.Null, "eventEnd": b.EventEnd.Null,
@@ -101,7 +101,8 @@ func (b *EventPlanPatch) refuseNull() error {
 	return nil
 }
 
-// patchTimes changes the times of a plan. Of one that failed and is over other things may be changed all the same.
+// patchTimes changes the times of a plan. A failed plan whose event is over accepts changes of its other fields
+// without new times.
 func (s *service) patchTimes(p *readiness.Plan, b *EventPlanPatch) error {
 	if !b.EventStart.Sent && !b.EventEnd.Sent && !b.PreScaleMinutes.Sent && !b.PostEventMinutes.Sent {
 		return nil
@@ -117,11 +118,12 @@ func (s *service) patchTimes(p *readiness.Plan, b *EventPlanPatch) error {
 	return p.CheckTimes(s.p.Clock.Now())
 }
 
-// patchTargets changes the targets of a plan: those that it had keep what was captured. All must be able to grow as the plan wants.
+// patchTargets changes the targets of a plan. Targets that it already had keep their captured size. Every target must
+// have room to grow to its scaled size.
 func (s *service) patchTargets(ctx context.Context, p *readiness.Plan, b *EventPlanPatch) error {
 	if b.Targets.Set() {
 		had := *p
-		groups, err := s.groups(ctx, writing, b.Targets.Value)
+		groups, err := s.scalableGroups(ctx, writing, b.Targets.Value)
 		if err != nil {
 			return err
 		}

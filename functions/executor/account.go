@@ -11,14 +11,14 @@ import (
 
 var noTime time.Time
 
-// isWithheld reports whether the credentials lack something, or are not accepted at all.
+// isWithheld reports whether err means that the credentials lack a permission or are not accepted at all.
 func isWithheld(err error) bool {
 	class := cloud.ClassOf(err)
 	return class == cloud.Denied || class == cloud.Refused
 }
 
-// degradeAccount shows on the account that its credential lacks something, in the cloud's own words. That it could not be shown
-// must not keep the action from being recorded.
+// degradeAccount marks the account as degraded and stores the cloud's error text on it. A failed write is only
+// logged, so that the action is still recorded.
 func (r *run) degradeAccount(ctx context.Context, cause error) {
 	_, err := r.e.p.Table.Write(ctx, table.Update(inventory.AccountKey(r.in.Org, r.account.ID), []table.Change{
 		table.Set("status", "degraded"), table.Set("error", cause.Error()), table.Set("updatedAt", r.now),

@@ -11,8 +11,8 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// Credentials are revoked while an action waits for its resource: the next look is refused. The action fails with the cloud's words,
-// the account tells them, and another account goes on.
+// Credentials are revoked while an action waits for its resource. The next look is refused: the action fails with the
+// cloud's error text, the account shows it, and another account's action continues.
 func TestRun_RevokedCredentialsDegradeTheirAccountAlone(t *testing.T) {
 	slow := map[string]string{"size": "60", "regions": "1", "transitionSeconds": "120"}
 	w := newFixture(t, slow)
@@ -25,8 +25,8 @@ func TestRun_RevokedCredentialsDegradeTheirAccountAlone(t *testing.T) {
 	other.Sealed = apitest.Value(inventory.SealCredentials(w.ctx, w.e.p.Sealer, inventory.SecretPlace(org, other.ID),
 		slow))(t)
 	w.Put(inventory.AccountKey(org, other.ID), other)
-	w.seal(map[string]string{"refuse": "true"})
-	w.drive(in)
+	w.sealCredentials(map[string]string{"refuse": "true"})
+	w.driveRun(in)
 	const said = "The security token included in the request is invalid."
 	if got := w.action(a.ID); got.Status != execution.Failed || !strings.Contains(got.ErrorMessage, said) {
 		t.Errorf("the action is %s: %s; want it failed with the cloud's words", got.Status, got.ErrorMessage)
@@ -37,9 +37,9 @@ func TestRun_RevokedCredentialsDegradeTheirAccountAlone(t *testing.T) {
 	}
 	w.account, w.resources = other, nil
 	w.conn = apitest.Value(w.e.newClouds().Connect(w.ctx, org, other))(t)
-	w.discover()
+	w.discoverAll()
 	b := w.submit(w.pick("aws-ec2", cloud.Running), cloud.Stop)
-	w.drive(execution.RunInput{Org: org, Actions: []string{b.ID}, Until: execution.UntilSettled})
+	w.driveRun(execution.RunInput{Org: org, Actions: []string{b.ID}, Until: execution.UntilSettled})
 	if got := w.action(b.ID); got.Status != execution.Succeeded {
 		t.Errorf("the action in the other account is %s: %s", got.Status, got.ErrorMessage)
 	}

@@ -13,19 +13,20 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// markers is how many actions are marked side by side.
-const markers = 8
+// markConcurrency is how many actions are marked at the same time.
+const markConcurrency = 8
 
-// storeProgress stores the status and the progress of actions before anything is done on their behalf, each by itself: nothing
-// wants them to be marked together, and in a transaction each would cost twice as much. Those that were ended meanwhile, cancelled
-// for one, are taken out of the run.
+// storeProgress stores the status and progress of actions before anything is done on their behalf. Each action is
+// written by itself: they need not be marked together, and a transaction would double the cost of each write. Actions
+// that have ended meanwhile, for example because they were cancelled, are removed from the run.
 func (r *run) storeProgress(ctx context.Context, actions []*execution.Action) error {
 	var g errgroup.Group
-	g.SetLimit(markers)
+	g.SetLimit(markConcurrency)
 	ended := make([]bool, len(actions))
 	for i, a := range actions {
 		g.Go(func() error {
-			err := r.e.store().Transact(ctx, progress(r.in.Org, a)) // one alone is no transaction, and patient
+			// one alone is no transaction, and patient
+			err := r.e.patientStore().Transact(ctx, progressWrite(r.in.Org, a))
 			if _, ended[i] = errors.AsType[*table.ConditionError](err); ended[i] {
 				return nil
 			}
@@ -39,11 +40,12 @@ func (r *run) storeProgress(ctx context.Context, actions []*execution.Action) er
 			gone[a] = true
 		}
 	}
-	r.act, r.waiting = keep(r.act, gone), keep(r.waiting, gone)
+	r.act, r.waiting = withoutGone(r.act, gone), withoutGone(r.waiting, gone)
 	return err
 }
 
-func keep(actions []*execution.Action, gone map[*execution.Action]bool) []*execution.Action {
+// withoutGone returns the actions that are not in gone.
+func withoutGone(actions []*execution.Action, gone map[*execution.Action]bool) []*execution.Action {
 	out := make([]*execution.Action, 0, len(actions))
 	for _, a := range actions {
 		if !gone[a] {
@@ -53,20 +55,20 @@ func keep(actions []*execution.Action, gone map[*execution.Action]bool) []*execu
 	return out
 }
 
-// progress returns the write that stores how far a is; it fails when a has ended.
-func progress(org string, a *execution.Action) table.Write {
+// progressWrite returns the write that stores the progress of a. The write fails when a has ended.
+func progressWrite(org string, a *execution.Action) table.Write {
 	return table.Update(execution.ActionKey(org, a.ID), []table.Change{
 		table.Set("status", string(a.Status)), table.Set("startedAt", a.StartedAt), table.Set("attempts", a.Attempts),
 		table.Set("logs", a.Logs), table.Set("progress", a.Progress), table.Set("idle", a.Idle),
 	}, table.Any(table.Equal("status", string(execution.Pending)), table.Equal("status", string(execution.Running))))
 }
 
-// actOn asks the provider for what was decided, and takes in what it answers.
+// actOn asks the provider to act on the ready actions and records its answers.
 func (r *run) actOn(ctx context.Context) error {
 	if len(r.act) == 0 {
 		return nil
 	}
-	targets, err := r.targets(ctx)
+	targets, err := r.buildTargets(ctx)
 	if err != nil {
 		return err
 	}
@@ -81,24 +83,25 @@ func (r *run) actOn(ctx context.Context) error {
 			r.leaveOff(a, why)
 			continue
 		}
-		if r.take(ctx, a, failed[a.ResourceUID]) {
+		if r.takeAnswer(ctx, a, failed[a.ResourceUID]) {
 			again = append(again, a)
 		}
 	}
 	return r.storeProgress(ctx, again)
 }
 
-// take takes in the provider's answer for one action; it reports whether the action's progress must be stored again.
-func (r *run) take(ctx context.Context, a *execution.Action, err error) bool {
+// takeAnswer records the provider's answer for one action. It reports whether the action's progress must be stored
+// again.
+func (r *run) takeAnswer(ctx context.Context, a *execution.Action, err error) bool {
 	switch class := cloud.ClassOf(err); {
 	case err == nil:
 		r.lookLater(a)
 		return false
-	case r.throttled(a, err):
-		r.queue(a, err)
+	case r.isThrottled(a, err):
+		r.requeueAction(a, err)
 		return true
 	case class == cloud.Moving:
-		a.Progress.ActedAt, a.Progress.NextAt = noTime, r.now.Add(backoff)
+		a.Progress.ActedAt, a.Progress.NextAt = noTime, r.now.Add(firstBackoff)
 		a.AppendLog(r.now, "execute", "waiting", err.Error())
 		r.lookLater(a)
 		return true
@@ -120,7 +123,8 @@ func (r *run) take(ctx context.Context, a *execution.Action, err error) bool {
 	}
 }
 
-// readSteps reads again what is changed in steps: the act has done some before it failed. What cannot be read stays as it was seen.
+// readSteps reads the steps of a resource again after an act that changes it in several steps has failed, because
+// some of them were done. If the read fails, the steps stay as they were read before.
 func (r *run) readSteps(ctx context.Context, a *execution.Action) {
 	if len(r.states[a.ResourceUID].Steps) == 0 {
 		return
@@ -130,9 +134,9 @@ func (r *run) readSteps(ctx context.Context, a *execution.Action) {
 	}
 }
 
-// targets names the resources to act on. What a stop would make the provider forget is remembered before it; what a
-// start needs is taken from there.
-func (r *run) targets(ctx context.Context) ([]cloud.Target, error) {
+// buildTargets returns the resources to act on. Before a stop it stores the snapshots of resources that the provider
+// would forget. For a start it attaches the stored snapshots.
+func (r *run) buildTargets(ctx context.Context) ([]cloud.Target, error) {
 	out := make([]cloud.Target, len(r.act))
 	for i, a := range r.act {
 		out[i].UID = a.ResourceUID
@@ -141,7 +145,7 @@ func (r *run) targets(ctx context.Context) ([]cloud.Target, error) {
 		return out, nil
 	}
 	if r.act[0].Action == cloud.Stop {
-		return out, r.remember(ctx)
+		return out, r.rememberSnapshots(ctx)
 	}
 	for i := range out {
 		out[i].Snapshot = r.memories[out[i].UID].Snapshot
@@ -153,9 +157,10 @@ type snapshot = execution.Snapshot
 
 func snapshotKey(org, uid string) table.Key { return execution.SnapshotKey(org, uid) }
 
-// remember keeps the snapshots of what is about to be stopped. An action writes its snapshot once: a second run of the
-// same action, which may find the resource half stopped, must not overwrite what the first one saw.
-func (r *run) remember(ctx context.Context) error {
+// rememberSnapshots stores the snapshots of the resources that are about to be stopped. An action writes its snapshot
+// once: a second run of the same action may find the resource half stopped, and must not overwrite the first
+// snapshot.
+func (r *run) rememberSnapshots(ctx context.Context) error {
 	for _, a := range r.act {
 		if s := r.states[a.ResourceUID].Snapshot; s != nil {
 			if err := r.rememberOne(ctx, a, snapshot{ActionID: a.ID, Snapshot: s}); err != nil {
@@ -166,7 +171,8 @@ func (r *run) remember(ctx context.Context) error {
 	return nil
 }
 
-// rememberOne keeps the snapshot of one resource, unless the action has kept one, or an event has left one that is to be kept.
+// rememberOne stores the snapshot of one resource. It keeps an existing snapshot of the same action, and one of an
+// event that must be kept.
 func (r *run) rememberOne(ctx context.Context, a *execution.Action, s snapshot) error {
 	row, err := table.NewItem(snapshotKey(r.in.Org, a.ResourceUID), s)
 	if err != nil {
@@ -182,7 +188,8 @@ func (r *run) rememberOne(ctx context.Context, a *execution.Action, s snapshot) 
 	return r.adoptMemory(ctx, a, lost)
 }
 
-// adoptMemory makes the snapshot that an event has left that of the stop. It does nothing to the snapshot of an earlier run of the stop.
+// adoptMemory assigns the snapshot that an event has left to the stop action. It does not touch a snapshot that an
+// earlier run of the same stop stored.
 func (r *run) adoptMemory(ctx context.Context, a *execution.Action, lost *table.ConditionError) error {
 	old, there := lost.Old(0)
 	if !there || old.Data == nil {

@@ -13,11 +13,11 @@ import (
 	"lamplighter.dev/shared/cloud/aws"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/clouds/awstwin"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // secondKey opens the second account.
@@ -47,7 +47,8 @@ func onAWS(t *testing.T, test func(w *awsFixture)) {
 	if tabletest.Limits() != nil {
 		t.Skip("limits its store itself")
 	}
-	newFixture(t, map[string]string{"size": "1"}) // what bubbles share is made outside of them: the index's compressor
+	// outside: all bubbles share the index's compressor
+	newFixture(t, map[string]string{"size": "1"})
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(noon))
 		w := &awsFixture{twins: twins{&awstwin.Cloud{Takes: 20 * time.Second}, &awstwin.Cloud{Takes: 20 * time.Second}},
@@ -74,7 +75,7 @@ func (w *awsFixture) connectAWS(key, number string) {
 		AuthMethod:      "static_keys",
 		PermissionLevel: "read_write", Status: "connected", CreatedAt: noon,
 	}
-	w.seal(map[string]string{"accessKeyID": key, "secretAccessKey": "secret-" + number})
+	w.sealCredentials(map[string]string{"accessKeyID": key, "secretAccessKey": "secret-" + number})
 	w.accounts[key] = w.account
 }
 
@@ -104,8 +105,8 @@ func (w *awsFixture) instance(key string, like awstwin.Instance) inventory.Resou
 	return w.resource(i.ID)
 }
 
-// ends runs an action to its end, and tells how long that took.
-func (w *awsFixture) ends(r inventory.Resource, verb cloud.Verb) (execution.Action, time.Duration) {
+// runToEnd runs an action to its end, and tells how long that took.
+func (w *awsFixture) runToEnd(r inventory.Resource, verb cloud.Verb) (execution.Action, time.Duration) {
 	w.Helper()
 	a := w.submit(r, verb)
 	began := time.Now()
@@ -134,7 +135,7 @@ func TestOnAWS_AMinuteOfThrottlingFailsNothing(t *testing.T) {
 				r := w.instance(awstwin.AccessKey, awstwin.Instance{})
 				w.first.AddFault(awstwin.Fault{Op: op, Code: "RequestLimitExceeded", Message: "Request limit exceeded.",
 					Status: 503, Times: -1, Until: time.Now().Add(time.Minute)})
-				a, took := w.ends(r, cloud.Stop)
+				a, took := w.runToEnd(r, cloud.Stop)
 				if a.Status != execution.Succeeded || a.Attempts != 1 {
 					t.Errorf("%s after %d attempts: %s", a.Status, a.Attempts, a.ErrorMessage)
 				}
@@ -152,7 +153,8 @@ func TestOnAWS_AMinuteOfThrottlingFailsNothing(t *testing.T) {
 // The start is accepted, and falls back: a key may not be used.
 func TestOnAWS_AStartThatFallsBackFailsWithTheStateReason(t *testing.T) {
 	onAWS(t, func(w *awsFixture) {
-		a, _ := w.ends(w.instance(awstwin.AccessKey, awstwin.Instance{State: "stopped", BrokenKey: true}), cloud.Start)
+		a, _ := w.runToEnd(w.instance(awstwin.AccessKey, awstwin.Instance{State: "stopped", BrokenKey: true}),
+			cloud.Start)
 		if a.Status != execution.Failed ||
 			!strings.Contains(a.ErrorMessage, "Client.InternalError: Client error on launch") {
 			t.Errorf("%s: %q", a.Status, a.ErrorMessage)
@@ -171,7 +173,7 @@ func TestOnAWS_ARegionThatIsDownSlowsOnlyItself(t *testing.T) {
 		done := make(chan int)
 		for i, r := range []inventory.Resource{down, up} {
 			go func() {
-				ended[i], took[i] = w.ends(r, cloud.Stop)
+				ended[i], took[i] = w.runToEnd(r, cloud.Stop)
 				done <- i
 			}()
 		}
@@ -186,7 +188,7 @@ func TestOnAWS_ARegionThatIsDownSlowsOnlyItself(t *testing.T) {
 	})
 }
 
-// A region that does not answer at all holds up nobody else's calls either.
+// A region that does not answer delays no calls to other regions.
 func TestOnAWS_ARegionThatHangsSlowsOnlyItself(t *testing.T) {
 	onAWS(t, func(w *awsFixture) {
 		r := w.instance(awstwin.AccessKey, awstwin.Instance{Region: "us-east-1"})
@@ -197,7 +199,7 @@ func TestOnAWS_ARegionThatHangsSlowsOnlyItself(t *testing.T) {
 			w.runOut(hung.ID)
 			close(done)
 		}()
-		if a, took := w.ends(r, cloud.Stop); a.Status != execution.Succeeded || took > 40*time.Second {
+		if a, took := w.runToEnd(r, cloud.Stop); a.Status != execution.Succeeded || took > 40*time.Second {
 			t.Errorf("%s after %s: %s", a.Status, took, a.ErrorMessage)
 		}
 		<-done
@@ -236,7 +238,7 @@ func TestOnAWS_RevokedCredentialsFailTheActionsAndDegradeTheAccountAlone(t *test
 					!strings.Contains(a.Error, "AuthFailure") {
 					t.Errorf("the account is %s: %q", a.Status, a.Error)
 				}
-				if a, _ := w.ends(other, cloud.Stop); a.Status != execution.Succeeded {
+				if a, _ := w.runToEnd(other, cloud.Stop); a.Status != execution.Succeeded {
 					t.Errorf("the other account: %s, %s", a.Status, a.ErrorMessage)
 				}
 				if a := apitest.Read[inventory.Account](w.Fixture,
@@ -265,7 +267,7 @@ func TestOnAWS_MovingStatesAreWaitedFor(t *testing.T) {
 					time.Sleep(25 * time.Second)
 					w.first.SettleAll()
 				}()
-				a, took := w.ends(r, c.verb)
+				a, took := w.runToEnd(r, c.verb)
 				if a.Status != execution.Succeeded || took < 25*time.Second || a.Attempts != c.acts {
 					t.Errorf("%s after %s and %d attempts: %s", a.Status, took, a.Attempts, a.ErrorMessage)
 				}

@@ -13,8 +13,8 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
-// listed lists a kind of the first account into the inventory, and gives the one resource that there is.
-func (w *awsFixture) listed(kind string) inventory.Resource {
+// listedResource lists a kind of the first account into the inventory, and gives the one resource that there is.
+func (w *awsFixture) listedResource(kind string) inventory.Resource {
 	w.Helper()
 	a := w.accounts[awstwin.AccessKey]
 	conn := apitest.Value(w.e.newClouds().Connect(w.ctx, org, a))(w)
@@ -29,8 +29,8 @@ func (w *awsFixture) listed(kind string) inventory.Resource {
 	return w.resource(page.Resources[0].UID)
 }
 
-// mutating returns the calls that change something.
-func mutating(tw *awstwin.Cloud) (ops []string) {
+// mutatingCalls returns the calls that change something.
+func mutatingCalls(tw *awstwin.Cloud) (ops []string) {
 	for _, k := range tw.Calls("") {
 		if _, op, _ := strings.Cut(k.Op, ":"); !strings.HasPrefix(op, "Describe") && !strings.HasPrefix(op, "List") &&
 			!strings.HasPrefix(op, "Get") {
@@ -49,23 +49,23 @@ func TestOnAWS_WhatIsAlreadySoCostsNoMutatingCall(t *testing.T) {
 		}{
 			{w.instance(awstwin.AccessKey, awstwin.Instance{State: "stopped"}), cloud.Stop},
 			{w.instance(awstwin.AccessKey, awstwin.Instance{}), cloud.Start},
-			{w.listed(cloud.AWSRDS), cloud.Stop},
+			{w.listedResource(cloud.AWSRDS), cloud.Stop},
 		} {
-			if a, _ := w.ends(c.r, c.verb); a.Status != execution.Succeeded || a.Attempts != 0 {
+			if a, _ := w.runToEnd(c.r, c.verb); a.Status != execution.Succeeded || a.Attempts != 0 {
 				t.Errorf("%s of %s: %s after %d attempts, %s", c.verb, c.r.UID, a.Status, a.Attempts, a.ErrorMessage)
 			}
 		}
-		if ops := mutating(w.first); len(ops) > 0 {
+		if ops := mutatingCalls(w.first); len(ops) > 0 {
 			t.Errorf("asked for %v", ops)
 		}
 	})
 }
 
-// RDS refuses to stop what somebody else has stopped since the look.
+// RDS refuses to stop a database that somebody else has stopped since the last look.
 func TestOnAWS_AWrongStateIsReadAgainAndSucceeds(t *testing.T) {
 	onAWS(t, func(w *awsFixture) {
 		d := w.first.AddDatabase(awstwin.Database{ID: "orders", Region: "eu-west-1", Engine: "postgres"})
-		r := w.listed(cloud.AWSRDS)
+		r := w.listedResource(cloud.AWSRDS)
 		w.first.AddFault(awstwin.Fault{Op: "rds:StopDBInstance", Code: "InvalidDBInstanceState",
 			Message: "Instance orders is not in available state.", Status: 400, Times: 1})
 		a := w.submit(r, cloud.Stop)
@@ -98,11 +98,11 @@ func TestOnAWS_OneBadInstanceOfABatchFailsAlone(t *testing.T) {
 	})
 }
 
-// A second stop finds 0/0/0: what the first one remembered stays.
+// A second stop finds 0/0/0 and keeps the snapshot of the first stop.
 func TestOnAWS_WhatWasRememberedIsNeverOverwrittenByZero(t *testing.T) {
 	onAWS(t, func(w *awsFixture) {
 		g := w.first.AddGroup(awstwin.Group{Name: "web", Region: "eu-west-1", Min: 2, Max: 7, Desired: 3})
-		r := w.listed(cloud.AWSASG)
+		r := w.listedResource(cloud.AWSASG)
 		over := make(chan struct{})
 		defer close(over)
 		go func() { // instances come and go all the time
@@ -118,7 +118,7 @@ func TestOnAWS_WhatWasRememberedIsNeverOverwrittenByZero(t *testing.T) {
 		w.first.AddFault(awstwin.Fault{Op: "autoscaling:UpdateAutoScalingGroup", Code: "ResourceContention",
 			Message: "You already have a pending update", Status: 500, Times: 7})
 		for _, verb := range []cloud.Verb{cloud.Stop, cloud.Stop, cloud.Start} {
-			if a, _ := w.ends(r, verb); a.Status != execution.Succeeded {
+			if a, _ := w.runToEnd(r, verb); a.Status != execution.Succeeded {
 				t.Fatalf("%s: %s, %s", verb, a.Status, a.ErrorMessage)
 			}
 		}
@@ -132,7 +132,7 @@ func TestOnAWS_WhatWasRememberedIsNeverOverwrittenByZero(t *testing.T) {
 func TestOnAWS_WhatKeepsAGroupFromStoppingIsNamed(t *testing.T) {
 	onAWS(t, func(w *awsFixture) {
 		w.first.AddGroup(awstwin.Group{Name: "web", Region: "eu-west-1", Min: 1, Max: 3, Desired: 2, Protected: true})
-		a, took := w.ends(w.listed(cloud.AWSASG), cloud.Stop)
+		a, took := w.runToEnd(w.listedResource(cloud.AWSASG), cloud.Stop)
 		if a.Status != execution.Failed || !strings.Contains(a.ErrorMessage, "protected from scale-in") ||
 			took < 15*time.Minute {
 			t.Errorf("%s after %s: %s", a.Status, took, a.ErrorMessage)

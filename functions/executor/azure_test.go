@@ -22,8 +22,8 @@ import (
 
 var errDead = errors.New("the process is dead")
 
-// mortal is the way to Azure of a process that dies at its so many-th change: that one has its effect, but for the 0th, and
-// nothing after it leaves the process.
+// mortal is the connection to Azure of a process that dies at its n-th change. That change takes effect (except for n
+// = 0), and later requests do not leave the process.
 type mortal struct {
 	azure   http.RoundTripper
 	changes int
@@ -82,11 +82,11 @@ func onAzure(t *testing.T, tw *azuretwin.Cloud) (w *fixture, set *azuretwin.Reso
 		AuthMethod:      "service_principal",
 		PermissionLevel: "read_write", Status: "connected", CreatedAt: noon,
 	}
-	w.seal(map[string]string{"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client,
+	w.sealCredentials(map[string]string{"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client,
 		"clientSecret": azuretwin.Secret})
 	w.e = processOn(w, tw)
 	w.conn = apitest.Value(w.e.newClouds().Connect(w.ctx, org, w.account))(w)
-	w.list("azure-vmss", "westeurope")
+	w.listResources("azure-vmss", "westeurope")
 	return w, set
 }
 
@@ -98,8 +98,8 @@ func processOn(w *fixture, way http.RoundTripper) *Executor {
 	})})
 }
 
-// Azure's operations are not resumed by their handles: what became of one shows in its resource. So a process may die wherever
-// it likes between remembering and verifying.
+// Azure's operations are not resumed by their handles: the resource itself shows their result. So a process may die
+// at any point between storing the snapshot and verifying.
 func TestExecutor_Azure_AProcessThatDiesOnTheWayLosesNothing(t *testing.T) {
 	for changes := range 3 {
 		t.Run(fmt.Sprintf("after %d changes", changes), func(t *testing.T) {
@@ -114,12 +114,13 @@ func TestExecutor_Azure_AProcessThatDiesOnTheWayLosesNothing(t *testing.T) {
 			if _, err := first.RunActions(w.ctx, in); err == nil || !dead.Load() {
 				t.Fatalf("the first process lived: %v", err)
 			}
-			w.settling(tw, in)
+			w.driveSettling(tw, in)
 			if got := w.action(a.ID); got.Status != execution.Succeeded {
 				t.Fatalf("the action ended %s: %+v", got.Status, got.Logs)
 			}
 			start := w.submit(w.pick("azure-vmss", cloud.Running), cloud.Start)
-			w.settling(tw, execution.RunInput{Org: org, Actions: []string{start.ID}, Until: execution.UntilSettled})
+			w.driveSettling(tw,
+				execution.RunInput{Org: org, Actions: []string{start.ID}, Until: execution.UntilSettled})
 			sku, _ := set.Body["sku"].(map[string]any)
 			if sku["capacity"] != 3.0 || autoscaled(t, tw) != true {
 				t.Errorf("it came back with capacity %v, autoscaled: %v; want 3, as it was", sku["capacity"],
@@ -129,8 +130,8 @@ func TestExecutor_Azure_AProcessThatDiesOnTheWayLosesNothing(t *testing.T) {
 	}
 }
 
-// settling drives actions while Azure moves on.
-func (w *fixture) settling(tw *azuretwin.Cloud, in execution.RunInput) {
+// driveSettling drives actions while Azure moves on.
+func (w *fixture) driveSettling(tw *azuretwin.Cloud, in execution.RunInput) {
 	w.Helper()
 	w.e = processOn(w, tw)
 	for range 50 {

@@ -13,19 +13,21 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// longestBehind is how long what waits behind another action is left alone at most.
-const longestBehind = 15 * time.Second
+// maxBehindWait is the longest pause between two looks at an action that waits behind another action.
+const maxBehindWait = 15 * time.Second
 
-// waitBehind returns how many seconds to leave an action alone that waits behind another: longer the longer it has waited, for what
-// stops a resource for a moment is over soon, and what takes minutes need not be looked at each second.
+// waitBehind returns how many seconds to wait before looking again at an action that waits behind another. The pause
+// grows with the time waited: short stops are over soon, and long ones need no look each second.
 func (e *Executor) waitBehind(a *execution.Action) int {
-	return max(1, int(min(e.p.Clock.Now().Sub(a.CreatedAt)/2, longestBehind)/time.Second))
+	return max(1, int(min(e.p.Clock.Now().Sub(a.CreatedAt)/2, maxBehindWait)/time.Second))
 }
 
-// unblocked returns the actions that wait behind no other, and in how many seconds to look again at those that still do; 0 without any.
-// What was waited for and has ended gives way: the action claims its resource, and begins.
-func (e *Executor) unblocked(ctx context.Context, org string, actions []*execution.Action) (free []*execution.Action,
-	wait int, err error) {
+// unblockedActions returns the actions that wait behind no other action, and in how many seconds to look again at the
+// others (0 if there are none). When the action in front has ended, the waiting action claims its resource and
+// begins.
+func (e *Executor) unblockedActions(
+	ctx context.Context, org string, actions []*execution.Action,
+) (free []*execution.Action, wait int, err error) {
 	var keys []table.Key
 	for _, a := range actions {
 		if a.Progress.Behind != "" {
@@ -37,11 +39,11 @@ func (e *Executor) unblocked(ctx context.Context, org string, actions []*executi
 	}
 	got, err := e.p.Table.BatchGet(ctx, keys...)
 	if err != nil {
-		return nil, 0, fmt.Errorf("read what %d actions wait for: %w", len(keys), err)
+		return nil, 0, fmt.Errorf("read the actions in front of %d waiting actions: %w", len(keys), err)
 	}
 	for _, a := range actions {
 		if a.Progress.Behind != "" {
-			if err = e.follow(ctx, org, a, got[execution.ActionKey(org, a.Progress.Behind)]); err != nil {
+			if err = e.claimAfter(ctx, org, a, got[execution.ActionKey(org, a.Progress.Behind)]); err != nil {
 				return nil, 0, err
 			}
 		}
@@ -54,12 +56,12 @@ func (e *Executor) unblocked(ctx context.Context, org string, actions []*executi
 	return free, wait, nil
 }
 
-// follow has a claim its resource when the action before it, as it is stored, has ended; else, or when another one came first, a goes
-// on waiting.
-func (e *Executor) follow(ctx context.Context, org string, a *execution.Action, before table.Item) error {
-	going, err := open(before)
+// claimAfter lets a claim its resource if the stored action before it has ended. Otherwise, or when another action
+// claimed the resource first, a continues to wait.
+func (e *Executor) claimAfter(ctx context.Context, org string, a *execution.Action, before table.Item) error {
+	going, err := decodeOpen(before)
 	if err == nil && going != nil {
-		going, err = e.supersede(ctx, org, going, a)
+		going, err = e.supersedeIdle(ctx, org, going, a)
 	}
 	if err != nil || going != nil {
 		return err
@@ -68,7 +70,8 @@ func (e *Executor) follow(ctx context.Context, org string, a *execution.Action, 
 	p.Claimed, p.Behind = true, ""
 	next := *a
 	next.Progress = &p
-	err = e.store().Transact(ctx, inventory.ClaimResource(org, a.ResourceUID, a.ID, a.Action), progress(org, &next))
+	err = e.patientStore().Transact(ctx, inventory.ClaimResource(org, a.ResourceUID, a.ID, a.Action),
+		progressWrite(org, &next))
 	lost, refused := errors.AsType[*table.ConditionError](err)
 	switch {
 	case err == nil:
@@ -80,9 +83,12 @@ func (e *Executor) follow(ctx context.Context, org string, a *execution.Action, 
 	return e.giveWay(ctx, org, a, lost)
 }
 
-// supersede ends before, which the opposite action a waits for, when that waits for capacity; it gives before when it goes on.
-func (e *Executor) supersede(ctx context.Context, org string, before, a *execution.Action) (*execution.Action, error) {
-	ended, err := execution.EndIdle(ctx, e.store(), org, execution.Outcome{
+// supersedeIdle ends before, the opposite action in front of a, if it only waits for capacity. It returns before if
+// before continues, otherwise nil.
+func (e *Executor) supersedeIdle(
+	ctx context.Context, org string, before, a *execution.Action,
+) (*execution.Action, error) {
+	ended, err := execution.EndIdle(ctx, e.patientStore(), org, execution.Outcome{
 		Action: *before, Message: execution.EndedBy(a.Action, a.ChangedBy), At: e.p.Clock.Now(),
 	})
 	if ended {
@@ -91,8 +97,9 @@ func (e *Executor) supersede(ctx context.Context, org string, before, a *executi
 	return before, err
 }
 
-// giveWay has a, which could not claim its resource, wait for the action that did, when that is the opposite one; one of the same type
-// it goes on beside. One that was ended itself meanwhile, or whose resource is gone, the run after finds so.
+// giveWay makes a, which could not claim its resource, wait behind the action that did, if that is the opposite verb.
+// Beside an action of the same verb it simply runs. An action that has ended itself meanwhile, or whose resource is
+// gone, is handled by the next run.
 func (e *Executor) giveWay(ctx context.Context, org string, a *execution.Action, lost *table.ConditionError) error {
 	old, taken := lost.Old(0)
 	if !taken {
@@ -109,7 +116,7 @@ func (e *Executor) giveWay(ctx context.Context, org string, a *execution.Action,
 	if execution.InFlight(a.Action, res) != "" {
 		a.Progress.Behind = res.ActionID
 	}
-	err := e.store().Transact(ctx, progress(org, a))
+	err := e.patientStore().Transact(ctx, progressWrite(org, a))
 	if _, ended := errors.AsType[*table.ConditionError](err); ended {
 		return nil
 	}

@@ -29,25 +29,25 @@ func BenchmarkBulkStop10000(b *testing.B) {
 			"size": "11500", "kinds": "aws-ec2", "regions": "2", "stopped": "0", "transitionSeconds": "2",
 			"callMillis": "200",
 		})
-		g := w.flat(10_000)
+		g := w.newFlatGroup(10_000)
 		in := w.submitBulk(g, cloud.Stop)
 		engine := w.engine()
-		before := calls(w)
+		before := countCalls(w)
 		b.StartTimer()
 		w.Must(engine.Start(w.ctx, execution.BulkMachine, in.BulkID, in))
-		w.await(engine, in.BulkID)
+		w.awaitExecution(engine, in.BulkID)
 		b.StopTimer()
 		if done := w.bulk(in.BulkID); done.Completed != 10_000 || done.Status != execution.BulkCompleted {
 			b.Fatalf("%+v", done)
 		}
-		b.ReportMetric(float64(calls(w)-before), "calls/op")
+		b.ReportMetric(float64(countCalls(w)-before), "calls/op")
 		w.Must(engine.Close())
 		b.StartTimer()
 	}
 }
 
-// flat makes a group of size instances that all stand at one place.
-func (w *fixture) flat(size int) inventory.Group {
+// newFlatGroup makes a group of size instances that all stand at one place.
+func (w *fixture) newFlatGroup(size int) inventory.Group {
 	w.Helper()
 	var places []inventory.GroupPlacement
 	for _, r := range w.resources {
@@ -89,7 +89,7 @@ func (w *fixture) engineAt(c clock.Clock) *workflow.Embedded {
 	return e
 }
 
-// metered answers a task, and counts what it writes, but for what the simulated cloud does.
+// metered answers a task and counts its writes, except those of the simulated cloud.
 func (w *fixture) metered(ctx context.Context, in json.RawMessage) (any, error) {
 	ctx, m := table.WithPartitionMeter(ctx)
 	defer func() {
@@ -102,8 +102,8 @@ func (w *fixture) metered(ctx context.Context, in json.RawMessage) (any, error) 
 	return w.e.HandleTask(ctx, in)
 }
 
-// await waits for the end of a bulk action's execution.
-func (w *fixture) await(e *workflow.Embedded, name string) {
+// awaitExecution waits for the end of a bulk action's execution.
+func (w *fixture) awaitExecution(e *workflow.Embedded, name string) {
 	w.Helper()
 	x := apitest.Value(e.Wait(w.ctx, execution.BulkMachine, name))(w)
 	if x.Status != workflow.Succeeded {
@@ -111,7 +111,7 @@ func (w *fixture) await(e *workflow.Embedded, name string) {
 	}
 }
 
-func calls(w *fixture) (n int) {
+func countCalls(w *fixture) (n int) {
 	for _, c := range simulated.CallsByMethod(w.e.providers["simulated"], w.account.ID) {
 		n += c
 	}

@@ -16,8 +16,8 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// group makes a resource group of the instances that can be acted on, in tiers 1 to 3 with two orders each.
-func (w *fixture) group(size int, policy string) (inventory.Group, []inventory.GroupPlacement) {
+// newGroup makes a resource group of the instances that can be acted on, in tiers 1 to 3 with two orders each.
+func (w *fixture) newGroup(size int, policy string) (inventory.Group, []inventory.GroupPlacement) {
 	w.Helper()
 	var places []inventory.GroupPlacement
 	for _, r := range w.resources {
@@ -52,7 +52,7 @@ func (w *fixture) submitBulk(g inventory.Group, verb cloud.Verb) execution.BulkI
 // machine does too.
 func (w *fixture) driveBulk(in execution.BulkInput) execution.Bulk {
 	w.Helper()
-	for s := persist(w, func() (StepResult, error) { return w.e.begin(w.ctx, in) }); ; {
+	for s := persist(w, func() (StepResult, error) { return w.e.beginBulk(w.ctx, in) }); ; {
 		for _, c := range s.Chunks {
 			w.driveChunk(c)
 		}
@@ -99,15 +99,15 @@ func (w *fixture) bulk(bulkID string) execution.Bulk {
 	return apitest.Value(execution.ReadBulk(w.ctx, w.Table, org, bulkID))(w)
 }
 
-// audit holds what a bulk action left against what must be: everybody counted once, recorded once, released, and in the
-// state that the record says.
-func (w *fixture) audit(b execution.Bulk, places []inventory.GroupPlacement) (failed int) {
+// auditBulk compares a finished bulk action with the expected result: each member is counted once, recorded once,
+// released, and in the state that its record says.
+func (w *fixture) auditBulk(b execution.Bulk, places []inventory.GroupPlacement) (failed int) {
 	w.Helper()
 	if b.Status != execution.BulkCompleted || b.Completed+b.Failed != b.Total || b.Total != len(places) {
 		w.Errorf("bulk action: %+v", b)
 	}
 	recorded := map[string]int{}
-	for _, h := range w.history() {
+	for _, h := range w.readHistory() {
 		if h.ChangedBy == execution.ChangedBy("bulk", "ada@example.com", b.ID) {
 			recorded[h.ResourceUID]++
 		}
@@ -116,7 +116,7 @@ func (w *fixture) audit(b execution.Bulk, places []inventory.GroupPlacement) (fa
 	for _, p := range places {
 		failed += w.auditOne(b, p, recorded)
 		a := w.action(execution.MemberAction(b.ID, p.ResourceID))
-		// of what failed before it began nobody is told
+		// an action that failed before it began sends no event
 		if n := told[a.ResourceUID]; n > 1 || n != recorded[a.ResourceUID] && a.Status != execution.Failed {
 			w.Errorf("%s (%s) is recorded %d times, and was told of %d times", a.ResourceUID, a.Status,
 				recorded[a.ResourceUID], n)
@@ -154,10 +154,10 @@ func (w *fixture) auditOne(b execution.Bulk, p inventory.GroupPlacement, recorde
 
 func TestABulkStopGoesDownTheTiersAndAStartUp(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "600", "stopped": "0.1", "kinds": "aws-ec2", "regions": "2"})
-	g, places := w.group(300, "continue")
+	g, places := w.newGroup(300, "continue")
 	for _, verb := range []cloud.Verb{cloud.Stop, cloud.Start} {
 		b := w.driveBulk(w.submitBulk(g, verb))
-		if failed := w.audit(b, places); failed != 0 {
+		if failed := w.auditBulk(b, places); failed != 0 {
 			t.Errorf("%s: %d failed", verb, failed)
 		}
 		begun, ended := map[int]time.Time{}, map[int]time.Time{}
@@ -186,19 +186,19 @@ func TestABulkStopGoesDownTheTiersAndAStartUp(t *testing.T) {
 
 func TestAFailureFailsItsMemberAndTheOthersGoOn(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "400", "stopped": "0", "kinds": "aws-ec2", "regions": "2"})
-	g, places := w.group(200, "continue")
-	w.faulty(map[string]string{"partialFailure": "0.4", "throttle": "0.05"})
-	if failed := w.audit(w.driveBulk(w.submitBulk(g, cloud.Stop)), places); failed == 0 || failed == len(places) {
+	g, places := w.newGroup(200, "continue")
+	w.connectFaulty(map[string]string{"partialFailure": "0.4", "throttle": "0.05"})
+	if failed := w.auditBulk(w.driveBulk(w.submitBulk(g, cloud.Stop)), places); failed == 0 || failed == len(places) {
 		t.Errorf("%d of %d failed; the fault should hit some and leave some", failed, len(places))
 	}
 }
 
 func TestAbortEndsTheRestWithTheReason(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "400", "stopped": "0", "kinds": "aws-ec2", "regions": "2"})
-	g, places := w.group(90, "abort")
-	w.faulty(map[string]string{"partialFailure": "1"})
+	g, places := w.newGroup(90, "abort")
+	w.connectFaulty(map[string]string{"partialFailure": "1"})
 	b := w.driveBulk(w.submitBulk(g, cloud.Stop))
-	if failed := w.audit(b, places); failed != len(places) {
+	if failed := w.auditBulk(b, places); failed != len(places) {
 		t.Errorf("%d of %d failed", failed, len(places))
 	}
 	last := w.action(execution.MemberAction(b.ID, places[0].ResourceID))
@@ -207,17 +207,17 @@ func TestAbortEndsTheRestWithTheReason(t *testing.T) {
 	}
 }
 
-// faulty switches faults on in the cloud that newFixture made.
-func (w *fixture) faulty(faults map[string]string) {
+// connectFaulty switches faults on in the cloud that newFixture made.
+func (w *fixture) connectFaulty(faults map[string]string) {
 	w.Helper()
 	credentials := map[string]string{"size": "400", "stopped": "0", "kinds": "aws-ec2", "regions": "2"}
 	maps.Copy(credentials, faults)
-	w.seal(credentials)
+	w.sealCredentials(credentials)
 }
 
 func TestAMemberThatAnotherActionHoldsIsJoinedOrFailed(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
-	g, places := w.group(10, "continue")
+	g, places := w.newGroup(10, "continue")
 	uid := func(p inventory.GroupPlacement) inventory.Resource {
 		got := apitest.Value(w.e.inventory.ByID(w.ctx, org, p.ResourceID, inventory.SeeEverything()))(w)
 		return got.Resource
@@ -238,7 +238,8 @@ func TestAMemberThatAnotherActionHoldsIsJoinedOrFailed(t *testing.T) {
 	}
 }
 
-// TestEveryCallToTheStoreMayFail lets each call of a bulk action fail in turn, once before and once after it took effect.
+// TestEveryCallToTheStoreMayFail lets each store call of a bulk action fail in turn, once before and once after it
+// took effect.
 func TestEveryCallToTheStoreMayFail(t *testing.T) {
 	for _, harm := range []table.Harm{table.FailBefore, table.FailAfter} {
 		for call := 1; ; call++ {
@@ -252,25 +253,25 @@ func TestEveryCallToTheStoreMayFail(t *testing.T) {
 	}
 }
 
-// endures runs a bulk action in which one call to the store fails; it reports whether it came to that call.
+// endures runs a bulk action in which one store call fails. It reports whether the run made that call.
 func endures(t *testing.T, harm table.Harm, call int) (reached bool) {
 	t.Helper()
 	w := newFixture(t,
 		map[string]string{"size": "9", "stopped": "0", "kinds": "aws-ec2", "regions": "1", "transitionSeconds": "1"})
-	g, places := w.group(4, "continue")
+	g, places := w.newGroup(4, "continue")
 	in := w.submitBulk(g, cloud.Stop)
 	f := table.NewFaultyStore(w.Table, clock.System{}, table.Injection{Harm: harm, PK: "ORG#", Call: call})
-	w.swap(f)
+	w.swapStore(f)
 	b := w.driveBulk(in)
 	f.RemoveFaults()
-	if failed := w.audit(b, places); failed != 0 || t.Failed() {
+	if failed := w.auditBulk(b, places); failed != 0 || t.Failed() {
 		t.Fatalf("harm %d at call %d: %d failed", harm, call, failed)
 	}
 	return f.CallCount() >= call
 }
 
-// swap has the executor, but not the cloud, work on another store.
-func (w *fixture) swap(s table.Store) {
+// swapStore has the executor, but not the cloud, work on another store.
+func (w *fixture) swapStore(s table.Store) {
 	p := w.e.p.Clone()
 	p.Table = s
 	w.e = New(p, w.e.providers)
@@ -333,7 +334,7 @@ func TestADynamicGroupStandsForWhatCanBeActedOn(t *testing.T) {
 
 func TestTheTasksOfTheMachinesAreAnswered(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "30", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
-	g, _ := w.group(3, "continue")
+	g, _ := w.newGroup(3, "continue")
 	in := w.submitBulk(g, cloud.Stop)
 	for _, c := range []struct{ call, want string }{
 		{

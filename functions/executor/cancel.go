@@ -9,10 +9,10 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// wind lays out what is left to do of a bulk action that goes no further, because it was cancelled or something failed: nothing
-// for an execution that cancels; for the one that began it, the chunks in which something is under way. What has not begun is
-// ended, for the reason.
-func (e *Executor) wind(ctx context.Context, in execution.BulkInput, reason string) (StepResult, error) {
+// windDown returns the remaining work of a bulk action that was cancelled or aborted. It ends the actions that have
+// not begun, with the reason. A cancelling execution gets no chunks. The execution that began the bulk action gets
+// the chunks in which an action is under way.
+func (e *Executor) windDown(ctx context.Context, in execution.BulkInput, reason string) (StepResult, error) {
 	going, err := e.endWaiting(ctx, in, reason)
 	if err != nil || in.Cancel {
 		return StepResult{Last: err == nil, Chunks: []execution.RunInput{}}, err
@@ -26,11 +26,11 @@ func (e *Executor) wind(ctx context.Context, in execution.BulkInput, reason stri
 	return out, nil
 }
 
-// cancelledBy is why nothing more is begun of a bulk action that was cancelled.
+// cancelledBy returns the reason given to the actions that a cancelled bulk action has not begun.
 func cancelledBy(b execution.Bulk) string { return "cancelled by " + b.CancelledBy }
 
-// endWaiting ends what the bulk action has not begun, for the reason, and gives the keys of the chunks in which something is
-// under way.
+// endWaiting ends the actions of the bulk action that have not begun, with the reason. It returns the keys of the
+// chunks in which an action is under way.
 func (e *Executor) endWaiting(ctx context.Context, in execution.BulkInput, reason string) (going []string, err error) {
 	err = e.eachChunk(ctx, in, allChunks, func(key string, c execution.Chunk) error {
 		run := execution.RunInput{Org: in.Org, Actions: make([]string, len(c.Members))}
@@ -49,9 +49,9 @@ func (e *Executor) endWaiting(ctx context.Context, in execution.BulkInput, reaso
 	return going, err
 }
 
-// uncancelled returns the actions of a run that may go on, and the bulk action that they are of: of one that was cancelled, only those that
-// have begun.
-func (e *Executor) uncancelled(ctx context.Context, in execution.RunInput,
+// uncancelledActions returns the actions of a run that may continue, and their bulk action. If the bulk action was
+// cancelled, only actions that have begun may continue.
+func (e *Executor) uncancelledActions(ctx context.Context, in execution.RunInput,
 	actions []*execution.Action) ([]*execution.Action, execution.Bulk, error) {
 	if in.BulkID == "" || len(actions) == 0 {
 		return actions, execution.Bulk{}, nil
@@ -67,8 +67,8 @@ func (e *Executor) uncancelled(ctx context.Context, in execution.RunInput,
 	return actions, b, err
 }
 
-// endPending ends those of the actions that have not begun, for the reason, and gives those that have: what an executor takes up
-// at the same moment goes on.
+// endPending ends the given actions that have not begun, with the reason, and returns the ones that have. An action
+// that another executor begins at the same moment continues.
 func (e *Executor) endPending(ctx context.Context, org, reason string,
 	actions []*execution.Action) ([]*execution.Action, error) {
 	var begun []*execution.Action
@@ -87,7 +87,7 @@ func (e *Executor) endPending(ctx context.Context, org, reason string,
 	if len(out) == 0 {
 		return begun, nil
 	}
-	if err := execution.SettleActions(ctx, e.store(), org, out); err != nil {
+	if err := execution.SettleActions(ctx, e.patientStore(), org, out); err != nil {
 		return nil, err
 	}
 	raced, _, err := e.loadActions(ctx, waiting)

@@ -19,13 +19,14 @@ func (w *fixture) cancelBulk(bulkID string) {
 	w.Helper()
 	_, err := w.Table.Write(w.ctx, table.Update(execution.BulkKey(org, bulkID), []table.Change{
 		table.Set("status", string(execution.BulkCancelled)), table.Set("cancelledBy", "grace@example.com"),
-	}, table.Any(table.Equal("status", string(execution.BulkQueued)), table.Equal("status", string(execution.BulkRunning)))))
+	}, table.Any(
+		table.Equal("status", string(execution.BulkQueued)), table.Equal("status", string(execution.BulkRunning)))))
 	if _, ended := errors.AsType[*table.ConditionError](err); !ended {
 		w.Must(err)
 	}
 }
 
-// sweepUp runs the execution that ends what a cancelled bulk action has not begun.
+// sweepUp runs the execution that ends the actions which a cancelled bulk action has not begun.
 func (w *fixture) sweepUp(in execution.BulkInput) {
 	w.Helper()
 	in.Cancel = true
@@ -40,8 +41,9 @@ func (w *fixture) sweepUp(in execution.BulkInput) {
 	w.Must(err)
 }
 
-// ended holds a cancelled bulk action against what must be left of it: everything counted, nothing in flight, its group free.
-func (w *fixture) ended(bulkID, groupID string, places []inventory.GroupPlacement) {
+// checkCancelled checks the final state of a cancelled bulk action: every action is counted, none is in flight, its
+// group is free.
+func (w *fixture) checkCancelled(bulkID, groupID string, places []inventory.GroupPlacement) {
 	w.Helper()
 	b := w.bulk(bulkID)
 	if b.Status != execution.BulkCancelled || !b.Ended || b.CompletedAt.IsZero() || b.Completed+b.Failed != b.Total ||
@@ -82,8 +84,8 @@ func (w *fixture) begun(bulkID string, places []inventory.GroupPlacement) (asked
 	return asked, never
 }
 
-// claimed submits a bulk action that holds its group.
-func (w *fixture) claimed(g inventory.Group) execution.BulkInput {
+// claimGroup submits a bulk action that holds its group.
+func (w *fixture) claimGroup(g inventory.Group) execution.BulkInput {
 	w.Helper()
 	in := w.submitBulk(g, cloud.Stop)
 	w.Put(execution.GroupClaimKey(org, g.ID), execution.GroupClaim{BulkActionID: in.BulkID})
@@ -96,8 +98,8 @@ func TestExecutor_Cancel_WhatHasBegunGoesOnAndTheRestIsNeverAsked(t *testing.T) 
 			w := newFixture(t,
 				map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1",
 					"transitionSeconds": "5"})
-			g, places := w.group(12, inventory.ContinueOnFailure)
-			in := w.claimed(g)
+			g, places := w.newGroup(12, inventory.ContinueOnFailure)
+			in := w.claimGroup(g)
 			_, err := w.e.expandBulk(w.ctx, in)
 			w.Must(err)
 			s, err := w.e.nextStep(w.ctx, in)
@@ -114,7 +116,7 @@ func TestExecutor_Cancel_WhatHasBegunGoesOnAndTheRestIsNeverAsked(t *testing.T) 
 				}
 			}
 			w.driveBulk(in)
-			w.ended(in.BulkID, g.ID, places)
+			w.checkCancelled(in.BulkID, g.ID, places)
 			if asked, never := w.begun(in.BulkID, places); asked != 2 || never != 10 {
 				t.Errorf("%d were asked and %d never; the first step has 2 of 12", asked, never)
 			}
@@ -124,24 +126,24 @@ func TestExecutor_Cancel_WhatHasBegunGoesOnAndTheRestIsNeverAsked(t *testing.T) 
 
 func TestExecutor_Cancel_BeforeAnythingIsPreparedNothingIsCreated(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
-	g, places := w.group(6, inventory.ContinueOnFailure)
-	in := w.claimed(g)
+	g, places := w.newGroup(6, inventory.ContinueOnFailure)
+	in := w.claimGroup(g)
 	w.cancelBulk(in.BulkID)
 	w.sweepUp(in)
-	w.ended(in.BulkID, g.ID, places)
+	w.checkCancelled(in.BulkID, g.ID, places)
 	b := w.driveBulk(in)
-	if b.Failed != 6 || len(w.history()) != 0 {
-		t.Errorf("%+v, and %d changes of state", b, len(w.history()))
+	if b.Failed != 6 || len(w.readHistory()) != 0 {
+		t.Errorf("%+v, and %d changes of state", b, len(w.readHistory()))
 	}
 }
 
-// TestExecutor_Cancel_AtEveryCallToTheStore cancels a bulk action right before calls that its execution makes: every third of
-// them, all kinds of calls among them.
+// TestExecutor_Cancel_AtEveryCallToTheStore cancels a bulk action right before the store calls of its execution. It
+// tries every third call, which covers all kinds of calls.
 func TestExecutor_Cancel_AtEveryCallToTheStore(t *testing.T) {
 	for call := 1; ; call += 3 {
 		w := newFixture(t, map[string]string{"size": "60", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
-		g, places := w.group(6, inventory.ContinueOnFailure)
-		in := w.claimed(g)
+		g, places := w.newGroup(6, inventory.ContinueOnFailure)
+		in := w.claimGroup(g)
 		spy := &before{Store: w.Table, call: call, do: func() { w.cancelBulk(in.BulkID); w.sweepUp(in) }}
 		first := *w.e
 		first.p = w.e.p.Clone()
@@ -158,7 +160,7 @@ func TestExecutor_Cancel_AtEveryCallToTheStore(t *testing.T) {
 			return
 		}
 		if b := w.bulk(in.BulkID); b.Status == execution.BulkCancelled {
-			w.ended(in.BulkID, g.ID, places)
+			w.checkCancelled(in.BulkID, g.ID, places)
 		} else if b.Status != execution.BulkCompleted || b.Completed != 6 {
 			t.Errorf("cancelled before call %d: %+v", call, b)
 		}
@@ -168,22 +170,22 @@ func TestExecutor_Cancel_AtEveryCallToTheStore(t *testing.T) {
 	}
 }
 
-// TestExecutor_Cancel_WhileATransactionCreates has actions created at the very moment at which a cancelled bulk action ends: whoever
-// creates them ends them.
+// TestExecutor_Cancel_WhileATransactionCreates creates actions at the very moment when a cancelled bulk action ends.
+// The execution that creates them also ends them.
 func TestExecutor_Cancel_WhileATransactionCreates(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "60", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
-	g, places := w.group(6, inventory.ContinueOnFailure)
-	in := w.claimed(g)
+	g, places := w.newGroup(6, inventory.ContinueOnFailure)
+	in := w.claimGroup(g)
 	b := w.bulk(in.BulkID)
-	w.Must(w.e.plan(w.ctx, in, &b))
+	w.Must(w.e.planBulk(w.ctx, in, &b))
 	w.cancelBulk(in.BulkID)
 	first, created := w.e, 0
-	w.swap(&watching{Store: w.Table, look: func() {
+	w.swapStore(&watching{Store: w.Table, look: func() {
 		if created == 0 && w.bulk(in.BulkID).Ended {
 			w.Must(first.eachChunk(w.ctx, in, allChunks, func(key string, c execution.Chunk) error {
 				created++
-				return first.bear(w.ctx, org,
-					[]*birth{{action: first.newAction(&b, keyed{key, c}, c.Members[0]), claim: true}})
+				return first.createActions(w.ctx, org,
+					[]*creation{{action: first.newAction(&b, keyedChunk{key, c}, c.Members[0]), claim: true}})
 			}))
 		}
 	}})
@@ -193,7 +195,7 @@ func TestExecutor_Cancel_WhileATransactionCreates(t *testing.T) {
 		t.Fatal("the bulk action did not end")
 	}
 	w.driveBulk(in)
-	w.ended(in.BulkID, g.ID, places)
+	w.checkCancelled(in.BulkID, g.ID, places)
 	if actions, _ := w.auditTotals(); actions != created {
 		t.Errorf("%d actions, want %d", actions, created)
 	}
@@ -204,7 +206,7 @@ func TestExecutor_Cancel_WhileATransactionCreates(t *testing.T) {
 
 func TestExecutor_Finish_LeavesAGroupThatAnotherHolds(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "60", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
-	g, _ := w.group(3, inventory.ContinueOnFailure)
+	g, _ := w.newGroup(3, inventory.ContinueOnFailure)
 	in := w.submitBulk(g, cloud.Stop)
 	w.Put(execution.GroupClaimKey(org, g.ID), execution.GroupClaim{BulkActionID: "bulk_another"})
 	if b := w.driveBulk(in); b.Status != execution.BulkCompleted {
@@ -217,11 +219,11 @@ func TestExecutor_Finish_LeavesAGroupThatAnotherHolds(t *testing.T) {
 	}
 }
 
-// TestExecutor_Expand_ActsOnWhatWasNamed has a bulk action without a group act on the resources that it named, but for one
-// that is gone by then.
+// TestExecutor_Expand_ActsOnWhatWasNamed expands a bulk action without a group. It acts on the named resources,
+// except for one that is gone by then.
 func TestExecutor_Expand_ActsOnWhatWasNamed(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
-	_, places := w.group(4, inventory.ContinueOnFailure)
+	_, places := w.newGroup(4, inventory.ContinueOnFailure)
 	in := w.submitBulk(inventory.Group{Size: 4, FailurePolicy: inventory.ContinueOnFailure}, cloud.Stop)
 	named := execution.Named{ResourceIDs: []string{places[0].ResourceID, places[2].ResourceID,
 		"res_01k00000000000000000000000"}}

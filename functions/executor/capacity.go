@@ -9,16 +9,16 @@ import (
 	"lamplighter.dev/shared/domain/execution"
 )
 
-// Lack of capacity passes in minutes or hours, not in seconds: what cannot be started for want of it is tried again after capacityFirst,
-// then after twice as long each time, up to capacityLongest, for capacityPatience in all.
+// A lack of capacity passes in minutes or hours, not in seconds. A start that fails for lack of capacity is retried
+// after capacityFirst, then after twice as long each time, up to capacityLongest, for capacityPatience in total.
 const (
 	capacityPatience = time.Hour
 	capacityFirst    = time.Minute
 	capacityLongest  = 10 * time.Minute
 )
 
-// awaitCapacity has the action wait for room at its provider, which said so in message. Until it is tried again nothing of it is under
-// way: it may be cancelled, and the opposite ends it.
+// awaitCapacity puts the action into the wait for provider capacity; message is the provider's text. Until the next
+// try nothing of the action is under way: it can be cancelled, and the opposite action ends it.
 func (r *run) awaitCapacity(a *execution.Action, state cloud.Status, message string) {
 	p := a.Progress
 	if p.Short.IsZero() {
@@ -29,7 +29,7 @@ func (r *run) awaitCapacity(a *execution.Action, state cloud.Status, message str
 	a.Attempts = p.Errors + p.Shorts
 	end := p.Short.Add(capacityPatience)
 	if !r.now.Before(end) {
-		r.exhaust(a, state,
+		r.failExhausted(a, state,
 			fmt.Sprintf("no capacity in %d attempts within %s: %s", p.Shorts, r.now.Sub(p.Short).Round(time.Second),
 				message))
 		return
@@ -39,18 +39,19 @@ func (r *run) awaitCapacity(a *execution.Action, state cloud.Status, message str
 	}
 	a.AppendLog(r.now, "execute", "retry", fmt.Sprintf("no capacity: %s; tried again at %s, and until %s",
 		message, p.NextAt.Format(time.RFC3339), end.Format(time.RFC3339)))
-	r.running(a)
+	r.markRunning(a)
 	r.lookLater(a)
 }
 
-// capacityPause returns how long to wait after as many refusals; a quarter of it varies, so that many do not come back at once.
+// capacityPause returns the pause after the given number of refusals. Up to a quarter of it is random, so that many
+// actions do not return at the same time.
 func capacityPause(refusals int) time.Duration {
 	pause := min(capacityFirst<<min(refusals-1, 10), capacityLongest)
 	return pause - rand.N(pause/4) //nolint:gosec // jitter needs no secrecy
 }
 
-// exhaust ends an action that has been tried as often as it may be.
-func (r *run) exhaust(a *execution.Action, state cloud.Status, message string) {
+// failExhausted ends an action that has no attempts left.
+func (r *run) failExhausted(a *execution.Action, state cloud.Status, message string) {
 	a.AppendLog(r.now, "execute", "failed", fmt.Sprintf("resource.retry_exhausted: %d attempts", a.Attempts))
 	r.failAction(a, state, message)
 	r.ended[len(r.ended)-1].Exhausted = true

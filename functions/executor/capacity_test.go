@@ -11,22 +11,22 @@ import (
 	"lamplighter.dev/shared/cloud/simulated"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/clouds/awstwin"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // crowded is an account whose instances are off, and that has no room to start them.
 var crowded = map[string]string{"size": "40", "stopped": "1", "noCapacity": "1"}
 
-func (w *fixture) acts() int {
+func (w *fixture) countActs() int {
 	return simulated.CallsByMethod(w.e.providers["simulated"], w.account.ID)["Act"]
 }
 
-// step runs an action once.
-func (w *fixture) step(a execution.Action) RunResult {
+// runOnce runs an action once.
+func (w *fixture) runOnce(a execution.Action) RunResult {
 	w.Helper()
 	return apitest.Value(w.e.RunActions(w.ctx,
 		execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled}))(w)
@@ -37,7 +37,7 @@ func TestCapacity_IsAskedForAgainForAnHour(t *testing.T) {
 	a := w.submit(w.pick("aws-ec2", cloud.Stopped), cloud.Start)
 	longestWait := 0
 	for runs := 0; ; runs++ {
-		got := w.step(a)
+		got := w.runOnce(a)
 		if got.Done {
 			break
 		}
@@ -58,7 +58,7 @@ func TestCapacity_IsAskedForAgainForAnHour(t *testing.T) {
 		took > time.Hour+time.Minute {
 		t.Errorf("%s after %s: %s", a.Status, took, a.ErrorMessage)
 	}
-	if n := w.acts(); n < 8 || n > 12 || a.Attempts != n || longestWait < 7*60 {
+	if n := w.countActs(); n < 8 || n > 12 || a.Attempts != n || longestWait < 7*60 {
 		t.Errorf("%d tries, %d recorded, the longest wait %d s", n, a.Attempts, longestWait)
 	}
 	if !strings.Contains(a.ErrorMessage, "InsufficientInstanceCapacity") ||
@@ -72,30 +72,32 @@ func TestCapacity_ThatComesBackIsTaken(t *testing.T) {
 	r := w.pick("aws-ec2", cloud.Stopped)
 	a := w.submit(r, cloud.Start)
 	for w.Clock.Now().Before(noon.Add(25 * time.Minute)) {
-		w.Clock.Advance(time.Duration(w.step(a).WaitSeconds) * time.Second)
+		w.Clock.Advance(time.Duration(w.runOnce(a).WaitSeconds) * time.Second)
 	}
 	w.reconnect(map[string]string{"stopped": "1"})
-	w.drive(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
+	w.driveRun(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
 	if a = w.action(a.ID); a.Status != execution.Succeeded || a.Idle || w.resource(r.UID).Status != cloud.Running {
 		t.Errorf("%s: %s; the resource is %s", a.Status, a.ErrorMessage, w.resource(r.UID).Status)
 	}
 }
 
-// An instance whose start was accepted, and that fell back for want of room, waits as one whose start was refused; it may take its
-// kind's time again after each try.
+// An instance whose start was accepted and that fell back for lack of capacity waits like one whose start was
+// refused. After each try it may take its kind's usual time again.
 func TestCapacity_AFallBackForWantOfItIsTriedForAnHour(t *testing.T) {
 	p := execution.Progress{ActedAt: noon.Add(-time.Minute), Short: noon.Add(-50 * time.Minute), Shorts: 7}
 	a := &execution.Action{Action: cloud.Start, Status: execution.Running, StartedAt: noon.Add(-50 * time.Minute),
 		Progress: &p}
 	r := &run{now: noon, kind: cloud.Kind{Deadline: 10 * time.Minute}}
-	r.judge(a, cloud.State{Status: cloud.Stopped, NoCapacity: true, Reason: "Server.InsufficientInstanceCapacity"})
+	r.judgeAction(a, cloud.State{
+		Status: cloud.Stopped, NoCapacity: true, Reason: "Server.InsufficientInstanceCapacity",
+	})
 	if len(r.ended) != 0 || !a.Idle || p.Shorts != 8 || !p.NextAt.After(noon.Add(7*time.Minute)) ||
 		p.NextAt.After(noon.Add(10*time.Minute)) {
 		t.Errorf("ended %+v, progress %+v", r.ended, p)
 	}
 	r.now = noon.Add(10 * time.Minute)
 	p.ActedAt, p.NextAt = noon.Add(9*time.Minute), noTime
-	r.judge(a, cloud.State{Status: cloud.Stopped, NoCapacity: true})
+	r.judgeAction(a, cloud.State{Status: cloud.Stopped, NoCapacity: true})
 	if len(r.ended) != 1 || r.ended[0].Status != execution.Failed {
 		t.Errorf("after an hour: %+v", r.ended)
 	}
@@ -106,22 +108,22 @@ func TestCapacity_TheOppositeEndsTheWait(t *testing.T) {
 		w := newFixture(t, crowded)
 		r := w.pick("aws-ec2", cloud.Stopped)
 		start := w.submit(r, cloud.Start)
-		w.step(start)
+		w.runOnce(start)
 		stop := w.do(r, cloud.Stop)
 		w.endedBy(start, "was ended by a stop, asked for by manual:ada@example.com")
 		if stop.Status != execution.Succeeded {
 			t.Errorf("the stop: %s, %s", stop.Status, stop.ErrorMessage)
 		}
-		if got := w.step(start); !got.Done || w.acts() != 1 {
-			t.Errorf("the machine of the start goes on: %+v, %d acts", got, w.acts())
+		if got := w.runOnce(start); !got.Done || w.countActs() != 1 {
+			t.Errorf("the machine of the start goes on: %+v, %d acts", got, w.countActs())
 		}
 	})
 	t.Run("by a bulk action", func(t *testing.T) {
 		w := newFixture(t, map[string]string{"size": "40", "stopped": "1", "noCapacity": "1", "kinds": "aws-ec2"})
-		g, places := w.group(3, "continue")
+		g, places := w.newGroup(3, "continue")
 		r := w.resourceOf(places[0].ResourceID)
 		start := w.submit(r, cloud.Start)
-		w.step(start)
+		w.runOnce(start)
 		if b := w.driveBulk(w.submitBulk(g, cloud.Stop)); b.Failed != 0 || b.Completed != 3 {
 			t.Errorf("the bulk action: %+v", b)
 		}
@@ -132,8 +134,8 @@ func TestCapacity_TheOppositeEndsTheWait(t *testing.T) {
 		r := w.pick("aws-ec2", cloud.Stopped)
 		start := w.submit(r, cloud.Start)
 		o := w.stopOrder(memberOf(r, 1))
-		apitest.Value(w.e.begin(w.ctx, execution.BulkInput{Org: org, BulkID: o.ID()}))(w)
-		w.step(start) // the order waits behind it, and now it waits for room
+		apitest.Value(w.e.beginBulk(w.ctx, execution.BulkInput{Org: org, BulkID: o.ID()}))(w)
+		w.runOnce(start) // the order waits behind it, and now it waits for room
 		w.runOrder(o)
 		w.endedBy(start, "was ended by a stop, asked for by schedule:Nights")
 		if a := w.action(execution.MemberAction(o.ID(), r.ID)); a.Status != execution.Succeeded {
@@ -160,15 +162,15 @@ func (w *fixture) endedBy(a execution.Action, reason string) {
 	}
 }
 
-// What an executor has taken up again is under way: it is not ended behind the executor's back.
+// An action that an executor has resumed is under way: it is not ended in the meantime.
 func TestCapacity_WhatIsTriedAtTheMomentGoesOn(t *testing.T) {
 	w := newFixture(t, crowded)
 	a := w.submit(w.pick("aws-ec2", cloud.Stopped), cloud.Start)
-	w.step(a)
+	w.runOnce(a)
 	seen := w.action(a.ID)
 	taken := seen
 	taken.Idle = false
-	w.Must(w.Table.Transact(w.ctx, progress(org, &taken)))
+	w.Must(w.Table.Transact(w.ctx, progressWrite(org, &taken)))
 	ended := apitest.Value(execution.EndIdle(w.ctx, w.Table, org,
 		execution.Outcome{Action: seen, Message: "too late", At: noon}))(w)
 	if now := w.action(a.ID); ended || now.Status != execution.Running {
@@ -178,9 +180,9 @@ func TestCapacity_WhatIsTriedAtTheMomentGoesOn(t *testing.T) {
 
 func TestCapacity_ACancelledBulkActionEndsTheWait(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "40", "stopped": "1", "noCapacity": "1", "kinds": "aws-ec2"})
-	g, _ := w.group(3, "continue")
+	g, _ := w.newGroup(3, "continue")
 	in := w.submitBulk(g, cloud.Start)
-	for _, c := range apitest.Value(w.e.begin(w.ctx, in))(w).Chunks {
+	for _, c := range apitest.Value(w.e.beginBulk(w.ctx, in))(w).Chunks {
 		apitest.Value(w.e.RunActions(w.ctx, c))(w)
 	}
 	b := w.bulk(in.BulkID)
@@ -194,12 +196,14 @@ func TestCapacity_ACancelledBulkActionEndsTheWait(t *testing.T) {
 	}
 }
 
-// TestCapacity_IsWaitedForByTheMachine runs the real machine: between two tries it is in its Wait state, and no function runs.
+// TestCapacity_IsWaitedForByTheMachine runs the real state machine. Between two tries it is in its Wait state, and no
+// function runs.
 func TestCapacity_IsWaitedForByTheMachine(t *testing.T) {
 	if tabletest.Limits() != nil {
 		t.Skip("limits its store itself")
 	}
-	newFixture(t, map[string]string{"size": "1"}) // what bubbles share is made outside of them: the index's compressor
+	// outside: all bubbles share the index's compressor
+	newFixture(t, map[string]string{"size": "1"})
 	synctest.Test(t, waitedForByTheMachine)
 }
 

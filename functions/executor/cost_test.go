@@ -8,15 +8,15 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// TestABulkAction_CostsFewStatesAndUnits counts what a stop of fifty instances costs in AWS that have stopped when they are looked at
-// for the first time: the states that Step Functions has paid for, and the written units of the table.
+// TestABulkAction_CostsFewStatesAndUnits counts the cost of stopping fifty AWS instances that are stopped at the
+// first look: the paid states of Step Functions and the write units of the table.
 func TestABulkAction_CostsFewStatesAndUnits(t *testing.T) {
 	w := newFixture(t,
 		map[string]string{"size": "100", "kinds": "aws-ec2", "regions": "1", "stopped": "0", "transitionSeconds": "0"})
-	in := w.submitBulk(w.flat(50), cloud.Stop)
+	in := w.submitBulk(w.newFlatGroup(50), cloud.Stop)
 	engine := w.engineAt(clock.System{}) // the machine waits for nothing
 	w.Must(engine.Start(w.ctx, execution.BulkMachine, in.BulkID, in))
-	w.await(engine, in.BulkID)
+	w.awaitExecution(engine, in.BulkID)
 	w.Must(engine.Close())
 	if b := w.bulk(in.BulkID); b.Status != execution.BulkCompleted || b.Completed != 50 {
 		t.Fatalf("%+v", b)

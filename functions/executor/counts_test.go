@@ -14,19 +14,19 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// auditTotals holds the totals of the lists against what they count.
+// auditTotals compares the totals of the lists with the number of their entries.
 func (w *fixture) auditTotals() (actions, changes int) {
 	w.Helper()
 	actions = apitest.Value(execution.ReadTotal(w.ctx, w.Table, org, execution.ActionList))(w)
 	changes = apitest.Value(execution.ReadTotal(w.ctx, w.Table, org, execution.HistoryList))(w)
 	rows := apitest.Rows[execution.Action](w.Fixture, execution.ActionPKs(org)...)
-	if history := w.history(); len(rows) != actions || len(history) != changes {
+	if history := w.readHistory(); len(rows) != actions || len(history) != changes {
 		w.Errorf("%d actions are counted as %d, %d changes of state as %d", len(rows), actions, len(history), changes)
 	}
 	return actions, changes
 }
 
-// watching is a store that looks at what each transaction leaves, before the next.
+// watching is a store that checks the result of each transaction before the next one.
 type watching struct {
 	table.Store
 	mu   sync.Mutex
@@ -41,16 +41,16 @@ func (s *watching) Transact(ctx context.Context, ws ...table.Write) error {
 	return err
 }
 
-// TestBulk_CountsExactlyAtAnyTime looks after each transaction at the totals of the lists and at how far the bulk action is: both are
-// exact, and it never goes back.
+// TestBulk_CountsExactlyAtAnyTime checks after each transaction the totals of the lists and the progress of the bulk
+// action: both are exact, and progress never decreases.
 func TestBulk_CountsExactlyAtAnyTime(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "200", "stopped": "0.2", "kinds": "aws-ec2", "regions": "2"})
-	g, places := w.group(90, "continue")
+	g, places := w.newGroup(90, "continue")
 	before, _ := w.auditTotals()
 	in := w.submitBulk(g, cloud.Stop)
 	ended, looks := 0, 0
 	plain := *w
-	w.swap(&watching{Store: w.Table, look: func() {
+	w.swapStore(&watching{Store: w.Table, look: func() {
 		looks++
 		plain.auditTotals()
 		b := plain.bulk(in.BulkID)
@@ -75,11 +75,11 @@ func TestBulk_CountsExactlyAtAnyTime(t *testing.T) {
 	}
 }
 
-// TestBulk_GoesWithItsMonth keeps what a bulk action and an action have left until their month goes, and nothing of it longer. A
-// setting that changes between holds for what is made from then on.
+// TestBulk_GoesWithItsMonth checks that the rows of a bulk action and of an action are kept until their month
+// expires, and no longer. A setting that changes between applies to rows written from then on.
 func TestBulk_GoesWithItsMonth(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
-	g, _ := w.group(9, "continue")
+	g, _ := w.newGroup(9, "continue")
 	first := w.driveBulk(w.submitBulk(g, cloud.Stop)) // in March 2026
 	w.Put(table.Key{PK: table.OrgPK(org) + "META", SK: "ORG"}, map[string]any{"id": org, "retentionMonths": 1})
 	single := w.do(w.resources[len(w.resources)-1], cloud.Stop)
@@ -114,7 +114,7 @@ func TestBulk_GoesWithItsMonth(t *testing.T) {
 	}
 }
 
-// left returns the keys of what is stored of an action or a bulk action.
+// left returns the keys of all stored rows of an action or a bulk action.
 func (w *fixture) left(of string) (keys []string) {
 	w.Helper()
 	pks := append(append(execution.ActionPKs(org), execution.HistoryPKs(org)...), execution.BulkPK(org),
@@ -134,7 +134,7 @@ func TestAction_AndItsHistoryAreInTheMonthOfTheirIDs(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "60", "stopped": "0", "transitionSeconds": "600"})
 	w.Clock.Advance(time.Date(2026, 3, 31, 23, 59, 0, 0, time.UTC).Sub(noon))
 	a := w.do(w.pick("aws-ec2", cloud.Running), cloud.Stop)
-	h := w.history()
+	h := w.readHistory()
 	if len(h) != 1 || id.TimeOf(h[0].ID).Month() != time.April || a.CreatedAt.Month() != time.March {
 		t.Fatalf("made at %s, ended at %v", a.CreatedAt, h)
 	}

@@ -15,19 +15,19 @@ import (
 )
 
 const (
-	// createBatch is how many actions one transaction creates: two writes each, and the count.
-	createBatch = 49
-	// creators is how many chunks are created side by side.
-	creators = 8
+	// createBatchSize is how many actions one transaction creates: two writes each, and the count.
+	createBatchSize = 49
+	// createConcurrency is how many chunks are created at the same time.
+	createConcurrency = 8
 )
 
 // createAll creates the actions of every chunk of the bulk action.
 func (e *Executor) createAll(ctx context.Context, org string, b *execution.Bulk) error {
 	g, each := errgroup.WithContext(ctx)
-	g.SetLimit(creators)
+	g.SetLimit(createConcurrency)
 	err := e.eachChunk(ctx, execution.BulkInput{Org: org, BulkID: b.ID}, allChunks,
 		func(key string, c execution.Chunk) error {
-			g.Go(func() error { return e.create(each, org, b, keyed{key, c}) })
+			g.Go(func() error { return e.createChunk(each, org, b, keyedChunk{key, c}) })
 			return nil
 		})
 	if err = errors.Join(err, g.Wait()); err != nil {
@@ -36,14 +36,15 @@ func (e *Executor) createAll(ctx context.Context, org string, b *execution.Bulk)
 	return e.advanceStage(ctx, org, b, execution.Expanded)
 }
 
-// keyed is a chunk and its sort key.
-type keyed struct {
+// keyedChunk is a chunk and its sort key.
+type keyedChunk struct {
 	key string
 	execution.Chunk
 }
 
-// create creates the actions of one chunk, each with its claim on the resource, unless the bulk action was cancelled meanwhile.
-func (e *Executor) create(ctx context.Context, org string, b *execution.Bulk, c keyed) error {
+// createChunk creates the actions of one chunk, each with its claim on the resource, unless the bulk action was
+// cancelled meanwhile.
+func (e *Executor) createChunk(ctx context.Context, org string, b *execution.Bulk, c keyedChunk) error {
 	now, err := table.Read[execution.Bulk](ctx, e.p.Table, execution.BulkKey(org, b.ID))
 	switch {
 	case err != nil:
@@ -52,12 +53,12 @@ func (e *Executor) create(ctx context.Context, org string, b *execution.Bulk, c 
 		return errCancelled
 	}
 	for rest := c.Members; len(rest) > 0; {
-		n := min(createBatch, len(rest))
-		batch := make([]*birth, n)
+		n := min(createBatchSize, len(rest))
+		batch := make([]*creation, n)
 		for i, m := range rest[:n] {
-			batch[i] = &birth{action: e.newAction(b, c, m), claim: true, patient: b.Ordered()}
+			batch[i] = &creation{action: e.newAction(b, c, m), claim: true, patient: b.Ordered()}
 		}
-		if err := e.bear(ctx, org, batch); err != nil {
+		if err := e.createActions(ctx, org, batch); err != nil {
 			return err
 		}
 		rest = rest[n:]
@@ -65,7 +66,7 @@ func (e *Executor) create(ctx context.Context, org string, b *execution.Bulk, c 
 	return nil
 }
 
-func (e *Executor) newAction(b *execution.Bulk, c keyed, m execution.Member) execution.Action {
+func (e *Executor) newAction(b *execution.Bulk, c keyedChunk, m execution.Member) execution.Action {
 	now := e.p.Clock.Now()
 	a := execution.Action{
 		ID: m.ActionID, ResourceUID: m.ResourceUID, ResourceType: c.ResourceType, Provider: c.Provider,
@@ -78,23 +79,24 @@ func (e *Executor) newAction(b *execution.Bulk, c keyed, m execution.Member) exe
 	return a
 }
 
-// birth is an action about to be created: with a claim on its resource or, when another action of the same type holds
-// that, without; refused is why it cannot run at all. A patient one, which nobody asked for by hand, waits behind the opposite.
-type birth struct {
+// creation is an action about to be created. It claims its resource unless another action of the same verb holds it.
+// If refused is not empty, the action cannot run, and refused is the reason. A patient action was ordered by a
+// schedule or an override, and waits behind the opposite action.
+type creation struct {
 	action  execution.Action
 	claim   bool
 	patient bool
-	refused string
+	refusal string
 }
 
-// bear creates a batch of actions, and ends at once those that cannot run.
-func (e *Executor) bear(ctx context.Context, org string, batch []*birth) error {
+// createActions creates a batch of actions and immediately ends those that cannot run.
+func (e *Executor) createActions(ctx context.Context, org string, batch []*creation) error {
 	for left := batch; len(left) > 0; {
-		ws, owner, err := births(org, left)
+		ws, owner, err := creationWrites(org, left)
 		if err != nil {
 			return err
 		}
-		err = e.store().Transact(ctx, ws...)
+		err = e.patientStore().Transact(ctx, ws...)
 		lost, ok := errors.AsType[*table.ConditionError](err)
 		if err != nil && !ok {
 			return err
@@ -112,17 +114,17 @@ func (e *Executor) bear(ctx context.Context, org string, batch []*birth) error {
 		if ended {
 			continue // their resources are free now
 		}
-		if left, err = amend(lost, ws, owner, left); err != nil {
+		if left, err = amendBatch(lost, ws, owner, left); err != nil {
 			return err
 		}
 	}
-	return e.refuse(ctx, org, batch)
+	return e.endRefused(ctx, org, batch)
 }
 
-// supersedeHolders ends the opposite actions that hold resources of the batch, as far as they wait for capacity, and reports whether
-// there was one.
+// supersedeHolders ends the opposite actions that hold resources of the batch and only wait for capacity. It reports
+// whether it ended any.
 func (e *Executor) supersedeHolders(ctx context.Context, org string, lost *table.ConditionError,
-	owner []*birth) (ended bool, err error) {
+	owner []*creation) (ended bool, err error) {
 	for _, f := range lost.Failed {
 		if f.Old.Data == nil || f.Index >= len(owner) {
 			continue
@@ -139,7 +141,7 @@ func (e *Executor) supersedeHolders(ctx context.Context, org string, lost *table
 		if !holder.Idle {
 			continue
 		}
-		left, err := e.supersede(ctx, org, &holder, &b.action)
+		left, err := e.supersedeIdle(ctx, org, &holder, &b.action)
 		if err != nil {
 			return ended, err
 		}
@@ -148,9 +150,9 @@ func (e *Executor) supersedeHolders(ctx context.Context, org string, lost *table
 	return ended, nil
 }
 
-// births returns the writes of a batch, and which birth each belongs to. The last one counts them, and refuses them all when
-// the bulk action has ended.
-func births(org string, batch []*birth) (ws []table.Write, owner []*birth, err error) {
+// creationWrites returns the writes of a batch, and the creation of each write. The last write counts the actions; it
+// refuses the whole transaction when the bulk action has ended.
+func creationWrites(org string, batch []*creation) (ws []table.Write, owner []*creation, err error) {
 	var row table.Item
 	for _, b := range batch {
 		b.action.Progress.Claimed = b.claim
@@ -168,20 +170,21 @@ func births(org string, batch []*birth) (ws []table.Write, owner []*birth, err e
 		nil
 }
 
-// amend changes the births whose writes were refused, and leaves out those that an earlier call has already made.
-func amend(lost *table.ConditionError, ws []table.Write, owner, batch []*birth) ([]*birth, error) {
-	made := map[*birth]bool{}
+// amendBatch changes the creations whose writes were refused, and drops those that an earlier call has already
+// created.
+func amendBatch(lost *table.ConditionError, ws []table.Write, owner, batch []*creation) ([]*creation, error) {
+	made := map[*creation]bool{}
 	for _, f := range lost.Failed {
 		b := owner[f.Index]
 		if ws[f.Index].Verb == table.PutVerb {
 			made[b] = true
 			continue
 		}
-		if err := b.yield(f.Old); err != nil {
+		if err := b.yieldClaim(f.Old); err != nil {
 			return nil, err
 		}
 	}
-	out := make([]*birth, 0, len(batch))
+	out := make([]*creation, 0, len(batch))
 	for _, b := range batch {
 		if !made[b] {
 			out = append(out, b)
@@ -190,8 +193,8 @@ func amend(lost *table.ConditionError, ws []table.Write, owner, batch []*birth) 
 	return out, nil
 }
 
-// yield gives up the claim on a resource that another action holds, or that is gone.
-func (b *birth) yield(old table.Item) error {
+// yieldClaim gives up the claim on a resource that another action holds, or that is gone.
+func (b *creation) yieldClaim(old table.Item) error {
 	b.claim = false
 	var res inventory.Resource
 	if old.Data != nil {
@@ -205,20 +208,21 @@ func (b *birth) yield(old table.Item) error {
 		b.action.Progress.Behind = res.ActionID
 		return nil
 	}
-	b.refused = execution.Blocked(b.action.Action, res)
+	b.refusal = execution.Blocked(b.action.Action, res)
 	return nil
 }
 
-// refuse ends the actions of the batch that cannot run, also those that an earlier call made and did not come to end.
-func (e *Executor) refuse(ctx context.Context, org string, batch []*birth) error {
+// endRefused ends the actions of the batch that cannot run, including those that an earlier call created and did not
+// end.
+func (e *Executor) endRefused(ctx context.Context, org string, batch []*creation) error {
 	var out []execution.Outcome
 	for _, b := range batch {
-		if b.refused != "" {
+		if b.refusal != "" {
 			out = append(out, execution.Outcome{
-				Action: b.action, Status: execution.Failed, State: cloud.Status(""), Message: b.refused,
+				Action: b.action, Status: execution.Failed, State: cloud.Status(""), Message: b.refusal,
 				At: e.p.Clock.Now(),
 			})
 		}
 	}
-	return execution.SettleActions(ctx, e.store(), org, out)
+	return execution.SettleActions(ctx, e.patientStore(), org, out)
 }

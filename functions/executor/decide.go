@@ -12,18 +12,19 @@ import (
 )
 
 const (
-	// attempts is how often the provider is asked before an action fails of a transient error.
-	attempts = 3
-	// grace is how long a provider may go on showing the old state after it has accepted an act (EC2's describe calls
-	// are eventually consistent).
-	grace = 10 * time.Second
-	// backoff is the wait after the first failed attempt; it doubles, and a random part of as much is added.
-	backoff = 2 * time.Second
-	// patience is the deadline of kinds that name none.
-	patience = 15 * time.Minute
+	// maxAttempts is how often the provider is asked before an action fails because of transient errors.
+	maxAttempts = 3
+	// settleGrace is how long a provider may show the old state after it has accepted an act. EC2's describe calls
+	// are eventually consistent.
+	settleGrace = 10 * time.Second
+	// firstBackoff is the wait after the first failed attempt. It doubles each time, plus a random part of up to the
+	// same length.
+	firstBackoff = 2 * time.Second
+	// defaultTimeLimit is the time limit of kinds that define none.
+	defaultTimeLimit = 15 * time.Minute
 )
 
-// transitionalStatus returns the status of a resource on its way to what the verb wants.
+// transitionalStatus returns the status of a resource while the verb is being carried out.
 func transitionalStatus(v cloud.Verb) cloud.Status {
 	if v == cloud.Start {
 		return cloud.Starting
@@ -39,35 +40,35 @@ func (r *run) decideActions() {
 			r.failAction(a, "", "the resource no longer exists at its provider")
 			continue
 		}
-		r.judge(a, s)
+		r.judgeAction(a, s)
 	}
 }
 
-// judge decides about one action.
-func (r *run) judge(a *execution.Action, s cloud.State) {
+// judgeAction decides the next step of one action from the live state of its resource.
+func (r *run) judgeAction(a *execution.Action, s cloud.State) {
 	switch {
 	case r.staysOff(a, s):
 		r.leaveOff(a, offBefore)
-	case r.owes(a, s):
-		r.resting(a, s)
+	case r.owesRestore(a, s):
+		r.judgeResting(a, s)
 	case s.Status == a.Action.WantedStatus():
-		r.reached(a, s)
+		r.succeedAction(a, s)
 	case s.Status == cloud.Terminated:
-		r.failAction(a, cloud.Terminated, "the resource is terminated: "+words(s))
+		r.failAction(a, cloud.Terminated, "the resource is terminated: "+stateText(s))
 	case s.Unschedulable != "":
 		r.failAction(a, s.Status, s.Unschedulable)
-	case r.overdue(a):
+	case r.isOverdue(a):
 		r.failAction(a, s.Status,
-			fmt.Sprintf("not %s after %s; it is %s", a.Action.WantedStatus(), r.limit(), words(s)))
+			fmt.Sprintf("not %s after %s; it is %s", a.Action.WantedStatus(), r.timeLimit(), stateText(s)))
 	case s.Status.IsTransitional() && (!r.kind.Absolute || s.Status == transitionalStatus(a.Action)):
-		r.watch(a, "verify", "the resource is "+words(s))
+		r.leaveForLater(a, "verify", "the resource is "+stateText(s))
 	default:
-		r.resting(a, s)
+		r.judgeResting(a, s)
 	}
 }
 
-// resting decides about an action whose resource stands still in a state that is not the wanted one.
-func (r *run) resting(a *execution.Action, s cloud.State) {
+// judgeResting decides the next step of an action whose resource is in a stable state other than the desired one.
+func (r *run) judgeResting(a *execution.Action, s cloud.State) {
 	p := a.Progress
 	switch {
 	case r.now.Before(p.NextAt):
@@ -75,25 +76,25 @@ func (r *run) resting(a *execution.Action, s cloud.State) {
 	case p.ActedAt.IsZero():
 		r.ready = append(r.ready, a)
 	case r.justAccepted(a):
-		r.watch(a, "verify", "accepted; the resource is still "+words(s))
+		r.leaveForLater(a, "verify", "accepted; the resource is still "+stateText(s))
 	case s.NoCapacity:
-		r.awaitCapacity(a, s.Status, "the provider accepted it, but the resource is "+words(s))
+		r.awaitCapacity(a, s.Status, "the provider accepted it, but the resource is "+stateText(s))
 	default:
-		r.countAttempt(a, s.Status, "the provider accepted it, but the resource is "+words(s))
+		r.countAttempt(a, s.Status, "the provider accepted it, but the resource is "+stateText(s))
 	}
 }
 
 // justAccepted reports whether the provider may still show the state from before the act.
 func (r *run) justAccepted(a *execution.Action) bool {
-	return r.now.Before(a.Progress.ActedAt.Add(grace))
+	return r.now.Before(a.Progress.ActedAt.Add(settleGrace))
 }
 
-// begin has the action acted on in this run.
-func (r *run) begin(a *execution.Action) {
+// beginAction marks the action to be acted on in this run.
+func (r *run) beginAction(a *execution.Action) {
 	if a.Status == execution.Pending {
 		r.untried[a] = true
 	}
-	r.running(a)
+	r.markRunning(a)
 	a.Attempts = a.Progress.Errors + a.Progress.Shorts + 1
 	a.Idle, a.Progress.ActedAt = false, r.now
 	if r.states[a.ResourceUID].Status != a.Action.WantedStatus() { // or only the marks of a stop are taken away
@@ -103,17 +104,17 @@ func (r *run) begin(a *execution.Action) {
 	r.act = append(r.act, a)
 }
 
-// watch leaves the action to a later run.
-func (r *run) watch(a *execution.Action, step, message string) {
+// leaveForLater leaves the action to a later run.
+func (r *run) leaveForLater(a *execution.Action, step, message string) {
 	if a.Status == execution.Pending {
 		a.AppendLog(r.now, step, "waiting", message)
-		r.running(a)
+		r.markRunning(a)
 	}
 	r.lookLater(a)
 }
 
-// running makes the action running, and has that stored before anything is done.
-func (r *run) running(a *execution.Action) {
+// markRunning sets the action to running; that is stored before anything is done.
+func (r *run) markRunning(a *execution.Action) {
 	if a.Status == execution.Pending {
 		a.Status, a.StartedAt = execution.Running, r.now
 	}
@@ -122,16 +123,16 @@ func (r *run) running(a *execution.Action) {
 
 func (r *run) lookLater(a *execution.Action) { r.waiting = append(r.waiting, a) }
 
-// reached ends the action well.
-func (r *run) reached(a *execution.Action, s cloud.State) {
+// succeedAction ends the action as succeeded.
+func (r *run) succeedAction(a *execution.Action, s cloud.State) {
 	if a.Status == execution.Pending {
-		r.running(a)
+		r.markRunning(a)
 	}
 	if a.Progress.Changed {
-		a.AppendLog(r.now, "verify", "ok", "the resource is "+words(s))
+		a.AppendLog(r.now, "verify", "ok", "the resource is "+stateText(s))
 	} else {
 		r.noteFound(a, s)
-		a.AppendLog(r.now, "verify", "ok", "the resource was already "+words(s)+": nothing was done")
+		a.AppendLog(r.now, "verify", "ok", "the resource was already "+stateText(s)+": nothing was done")
 	}
 	r.ended = append(r.ended, execution.Outcome{
 		Action: *a, Status: execution.Succeeded, State: s.Status, Steps: s.Steps, Changed: a.Progress.Changed,
@@ -139,7 +140,7 @@ func (r *run) reached(a *execution.Action, s cloud.State) {
 	})
 }
 
-// failAction ends the action badly, for good.
+// failAction ends the action as failed. It is not retried.
 func (r *run) failAction(a *execution.Action, state cloud.Status, message string) {
 	r.ended = append(r.ended, execution.Outcome{
 		Action: *a, Status: execution.Failed, State: state, Steps: r.states[a.ResourceUID].Steps, Message: message,
@@ -153,38 +154,41 @@ func (r *run) failAll(message string) {
 	}
 }
 
-// countAttempt counts a failed attempt: another one follows after a while, or none is left.
+// countAttempt counts a failed attempt. Another attempt follows after a pause, or the action fails when none is left.
 func (r *run) countAttempt(a *execution.Action, state cloud.Status, message string) {
 	p := a.Progress
 	p.Errors++
 	p.Last, p.ActedAt = message, time.Time{}
 	a.Attempts = max(a.Attempts, p.Errors)
-	if p.Errors >= attempts {
-		r.exhaust(a, state, message)
+	if p.Errors >= maxAttempts {
+		r.failExhausted(a, state, message)
 		return
 	}
-	pause := backoff << (p.Errors - 1)
+	pause := firstBackoff << (p.Errors - 1)
 	p.NextAt = r.now.Add(pause + rand.N(pause)) //nolint:gosec // jitter needs no secrecy
 	a.AppendLog(r.now, "execute", "retry", message)
-	r.running(a)
+	r.markRunning(a)
 	r.lookLater(a)
 }
 
-// queueing is how long an action may be throttled: then that counts like other errors, so that it ends some day.
-const queueing = 30 * time.Minute
+// maxThrottledTime is how long throttling of an action does not count as a failed attempt. After that it counts like
+// other errors, so that the action ends.
+const maxThrottledTime = 30 * time.Minute
 
-// throttled reports whether err only says that it is not yet this action's turn.
-func (r *run) throttled(a *execution.Action, err error) bool {
-	return cloud.ClassOf(err) == cloud.Throttled && r.now.Sub(a.CreatedAt) < queueing
+// isThrottled reports whether err only means that the provider throttled the action and it may still wait for its
+// turn.
+func (r *run) isThrottled(a *execution.Action, err error) bool {
+	return cloud.ClassOf(err) == cloud.Throttled && r.now.Sub(a.CreatedAt) < maxThrottledTime
 }
 
-// throttlePause is how long an action that was throttled is left alone at least. The provider's own limiter knows better.
+// throttlePause is the minimum pause of a throttled action. The provider's own limiter knows the exact time.
 const throttlePause = 5 * time.Second
 
-// queue puts an action back that the provider did not take because it is throttled: no attempt is counted. One that was tried for the
-// first time has not begun.
-func (r *run) queue(a *execution.Action, err error) {
-	a.Progress.ActedAt, a.Progress.NextAt = noTime, r.now.Add(throttlePause+rand.N(throttlePause)) //nolint:gosec // jitter needs no secrecy
+// requeueAction puts back an action that the provider throttled, without counting an attempt. An action that was
+// tried for the first time returns to pending: it has not begun.
+func (r *run) requeueAction(a *execution.Action, err error) {
+	pause := throttlePause + rand.N(throttlePause) //nolint:gosec // jitter needs no secrecy
+	a.Progress.ActedAt, a.Progress.NextAt = noTime, r.now.Add(pause)
 	a.Progress.Last = err.Error()
 	if r.untried[a] {
 		a.Status, a.StartedAt, a.Attempts, a.Progress.Changed = execution.Pending, noTime, 0, false
@@ -193,8 +197,8 @@ func (r *run) queue(a *execution.Action, err error) {
 	r.lookLater(a)
 }
 
-// tripAll decides when the provider did not tell the states. What it was asked for may have been done: that ends only when the
-// provider says so, or never will.
+// tripAll decides about all actions when the provider did not return their states. A requested act may have been
+// carried out: its action ends only when the provider confirms the state, or never will.
 func (r *run) tripAll(ctx context.Context, err error) {
 	if isWithheld(err) {
 		r.degradeAccount(ctx, err)
@@ -203,9 +207,9 @@ func (r *run) tripAll(ctx context.Context, err error) {
 		switch {
 		case !cloud.ClassOf(err).Retryable():
 			r.failAction(a, "", err.Error())
-		case r.throttled(a, err) && !r.overdue(a):
+		case r.isThrottled(a, err) && !r.isOverdue(a):
 			r.lookLater(a)
-		case a.Progress.Changed && !r.overdue(a):
+		case a.Progress.Changed && !r.isOverdue(a):
 			a.AppendLog(r.now, "verify", "waiting", "its state cannot be read: "+err.Error())
 			r.lookLater(a)
 		default:
@@ -214,46 +218,47 @@ func (r *run) tripAll(ctx context.Context, err error) {
 	}
 }
 
-func (r *run) limit() time.Duration {
+func (r *run) timeLimit() time.Duration {
 	if r.kind.Deadline > 0 {
 		return r.kind.Deadline
 	}
-	return patience
+	return defaultTimeLimit
 }
 
-// overdue reports whether the action has taken longer than its kind may. Waiting for capacity does not count: that has a bound of
-// its own.
-func (r *run) overdue(a *execution.Action) bool {
+// isOverdue reports whether the action has taken longer than its kind's time limit. The wait for capacity does not
+// count: it has its own limit.
+func (r *run) isOverdue(a *execution.Action) bool {
 	since := a.StartedAt
 	if p := a.Progress; !p.Short.IsZero() {
 		since = cmp.Or(p.ActedAt, p.Short.Add(capacityPatience))
 	}
-	return !since.IsZero() && r.now.Sub(since) > r.limit()
+	return !since.IsZero() && r.now.Sub(since) > r.timeLimit()
 }
 
 const (
-	// usual is how long a start or stop takes at least, of kinds that name no time.
-	usual = 10 * time.Second
-	// longest is how long what is under way is left alone at most.
-	longest = time.Minute
+	// minUsualTime is how long a start or stop takes at least for kinds that define no usual time.
+	minUsualTime = 10 * time.Second
+	// maxWait is the longest pause between two looks at an action that is under way.
+	maxWait = time.Minute
 )
 
-// waitSeconds returns how many seconds to leave alone what is under way: what it usually takes at first, longer the longer it
-// takes. A run costs as much as a second of waiting for it is worth.
+// waitSeconds returns how many seconds to wait before the next run: at first the usual time of the kind, then longer
+// the longer the action takes. A run costs as much as a second of waiting is worth.
 func (r *run) waitSeconds() int {
 	next := capacityLongest
 	for _, a := range r.waiting {
 		if a.Idle {
-			next = min(next, r.due(a))
+			next = min(next, r.nextLook(a))
 			continue
 		}
-		next = min(next, longest, r.due(a))
+		next = min(next, maxWait, r.nextLook(a))
 	}
 	return max(1, int((next+time.Second-1)/time.Second))
 }
 
-// due returns when to look at an action again: when it may be retried, else after half of the time that it has taken so far.
-func (r *run) due(a *execution.Action) time.Duration {
+// nextLook returns when to look at an action again: when it may be retried, or else after half of the time that it
+// has taken so far.
+func (r *run) nextLook(a *execution.Action) time.Duration {
 	if d := a.Progress.NextAt.Sub(r.now); d > 0 {
 		return d
 	}
@@ -264,11 +269,11 @@ func (r *run) due(a *execution.Action) time.Duration {
 	if since.IsZero() {
 		since = a.StartedAt
 	}
-	return max(cmp.Or(r.kind.Usual, usual), r.now.Sub(since)/2)
+	return max(cmp.Or(r.kind.Usual, minUsualTime), r.now.Sub(since)/2)
 }
 
-// words returns a state in the provider's terms.
-func words(s cloud.State) string {
+// stateText returns a state in the provider's terms.
+func stateText(s cloud.State) string {
 	w := s.Native
 	if w == "" {
 		w = string(s.Status)

@@ -23,13 +23,13 @@ func TestEveryStateIsJudged(t *testing.T) {
 		status cloud.Status
 		want   map[string]string // by progress
 	}{
-		{cloud.Stop, cloud.Stopped, all(end)},
-		{cloud.Start, cloud.Running, all(end)},
-		{cloud.Stop, cloud.Terminated, all(fail)},
-		{cloud.Stop, cloud.Stopping, all(wait)},
-		{cloud.Stop, cloud.Starting, all(wait)},
-		{cloud.Stop, cloud.Pending, all(wait)},
-		{cloud.Start, cloud.Stopping, all(wait)},
+		{cloud.Stop, cloud.Stopped, sameVerdicts(end)},
+		{cloud.Start, cloud.Running, sameVerdicts(end)},
+		{cloud.Stop, cloud.Terminated, sameVerdicts(fail)},
+		{cloud.Stop, cloud.Stopping, sameVerdicts(wait)},
+		{cloud.Stop, cloud.Starting, sameVerdicts(wait)},
+		{cloud.Stop, cloud.Pending, sameVerdicts(wait)},
+		{cloud.Start, cloud.Stopping, sameVerdicts(wait)},
 		{cloud.Stop, cloud.Running,
 			map[string]string{"fresh": act, "accepted": wait, "ignored": retry, "pausing": wait, "worn out": fail}},
 		{cloud.Start, cloud.Stopped,
@@ -43,7 +43,7 @@ func TestEveryStateIsJudged(t *testing.T) {
 				a := &execution.Action{Action: c.verb, Status: execution.Running, StartedAt: noon.Add(-time.Minute),
 					Progress: &p}
 				errors := p.Errors
-				r.judge(a, cloud.State{Status: c.status})
+				r.judgeAction(a, cloud.State{Status: c.status})
 				if got := verdict(r, a, errors); got != c.want[name] {
 					t.Errorf("judged %s, want %s", got, c.want[name])
 				}
@@ -52,7 +52,7 @@ func TestEveryStateIsJudged(t *testing.T) {
 	}
 }
 
-func all(verdict string) map[string]string {
+func sameVerdicts(verdict string) map[string]string {
 	return map[string]string{"fresh": verdict, "accepted": verdict, "ignored": verdict, "pausing": verdict,
 		"worn out": verdict}
 }
@@ -76,7 +76,8 @@ func verdict(r *run, a *execution.Action, errors int) string {
 func TestAnUnschedulableResourceIsNeverActedOn(t *testing.T) {
 	r := &run{now: noon}
 	a := &execution.Action{Action: cloud.Stop, Progress: &execution.Progress{}}
-	r.judge(a, cloud.State{Status: cloud.Running, Unschedulable: "member of Auto Scaling group web: act on the group"})
+	r.judgeAction(a, cloud.State{Status: cloud.Running, Unschedulable: "member of Auto Scaling group web: act on " +
+		"the group"})
 	if len(r.ready) != 0 || len(r.ended) != 1 ||
 		r.ended[0].Message != "member of Auto Scaling group web: act on the group" {
 		t.Errorf("acts %d, ended %+v", len(r.ready), r.ended)
@@ -94,7 +95,8 @@ func TestAKindWhoseSizeIsSetIsActedOnWhileItMovesTheOtherWay(t *testing.T) {
 		{false, cloud.Starting, 0}, // an instance refuses a stop while it starts
 	} {
 		r := &run{now: noon, kind: cloud.Kind{Absolute: c.absolute}}
-		r.judge(&execution.Action{Action: cloud.Stop, Progress: &execution.Progress{}}, cloud.State{Status: c.status})
+		r.judgeAction(&execution.Action{Action: cloud.Stop, Progress: &execution.Progress{}},
+			cloud.State{Status: c.status})
 		if len(r.ready) != c.acts {
 			t.Errorf("absolute %t, %s: %d acts, want %d", c.absolute, c.status, len(r.ready), c.acts)
 		}
@@ -106,7 +108,7 @@ func TestThePauseBetweenAttemptsDoublesAndVaries(t *testing.T) {
 	for range 50 {
 		r := &run{now: noon}
 		a := &execution.Action{Action: cloud.Stop, Progress: &execution.Progress{}}
-		for i, least := range []time.Duration{backoff, 2 * backoff} {
+		for i, least := range []time.Duration{firstBackoff, 2 * firstBackoff} {
 			r.countAttempt(a, "", "throttled")
 			pause := a.Progress.NextAt.Sub(noon)
 			if pause < least || pause > 2*least {

@@ -5,9 +5,7 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/throttle"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/event"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
@@ -17,7 +15,7 @@ import (
 	"lamplighter.dev/shared/engine/workqueue"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name:  "executor",
 	Share: 150,
@@ -31,8 +29,8 @@ var Declaration = platform.Declaration{
 		execution.ChunkPartition, execution.CountPartition, execution.HistoryPartition,
 		execution.HistoryOfResourcePartition, event.Partition, execution.SnapshotPartition, workqueue.Partition,
 		cloud.SimulatedPartition, throttle.Partition,
-		readiness.CapturePartition, eventhold.Partition, scheduling.DuePartition,
-		autoscaling.Partition, // says which plan holds the capacity of a policy
+		readiness.CapturePartition, scheduling.EventHoldPartition, scheduling.DuePartition,
+		readiness.PolicyPartition, // says which plan holds the capacity of a policy
 	}},
 	Starts:  []string{execution.Machine}, // the stopped targets of event readiness plans
 	Tasks:   []string{execution.Machine, execution.BulkMachine, readiness.Machine},

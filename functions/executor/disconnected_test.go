@@ -36,17 +36,17 @@ func TestDisconnected_NothingIsAskedOfTheAccount(t *testing.T) {
 				}
 				w.Put(execution.BulkKey(org, b.ID), b)
 				w.Put(execution.NamedKey(org, b.ID), execution.Named{ResourceIDs: []string{r.ID}})
-				in = apitest.Value(w.e.begin(w.ctx, execution.BulkInput{Org: org, BulkID: b.ID}))(w).Chunks[0]
+				in = apitest.Value(w.e.beginBulk(w.ctx, execution.BulkInput{Org: org, BulkID: b.ID}))(w).Chunks[0]
 			}
 			w.disconnect()
-			before := calls(w)
-			w.drive(in)
+			before := countCalls(w)
+			w.driveRun(in)
 			all := apitest.Rows[execution.Action](w.Fixture, execution.ActionPKs(org)...)
 			if len(all) != 1 || all[0].Status != execution.Failed ||
 				!strings.Contains(all[0].ErrorMessage, "it was excluded") {
 				t.Errorf("%s", apitest.JSON(all))
 			}
-			if n := calls(w) - before; n != 0 {
+			if n := countCalls(w) - before; n != 0 {
 				t.Errorf("%d calls were made to the cloud", n)
 			}
 		})
@@ -64,7 +64,7 @@ func TestDisconnected_AnEventRaisesNothingAndSaysWhy(t *testing.T) {
 	if got := apitest.JSON(e.sizes()); got != apitest.JSON(e.before) {
 		t.Errorf("the groups have %s; they had %s", got, apitest.JSON(e.before))
 	}
-	if n := len(e.holds().All()); n != 0 {
+	if n := len(e.readHolds().All()); n != 0 {
 		t.Errorf("the plan holds %d targets", n)
 	}
 }

@@ -16,10 +16,12 @@ func managedWeb(t *testing.T) (*fixture, *kubernetestwin.Cluster, execution.Acti
 	t.Helper()
 	w, tw := newNamespace(t)
 	tw.Change("deployments", "shop/web", func(o map[string]any) {
-		o["metadata"].(map[string]any)["annotations"] = map[string]any{"argocd.argoproj.io/tracking-id": "shop:apps/Deployment:shop/web"}
+		o["metadata"].(map[string]any)["annotations"] = map[string]any{
+			"argocd.argoproj.io/tracking-id": "shop:apps/Deployment:shop/web",
+		}
 	})
 	w.resources = nil
-	w.list(cloud.KubernetesDeployment, kubernetes.Region)
+	w.listResources(cloud.KubernetesDeployment, kubernetes.Region)
 	return w, tw, w.submit(w.pick(cloud.KubernetesDeployment, cloud.Running), cloud.Stop)
 }
 
@@ -33,7 +35,8 @@ func TestDrift_WhatAControllerBringsBackFailsTheActionWithItsName(t *testing.T) 
 	}
 }
 
-// Controllers look every minute or three: what stays at 0 is looked at again for 90 seconds before it is called stopped.
+// Controllers reconcile every one to three minutes. A workload that stays at 0 is observed for 90 seconds before it
+// is reported as stopped.
 func TestDrift_WhatStaysAt0IsLookedAtAgainBeforeItIsCalledStopped(t *testing.T) {
 	w, tw, a := managedWeb(t)
 	asked := w.Clock.Now()

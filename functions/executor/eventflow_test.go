@@ -15,7 +15,6 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/evaluation"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
@@ -30,8 +29,8 @@ import (
 	"lamplighter.dev/shared/testkit/killpoint"
 )
 
-// eventFlow is an event on three groups, on a clock that a test moves. A schedule stops the first two groups while the event holds them; the first one
-// is stopped when the event is dispatched.
+// eventFlow is an event on three groups, on a clock that the test moves. A schedule stops the first two groups while
+// the event holds them. The first group is already stopped when the event is dispatched.
 type eventFlow struct {
 	*heldEvent
 	up, until time.Time // when it is scaled up, and when all is over
@@ -66,8 +65,8 @@ func (f *eventFlow) scheduleStop(at time.Time, groups ...int) {
 	}
 }
 
-// wake has a wake link start a group, and stop it at a time.
-func (f *eventFlow) wake(n int, until time.Time) {
+// wakeGroup has a wake link start a group, and stop it at a time.
+func (f *eventFlow) wakeGroup(n int, until time.Time) {
 	f.Helper()
 	now, store := f.Clock.Now(), evaluation.New(f.e.p)
 	target := apitest.Value(store.ResourceTarget(f.ctx, org, f.groups[n].ID))(f)
@@ -78,10 +77,10 @@ func (f *eventFlow) wake(n int, until time.Time) {
 	}, target))(f)
 }
 
-// tick is how much time passes between two looks at what is to be done.
+// tick is the time between two looks at pending work.
 const tick = 15 * time.Second
 
-// live is one process: it carries out what is pending and what schedules want, until all is over or the process is killed.
+// live runs one process: it carries out pending work and schedules until everything is over or the process is killed.
 func (f *eventFlow) live(ctx context.Context, p *platform.Platform) error {
 	l := &flowProcess{eventFlow: f, p: p, e: New(p, cloud.Providers{"simulated": simulated.New(p.Table, p.Clock)}),
 		steps: map[string]StepResult{}}
@@ -107,7 +106,7 @@ func (l *flowProcess) look(ctx context.Context) error {
 	if err := l.evaluate(ctx); err != nil {
 		return err
 	}
-	for _, w := range l.pending() {
+	for _, w := range l.pendingWork() {
 		if err := l.step(ctx, w); err != nil && !fault.Is(err, fault.Unavailable) {
 			return fmt.Errorf("%s: %w", w.ID, err)
 		}
@@ -115,7 +114,7 @@ func (l *flowProcess) look(ctx context.Context) error {
 	return nil
 }
 
-// evaluate does what is due.
+// evaluate carries out the schedules that are due.
 func (l *flowProcess) evaluate(ctx context.Context) error {
 	var due []scheduling.Due
 	now := l.Clock.Now()
@@ -162,7 +161,7 @@ func (l *flowProcess) stepBulk(ctx context.Context, w workqueue.Work) error {
 	in := execution.BulkInput{Org: org, BulkID: w.ID, Step: s.Next, From: s.From}
 	var err error
 	if !begun {
-		s, err = l.e.begin(ctx, in)
+		s, err = l.e.beginBulk(ctx, in)
 	}
 	for _, c := range s.Chunks {
 		got, ran := l.e.RunActions(ctx, c)
@@ -192,11 +191,11 @@ func (f *eventFlow) state() string {
 	out := []string{fmt.Sprintf("plan %s: %s", p.Status, actionIDs.ReplaceAllString(p.Message, "act"))}
 	sizes := f.sizes()
 	for i, g := range f.groups {
-		policy := apitest.Read[autoscaling.Policy](f.Fixture, autoscaling.Key(org, policyID(i)))
+		policy := apitest.Read[readiness.Policy](f.Fixture, readiness.PolicyKey(org, policyID(i)))
 		out = append(out, fmt.Sprintf("group %d: %s %s, held by %q, in flight %q, remembers %s",
 			i, f.state0(i), sizes[g.UID], policy.PlanID, f.resource(g.UID).ActionID, f.remembered(i)))
 	}
-	for _, h := range f.history() {
+	for _, h := range f.readHistory() {
 		by, _, _ := strings.Cut(h.ChangedBy, ":")
 		out = append(out, fmt.Sprintf("changed: %s %s by %s", h.ResourceUID, h.State, by))
 	}
@@ -207,16 +206,16 @@ func (f *eventFlow) state() string {
 	for _, l := range lines {
 		out = append(out, fmt.Sprintf("log: %s %s to %s", l.Kind, l.From, l.To))
 	}
-	held := f.holds()
+	held := f.readHolds()
 	out = append(out,
-		fmt.Sprintf("%d held, %d ended, %d pending", len(held.All()), len(held.Ended()), len(f.pending())))
+		fmt.Sprintf("%d held, %d ended, %d pending", len(held.All()), len(held.Ended()), len(f.pendingWork())))
 	slices.Sort(out[1+len(f.groups):])
 	return strings.Join(out, "\n")
 }
 
 func (f *eventFlow) state0(n int) cloud.Status { f.Helper(); return f.heldEvent.state(f.groups[n]) }
 
-// remembered returns what a start of the nth group restores; "nothing" where no start does.
+// remembered returns the size that a start of the n-th group restores, or "nothing".
 func (f *eventFlow) remembered(n int) string {
 	f.Helper()
 	it, err := f.Table.Get(f.ctx, snapshotKey(org, f.groups[n].UID))
@@ -231,8 +230,9 @@ func (f *eventFlow) remembered(n int) string {
 	return string(s.Snapshot)
 }
 
-// A stopped target is started through the executor, which restores its size, raised, and given back at that size. The schedule that fired during the
-// event has its way when the event has ended; zero is restored nowhere.
+// A stopped target is started by the executor, which restores its size; it is raised, and later given back at that
+// size. The schedule that fired during the event takes effect when the event has ended. No target is restored to
+// zero.
 func TestEvent_StartsAStoppedTargetAndLeavesItAsItsScheduleWants(t *testing.T) {
 	f := newEventFlow(t)
 	during := map[int]string{}
@@ -244,7 +244,7 @@ func TestEvent_StartsAStoppedTargetAndLeavesItAsItsScheduleWants(t *testing.T) {
 		t.Fatalf("the plan is %s: %s", p.Status, p.Message)
 	}
 	for n := range f.groups {
-		if during[n] = f.size(n); during[n] == f.before[f.groups[n].UID] || f.state0(n) != cloud.Running {
+		if during[n] = f.groupSize(n); during[n] == f.before[f.groups[n].UID] || f.state0(n) != cloud.Running {
 			t.Errorf("during the event group %d is %s and has %s", n, f.state0(n), during[n])
 		}
 	}
@@ -265,15 +265,16 @@ func TestEvent_StartsAStoppedTargetAndLeavesItAsItsScheduleWants(t *testing.T) {
 	}
 }
 
-// A wake link ends during the event. The stop that its page has promised is made when the event has ended, though no schedule wants it.
+// A wake link ends during the event. The stop that its page has promised happens when the event has ended, though no
+// schedule asks for it.
 func TestEvent_StopsAfterItWhatAWakeLinkThatEndedDuringItHasStarted(t *testing.T) {
 	f := newEventFlow(t)
-	f.wake(2, f.up.Add(4*time.Minute))
+	f.wakeGroup(2, f.up.Add(4*time.Minute))
 	whole := f.until
 	f.until = f.up.Add(8 * time.Minute)
 	f.Must(f.live(f.ctx, f.e.p))
-	if got := f.state0(2); got != cloud.Running || f.size(2) == f.before[f.groups[2].UID] {
-		t.Errorf("after the end of its link, during the event, it is %s and has %s", got, f.size(2))
+	if got := f.state0(2); got != cloud.Running || f.groupSize(2) == f.before[f.groups[2].UID] {
+		t.Errorf("after the end of its link, during the event, it is %s and has %s", got, f.groupSize(2))
 	}
 	if _, owed := f.owed(2); !owed {
 		t.Error("the stop of the link's end is not owed")
@@ -284,20 +285,21 @@ func TestEvent_StopsAfterItWhatAWakeLinkThatEndedDuringItHasStarted(t *testing.T
 		t.Errorf("after the event it is %s", got)
 	}
 	f.do(f.groups[2], cloud.Start)
-	if got := f.size(2); got != f.before[f.groups[2].UID] {
+	if got := f.groupSize(2); got != f.before[f.groups[2].UID] {
 		t.Errorf("its next start gives it %s; it had %s", got, f.before[f.groups[2].UID])
 	}
 }
 
-// The processes of an event are killed at fifty random steps: while a target is started, raised, given back, and stopped again by its schedule.
+// The processes of an event are killed at fifty random steps: while a target is started, raised, given back, and
+// stopped again by its schedule.
 func TestEvent_KilledAtFiftyStepsLosesNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("carries fifty events out: not with -short")
 	}
-	killpoint.LosesNothing(t, kills(), func(t *testing.T, lives *killpoint.Lives) string {
+	killpoint.LosesNothing(t, killCount(), func(t *testing.T, lives *killpoint.Lives) string {
 		t.Helper()
 		f := newEventFlow(t)
-		f.wake(2, f.up.Add(4*time.Minute))
+		f.wakeGroup(2, f.up.Add(4*time.Minute))
 		lives.Run(t, f.ctx, func(ctx context.Context, p *killpoint.Process) error {
 			return f.live(ctx, p.Platform(f.e.p))
 		})
@@ -310,20 +312,20 @@ func TestEvent_KilledAtFiftyStepsOfACancelAndAForcedStopLosesNothing(t *testing.
 	if testing.Short() {
 		t.Skip("carries fifty events out: not with -short")
 	}
-	killpoint.LosesNothing(t, kills(), func(t *testing.T, lives *killpoint.Lives) string {
+	killpoint.LosesNothing(t, killCount(), func(t *testing.T, lives *killpoint.Lives) string {
 		t.Helper()
 		f := newEventFlow(t)
 		end := f.until
 		f.until = f.up.Add(5 * time.Minute)
 		f.Must(f.live(f.ctx, f.e.p))
-		apitest.Value(f.ask(f.groups[2], cloud.Stop, true))(t)
+		apitest.Value(f.askAction(f.groups[2], cloud.Stop, true))(t)
 		cancelAt := f.Clock.Now().Add(4 * time.Minute)
 		lives.Run(t, f.ctx, func(ctx context.Context, p *killpoint.Process) error {
 			if f.until = cancelAt; f.plan().Status == readiness.Active {
 				if err := f.live(ctx, p.Platform(f.e.p)); err != nil {
 					return err
 				}
-				f.cancel(f.in.PlanID)
+				f.cancelPlan(f.in.PlanID)
 			}
 			f.until = end
 			return f.live(ctx, p.Platform(f.e.p))
@@ -332,7 +334,8 @@ func TestEvent_KilledAtFiftyStepsOfACancelAndAForcedStopLosesNothing(t *testing.
 	})
 }
 
-// The plan itself says, from the moment at which it is scheduled, which targets cannot be ready: by the real list of overrides and the real account.
+// From the moment it is scheduled, the plan names the targets that cannot be ready. This test uses the real list of
+// overrides and the real account.
 func TestEvent_NamesWhatCannotBeReadyWhenItIsScheduled(t *testing.T) {
 	for name, c := range map[string]struct {
 		prepare func(f *eventFlow)
@@ -342,7 +345,9 @@ func TestEvent_NamesWhatCannotBeReadyWhenItIsScheduled(t *testing.T) {
 		"a disconnected account": {func(f *eventFlow) {
 			f.Change(inventory.AccountKey(org, f.account.ID), table.Set("status", inventory.AccountDisconnected),
 				table.Set("error", "its organization excludes it"))
-		}, []string{"asp_0: ", "asp_1: ", "asp_2: ", "its cloud account is disconnected", "its organization excludes it"}},
+		}, []string{
+			"asp_0: ", "asp_1: ", "asp_2: ", "its cloud account is disconnected", "its organization excludes it",
+		}},
 		"an override": {func(f *eventFlow) {
 			f.Put(override.LiveKey(org), override.Live{Change: 1, Overrides: []override.Held{{
 				ID: override.NewID(f.Clock.Now()), ResourceID: f.groups[1].ID, Action: override.ForceOff,

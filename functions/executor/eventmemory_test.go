@@ -5,20 +5,21 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter.dev/functions/executor/rescaling"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/execution"
-	"lamplighter.dev/shared/domain/readiness/rescaling"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// memoryOf returns what is remembered of a group.
+// memoryOf returns the stored snapshot of a group.
 func (e *heldEvent) memoryOf(n int) snapshot {
 	e.Helper()
 	return apitest.Read[snapshot](e.Fixture, snapshotKey(org, e.groups[n].UID))
 }
 
-// An event that has ended may leave its target larger for a while. A stop in that time restores the size from before the event at its start.
+// An event that has ended may leave its target larger for a while. A stop in that time stores the size from before
+// the event, so the next start restores it.
 func TestRemember_AStopAfterAnEventKeepsTheSizeFromBeforeIt(t *testing.T) {
 	original := []byte(`{"min":1,"max":3,"desired":2}`)
 	for name, c := range map[string]struct {
@@ -32,7 +33,7 @@ func TestRemember_AStopAfterAnEventKeepsTheSizeFromBeforeIt(t *testing.T) {
 			e := newEvent(t, "scheduled")
 			g, live := e.groups[0], e.snapshotOf(0)
 			e.Must(targetStarter{e.e}.Remember(e.ctx, rescaling.Memory{
-				Org: org, Target: autoscaling.Target{Type: g.Type, UID: g.UID, Region: g.Region}, Snapshot: original,
+				Org: org, Target: readiness.PolicyTarget{Type: g.Type, UID: g.UID, Region: g.Region}, Snapshot: original,
 				KeepUntil: e.Clock.Now().Add(time.Hour),
 			}))
 			e.Clock.Advance(c.wait)
@@ -52,7 +53,8 @@ func TestRemember_AStopAfterAnEventKeepsTheSizeFromBeforeIt(t *testing.T) {
 	}
 }
 
-// What an event leaves for a stop of ours is nothing that a start restores of a group that somebody has stopped by hand.
+// A start does not restore the snapshot of an event when somebody has stopped the group by hand. The snapshot is only
+// for a stop by Lamplighter.
 func TestRemember_WhatAnEventLeavesIsNotForAStart(t *testing.T) {
 	e := newEvent(t, "scheduled")
 	g := e.groups[0]
@@ -61,28 +63,28 @@ func TestRemember_WhatAnEventLeavesIsNotForAStart(t *testing.T) {
 			KeepUntil: e.Clock.Now().Add(time.Hour).Unix()})
 	e.Must(e.conn.Act(e.ctx, cloud.Stop, g.Type, g.Region, []cloud.Target{{UID: g.UID}})[0].Err)
 	e.Clock.Advance(time.Minute)
-	if a := e.do(g, cloud.Start); strings.Contains(e.size(0), `"desired":7`) {
-		t.Errorf("%s: it has %s", a.Status, e.size(0))
+	if a := e.do(g, cloud.Start); strings.Contains(e.groupSize(0), `"desired":7`) {
+		t.Errorf("%s: it has %s", a.Status, e.groupSize(0))
 	}
 }
 
-// A forced stop remembers the size from before the event, whatever size the group has when it is stopped.
+// A forced stop stores the size from before the event, at any current size of the group.
 func TestRemember_AForcedStopKeepsWhatItsPlanHasLeft(t *testing.T) {
 	e := newEvent(t, "scheduled")
 	g := e.groups[0]
-	a := apitest.Value(e.ask(g, cloud.Stop, true))(t)
+	a := apitest.Value(e.askAction(g, cloud.Stop, true))(t)
 	original := []byte(`{"min":1,"max":3,"desired":2}`)
 	e.Must(targetStarter{e.e}.Remember(e.ctx, rescaling.Memory{
-		Org: org, Target: autoscaling.Target{Type: g.Type, UID: g.UID, Region: g.Region}, Snapshot: original,
+		Org: org, Target: readiness.PolicyTarget{Type: g.Type, UID: g.UID, Region: g.Region}, Snapshot: original,
 		ActionID: a.ID,
 	}))
-	e.drive(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
+	e.driveRun(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
 	if got := e.memoryOf(0); got.ActionID != a.ID || string(got.Snapshot) != string(original) {
 		t.Errorf("the stop remembers %s", apitest.JSON(got))
 	}
 }
 
-// snapshotOf returns what a stop would keep of a group now.
+// snapshotOf returns the snapshot that a stop of the group would store now.
 func (e *heldEvent) snapshotOf(n int) string {
 	e.Helper()
 	g := e.groups[n]

@@ -1,19 +1,19 @@
-// Package executor is the worker that carries out starts and stops: it reads the live state of the resources of an
-// action or of a bulk action's chunk, decides, acts where that is needed, and verifies, one short run after the other,
-// with everything it must remember in the store, so that any run may be the first one after a crash.
+// Package executor is the worker that carries out starts and stops. A run reads the live state of the resources of an
+// action or of a bulk action's chunk, decides, acts if needed, and verifies. Runs are short, and all their state is
+// in the store, so any run may be the first one after a crash.
 package executor
 
 import (
 	"context"
 	"encoding/json"
 
+	"lamplighter.dev/functions/executor/rehearsal"
+	"lamplighter.dev/functions/executor/rescaling"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/readiness"
-	"lamplighter.dev/shared/domain/readiness/rehearsal"
-	"lamplighter.dev/shared/domain/readiness/rescaling"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
@@ -21,7 +21,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Executor holds what the tasks need.
+// Executor holds the dependencies of the tasks.
 type Executor struct {
 	p         *platform.Platform
 	providers cloud.Providers
@@ -29,13 +29,14 @@ type Executor struct {
 	schedules *scheduling.Store
 }
 
-// New makes an executor that acts through providers.
+// New returns an executor that acts through providers.
 func New(p *platform.Platform, providers cloud.Providers) *Executor {
 	return &Executor{p: p, providers: providers, inventory: inventory.New(p), schedules: scheduling.New(p)}
 }
 
-// store returns the store for transactions: what was done in a cloud must be recorded.
-func (e *Executor) store() table.Store { return table.NewPatientStore(e.p.Table) }
+// patientStore returns a store that retries throttled transactions longer than usual, because the result of an act in
+// a cloud must be recorded.
+func (e *Executor) patientStore() table.Store { return table.NewPatientStore(e.p.Table) }
 
 func (e *Executor) newClouds() inventory.Clouds {
 	return inventory.Clouds{Sealer: e.p.Sealer, Providers: e.providers}
@@ -64,7 +65,7 @@ func (e *Executor) HandleTask(ctx context.Context, input json.RawMessage) (any, 
 			return e.giveUp(ctx, in, "the executor gave up: "+c.Error.String())
 		})
 	case "expand":
-		return workflow.RunTask(ctx, c, e.begin)
+		return workflow.RunTask(ctx, c, e.beginBulk)
 	case "step":
 		return workflow.RunTask(ctx, c, e.nextStep)
 	case "finish":

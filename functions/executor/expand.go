@@ -12,9 +12,10 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// How many resources one executor run works on: eight calls, of a kind that takes many in a call. Where each takes a
-// call of its own, they wait for their tokens in the run, which must end in time beside the 19 others of a bulk action: of Azure's
-// machines 8 are taken in a second, of Google's 24, and their runs act for two minutes.
+// These constants limit how many resources one executor run works on: eight provider calls, for a kind that takes
+// many resources in one call. For a kind that takes one resource a call, the calls wait for rate-limit tokens inside
+// the run, which must end in time beside the 19 other runs of a bulk action. Azure takes 8 machines a second, Google
+// 24, so their runs act for two minutes.
 const (
 	chunkSize      = 500
 	leastChunkSize = 50
@@ -29,20 +30,19 @@ func sizeOf(kind string) int {
 	return min(max(leastChunkSize, batchesAChunk*k.ActBatch), chunkSize)
 }
 
-// Ready tells how many resources a bulk action has.
+// Ready is the number of resources of a bulk action.
 type Ready struct {
 	Total int `json:"total"`
 }
 
-// expandBulk prepares a bulk action: it writes down, once, which resources are worked on in which order, and creates their
-// actions. A crash at any point is made good by calling it again. From the moment of its cancelling on, no action of it is
-// created any more.
+// expandBulk prepares a bulk action: it stores, once, the resources and their order, and creates their actions. After
+// a crash, calling it again completes the preparation. It creates no actions once the bulk action is cancelled.
 func (e *Executor) expandBulk(ctx context.Context, in execution.BulkInput) (Ready, error) {
 	b, err := table.Read[execution.Bulk](ctx, e.p.Table, execution.BulkKey(in.Org, in.BulkID))
 	if err != nil {
 		return Ready{}, fmt.Errorf("read bulk action %s: %w", in.BulkID, err)
 	}
-	if err = e.prepare(ctx, in, &b); errors.Is(err, errCancelled) {
+	if err = e.prepareBulk(ctx, in, &b); errors.Is(err, errCancelled) {
 		err = nil
 	}
 	return Ready{Total: b.Total}, err
@@ -51,8 +51,8 @@ func (e *Executor) expandBulk(ctx context.Context, in execution.BulkInput) (Read
 // errCancelled ends the preparation of a bulk action that was cancelled meanwhile.
 var errCancelled = errors.New("the bulk action was cancelled")
 
-// prepare takes up the preparation of b where it stands.
-func (e *Executor) prepare(ctx context.Context, in execution.BulkInput, b *execution.Bulk) error {
+// prepareBulk continues the preparation of b from its stored stage.
+func (e *Executor) prepareBulk(ctx context.Context, in execution.BulkInput, b *execution.Bulk) error {
 	if b.Status == execution.BulkCancelled {
 		return errCancelled
 	}
@@ -61,7 +61,7 @@ func (e *Executor) prepare(ctx context.Context, in execution.BulkInput, b *execu
 		if b.Plan.Keep, err = execution.ReadRetention(ctx, e.p.Table, in.Org); err != nil {
 			return err
 		}
-		if err = e.plan(ctx, in, b); err != nil {
+		if err = e.planBulk(ctx, in, b); err != nil {
 			return err
 		}
 	}
@@ -71,8 +71,8 @@ func (e *Executor) prepare(ctx context.Context, in execution.BulkInput, b *execu
 	return nil
 }
 
-// plan writes the chunks of the bulk action.
-func (e *Executor) plan(ctx context.Context, in execution.BulkInput, b *execution.Bulk) error {
+// planBulk writes the chunks of the bulk action.
+func (e *Executor) planBulk(ctx context.Context, in execution.BulkInput, b *execution.Bulk) error {
 	members, left, err := execution.PartBulk(ctx, e.p.Table, e.inventory, in.Org, *b)
 	if err != nil {
 		return err
@@ -81,10 +81,10 @@ func (e *Executor) plan(ctx context.Context, in execution.BulkInput, b *executio
 		return err
 	}
 	b.LeaveOut(left)
-	if err := e.clear(ctx, in); err != nil {
+	if err := e.clearChunks(ctx, in); err != nil {
 		return err
 	}
-	all := chunks(b.ID, b.Type, members)
+	all := cutChunks(b.ID, b.Type, members)
 	if err := e.writeChunks(ctx, in.Org, b, all); err != nil {
 		return fmt.Errorf("write %d chunks of %s: %w", len(all), b.ID, err)
 	}
@@ -92,8 +92,8 @@ func (e *Executor) plan(ctx context.Context, in execution.BulkInput, b *executio
 	return e.advanceStage(ctx, in.Org, b, execution.Planned)
 }
 
-// writeChunks writes the chunks, and what counts each of them.
-func (e *Executor) writeChunks(ctx context.Context, org string, b *execution.Bulk, all []stepped) error {
+// writeChunks writes the chunks and their counters.
+func (e *Executor) writeChunks(ctx context.Context, org string, b *execution.Bulk, all []stepChunk) error {
 	ws, counts := make([]table.Write, len(all)), make([]table.Write, len(all))
 	for i, c := range all {
 		c.GroupID = b.GroupID
@@ -107,7 +107,7 @@ func (e *Executor) writeChunks(ctx context.Context, org string, b *execution.Bul
 	if err := e.p.Table.BatchWrite(ctx, ws...); err != nil {
 		return err
 	}
-	for some := range slices.Chunk(counts, maxCounts) {
+	for some := range slices.Chunk(counts, maxCountsPerTransaction) {
 		if err := e.openCounts(ctx, org, b, some); err != nil {
 			return err
 		}
@@ -115,19 +115,19 @@ func (e *Executor) writeChunks(ctx context.Context, org string, b *execution.Bul
 	return e.expireNamed(ctx, org, b)
 }
 
-// maxCounts is how many counts one transaction opens, with a look at the bulk action.
-const maxCounts = 99
+// maxCountsPerTransaction is how many counters one transaction opens, beside its check of the bulk action.
+const maxCountsPerTransaction = 99
 
-// openCounts writes counts that are not there yet, unless the bulk action was cancelled.
+// openCounts writes the counters that do not exist yet, unless the bulk action was cancelled.
 func (e *Executor) openCounts(ctx context.Context, org string, b *execution.Bulk, counts []table.Write) error {
 	for len(counts) > 0 {
-		ws := append(slices.Clip(counts), table.Check(execution.BulkKey(org, b.ID), alive...))
-		err := e.store().Transact(ctx, ws...)
+		ws := append(slices.Clip(counts), table.Check(execution.BulkKey(org, b.ID), notCancelled...))
+		err := e.patientStore().Transact(ctx, ws...)
 		lost, refused := errors.AsType[*table.ConditionError](err)
 		if !refused {
 			return err
 		}
-		if cancelled(lost, len(counts)) {
+		if refusedAsCancelled(lost, len(counts)) {
 			return errCancelled
 		}
 		var left []table.Write
@@ -141,7 +141,7 @@ func (e *Executor) openCounts(ctx context.Context, org string, b *execution.Bulk
 	return nil
 }
 
-// expireNamed has the list of what a bulk action without a group acts on go with it.
+// expireNamed sets the expiry of the resource list of a bulk action without a group to that of the bulk action.
 func (e *Executor) expireNamed(ctx context.Context, org string, b *execution.Bulk) error {
 	if b.GroupID != "" {
 		return nil
@@ -151,8 +151,8 @@ func (e *Executor) expireNamed(ctx context.Context, org string, b *execution.Bul
 	return err
 }
 
-// clear removes the chunks that a planning which did not come to its end has left.
-func (e *Executor) clear(ctx context.Context, in execution.BulkInput) error {
+// clearChunks removes the chunks that an interrupted planning has left.
+func (e *Executor) clearChunks(ctx context.Context, in execution.BulkInput) error {
 	keys, err := e.chunkKeys(ctx, in, allChunks)
 	if err != nil || len(keys) == 0 {
 		return err
@@ -170,8 +170,8 @@ func (e *Executor) advanceStage(ctx context.Context, org string, b *execution.Bu
 	_, err := e.p.Table.Write(ctx, table.Update(execution.BulkKey(org, b.ID), []table.Change{
 		table.Set("plan", b.Plan), table.Set("total", b.Total), table.Set("status", string(execution.BulkRunning)),
 		table.Set("leftOut", b.LeftOut), table.Set("leftOutResources", b.LeftOutOf), table.Expire(b.Ends()),
-	}, alive...))
-	if lost, ok := errors.AsType[*table.ConditionError](err); ok && cancelled(lost, 0) {
+	}, notCancelled...))
+	if lost, ok := errors.AsType[*table.ConditionError](err); ok && refusedAsCancelled(lost, 0) {
 		return errCancelled
 	}
 	if err != nil {
@@ -180,28 +180,28 @@ func (e *Executor) advanceStage(ctx context.Context, org string, b *execution.Bu
 	return nil
 }
 
-// alive holds of a bulk action that is there and was not cancelled.
-var alive = []table.Cond{table.Exists(), table.NotEqual("status", string(execution.BulkCancelled))}
+// notCancelled is the condition that a bulk action exists and was not cancelled.
+var notCancelled = []table.Cond{table.Exists(), table.NotEqual("status", string(execution.BulkCancelled))}
 
-// cancelled reports whether the n-th write was refused because the bulk action, which is there, is not alive.
-func cancelled(lost *table.ConditionError, n int) bool {
+// refusedAsCancelled reports whether the n-th write was refused because the existing bulk action was cancelled.
+func refusedAsCancelled(lost *table.ConditionError, n int) bool {
 	old, refused := lost.Old(n)
 	return refused && old.Data != nil
 }
 
-// stepped is a chunk and the step that it belongs to.
-type stepped struct {
+// stepChunk is a chunk and its step.
+type stepChunk struct {
 	step int
 	execution.Chunk
 }
 
-// chunks returns the steps in which members are worked on, cut into what one account, region and kind share.
-func chunks(bulkID string, verb cloud.Verb, members []inventory.Member) []stepped {
-	var out []stepped
+// cutChunks splits the members into steps, and each step into chunks of one account, region and kind.
+func cutChunks(bulkID string, verb cloud.Verb, members []inventory.Member) []stepChunk {
+	var out []stepChunk
 	for step, some := range execution.Sequence(verb, members) {
 		for i, m := range some {
-			if i == 0 || !fits(&out[len(out)-1].Chunk, m) {
-				out = append(out, stepped{step, chunkFor(m)})
+			if i == 0 || !fitsChunk(&out[len(out)-1].Chunk, m) {
+				out = append(out, stepChunk{step, chunkFor(m)})
 			}
 			c := &out[len(out)-1]
 			c.Members = append(c.Members, execution.Member{
@@ -212,7 +212,7 @@ func chunks(bulkID string, verb cloud.Verb, members []inventory.Member) []steppe
 			}
 		}
 	}
-	bound(out)
+	boundTiers(out)
 	return out
 }
 
@@ -223,14 +223,14 @@ func chunkFor(m inventory.Member) execution.Chunk {
 	}
 }
 
-func fits(c *execution.Chunk, m inventory.Member) bool {
+func fitsChunk(c *execution.Chunk, m inventory.Member) bool {
 	return len(c.Members) < sizeOf(c.ResourceType) && c.Provider == m.Provider &&
 		c.CloudAccountID == m.CloudAccountID &&
 		c.Region == m.Region && c.ResourceType == m.Type
 }
 
-// bound tells every chunk the first and the last step of its tier.
-func bound(cs []stepped) {
+// boundTiers sets the first and last step of its tier on every chunk.
+func boundTiers(cs []stepChunk) {
 	first, last := map[int]int{}, map[int]int{}
 	for _, c := range cs {
 		if _, ok := first[c.Tier]; !ok {

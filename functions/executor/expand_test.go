@@ -36,7 +36,7 @@ func TestChunksKeepTheOrderAndLoseNobody(t *testing.T) {
 			}
 			seen := map[string]bool{}
 			last := 0
-			for _, c := range chunks("bulk_01k00000000000000000000000", verb, ms) {
+			for _, c := range cutChunks("bulk_01k00000000000000000000000", verb, ms) {
 				if len(c.Members) == 0 || len(c.Members) > chunkSize || c.step < c.FirstStep || c.step > c.LastStep {
 					t.Fatalf("chunk of %d at step %d of %d to %d", len(c.Members), c.step, c.FirstStep, c.LastStep)
 				}
@@ -66,7 +66,7 @@ func TestChunksKeepTheOrderAndLoseNobody(t *testing.T) {
 func TestAStopIsTheExactReverseOfAStart(t *testing.T) {
 	ms := members(seed.Fixed(t, 3, 4), 500)
 	steps := func(verb cloud.Verb) (out [][2]int) {
-		for _, c := range chunks("bulk_01k00000000000000000000000", verb, ms) {
+		for _, c := range cutChunks("bulk_01k00000000000000000000000", verb, ms) {
 			p := [2]int{c.Tier, c.step}
 			if len(out) == 0 || out[len(out)-1][0] != p[0] || out[len(out)-1][1] != p[1] {
 				out = append(out, p)

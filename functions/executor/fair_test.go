@@ -10,24 +10,26 @@ import (
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/race"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // neighbour is another organization of the same installation.
 const neighbour = "org_01k00000000000000000000001"
 
-// TestBulk_OfOneOrganizationKeepsNobodyElseWaiting stops 10,000 instances of one organization through the pool of a laptop, and one
-// of another meanwhile. What bounds the first is MaxConcurrency of its machine: 20 of the 64 tasks that run at once, and of
-// the 150 that the template reserves. Its limits are those of its account, and not the other's.
+// TestBulk_OfOneOrganizationKeepsNobodyElseWaiting stops 10,000 instances of one organization through the worker pool
+// of a laptop, and one instance of another organization at the same time. MaxConcurrency of the state machine limits
+// the first to 20 of the 64 tasks that run at once (150 in the template). The provider's limits apply to its account
+// only.
 func TestBulk_OfOneOrganizationKeepsNobodyElseWaiting(t *testing.T) {
 	if testing.Short() || race.Enabled || tabletest.Limits() != nil {
 		t.Skip("stops 10,000 instances: not with -short, nor with the race detector, nor on a store that limits itself")
 	}
-	newFixture(t, map[string]string{"size": "40"}) // what bubbles share is made outside of them: the index's compressor
+	// outside: all bubbles share the index's compressor
+	newFixture(t, map[string]string{"size": "40"})
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(noon))
 		w := newFixtureOn(t, apitest.PlatformAt(t, clock.System{}), map[string]string{
@@ -35,7 +37,7 @@ func TestBulk_OfOneOrganizationKeepsNobodyElseWaiting(t *testing.T) {
 		})
 		engine := w.engine()
 		alone := w.stopNeighbours(engine, 1)
-		in := w.submitBulk(w.flat(10_000), cloud.Stop)
+		in := w.submitBulk(w.newFlatGroup(10_000), cloud.Stop)
 		w.Must(engine.Start(w.ctx, execution.BulkMachine, in.BulkID, in))
 		for n, after := range []time.Duration{time.Second, 10 * time.Second, time.Minute, 3 * time.Minute} {
 			time.Sleep(after)
@@ -51,7 +53,8 @@ func TestBulk_OfOneOrganizationKeepsNobodyElseWaiting(t *testing.T) {
 	})
 }
 
-// stopNeighbours stops one instance of the n-th account of the neighbour, and tells how long that takes from its submission on.
+// stopNeighbours stops one instance of the neighbour's n-th account. It returns the time from its submission to its
+// end.
 func (w *fixture) stopNeighbours(engine *workflow.Embedded, n int) time.Duration {
 	w.Helper()
 	return w.stopOneOf(engine, fleet{
@@ -63,8 +66,8 @@ func (w *fixture) stopNeighbours(engine *workflow.Embedded, n int) time.Duration
 	})
 }
 
-// stopOneOf connects the fleet's account to the neighbour, stops one machine of it, and tells how long that takes from its submission
-// on.
+// stopOneOf connects the fleet's account to the neighbour and stops one machine of it. It returns the time from its
+// submission to its end.
 func (w *fixture) stopOneOf(engine *workflow.Embedded, f fleet) time.Duration {
 	w.Helper()
 	ctx, a := table.WithOrg(w.Context(), neighbour), f.newAccount()
@@ -110,13 +113,15 @@ func platformWith(p *platform.Platform, engine *workflow.Embedded) *platform.Pla
 	return c
 }
 
-// TestBulk_OfMachinesOfOneOrganizationKeepsNobodyElseWaiting does the same where each machine takes calls of its own, which wait for
-// their tokens in the runs: 2,000 of Azure, and of Google Cloud, and one of another organization, which is at the other cloud.
+// TestBulk_OfMachinesOfOneOrganizationKeepsNobodyElseWaiting is the same test for clouds where each machine takes a
+// call, and the calls wait for rate-limit tokens inside the runs: 2,000 machines of Azure or Google Cloud, and one of
+// another organization at the other cloud.
 func TestBulk_OfMachinesOfOneOrganizationKeepsNobodyElseWaiting(t *testing.T) {
 	if testing.Short() || race.Enabled || tabletest.Limits() != nil {
 		t.Skip("stops 2,000 machines: not with -short, nor with the race detector, nor on a store that limits itself")
 	}
-	newFixture(t, map[string]string{"size": "40"}) // what bubbles share is made outside of them: the index's compressor
+	// outside: all bubbles share the index's compressor
+	newFixture(t, map[string]string{"size": "40"})
 	for name, other := range map[string]string{"azure": "gcp", "gcp": "azure"} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { fleets[name].keepsNobodyWaiting(t, fleets[other]) })
@@ -127,14 +132,16 @@ func TestBulk_OfMachinesOfOneOrganizationKeepsNobodyElseWaiting(t *testing.T) {
 func (f fleet) keepsNobodyWaiting(t *testing.T, other fleet) {
 	t.Helper()
 	const size = 2_000
-	w, way, settle := f.open(t, size)
+	w, way, settle := f.openFleet(t, size)
 	otherWay, settleOther := other.fill(5)
-	w.e = New(w.e.p, cloud.Providers{f.account.Provider: f.provider(way, w), other.account.Provider: other.provider(otherWay, w)})
-	defer every(transition, settle)()
-	defer every(time.Second, settleOther)()
+	w.e = New(w.e.p, cloud.Providers{
+		f.account.Provider: f.provider(way, w), other.account.Provider: other.provider(otherWay, w),
+	})
+	defer doEvery(transition, settle)()
+	defer doEvery(time.Second, settleOther)()
 	engine := w.engine()
 	alone := w.stopOneOf(engine, other)
-	in := w.submitBulk(w.flat(size), cloud.Stop)
+	in := w.submitBulk(w.newFlatGroup(size), cloud.Stop)
 	w.Must(engine.Start(w.ctx, execution.BulkMachine, in.BulkID, in))
 	for _, after := range []time.Duration{time.Second, 5 * time.Second, 10 * time.Second} {
 		time.Sleep(after)
@@ -146,7 +153,7 @@ func (f fleet) keepsNobodyWaiting(t *testing.T, other fleet) {
 				alone)
 		}
 	}
-	w.await(engine, in.BulkID)
+	w.awaitExecution(engine, in.BulkID)
 	if b := w.bulk(in.BulkID); b.Completed != size {
 		t.Errorf("%+v", b)
 	}

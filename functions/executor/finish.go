@@ -12,15 +12,15 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// tries is how often a bulk action is ended anew because it was cancelled at the same moment.
-const tries = 5
+// maxFinishTries is how often the end of a bulk action is retried because it was cancelled at the same moment.
+const maxFinishTries = 5
 
-// finishBulk ends a bulk action. What for any reason has not ended is held against the cloud and ended, so that the counters
-// add up; while that cannot tell, the bulk action does not end. An execution that cancels leaves what is under way to the one
-// that began it.
+// finishBulk ends a bulk action. Actions that have not ended are compared with the cloud and ended, so that the
+// counters add up. While the cloud does not tell their state, the bulk action does not end. An execution that cancels
+// leaves actions under way to the execution that began them.
 func (e *Executor) finishBulk(ctx context.Context, in execution.BulkInput) (Ready, error) {
 	var err error
-	for range tries {
+	for range maxFinishTries {
 		var b execution.Bulk
 		b, err = e.finishOnce(ctx, in)
 		if _, raced := errors.AsType[*table.ConditionError](err); !raced {
@@ -30,7 +30,7 @@ func (e *Executor) finishBulk(ctx context.Context, in execution.BulkInput) (Read
 	return Ready{}, fmt.Errorf("finish %s: %w", in.BulkID, err)
 }
 
-// finishOnce ends the bulk action when it can, and then has the lists count what its chunks have counted.
+// finishOnce ends the bulk action if possible, and then adds the counts of its chunks to the lists.
 func (e *Executor) finishOnce(ctx context.Context, in execution.BulkInput) (execution.Bulk, error) {
 	b, err := e.readBulk(ctx, in)
 	if err == nil && !b.Over() {
@@ -43,12 +43,12 @@ func (e *Executor) finishOnce(ctx context.Context, in execution.BulkInput) (exec
 	if err != nil {
 		return b, err
 	}
-	return b, execution.FoldCounts(ctx, e.store(), in.Org, slices.DeleteFunc(counts, underWay))
+	return b, execution.FoldCounts(ctx, e.patientStore(), in.Org, slices.DeleteFunc(counts, underWay))
 }
 
 func underWay(c execution.ChunkCounts) bool { return !c.Ended() }
 
-// endBulk ends what is left of the bulk action, and then it.
+// endBulk ends the remaining actions of the bulk action, and then the bulk action.
 func (e *Executor) endBulk(ctx context.Context, in execution.BulkInput, b execution.Bulk) (execution.Bulk, error) {
 	if in.Cancel {
 		if going, err := e.endWaiting(ctx, in, cancelledBy(b)); err != nil || len(going) > 0 {
@@ -60,7 +60,7 @@ func (e *Executor) endBulk(ctx context.Context, in execution.BulkInput, b execut
 		return b, err
 	}
 	if slices.ContainsFunc(counts, underWay) {
-		if in.Cancel { // it was created meanwhile: whoever creates it comes here, too
+		if in.Cancel { // it was created meanwhile: the execution that created it ends it, too
 			return b, nil
 		}
 		if err = e.endAll(ctx, in); err != nil {
@@ -71,12 +71,12 @@ func (e *Executor) endBulk(ctx context.Context, in execution.BulkInput, b execut
 		}
 	}
 	b.Sum(counts)
-	err = e.conclude(ctx, in.Org, b)
+	err = e.concludeBulk(ctx, in.Org, b)
 	b.Ended = err == nil
 	return b, err
 }
 
-// endAll ends every action of the bulk action that has not ended, as far as the cloud tells how.
+// endAll ends every open action of the bulk action whose state the cloud tells.
 func (e *Executor) endAll(ctx context.Context, in execution.BulkInput) error {
 	return e.eachChunk(ctx, in, allChunks, func(key string, _ execution.Chunk) error {
 		left, err := e.giveUp(ctx, execution.RunInput{Org: in.Org, BulkID: in.BulkID, Chunk: key},
@@ -97,9 +97,9 @@ func (e *Executor) readBulk(ctx context.Context, in execution.BulkInput) (execut
 	return b, nil
 }
 
-// conclude writes the end of b, with what its chunks have counted, and gives its group free. What was never created, because it
-// was cancelled, counts as failed.
-func (e *Executor) conclude(ctx context.Context, org string, b execution.Bulk) error {
+// concludeBulk writes the end of b with the counts of its chunks, and frees its group. Actions that were never
+// created, because b was cancelled, count as failed.
+func (e *Executor) concludeBulk(ctx context.Context, org string, b execution.Bulk) error {
 	status := execution.BulkCompleted
 	if b.Status == execution.BulkCancelled {
 		status = execution.BulkCancelled
@@ -123,15 +123,15 @@ func (e *Executor) conclude(ctx context.Context, org string, b execution.Bulk) e
 		ws = append(ws, execution.ReleaseGroup(org, b))
 	}
 	ctx = table.Within(ctx, workqueue.Prefix)
-	err := e.store().Transact(ctx, ws...)
-	// another bulk action has the group
+	err := e.patientStore().Transact(ctx, ws...)
+	// another bulk action holds the group
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok && onlyLast(lost, ws) {
-		err = e.store().Transact(ctx, ws[:2]...)
+		err = e.patientStore().Transact(ctx, ws[:2]...)
 	}
 	return err
 }
 
-// onlyLast reports whether the last of ws is all that was refused.
+// onlyLast reports whether only the last of ws was refused.
 func onlyLast(lost *table.ConditionError, ws []table.Write) bool {
 	return len(lost.Failed) == 1 && lost.Failed[0].Index == len(ws)-1 && len(ws) > 2
 }

@@ -56,12 +56,12 @@ func newFixture(t *testing.T, credentials map[string]string) *fixture {
 func newFixtureOn(t testing.TB, p *platform.Platform, credentials map[string]string) *fixture {
 	t.Helper()
 	w := openFixture(t, p)
-	w.connect(credentials)
-	w.discover()
+	w.connectAccount(credentials)
+	w.discoverAll()
 	return w
 }
 
-// openFixture returns a fixture on what is there.
+// openFixture returns a fixture on existing data.
 func openFixture(t testing.TB, p *platform.Platform) *fixture {
 	t.Helper()
 	e := New(p, cloud.Providers{"simulated": simulated.New(p.Table, p.Clock)})
@@ -80,19 +80,19 @@ func onDisk(t testing.TB, s table.Store, dir string) *platform.Platform {
 	return p
 }
 
-// connect stores the account.
-func (w *fixture) connect(credentials map[string]string) {
+// connectAccount stores the account.
+func (w *fixture) connectAccount(credentials map[string]string) {
 	w.account = inventory.Account{
 		ID: id.New("ca", noon), Provider: "simulated", CloudAccountID: "100000000001", Name: "sim",
 		AuthMethod:      "simulated",
 		PermissionLevel: "read_write", Status: "connected", CreatedAt: noon,
 	}
-	w.seal(credentials)
+	w.sealCredentials(credentials)
 	w.conn = apitest.Value(w.e.newClouds().Connect(w.ctx, org, w.account))(w)
 }
 
-// seal stores the account with the credentials.
-func (w *fixture) seal(credentials map[string]string) {
+// sealCredentials stores the account with the credentials.
+func (w *fixture) sealCredentials(credentials map[string]string) {
 	w.Helper()
 	sealed := apitest.Value(inventory.SealCredentials(w.ctx, w.e.p.Sealer, inventory.SecretPlace(org, w.account.ID),
 		credentials))(w)
@@ -100,17 +100,17 @@ func (w *fixture) seal(credentials map[string]string) {
 	w.Put(inventory.AccountKey(org, w.account.ID), w.account)
 }
 
-// discover stores what the cloud has that can be acted on.
-func (w *fixture) discover() {
+// discoverAll stores the cloud's resources that can be started or stopped.
+func (w *fixture) discoverAll() {
 	regions := apitest.Value(w.conn.Regions(w.ctx))(w)
 	for _, k := range w.e.providers["simulated"].Kinds() {
 		for _, region := range regions {
-			w.list(k.Type, region)
+			w.listResources(k.Type, region)
 		}
 	}
 }
 
-func (w *fixture) list(kind, region string) { w.listAs(w.account.Provider, kind, region) }
+func (w *fixture) listResources(kind, region string) { w.listAs(w.account.Provider, kind, region) }
 
 func (w *fixture) listAs(provider, kind, region string) {
 	scan := inventory.Scan{
@@ -161,8 +161,8 @@ func (w *fixture) submit(r inventory.Resource, verb cloud.Verb) execution.Action
 	return a
 }
 
-// drive runs an action as its machine does, on the manual clock, until it is done.
-func (w *fixture) drive(in execution.RunInput) {
+// driveRun runs an action as its machine does, on the manual clock, until it is done.
+func (w *fixture) driveRun(in execution.RunInput) {
 	w.Helper()
 	for range 200 {
 		got := apitest.Value(w.e.RunActions(w.ctx, in))(w)
@@ -181,7 +181,7 @@ func (w *fixture) drive(in execution.RunInput) {
 func (w *fixture) do(r inventory.Resource, verb cloud.Verb) execution.Action {
 	w.Helper()
 	a := w.submit(r, verb)
-	w.drive(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
+	w.driveRun(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
 	return w.action(a.ID)
 }
 
@@ -195,8 +195,8 @@ func (w *fixture) resource(uid string) inventory.Resource {
 	return apitest.Read[inventory.Resource](w.Fixture, inventory.ResourceKey(org, uid))
 }
 
-// history returns all state changes, oldest first.
-func (w *fixture) history() []execution.StateChange {
+// readHistory returns all state changes, oldest first.
+func (w *fixture) readHistory() []execution.StateChange {
 	w.Helper()
 	return apitest.Rows[execution.StateChange](w.Fixture, execution.HistoryPKs(org)...)
 }

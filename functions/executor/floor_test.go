@@ -9,20 +9,22 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
 	"lamplighter.dev/shared/domain/execution"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/race"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// TestBulk_OfManyInstancesIsNearlyAsFastAsTheCloudAllows stops instances of one account and region where the cloud enforces the
-// buckets that AWS documents: of stops 1,000 instances, and 20 a second more; of describes 100 calls, and 20 a second more.
+// TestBulk_OfManyInstancesIsNearlyAsFastAsTheCloudAllows stops instances of one account and region. The cloud
+// enforces the rate limits that AWS documents: for stops 1,000 instances and 20 more each second, for describes 100
+// calls and 20 more each second.
 func TestBulk_OfManyInstancesIsNearlyAsFastAsTheCloudAllows(t *testing.T) {
 	if tabletest.Limits() != nil {
 		t.Skip("limits its store itself: the store of the simulated cloud, which locks while it is read, must not " +
 			"wait in a bubble")
 	}
-	newFixture(t, map[string]string{"size": "40"}) // what bubbles share is made outside of them: the index's compressor
+	// outside: all bubbles share the index's compressor
+	newFixture(t, map[string]string{"size": "40"})
 	for _, size := range []int{2_000, 10_000} {
 		t.Run(strconv.Itoa(size), func(t *testing.T) {
 			if size > 2_000 && (testing.Short() || race.Enabled) {
@@ -42,16 +44,16 @@ func stopAtTheLimit(t *testing.T, size int) {
 		"transitionSeconds": strconv.Itoa(int(transition.Seconds())), "callMillis": "200",
 	})
 	time.Sleep(time.Minute) // the buckets are full again after the discovery
-	g := w.flat(size)
+	g := w.newFlatGroup(size)
 	in := w.submitBulk(g, cloud.Stop)
-	engine, before := w.engine(), calls(w)
+	engine, before := w.engine(), countCalls(w)
 	began := time.Now()
 	w.Must(engine.Start(w.ctx, execution.BulkMachine, in.BulkID, in))
-	w.await(engine, in.BulkID)
+	w.awaitExecution(engine, in.BulkID)
 	took := time.Since(began)
 	w.Must(engine.Close())
 	least := time.Duration(size-1000)*time.Second/20 + transition
-	made := calls(w) - before
+	made := countCalls(w) - before
 	t.Logf("%d took %s, %.2f of the least %s; %d calls, of which %d refused; %d states", size, took,
 		took.Seconds()/least.Seconds(), least,
 		made, simulated.RefusedCalls(w.e.providers["simulated"], w.account.ID), w.states.Load())

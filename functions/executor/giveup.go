@@ -8,8 +8,9 @@ import (
 	"lamplighter.dev/shared/domain/execution"
 )
 
-// giveUp ends the actions of a run that goes no further, for the reason: each as its resource is by then. What is on its way, or
-// whose state the provider does not tell, has not failed; it is left as it is, to be taken up again, until its deadline.
+// giveUp ends the actions of a run that is aborted for a reason, each according to the current state of its resource.
+// An action whose resource is in transition, or whose state the provider does not tell, is left as it is, to be
+// resumed, until its deadline.
 func (e *Executor) giveUp(ctx context.Context, in execution.RunInput, reason string) (RunResult, error) {
 	actions, chunk, err := e.loadActions(ctx, in)
 	if err != nil || len(actions) == 0 {
@@ -17,9 +18,9 @@ func (e *Executor) giveUp(ctx context.Context, in execution.RunInput, reason str
 	}
 	r := newRun(e, in, actions)
 	r.groupID = chunk.GroupID
-	never, err := r.open(ctx)
+	never, err := r.openAccount(ctx)
 	if err == nil && never == "" {
-		err = r.read(ctx)
+		err = r.readStates(ctx)
 	}
 	switch {
 	case never != "":
@@ -32,27 +33,28 @@ func (e *Executor) giveUp(ctx context.Context, in execution.RunInput, reason str
 	if err = r.storeProgress(ctx, r.waiting); err != nil {
 		return RunResult{}, err
 	}
-	got, err := r.finish(ctx)
-	got.WaitSeconds = max(got.WaitSeconds, respite)
+	got, err := r.finishRun(ctx)
+	got.WaitSeconds = max(got.WaitSeconds, giveUpPauseSeconds)
 	return got, err
 }
 
-// respite is how many seconds to leave alone at least what a run gave up.
-const respite = 30
+// giveUpPauseSeconds is the minimum number of seconds before an abandoned run is looked at again.
+const giveUpPauseSeconds = 30
 
-// endUnread ends what is over its deadline: what became of it nobody can tell. The rest waits.
+// endUnread fails the actions that are past their deadline and whose state cannot be read. The others wait.
 func (r *run) endUnread(reason string, err error) {
 	why := fmt.Sprintf("%s; its state cannot be read: %s", reason, err)
 	for _, a := range r.actions {
-		if r.overdue(a) {
+		if r.isOverdue(a) {
 			r.failAction(a, "", why)
 			continue
 		}
-		r.wait(a, why)
+		r.waitUntilDeadline(a, why)
 	}
 }
 
-// endAsFound ends what is as wanted, and what stands still in another state; what moves waits until its deadline.
+// endAsFound ends the actions whose resources are in the desired state or in another stable state. Resources in
+// transition wait until their deadline.
 func (r *run) endAsFound(reason string) {
 	for _, a := range r.actions {
 		s, there := r.states[a.ResourceUID]
@@ -60,18 +62,18 @@ func (r *run) endAsFound(reason string) {
 		case !there:
 			r.failAction(a, "", "the resource no longer exists at its provider")
 		case s.Status == a.Action.WantedStatus():
-			r.reached(a, s)
-		case r.overdue(a) || s.Status == cloud.Terminated || !s.Status.IsTransitional() && !r.justAccepted(a):
-			r.failAction(a, s.Status, fmt.Sprintf("%s; the resource is %s", reason, words(s)))
+			r.succeedAction(a, s)
+		case r.isOverdue(a) || s.Status == cloud.Terminated || !s.Status.IsTransitional() && !r.justAccepted(a):
+			r.failAction(a, s.Status, fmt.Sprintf("%s; the resource is %s", reason, stateText(s)))
 		default:
-			r.wait(a, fmt.Sprintf("%s; the resource is %s", reason, words(s)))
+			r.waitUntilDeadline(a, fmt.Sprintf("%s; the resource is %s", reason, stateText(s)))
 		}
 	}
 }
 
-// wait leaves the action to a later run, and has the time begin that it may take.
-func (r *run) wait(a *execution.Action, why string) {
+// waitUntilDeadline leaves the action to a later run and starts its time limit.
+func (r *run) waitUntilDeadline(a *execution.Action, why string) {
 	a.AppendLog(r.now, "verify", "waiting", why)
-	r.running(a)
+	r.markRunning(a)
 	r.lookLater(a)
 }

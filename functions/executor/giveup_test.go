@@ -26,13 +26,13 @@ func (w *fixture) abandon(a execution.Action) RunResult {
 	return got
 }
 
-// mute makes the cloud give no answer, or answer again.
-func (w *fixture) mute(on bool) {
+// muteCloud makes the cloud give no answer, or answer again.
+func (w *fixture) muteCloud(on bool) {
 	rate := "0"
 	if on {
 		rate = "1"
 	}
-	w.seal(map[string]string{"size": "40", "stopped": "0", "throttle": rate, "transitionSeconds": "60"})
+	w.sealCredentials(map[string]string{"size": "40", "stopped": "0", "throttle": rate, "transitionSeconds": "60"})
 }
 
 func TestGiveUp_RecordsWhatTheCloudConfirms(t *testing.T) {
@@ -65,7 +65,7 @@ func TestGiveUp_RecordsWhatTheCloudConfirms(t *testing.T) {
 					execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled}))(w)
 			}
 			w.Clock.Advance(c.after)
-			w.mute(c.mute)
+			w.muteCloud(c.mute)
 			got := w.abandon(a)
 			a = w.action(a.ID)
 			last := a.Logs[len(a.Logs)-1].Message
@@ -73,14 +73,14 @@ func TestGiveUp_RecordsWhatTheCloudConfirms(t *testing.T) {
 				last = a.Logs[len(a.Logs)-2].Message
 			}
 			if a.Status != c.status || !strings.Contains(last, c.says) || got.Done != c.status.IsFinal() || !got.Done &&
-				got.WaitSeconds < respite {
+				got.WaitSeconds < giveUpPauseSeconds {
 				t.Fatalf("%s, %+v: %q\n%+v", a.Status, got, a.ErrorMessage, a.Logs)
 			}
 			if held := w.resource(r.UID).ActionID != ""; held == c.status.IsFinal() {
 				t.Errorf("%s, and its claim is held: %t", a.Status, held)
 			}
-			w.mute(false)
-			w.drive(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
+			w.muteCloud(false)
+			w.driveRun(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
 			if end := w.action(a.ID); !c.status.IsFinal() && end.Status != execution.Succeeded {
 				t.Errorf("taken up again, it ended as %s: %q", end.Status, end.ErrorMessage)
 			}
@@ -94,7 +94,7 @@ func TestRun_WaitsForAnAnswerAboutWhatItHasAskedFor(t *testing.T) {
 	a := w.submit(w.pick("aws-ec2", cloud.Running), cloud.Stop)
 	in := execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled}
 	apitest.Value(w.e.RunActions(w.ctx, in))(w)
-	w.mute(true)
+	w.muteCloud(true)
 	for range 8 {
 		got := apitest.Value(w.e.RunActions(w.ctx, in))(w)
 		if got.Done {
@@ -102,8 +102,8 @@ func TestRun_WaitsForAnAnswerAboutWhatItHasAskedFor(t *testing.T) {
 		}
 		w.Clock.Advance(time.Duration(got.WaitSeconds) * time.Second)
 	}
-	w.mute(false)
-	w.drive(in)
+	w.muteCloud(false)
+	w.driveRun(in)
 	if a = w.action(a.ID); a.Status != execution.Succeeded || a.Attempts != 1 {
 		t.Errorf("%s after %d attempts: %q", a.Status, a.Attempts, a.ErrorMessage)
 	}
@@ -113,7 +113,7 @@ func TestRun_WaitsForAnAnswerAboutWhatItHasAskedFor(t *testing.T) {
 func TestFinish_WaitsForWhatIsOnItsWay(t *testing.T) {
 	w := newFixture(t,
 		map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1", "transitionSeconds": "60"})
-	g, places := w.group(12, "continue")
+	g, places := w.newGroup(12, "continue")
 	in := w.submitBulk(g, cloud.Stop)
 	apitest.Value(w.e.expandBulk(w.ctx, in))(w)
 	for range 2 {
@@ -132,19 +132,19 @@ func TestFinish_WaitsForWhatIsOnItsWay(t *testing.T) {
 	}
 	w.Clock.Advance(2 * time.Minute)
 	in.Step = 0
-	if b := w.driveBulk(in); w.audit(b, places) != 0 {
+	if b := w.driveBulk(in); w.auditBulk(b, places) != 0 {
 		t.Errorf("%+v", b)
 	}
 }
 
-// A tier in which something fails, while what was asked before is still on its way, is aborted: what is on its way arrives.
+// A tier fails while earlier requests are still under way. It is aborted, and the requests under way complete.
 func TestAbort_WaitsForWhatWasAskedBefore(t *testing.T) {
 	w := newFixture(t,
 		map[string]string{"size": "400", "stopped": "0", "kinds": "aws-ec2", "regions": "2", "transitionSeconds": "60"})
-	g, places := w.group(90, "abort")
-	w.faulty(map[string]string{"partialFailure": "0.5", "transitionSeconds": "60"})
+	g, places := w.newGroup(90, "abort")
+	w.connectFaulty(map[string]string{"partialFailure": "0.5", "transitionSeconds": "60"})
 	b := w.driveBulk(w.submitBulk(g, cloud.Stop))
-	if failed := w.audit(b, places); failed == 0 || failed == len(places) {
+	if failed := w.auditBulk(b, places); failed == 0 || failed == len(places) {
 		t.Errorf("%d of %d failed", failed, len(places))
 	}
 	for _, p := range places {
@@ -155,10 +155,11 @@ func TestAbort_WaitsForWhatWasAskedBefore(t *testing.T) {
 	}
 }
 
-// TestAct_IsRecordedThroughALongThrottle throttles the store for a minute from the moment on that instances were stopped: longer than
-// the store is tried by itself.
+// TestAct_IsRecordedThroughALongThrottle throttles the store for a minute after instances were stopped: longer than
+// the plain store retries.
 func TestAct_IsRecordedThroughALongThrottle(t *testing.T) {
-	newFixture(t, map[string]string{"size": "40"}) // what bubbles share is made outside of them: the index's compressor
+	// outside: all bubbles share the index's compressor
+	newFixture(t, map[string]string{"size": "40"})
 	synctest.Test(t, recordedThroughALongThrottle)
 }
 
@@ -166,10 +167,10 @@ func recordedThroughALongThrottle(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "40", "stopped": "0", "transitionSeconds": "0.02"})
 	a := w.submit(w.pick("aws-ec2", cloud.Running), cloud.Stop)
 	f := table.NewFaultyStore(w.Table, clock.System{})
-	for call := 2; call < 30; call++ { // the first marks what is about to be done
+	for call := 2; call < 30; call++ { // the first call marks the actions
 		f.Inject(table.Injection{Harm: table.Throttle, Method: table.TransactMethod, Call: call - 1})
 	}
-	w.swap(f)
+	w.swapStore(f)
 	began := time.Now()
 	got := apitest.Value(w.e.RunActions(w.ctx,
 		execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled}))(w)

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
+	"lamplighter.dev/functions/executor/rescaling"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
-	"lamplighter.dev/shared/domain/readiness/rescaling"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -19,25 +19,31 @@ import (
 // letGoPatience is how long a forced stop waits for the plan's capacity to be given back.
 const letGoPatience = 15 * time.Minute
 
-// pending is actions of one bulk action, or a single action, and in how many seconds to look again at others that wait.
-type pending struct {
-	org     string
-	bulk    execution.Bulk // zero for a single action
-	actions []*execution.Action
-	wait    int
+// heldCheck is a set of actions of one bulk action, or a single action, and in how many seconds to look again at
+// other actions that wait.
+type heldCheck struct {
+	org         string
+	bulk        execution.Bulk // zero for a single action
+	actions     []*execution.Action
+	waitSeconds int
 }
 
-// unheld returns the actions that no active event readiness plan is against, and in how many seconds to look again at the others. A stop that
-// has asked nothing of its provider is ended while a plan holds its target. A forced stop that may act has the plan let the target go first; one that
-// something else is against goes on to be left out, and the plan keeps its target. It takes one round trip for stops that have not
-// begun, those of skipsOf where a forced one meets a plan, and none for other actions.
-func (e *Executor) unheld(ctx context.Context, p pending) (free []*execution.Action, again int, err error) {
+// unheldActions returns the actions that no active event readiness plan holds back, and in how many seconds to look
+// again at the others.
+//
+// A stop that has asked nothing of its provider is ended while a plan holds its target. A forced stop that may act
+// first makes the plan release the target. A forced stop that may not act for another reason is left out later, and
+// the plan keeps its target.
+//
+// It takes one round trip for stops that have not begun, those of skipsOf where a forced stop meets a plan, and none
+// for other actions.
+func (e *Executor) unheldActions(ctx context.Context, p heldCheck) (free []*execution.Action, again int, err error) {
 	if !hasUnaskedStop(p.actions) {
-		return p.actions, p.wait, nil
+		return p.actions, p.waitSeconds, nil
 	}
-	held, err := eventhold.Read(ctx, e.p.Table, p.org)
+	held, err := scheduling.ReadEventHolds(ctx, e.p.Table, p.org)
 	if err != nil {
-		return nil, p.wait, err
+		return nil, p.waitSeconds, err
 	}
 	var ended []execution.Outcome
 	var forced []*execution.Action
@@ -54,25 +60,25 @@ func (e *Executor) unheld(ctx context.Context, p pending) (free []*execution.Act
 	p.actions = forced
 	let, failed, again, err := e.letForcedGo(ctx, p, held)
 	if err != nil {
-		return nil, p.wait, err
+		return nil, p.waitSeconds, err
 	}
 	ended = append(ended, failed...)
-	if err = e.owe(ctx, p.org, p.bulk, held, resourcesOf(ended)); err != nil {
-		return nil, p.wait, err
+	if err = e.oweStops(ctx, p.org, p.bulk, held, resourcesOf(ended)); err != nil {
+		return nil, p.waitSeconds, err
 	}
-	return append(free, let...), again, execution.SettleActions(ctx, e.store(), p.org, ended)
+	return append(free, let...), again, execution.SettleActions(ctx, e.patientStore(), p.org, ended)
 }
 
-// letForcedGo has plans let the targets of forced stops go. It returns the stops that may go on, the ends of those that failed, and in how many
-// seconds to look again at the others.
+// letForcedGo makes plans release the targets of forced stops. It returns the stops that may continue, the outcomes
+// of those that failed, and in how many seconds to look again at the others.
 func (e *Executor) letForcedGo(
-	ctx context.Context, p pending, held eventhold.List,
+	ctx context.Context, p heldCheck, held scheduling.EventHolds,
 ) (free []*execution.Action, ended []execution.Outcome, again int, err error) {
 	skips, err := e.skipsOf(ctx, p.org, p.bulk, p.actions)
 	if err != nil {
-		return nil, nil, p.wait, err
+		return nil, nil, p.waitSeconds, err
 	}
-	again = p.wait
+	again = p.waitSeconds
 	for _, a := range p.actions {
 		if _, out := skips[a.ID]; out {
 			free = append(free, a)
@@ -101,15 +107,16 @@ func resourcesOf(ended []execution.Outcome) []string {
 	return out
 }
 
-// owe has the holds on resources remember the stops that an order of a schedule or an override cannot make now. What a person has asked for is not made
-// good: the answer tells the person. A hold that has ended meanwhile is fault.Unavailable: the step is tried again, and finds the resource free.
-func (e *Executor) owe( //nolint:revive // of which order, as holds are
-	ctx context.Context, org string, b execution.Bulk, held eventhold.List, uids []string,
+// oweStops stores in the holds on resources the stops that an order of a schedule or an override cannot make now, so
+// that they are made when the holds end. A stop requested by a person is not stored: the answer tells the person. If
+// a hold has ended meanwhile, the error is fault.Unavailable; the step is retried and finds the resource free.
+func (e *Executor) oweStops(
+	ctx context.Context, org string, b execution.Bulk, held scheduling.EventHolds, uids []string,
 ) error {
 	if !b.Ordered() || b.Force || len(uids) == 0 {
 		return nil
 	}
-	w, some := held.Owe(org, eventhold.Order{BulkID: b.ID, UIDs: uids, Promised: b.Plan.Promised})
+	w, some := held.Owe(org, scheduling.OwedOrder{BulkID: b.ID, UIDs: uids, Promised: b.Plan.Promised})
 	if !some {
 		return nil
 	}
@@ -118,10 +125,11 @@ func (e *Executor) owe( //nolint:revive // of which order, as holds are
 		return fault.NewWithCause(fault.Unavailable, err,
 			"a hold on resources of %s has ended at this moment: try again", b.ID)
 	}
-	return fault.Wrap("note what "+b.ID+" cannot stop during an event", err)
+	return fault.Wrap("store the stops of "+b.ID+" that an event delays", err)
 }
 
-// oweLeftOut is owe for what a bulk action leaves out as it is planned: one round trip more where that is something.
+// oweLeftOut records the stops that a bulk action leaves out because of an event when it is planned. It takes one
+// more round trip if there are any.
 func (e *Executor) oweLeftOut(ctx context.Context, org string, b execution.Bulk, left []execution.LeftOut) error {
 	var uids []string
 	for _, l := range left {
@@ -132,7 +140,7 @@ func (e *Executor) oweLeftOut(ctx context.Context, org string, b execution.Bulk,
 	if !b.Ordered() || len(uids) == 0 {
 		return nil
 	}
-	held, err := eventhold.Read(ctx, e.p.Table, org)
+	held, err := scheduling.ReadEventHolds(ctx, e.p.Table, org)
 	if err != nil {
 		return err
 	}
@@ -141,10 +149,10 @@ func (e *Executor) oweLeftOut(ctx context.Context, org string, b execution.Bulk,
 			return fault.New(fault.Unavailable, "the hold on resource %s has ended at this moment: try again", uid)
 		}
 	}
-	return e.owe(ctx, org, b, held, uids)
+	return e.oweStops(ctx, org, b, held, uids)
 }
 
-// isUnaskedStop reports whether an action is a stop that nothing is under way of at its provider.
+// isUnaskedStop reports whether an action is a stop that has asked nothing of its provider yet.
 func isUnaskedStop(a *execution.Action) bool {
 	return a.Action == cloud.Stop && a.Progress.ActedAt.IsZero()
 }
@@ -153,16 +161,17 @@ func hasUnaskedStop(actions []*execution.Action) bool {
 	return slices.ContainsFunc(actions, isUnaskedStop)
 }
 
-// endedUnasked returns the end of an action that is left out, for a reason: nothing was asked of its provider, so it is no failure that aborts a
-// bulk action.
+// endedUnasked returns the outcome of an action that is left out for a reason. Nothing was asked of its provider, so
+// this failure does not abort a bulk action.
 func (e *Executor) endedUnasked(a *execution.Action, reason string) execution.Outcome {
 	return execution.Outcome{Action: *a, Status: execution.Failed, Message: reason, LeftOut: true,
 		Changed: a.Progress.Changed, At: e.p.Clock.Now()}
 }
 
-// letGo has plans let the targets of a forced stop go. It returns in how many seconds to call it again, 0 when all are let go, or why the stop
-// fails: after letGoPatience the capacity was not given back.
-func (e *Executor) letGo(ctx context.Context, org string, a *execution.Action, holds []eventhold.Hold) (seconds int,
+// letGo makes plans release the targets of a forced stop. It returns in how many seconds to call it again, or 0 when
+// all targets are released. If the capacity was not given back within letGoPatience, it returns the reason why the
+// stop fails.
+func (e *Executor) letGo(ctx context.Context, org string, a *execution.Action, holds []scheduling.EventHold) (seconds int,
 	failed string, err error) {
 	now := e.p.Clock.Now()
 	for _, h := range holds {

@@ -7,11 +7,10 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -32,10 +31,10 @@ func newEvent(t *testing.T, status readiness.Status) *heldEvent {
 		map[string]string{"size": "60", "kinds": cloud.AWSASG, "regions": "1", "stopped": "0",
 			"transitionSeconds": "20"})
 	e := &heldEvent{planUnderWay: &planUnderWay{fixture: w, plans: readiness.New(w.Table, w.e.p.Clock)}}
-	w.e.p.Workers = lambdacall.Local{readiness.Function: e.take}
-	e.settle()
+	w.e.p.Workers = lambdacall.Local{readiness.Function: e.takeReport}
+	e.connectFleet()
 	e.before = e.sizes()
-	e.in = readiness.Input{Org: org, PlanID: e.dispatch(), Run: 1}
+	e.in = readiness.Input{Org: org, PlanID: e.dispatchPlan(), Run: 1}
 	e.driveTo(status)
 	return e
 }
@@ -66,15 +65,15 @@ func (e *heldEvent) plan() readiness.Plan {
 	return apitest.Value(e.plans.Get(e.ctx, org, e.in.PlanID))(e)
 }
 
-// end moves the clock to the end of the event and drives the plan to its end.
-func (e *heldEvent) end() {
+// endPlan moves the clock to the end of the event and drives the plan to its end.
+func (e *heldEvent) endPlan() {
 	e.Helper()
 	p := e.plan()
 	e.Clock.Advance(p.ScaleDownAt().Sub(e.Clock.Now()))
 	e.driveTo(readiness.Completed)
 }
 
-func (e *heldEvent) size(n int) string { e.Helper(); return e.sizes()[e.groups[n].UID] }
+func (e *heldEvent) groupSize(n int) string { e.Helper(); return e.sizes()[e.groups[n].UID] }
 
 // other returns a running group that is not a target.
 func (e *heldEvent) other() inventory.Resource {
@@ -88,8 +87,8 @@ func (e *heldEvent) other() inventory.Resource {
 	return inventory.Resource{}
 }
 
-// ask submits an action on a resource.
-func (e *heldEvent) ask(r inventory.Resource, verb cloud.Verb, force bool) (execution.Action, error) {
+// askAction submits an action on a resource.
+func (e *heldEvent) askAction(r inventory.Resource, verb cloud.Verb, force bool) (execution.Action, error) {
 	p := e.e.p.Clone()
 	p.Workflow = apitest.Idle{}
 	return execution.SubmitAction(e.ctx, p, org, execution.Request{
@@ -98,39 +97,39 @@ func (e *heldEvent) ask(r inventory.Resource, verb cloud.Verb, force bool) (exec
 	})
 }
 
-func (e *heldEvent) force(r inventory.Resource) execution.Action {
+func (e *heldEvent) forceStop(r inventory.Resource) execution.Action {
 	e.Helper()
-	a := apitest.Value(e.ask(r, cloud.Stop, true))(e)
-	e.drive(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
+	a := apitest.Value(e.askAction(r, cloud.Stop, true))(e)
+	e.driveRun(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
 	return e.action(a.ID)
 }
 
-func (e *heldEvent) holds() eventhold.List {
+func (e *heldEvent) readHolds() scheduling.EventHolds {
 	e.Helper()
-	return apitest.Value(eventhold.Read(e.ctx, e.Table, org))(e)
+	return apitest.Value(scheduling.ReadEventHolds(e.ctx, e.Table, org))(e)
 }
 
 // TestHeld_FromTheFirstRaiseToTheLastRestore follows the hold on the targets of a plan through the plan's life.
 func TestHeld_FromTheFirstRaiseToTheLastRestore(t *testing.T) {
 	e := newEvent(t, readiness.Scheduled)
-	if n := len(e.holds().All()); n != 0 {
+	if n := len(e.readHolds().All()); n != 0 {
 		t.Errorf("a scheduled plan holds %d targets before it raises them", n)
 	}
 	e.driveTo(readiness.Active)
-	if n := len(e.holds().All()); n != 3 {
+	if n := len(e.readHolds().All()); n != 3 {
 		t.Errorf("the plan holds %d targets; want 3", n)
 	}
-	if _, err := e.ask(e.groups[0], cloud.Stop, false); !fault.Is(err, fault.Conflict) ||
+	if _, err := e.askAction(e.groups[0], cloud.Stop, false); !fault.Is(err, fault.Conflict) ||
 		!strings.Contains(err.Error(), e.in.PlanID) {
 		t.Errorf("a stop during the event: %v", err)
 	}
-	if _, err := e.ask(e.groups[0], cloud.Start, false); err != nil {
+	if _, err := e.askAction(e.groups[0], cloud.Start, false); err != nil {
 		t.Errorf("a start during the event: %v", err)
 	}
-	e.end()
-	if n := len(e.holds().All()); n != 0 || len(e.holds().Ended()) != 3 {
+	e.endPlan()
+	if n := len(e.readHolds().All()); n != 0 || len(e.readHolds().Ended()) != 3 {
 		t.Errorf("after the last restore the plan holds %d targets, and %d ended holds wait for the evaluator", n,
-			len(e.holds().Ended()))
+			len(e.readHolds().Ended()))
 	}
 	if got := apitest.JSON(e.sizes()); got != apitest.JSON(e.before) {
 		t.Errorf("after the event %s, before it %s", got, apitest.JSON(e.before))
@@ -148,40 +147,41 @@ func TestHeld_ABulkActionLeavesTheTargetOutAndSaysSo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEvent(t, readiness.Active)
-			during := e.size(0)
+			during := e.groupSize(0)
 			in := execution.BulkInput{Org: org, BulkID: "bulk_01k00000000000000000000001"}
 			b := execution.Bulk{ID: in.BulkID, Type: cloud.Stop, Status: execution.BulkQueued, Total: 2,
 				CreatedAt: e.Clock.Now(), Plan: &plan}
 			e.Put(execution.BulkKey(org, b.ID), b)
 			e.Put(execution.NamedKey(org, b.ID), execution.Named{ResourceIDs: []string{e.groups[0].ID, e.other().ID}})
-			apitest.Value(e.e.begin(e.ctx, in))(e)
+			apitest.Value(e.e.beginBulk(e.ctx, in))(e)
 			b = e.bulk(in.BulkID)
 			if b.Total != 1 || b.LeftOut != 1 || len(b.LeftOutOf) != 1 || b.LeftOutOf[0].Reason != "event" ||
 				b.LeftOutOf[0].ResourceUID != e.groups[0].UID ||
 				!strings.Contains(b.LeftOutOf[0].Detail, e.in.PlanID) {
 				t.Errorf("%s", apitest.JSON(b))
 			}
-			if got := e.size(0); got != during {
+			if got := e.groupSize(0); got != during {
 				t.Errorf("the target has %s; during the event it had %s", got, during)
 			}
 		})
 	}
 }
 
-// TestHeld_IsLookedAtAgainWhenAStopBegins has a plan begin to hold a target after a stop was created and before it runs.
+// TestHeld_IsLookedAtAgainWhenAStopBegins has a plan begin to hold a target after a stop was created and before it
+// runs.
 func TestHeld_IsLookedAtAgainWhenAStopBegins(t *testing.T) {
 	e := newEvent(t, readiness.Scheduled)
-	before := e.size(0)
-	a := apitest.Value(e.ask(e.groups[0], cloud.Stop, false))(t)
-	h := eventhold.Hold{PlanID: e.in.PlanID, PolicyID: policyID(0), UID: e.groups[0].UID, Since: e.Clock.Now(),
+	before := e.groupSize(0)
+	a := apitest.Value(e.askAction(e.groups[0], cloud.Stop, false))(t)
+	h := scheduling.EventHold{PlanID: e.in.PlanID, PolicyID: policyID(0), UID: e.groups[0].UID, Since: e.Clock.Now(),
 		Until: e.Clock.Now().Add(time.Hour)}
-	e.Write(eventhold.Begin(org, h)[0])
-	e.drive(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
+	e.Write(scheduling.BeginEventHold(org, h)[0])
+	e.driveRun(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
 	if a = e.action(a.ID); a.Status != execution.Failed || !strings.Contains(a.ErrorMessage, "event") ||
 		!strings.Contains(a.ErrorMessage, e.in.PlanID) {
 		t.Errorf("%s: %s", a.Status, a.ErrorMessage)
 	}
-	if got := e.size(0); got != before {
+	if got := e.groupSize(0); got != before {
 		t.Errorf("the target has %s; it had %s", got, before)
 	}
 	if r := e.resource(e.groups[0].UID); r.ActionID != "" {
@@ -189,19 +189,20 @@ func TestHeld_IsLookedAtAgainWhenAStopBegins(t *testing.T) {
 	}
 }
 
-// TestHeld_APlanWaitsForAStopInFlight has a plan raise nothing that is being stopped: the stop would remember the raised size.
+// TestHeld_APlanWaitsForAStopInFlight checks that a plan raises no target that is being stopped: the stop would store
+// the raised size.
 func TestHeld_APlanWaitsForAStopInFlight(t *testing.T) {
 	e := newEvent(t, readiness.Scheduled)
-	a := apitest.Value(e.ask(e.groups[0], cloud.Stop, false))(t)
+	a := apitest.Value(e.askAction(e.groups[0], cloud.Stop, false))(t)
 	e.driveTo(readiness.ScalingUp)
 	e.advance()
-	if _, held := e.holds().OfPolicy(policyID(0)); held {
+	if _, held := e.readHolds().OfPolicy(policyID(0)); held {
 		t.Error("the plan holds a target while a stop of it is in flight")
 	}
-	if _, held := e.holds().OfPolicy(policyID(1)); !held {
+	if _, held := e.readHolds().OfPolicy(policyID(1)); !held {
 		t.Error("the plan does not hold its other target")
 	}
-	if got := e.size(0); got != e.before[e.groups[0].UID] {
+	if got := e.groupSize(0); got != e.before[e.groups[0].UID] {
 		t.Errorf("the target has %s before its stop; it had %s", got, e.before[e.groups[0].UID])
 	}
 	e.cancelAction(a)
@@ -220,10 +221,10 @@ func (e *heldEvent) cancelAction(a execution.Action) {
 func TestForced_AStopGivesBackTheSizeFirstAndTheEndOfTheEventLeavesItStopped(t *testing.T) {
 	e := newEvent(t, readiness.Active)
 	target, original := e.groups[1], e.before[e.groups[1].UID]
-	if during := e.size(1); during == original {
+	if during := e.groupSize(1); during == original {
 		t.Fatalf("the event has not raised it: %s", during)
 	}
-	a := e.force(target)
+	a := e.forceStop(target)
 	if a.Status != execution.Succeeded || !a.Force {
 		t.Fatalf("%s: %s, forced %v", a.Status, a.ErrorMessage, a.Force)
 	}
@@ -236,7 +237,7 @@ func TestForced_AStopGivesBackTheSizeFirstAndTheEndOfTheEventLeavesItStopped(t *
 		t.Errorf("the stop remembers %s; before the event it was %s", kept.Snapshot, native.Native)
 	}
 	e.checkForcedOnRecord(a)
-	e.end()
+	e.endPlan()
 	if got := e.state(target); got != cloud.Stopped {
 		t.Errorf("the end of the event has left it %s", got)
 	}
@@ -251,7 +252,7 @@ func TestForced_AStopGivesBackTheSizeFirstAndTheEndOfTheEventLeavesItStopped(t *
 // checkForcedOnRecord holds history, event and plan against a forced stop.
 func (e *heldEvent) checkForcedOnRecord(a execution.Action) {
 	e.Helper()
-	changes := e.history()
+	changes := e.readHistory()
 	if last := changes[len(changes)-1]; !last.Force || last.State != "stopped" {
 		e.Errorf("the state history says %s", apitest.JSON(last))
 	}
@@ -260,7 +261,7 @@ func (e *heldEvent) checkForcedOnRecord(a execution.Action) {
 		!strings.Contains(p.Message, "ada") {
 		e.Errorf("the plan is %s: %q", p.Status, p.Message)
 	}
-	if got := apitest.Read[autoscaling.Policy](e.Fixture, autoscaling.Key(org, policyID(1))); got.PlanID != "" {
+	if got := apitest.Read[readiness.Policy](e.Fixture, readiness.PolicyKey(org, policyID(1))); got.PlanID != "" {
 		e.Errorf("policy %s is still held by %s", got.ID, got.PlanID)
 	}
 	q := readiness.Logs(org, p.ID)
@@ -281,10 +282,10 @@ func (e *heldEvent) checkForcedOnRecord(a execution.Action) {
 // TestForced_AStopWhileThePlanScalesUpIsNotRaisedAgain forces a stop before the plan is active.
 func TestForced_AStopWhileThePlanScalesUpIsNotRaisedAgain(t *testing.T) {
 	e := newEvent(t, readiness.Scheduled)
-	inFlight := apitest.Value(e.ask(e.groups[2], cloud.Stop, false))(t) // keeps the plan from becoming active
+	inFlight := apitest.Value(e.askAction(e.groups[2], cloud.Stop, false))(t) // keeps the plan from becoming active
 	e.driveTo(readiness.ScalingUp)
 	e.advance()
-	a := e.force(e.groups[0])
+	a := e.forceStop(e.groups[0])
 	e.cancelAction(inFlight)
 	if a.Status != execution.Succeeded {
 		t.Fatalf("%s: %s", a.Status, a.ErrorMessage)
@@ -293,17 +294,18 @@ func TestForced_AStopWhileThePlanScalesUpIsNotRaisedAgain(t *testing.T) {
 	if got := e.state(e.groups[0]); got != cloud.Stopped {
 		t.Errorf("the plan has raised what was stopped by force: it is %s", got)
 	}
-	e.end()
+	e.endPlan()
 	e.do(e.groups[0], cloud.Start)
 	if got := apitest.JSON(e.sizes()); got != apitest.JSON(e.before) {
 		t.Errorf("after the event and the start %s, before it %s", got, apitest.JSON(e.before))
 	}
 }
 
-// TestForced_AStopThatMayNotActLeavesTheTargetToThePlan orders a forced stop for an override that has ended before the order begins.
+// TestForced_AStopThatMayNotActLeavesTheTargetToThePlan orders a forced stop for an override that has ended before
+// the order begins.
 func TestForced_AStopThatMayNotActLeavesTheTargetToThePlan(t *testing.T) {
 	e := newEvent(t, readiness.Active)
-	during := e.size(0)
+	during := e.groupSize(0)
 	o := execution.Order{
 		Verb: cloud.Stop, Reason: execution.ReasonOverride, ChangedBy: "override:force_off", FailurePolicy: "continue",
 		Cause: "ovr_1",
@@ -315,13 +317,14 @@ func TestForced_AStopThatMayNotActLeavesTheTargetToThePlan(t *testing.T) {
 		!strings.Contains(a.ErrorMessage, "has ended") {
 		t.Errorf("%s: %s", a.Status, a.ErrorMessage)
 	}
-	if _, held := e.holds().OfPolicy(policyID(0)); !held || e.size(0) != during {
-		t.Errorf("the plan holds the target: %v; it has %s, and during the event %s", held, e.size(0), during)
+	if _, held := e.readHolds().OfPolicy(policyID(0)); !held || e.groupSize(0) != during {
+		t.Errorf("the plan holds the target: %v; it has %s, and during the event %s", held, e.groupSize(0), during)
 	}
-	e.end()
+	e.endPlan()
 }
 
-// TestForced_OnlyAStopThatHasAskedNothingReadsTheHolds counts round trips: only a stop that has asked nothing yet reads the list of holds.
+// TestForced_OnlyAStopThatHasAskedNothingReadsTheHolds counts round trips: only a stop that has asked nothing yet
+// reads the list of holds.
 func TestForced_OnlyAStopThatHasAskedNothingReadsTheHolds(t *testing.T) {
 	e := newEvent(t, readiness.Scheduled)
 	a := &execution.Action{Action: cloud.Stop, Progress: &execution.Progress{}}
@@ -338,7 +341,7 @@ func TestForced_OnlyAStopThatHasAskedNothingReadsTheHolds(t *testing.T) {
 		a.Action, a.Progress.ActedAt = cloud.Stop, noTime
 		c.change()
 		ctx, meter := table.WithMeter(e.ctx)
-		_, _, err := e.e.unheld(ctx, pending{org: org, actions: []*execution.Action{a}})
+		_, _, err := e.e.unheldActions(ctx, heldCheck{org: org, actions: []*execution.Action{a}})
 		if n := meter.Usage().RoundTrips; err != nil || n != c.trips {
 			t.Errorf("%s: %d round trips, %v", name, n, err)
 		}

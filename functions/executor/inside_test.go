@@ -13,7 +13,8 @@ import (
 	"lamplighter.dev/shared/testkit/managedcluster"
 )
 
-// newInside returns a fixture on an account of the provider with a registered cluster, and the Deployment that is in it.
+// newInside returns a fixture on an account of the provider with a registered cluster, and a Deployment in that
+// cluster.
 func newInside(t *testing.T, provider string) (*fixture, *kubernetestwin.Cluster, inventory.Resource) {
 	t.Helper()
 	w, cluster := newNamespace(t)
@@ -21,7 +22,7 @@ func newInside(t *testing.T, provider string) (*fixture, *kubernetestwin.Cluster
 	w.e.providers[provider] = h.Cloud
 	w.account.Provider, w.account.AuthMethod, w.account.CloudAccountID, w.account.Clusters = provider,
 		h.Account.AuthMethod, h.Account.NativeID, 1
-	w.seal(h.Account.Credentials)
+	w.sealCredentials(h.Account.Credentials)
 	r := inventory.Registration{ClusterName: inventory.ClusterName{Region: h.Region, Name: managedcluster.Name},
 		AccountID: w.account.ID, Method: inventory.CloudIAM}
 	w.Put(inventory.ClusterKey(org, w.account.ID, r.ClusterName), r)

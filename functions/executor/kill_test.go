@@ -15,51 +15,52 @@ import (
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/nightly"
 	"lamplighter.dev/shared/testkit/race"
 	"lamplighter.dev/shared/testkit/seed"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 const bulkSize = 1000
 
-// kills are fifty; with the race detector, under which a process needs long to begin, enough for races.
-func kills() int {
+// killCount are fifty; with the race detector, under which a process needs long to begin, enough for races.
+func killCount() int {
 	if race.Enabled {
 		return 10
 	}
-	return 50
+	return nightly.Count(15, 50)
 }
 
-// TestKilledFiftyTimesABulkActionLosesNothing kills the process that runs bulk actions of 1,000 resources, at random
-// moments, and then holds every action, every record and the cloud itself against what was asked for.
-func TestKilledFiftyTimesABulkActionLosesNothing(t *testing.T) {
+// TestKilledManyTimesABulkActionLosesNothing kills the process that runs bulk actions of 1,000 resources, at random
+// moments. Then it compares every action, every record and the cloud itself with the request.
+func TestKilledManyTimesABulkActionLosesNothing(t *testing.T) {
 	if dir := os.Getenv("LAMPLIGHTER_KILL_DIR"); dir != "" {
-		live(t, dir, os.Getenv("LAMPLIGHTER_KILL_BULK"))
+		liveOnce(t, dir, os.Getenv("LAMPLIGHTER_KILL_BULK"))
 		return
 	}
 	if testing.Short() {
-		t.Skip("kills a process fifty times: not with -short")
+		t.Skip("kills a process many times: not with -short")
 	}
 	dir := t.TempDir()
 	var g inventory.Group
 	var places []inventory.GroupPlacement
 	inProcess(t, dir, func(w *fixture) {
-		g = w.flat(bulkSize)
+		g = w.newFlatGroup(bulkSize)
 		places = apitest.Value(w.e.inventory.ListPlacements(w.ctx, org, g.ID))(w)
 	})
 	killed, r := 0, seed.Random(t)
-	for verb := cloud.Stop; killed < kills(); verb = opposite(verb) {
+	for verb := cloud.Stop; killed < killCount(); verb = opposite(verb) {
 		var in execution.BulkInput
 		inProcess(t, dir, func(w *fixture) { in = w.submitBulk(g, verb) })
 		for ended := false; !ended; {
-			if ended = run1000(t, dir, in.BulkID, moment(r, killed)); !ended {
+			if ended = runBulkProcess(t, dir, in.BulkID, moment(r, killed)); !ended {
 				killed++
 			}
 		}
 		inProcess(t, dir, func(w *fixture) {
-			if failed := w.audit(w.bulk(in.BulkID), places); failed != 0 {
+			if failed := w.auditBulk(w.bulk(in.BulkID), places); failed != 0 {
 				t.Errorf("%d of %d failed after %d kills", failed, len(places), killed)
 			}
 		})
@@ -68,7 +69,7 @@ func TestKilledFiftyTimesABulkActionLosesNothing(t *testing.T) {
 
 // moment returns how long a process that begins to run may live; for ever, which is 0, after the last kill.
 func moment(r *rand.Rand, killed int) time.Duration {
-	if killed >= kills() {
+	if killed >= killCount() {
 		return 0
 	}
 	return time.Microsecond + time.Duration(r.Int64N(int64(150*time.Millisecond)))
@@ -81,10 +82,11 @@ func opposite(v cloud.Verb) cloud.Verb {
 	return cloud.Stop
 }
 
-// run1000 runs the bulk action in a process of its own until it ends, or kills that process when it has run for a while.
-func run1000(t *testing.T, dir, bulkID string, kill time.Duration) (ended bool) {
+// runBulkProcess runs the bulk action in a process of its own until it ends, or kills that process after a while.
+func runBulkProcess(t *testing.T, dir, bulkID string, kill time.Duration) (ended bool) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilledFiftyTimesABulkActionLosesNothing$", "-test.v") //nolint:gosec // this very binary
+	cmd := exec.CommandContext(t.Context(), os.Args[0], //nolint:gosec // this very binary
+		"-test.run=^TestKilledManyTimesABulkActionLosesNothing$", "-test.v")
 	cmd.Env = append(os.Environ(), "LAMPLIGHTER_KILL_DIR="+dir, "LAMPLIGHTER_KILL_BULK="+bulkID)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
@@ -108,8 +110,9 @@ func run1000(t *testing.T, dir, bulkID string, kill time.Duration) (ended bool) 
 	return ended
 }
 
-// live is the life of a process: it takes up what the one before left, and says when it runs and when all has ended.
-func live(t *testing.T, dir, bulkID string) {
+// liveOnce is the life of one process: it resumes the work of the process before it, and prints when it runs and when
+// all has ended.
+func liveOnce(t *testing.T, dir, bulkID string) {
 	t.Helper()
 	inProcess(t, dir, func(w *fixture) {
 		engine := w.engine()
@@ -119,7 +122,7 @@ func live(t *testing.T, dir, bulkID string) {
 			t.Fatal(err)
 		}
 		fmt.Println("running")
-		w.await(engine, bulkID)
+		w.awaitExecution(engine, bulkID)
 		fmt.Println("ended")
 		w.Must(engine.Close())
 	})
@@ -140,10 +143,10 @@ func (w *fixture) reopen() {
 	w.Helper()
 	stored := apitest.Rows[inventory.Account](w.Fixture, inventory.AccountKey(org, "").PK)
 	if len(stored) == 0 {
-		w.connect(map[string]string{
+		w.connectAccount(map[string]string{
 			"size": "1150", "kinds": "aws-ec2", "regions": "2", "stopped": "0", "transitionSeconds": "1",
 		})
-		w.discover()
+		w.discoverAll()
 		return
 	}
 	w.account = stored[0]

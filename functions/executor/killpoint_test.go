@@ -23,7 +23,7 @@ func (w *fixture) inLife(p *killpoint.Process) *Executor {
 	return New(mine, cloud.Providers{"simulated": simulated.New(mine.Table, mine.Clock)})
 }
 
-// carryOutPending does what is pending, as the machines do, until nothing is.
+// carryOutPending carries out pending work, as the machines do, until none is left.
 func (w *fixture) carryOutPending(ctx context.Context, e *Executor) error {
 	for {
 		works, err := killpoint.Pending(ctx, e.p.Table)
@@ -66,7 +66,7 @@ func (w *fixture) carryOutBulk(ctx context.Context, e *Executor, input json.RawM
 	if err := json.Unmarshal(input, &in); err != nil {
 		return err
 	}
-	for step, err := e.begin(ctx, in); ; {
+	for step, err := e.beginBulk(ctx, in); ; {
 		for _, c := range step.Chunks {
 			if err == nil {
 				err = w.carryOutChunk(ctx, e, c)
@@ -95,7 +95,8 @@ func (w *fixture) asked(verb cloud.Verb) (n int) {
 	return n
 }
 
-// outcome returns what actions have left: each of them, the history, who holds resources, and the resources and sizes of the cloud.
+// outcome returns the result of actions: each action, the history, the holders of resources, and the resources and
+// sizes in the cloud.
 func (w *fixture) outcome(rs ...inventory.Resource) string {
 	w.Helper()
 	var lines []string
@@ -103,7 +104,7 @@ func (w *fixture) outcome(rs ...inventory.Resource) string {
 		lines = append(lines,
 			fmt.Sprintf("action %s of %s is %s %s", a.Action, a.ResourceUID, a.Status, a.ErrorMessage))
 	}
-	for _, h := range w.history() {
+	for _, h := range w.readHistory() {
 		lines = append(lines, fmt.Sprintf("history: %s is %s by %s", h.ResourceUID, h.State, h.ChangedBy))
 	}
 	for _, r := range rs {
@@ -131,7 +132,7 @@ func TestKilledAtAnyStep_ActionsLoseNothing(t *testing.T) {
 		lives.Run(t, w.ctx, func(ctx context.Context, p *killpoint.Process) error {
 			e := w.inLife(p)
 			for _, verb := range []cloud.Verb{cloud.Stop, cloud.Start} {
-				if err := w.ask(ctx, e, verb, r); err != nil {
+				if err := w.askAction(ctx, e, verb, r); err != nil {
 					return err
 				}
 				if err := w.carryOutPending(ctx, e); err != nil {
@@ -144,8 +145,8 @@ func TestKilledAtAnyStep_ActionsLoseNothing(t *testing.T) {
 	})
 }
 
-// ask asks for an action, unless that was done, as a client does that got no answer.
-func (w *fixture) ask(ctx context.Context, e *Executor, verb cloud.Verb, r inventory.Resource) error {
+// askAction asks for an action, unless that was done, as a client does that got no answer.
+func (w *fixture) askAction(ctx context.Context, e *Executor, verb cloud.Verb, r inventory.Resource) error {
 	if w.asked(verb) > 0 {
 		return nil
 	}
@@ -164,11 +165,11 @@ func TestKilledAtAnyStep_OrdersLoseNothing(t *testing.T) {
 			map[string]string{"size": "20", "kinds": cloud.AWSASG, "regions": "1", "stopped": "0",
 				"transitionSeconds": "5"})
 		w.Workflow = apitest.Idle{}
-		rs := w.picks(cloud.AWSASG, cloud.Running, 4)
+		rs := w.pickMany(cloud.AWSASG, cloud.Running, 4)
 		lives.Run(t, w.ctx, func(ctx context.Context, p *killpoint.Process) error {
 			e := w.inLife(p)
 			for _, verb := range []cloud.Verb{cloud.Stop, cloud.Start} {
-				if err := w.order(ctx, e, verb, rs); err != nil {
+				if err := w.orderBulk(ctx, e, verb, rs); err != nil {
 					return err
 				}
 				if err := w.carryOutPending(ctx, e); err != nil {
@@ -181,8 +182,8 @@ func TestKilledAtAnyStep_OrdersLoseNothing(t *testing.T) {
 	})
 }
 
-// order queues an order of one tier for each resource, once, as the evaluator does.
-func (w *fixture) order(ctx context.Context, e *Executor, verb cloud.Verb, rs []inventory.Resource) error {
+// orderBulk queues an order of one tier for each resource, once, as the evaluator does.
+func (w *fixture) orderBulk(ctx context.Context, e *Executor, verb cloud.Verb, rs []inventory.Resource) error {
 	o := execution.Order{
 		Verb: verb, Reason: execution.ReasonSchedule, ChangedBy: "schedule:Nights", FailurePolicy: "abort",
 		Cause: string(verb), At: noon,

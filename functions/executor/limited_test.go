@@ -12,20 +12,21 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/race"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// TestBulk_UnderDynamoDBsLimits stops instances through the real machine on a store that gives each key what DynamoDB gives, and
-// refuses transactions that meet. Nothing may be recorded as failed.
+// TestBulk_UnderDynamoDBsLimits stops instances through the real machine, on a store with DynamoDB's throughput limit
+// for each key, which refuses transactions that collide. No action may be recorded as failed.
 func TestBulk_UnderDynamoDBsLimits(t *testing.T) {
 	if tabletest.Limits() != nil {
 		t.Skip("limits its store itself: the store of the simulated cloud, which locks while it is read, must not " +
 			"wait in a bubble")
 	}
-	newFixture(t, map[string]string{"size": "40"}) // what bubbles share is made outside of them: the index's compressor
+	// outside: all bubbles share the index's compressor
+	newFixture(t, map[string]string{"size": "40"})
 	for _, c := range []struct {
 		size int
 		hold time.Duration
@@ -51,22 +52,22 @@ func stopLimited(t *testing.T, size int, hold, most time.Duration) {
 		"size": strconv.Itoa(size * 115 / 100), "kinds": "aws-ec2", "regions": "2", "stopped": "0",
 		"transitionSeconds": "5", "callMillis": "200",
 	})
-	g := w.flat(size)
+	g := w.newFlatGroup(size)
 	in := w.submitBulk(g, cloud.Stop)
 	limited := table.NewLimitedStore(w.Table, clock.System{},
 		table.Limits{ReadUnits: 3000, WriteUnits: 1000, Hold: hold})
-	w.swap(limited)
-	engine := w.engine() // which keeps what Step Functions does in a store of its own
+	w.swapStore(limited)
+	engine := w.engine() // it keeps the data of Step Functions in a store of its own
 	began := time.Now()
 	w.Must(engine.Start(w.ctx, execution.BulkMachine, in.BulkID, in))
-	w.await(engine, in.BulkID)
+	w.awaitExecution(engine, in.BulkID)
 	took := time.Since(began)
 	w.Must(engine.Close())
 	if took > most {
 		t.Errorf("took %s, want at most %s", took, most)
 	}
 	places := apitest.Value(w.e.inventory.ListPlacements(w.ctx, org, g.ID))(w)
-	if failed := w.audit(w.bulk(in.BulkID), places); failed > 0 {
+	if failed := w.auditBulk(w.bulk(in.BulkID), places); failed > 0 {
 		t.Errorf("%d of %d failed", failed, size)
 	}
 	tellPeaks(t, limited.Report(), took)

@@ -10,9 +10,9 @@ import (
 	"lamplighter.dev/shared/domain/scheduling"
 )
 
-// leaveOut ends those of the actions about to be asked for that may not act on their resources any more, by the rules of
-// scheduling.Subject.MayAct. It is called right before each request to a provider, so when an order and each of its chunks begin. It takes the
-// round trips of skipsOf.
+// leaveOut ends the ready actions that may no longer act on their resources, by the rules of
+// scheduling.Subject.MayAct. It is called right before each request to a provider, so when an order and each of its
+// chunks begin. It takes the round trips of skipsOf.
 func (r *run) leaveOut(ctx context.Context) error {
 	skips, err := r.e.skipsOf(ctx, r.in.Org, r.bulk, r.ready)
 	if err != nil || len(skips) == 0 {
@@ -30,15 +30,16 @@ func (r *run) leaveOut(ctx context.Context) error {
 	return nil
 }
 
-// skipsOf returns why actions of one bulk action, or a single action, may not act on their resources now, by the IDs of the actions; those that may
-// are missing. One round trip where nothing is held, one or two more where something is, and for the calendars of a schedule.
+// skipsOf returns, by action ID, why actions of one bulk action, or a single action, may not act on their resources
+// now. Actions that may act have no entry. It takes one round trip if nothing holds the resources, otherwise one or
+// two more, plus one for the calendars of a schedule.
 func (e *Executor) skipsOf(
-	ctx context.Context, org string, b execution.Bulk, actions []*execution.Action, //nolint:revive // whose, of which, and what
+	ctx context.Context, org string, b execution.Bulk, actions []*execution.Action,
 ) (map[string]scheduling.Skip, error) {
 	if len(actions) == 0 {
 		return nil, nil //nolint:nilnil // none
 	}
-	in, err := e.intent(ctx, org, b, actions[0].Action)
+	in, err := e.currentIntent(ctx, org, b, actions[0].Action)
 	if err != nil {
 		return nil, err
 	}
@@ -65,8 +66,10 @@ func (e *Executor) skipsOf(
 	return out, nil
 }
 
-// intent returns what actions of a bulk action, or a single action, want now. All have one verb and one cause.
-func (e *Executor) intent(ctx context.Context, org string, b execution.Bulk, verb cloud.Verb) (scheduling.Intent, error) { //nolint:revive // see skipsOf
+// currentIntent returns the verb and cause of the actions of a bulk action, or of a single action, at this time. All
+// its actions have the same verb and cause.
+func (e *Executor) currentIntent(ctx context.Context, org string, b execution.Bulk, verb cloud.Verb) (scheduling.Intent,
+	error) {
 	in := scheduling.Intent{Verb: verb, Cause: causeOf(b), At: e.p.Clock.Now()}
 	if in.Cause != scheduling.BySchedule || b.Plan.ScheduleID == "" {
 		return in, nil
@@ -76,8 +79,8 @@ func (e *Executor) intent(ctx context.Context, org string, b execution.Bulk, ver
 	return in, err
 }
 
-// causeOf returns who asks for a bulk action; the zero bulk action is a single action, which is always asked for by hand. The reason of an action
-// is no evidence: by hand it may be any text.
+// causeOf returns the cause of a bulk action. The zero bulk action stands for a single action, which is always
+// requested by hand. The reason of an action proves nothing: a request by hand may carry any text.
 func causeOf(b execution.Bulk) scheduling.Cause {
 	if !b.Ordered() {
 		return scheduling.ByHand
@@ -92,10 +95,10 @@ func causeOf(b execution.Bulk) scheduling.Cause {
 	}
 }
 
-// resourceIDs returns our ids of the resources about to be acted on, by their native ids.
+// resourceIDs returns the resource IDs of the ready actions, by their native IDs.
 func (e *Executor) resourceIDs(ctx context.Context, org string, actions []*execution.Action) (map[string]string,
 	error) {
-	found, err := e.inventory.ByUIDs(ctx, org, uids(actions), inventory.SeeEverything())
+	found, err := e.inventory.ByUIDs(ctx, org, resourceUIDs(actions), inventory.SeeEverything())
 	if err != nil {
 		return nil, fmt.Errorf("read %d resources of %s: %w", len(actions), org, err)
 	}
@@ -106,7 +109,7 @@ func (e *Executor) resourceIDs(ctx context.Context, org string, actions []*execu
 	return out, nil
 }
 
-// endLeftOut ends an action that is not asked for.
+// endLeftOut ends an action that was not requested from the provider.
 func (r *run) endLeftOut(a *execution.Action, skip scheduling.Skip) {
 	r.ended = append(r.ended, execution.Outcome{
 		Action: *a, Status: execution.Failed, State: r.states[a.ResourceUID].Status, LeftOut: true,

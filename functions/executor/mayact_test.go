@@ -14,8 +14,8 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// hold has an override hold a resource from now on, as it is listed, without its order.
-func (w *fixture) hold(r inventory.Resource, action override.Action, d time.Duration) override.Override {
+// holdResource has an override hold a resource from now on, as it is listed, without its order.
+func (w *fixture) holdResource(r inventory.Resource, action override.Action, d time.Duration) override.Override {
 	w.Helper()
 	now := w.e.p.Clock.Now()
 	o := override.Override{ID: override.NewID(now), ResourceID: r.ID, ResourceUID: r.UID, Action: action,
@@ -50,7 +50,7 @@ func (w *fixture) stopBecause(reason string, rs ...inventory.Resource) execution
 	return o
 }
 
-func (w *fixture) picks(kind string, status cloud.Status, n int) []inventory.Resource {
+func (w *fixture) pickMany(kind string, status cloud.Status, n int) []inventory.Resource {
 	w.Helper()
 	var out []inventory.Resource
 	for _, r := range w.resources {
@@ -74,7 +74,7 @@ func (w *fixture) leftOut(o execution.Order, r inventory.Resource, words string)
 	if got := w.state(r); got != r.Status {
 		w.Errorf("%s is %s; want it left alone, %s", r.UID, got, r.Status)
 	}
-	for _, h := range w.history() {
+	for _, h := range w.readHistory() {
 		if h.ResourceUID == r.UID {
 			w.Errorf("the history tells of a resource that was left alone: %+v", h)
 		}
@@ -86,9 +86,9 @@ func (w *fixture) leftOut(o execution.Order, r inventory.Resource, words string)
 
 func TestMayAct_AnOrderThatBeginsAfterAnOverrideLeavesItsResourceAlone(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "60"})
-	rs := w.picks("aws-ec2", cloud.Running, 2)
+	rs := w.pickMany("aws-ec2", cloud.Running, 2)
 	o := w.stopBecause(execution.ReasonSchedule, rs...)
-	held := w.hold(rs[0], override.ForceOn, time.Hour)
+	held := w.holdResource(rs[0], override.ForceOn, time.Hour)
 	w.runOrder(o)
 	w.leftOut(o, rs[0], held.ID)
 	if w.state(rs[1]) != cloud.Stopped {
@@ -99,16 +99,16 @@ func TestMayAct_AnOrderThatBeginsAfterAnOverrideLeavesItsResourceAlone(t *testin
 	}
 }
 
-// An order of three tiers takes a while. An override that is made meanwhile counts for the tiers that have not begun, and what is left
-// out for it does not abort the rest.
+// An order of three tiers takes a while. An override created meanwhile applies to the tiers that have not begun, and
+// a resource left out because of it does not abort the rest.
 func TestMayAct_IsAskedAgainWhenEachTierBegins(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "90"})
-	rs := w.picks("aws-ec2", cloud.Running, 3)
+	rs := w.pickMany("aws-ec2", cloud.Running, 3)
 	o := w.stopBecause(execution.ReasonSchedule, rs...) // a stop goes down the tiers: the third first
 	in := execution.BulkInput{Org: org, BulkID: o.ID()}
-	step := apitest.Value(w.e.begin(w.ctx, in))(w)
-	w.drive(step.Chunks[0])
-	w.hold(rs[1], override.ForceOn, time.Hour)
+	step := apitest.Value(w.e.beginBulk(w.ctx, in))(w)
+	w.driveRun(step.Chunks[0])
+	w.holdResource(rs[1], override.ForceOn, time.Hour)
 	w.runOrder(o)
 	w.leftOut(o, rs[1], "override")
 	if w.state(rs[2]) != cloud.Stopped || w.state(rs[0]) != cloud.Stopped {
@@ -121,7 +121,7 @@ func TestMayAct_OfWhatIsOrdered(t *testing.T) {
 		Entries: []scheduling.Entry{{From: "2026-03-02"}}}
 	for name, c := range map[string]struct {
 		reason string
-		hold   override.Action // what holds the resource; "" for nothing
+		hold   override.Action // the override on the resource; "" for none
 		until  time.Duration
 		closes *scheduling.Calendar
 		words  string // why it is left out; "" when it is stopped
@@ -151,7 +151,7 @@ func TestMayAct_OfWhatIsOrdered(t *testing.T) {
 				w.underSchedule(o, *c.closes)
 			}
 			if c.hold != "" {
-				w.hold(r, c.hold, c.until)
+				w.holdResource(r, c.hold, c.until)
 			}
 			w.runOrder(o)
 			switch {
@@ -191,7 +191,7 @@ func TestMayAct_AReasonByHandIsNoOrder(t *testing.T) {
 		CloudAccountID: r.CloudAccountID,
 		Region:         r.Region, Reason: execution.ReasonOverride, ChangedBy: "manual:ada@example.com",
 	}))(t)
-	w.drive(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
+	w.driveRun(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
 	if w.state(r) != cloud.Stopped {
 		t.Errorf("%+v", w.action(a.ID))
 	}
@@ -201,8 +201,8 @@ func TestMayAct_ByHandIsRefusedWhenAnOverrideHasBegunMeanwhile(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "30"})
 	r := w.pick("aws-ec2", cloud.Running)
 	a := w.submit(r, cloud.Stop)
-	w.hold(r, override.ForceOn, time.Hour)
-	w.drive(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
+	w.holdResource(r, override.ForceOn, time.Hour)
+	w.driveRun(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
 	if got := w.action(a.ID); got.Status != execution.Failed || !strings.Contains(got.ErrorMessage, "force_on") ||
 		w.state(r) != cloud.Running {
 		t.Errorf("%+v; it is %s", got, w.state(r))
@@ -221,7 +221,7 @@ func TestMayAct_ForceByHandBeatsAnOverride(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t, map[string]string{"size": "60"})
 			r := w.pick("aws-ec2", c.is)
-			w.hold(r, c.hold, time.Hour)
+			w.holdResource(r, c.hold, time.Hour)
 			p := w.e.p.Clone()
 			p.Workflow = apitest.Idle{}
 			a := apitest.Value(execution.SubmitAction(w.ctx, p, org, execution.Request{
@@ -229,7 +229,7 @@ func TestMayAct_ForceByHandBeatsAnOverride(t *testing.T) {
 				CloudAccountID: r.CloudAccountID,
 				Region:         r.Region, Reason: "manual", ChangedBy: "manual:ada@example.com", Force: true,
 			}))(t)
-			w.drive(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
+			w.driveRun(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
 			if got := w.state(r); got != c.verb.WantedStatus() {
 				t.Errorf("it is %s: %+v", got, w.action(a.ID))
 			}
@@ -239,7 +239,7 @@ func TestMayAct_ForceByHandBeatsAnOverride(t *testing.T) {
 
 func TestMayAct_OfAGroupThatAnOverrideHolds(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "60"})
-	g, places := w.group(3, "")
+	g, places := w.newGroup(3, "")
 	now := w.e.p.Clock.Now()
 	o := override.Override{ID: override.NewID(now), GroupID: g.ID, Action: override.ForceOn, CreatedAt: now,
 		ExpiresAt: now.Add(time.Hour)}

@@ -12,14 +12,14 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// What is remembered of a resource lasts from a stop to the next start. A stop stores the resource's size, or that
-// it was off already: then the start leaves it off. The start that ends well marks what was remembered as used,
-// before its own end is recorded, so that the same start finds it again after a crash, and no other start does.
+// The snapshot of a resource lasts from a stop to the next start. A stop stores the resource's size, or that it was
+// already off; then the start leaves it off. A start that succeeds marks the snapshot as used before its own end is
+// recorded. After a crash the same start finds the snapshot again, and no other start does.
 
-// offBefore is why a start leaves off a resource that the stop before it has found off.
+// offBefore is the message of a start that leaves off a resource which the stop before it found off.
 const offBefore = "it was off before it was stopped"
 
-// loadMemories reads what is remembered of the resources that are to be started: one round trip.
+// loadMemories reads the snapshots of the resources to be started, in one round trip.
 func (r *run) loadMemories(ctx context.Context) error {
 	if !r.kind.Remembers || r.actions[0].Action != cloud.Start {
 		return nil
@@ -49,15 +49,15 @@ func (r *run) loadMemories(ctx context.Context) error {
 	return nil
 }
 
-// staysOff reports whether the start of a resource leaves it off, and has no marks to take away.
+// staysOff reports whether the start of a resource leaves it off and has no marks to remove.
 func (r *run) staysOff(a *execution.Action, s cloud.State) bool {
 	return a.Action == cloud.Start && s.Status == cloud.Stopped && !s.Marked &&
 		cloud.IsOff(r.memories[a.ResourceUID].Snapshot)
 }
 
-// owes reports whether a start has still to give something back to a resource that somebody else has started: what a
-// stop has suspended beside it, or the marks of the stop.
-func (r *run) owes(a *execution.Action, s cloud.State) bool {
+// owesRestore reports whether a start still has something to give back to a resource that somebody else has started:
+// companions that a stop has suspended, or the marks of the stop.
+func (r *run) owesRestore(a *execution.Action, s cloud.State) bool {
 	if a.Action != cloud.Start || s.Status != cloud.Running || !a.Progress.ActedAt.IsZero() {
 		return false
 	}
@@ -65,7 +65,7 @@ func (r *run) owes(a *execution.Action, s cloud.State) bool {
 	return s.Marked || known && m.UsedBy == "" && !cloud.IsOff(m.Snapshot)
 }
 
-// noteFound notes that a stop has found its resource off, which no mark of a stop of ours explains.
+// noteFound records that a stop has found its resource off, without a mark of an earlier stop by Lamplighter.
 func (r *run) noteFound(a *execution.Action, s cloud.State) {
 	if a.Action != cloud.Stop || s.Marked {
 		return
@@ -76,10 +76,10 @@ func (r *run) noteFound(a *execution.Action, s cloud.State) {
 	r.foundOff[a.ID] = true
 }
 
-// leaveOff ends a start well that leaves its resource off.
+// leaveOff ends a start as succeeded that leaves its resource off.
 func (r *run) leaveOff(a *execution.Action, why string) {
 	if a.Status == execution.Pending {
-		r.running(a)
+		r.markRunning(a)
 	}
 	s := r.states[a.ResourceUID]
 	a.AppendLog(r.now, "verify", "ok", "the resource is left off: "+why)
@@ -87,13 +87,13 @@ func (r *run) leaveOff(a *execution.Action, why string) {
 		execution.Outcome{Action: *a, Status: execution.Succeeded, State: s.Status, Steps: s.Steps, At: r.now})
 }
 
-// keepMemories stores what the ended actions leave to remember.
+// keepMemories stores the snapshot changes of the ended actions.
 func (r *run) keepMemories(ctx context.Context) error {
 	if !r.kind.Remembers {
 		return nil
 	}
 	var g errgroup.Group
-	g.SetLimit(markers)
+	g.SetLimit(markConcurrency)
 	for _, o := range r.ended {
 		if w := r.memoryWrite(o); w != nil {
 			g.Go(func() error {
@@ -106,12 +106,12 @@ func (r *run) keepMemories(ctx context.Context) error {
 		}
 	}
 	if err := g.Wait(); err != nil {
-		return fmt.Errorf("keep what is remembered of %d resources: %w", len(r.ended), err)
+		return fmt.Errorf("store the snapshots of %d resources: %w", len(r.ended), err)
 	}
 	return nil
 }
 
-// memoryWrite returns what an ended action changes of what is remembered; nil when that is nothing.
+// memoryWrite returns the change that an ended action makes to the snapshot of its resource, or nil if there is none.
 func (r *run) memoryWrite(o execution.Outcome) *table.Write {
 	key := snapshotKey(r.in.Org, o.Action.ResourceUID)
 	switch {

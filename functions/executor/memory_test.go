@@ -31,7 +31,7 @@ func newOwned(t *testing.T) (*fixture, *kubernetestwin.Cluster, inventory.Resour
 	t.Helper()
 	w, tw := newNamespace(t)
 	w.resources = nil
-	w.list(cloud.KubernetesDeployment, kubernetes.Region)
+	w.listResources(cloud.KubernetesDeployment, kubernetes.Region)
 	return w, tw, w.pick(cloud.KubernetesDeployment, cloud.Running)
 }
 
@@ -91,7 +91,7 @@ func TestMemory_ANamespaceWithEverythingOffIsStoppedAndStarted(t *testing.T) {
 	tw.Add("namespaces", map[string]any{"metadata": map[string]any{"name": "idle"}})
 	tw.Add("deployments", kubernetestwin.Named("idle", "asleep", 0))
 	w.resources = nil
-	w.list(cloud.KubernetesNamespace, kubernetes.Region)
+	w.listResources(cloud.KubernetesNamespace, kubernetes.Region)
 	idle := w.resources[slices.IndexFunc(w.resources, func(r inventory.Resource) bool { return r.Name == "idle" })]
 	w.doBeside(tw, idle, cloud.Stop)
 	left := func(l execution.Log) bool { return l.Message == "the resource is left off: "+offBefore }
@@ -109,7 +109,7 @@ func TestMemory_OfAGroupEndsWithItsStart(t *testing.T) {
 	for _, kind := range []string{cloud.AWSASG, cloud.AWSECS, cloud.AWSEKSNodegroup} {
 		t.Run(kind, func(t *testing.T) {
 			w := newFixture(t, map[string]string{"size": "400", "stopped": "0.3"})
-			w.stopsAndStarts(w.pick(kind, cloud.Stopped), cloud.Stopped) // nobody has ever run it
+			w.stopsAndStarts(w.pick(kind, cloud.Stopped), cloud.Stopped) // it has never been run
 			g := w.pick(kind, cloud.Running)
 			w.stopsAndStarts(g, cloud.Running)
 			none := int64(0)
@@ -133,7 +133,7 @@ func (w *fixture) stopsAndStarts(r inventory.Resource, want cloud.Status) {
 	}
 }
 
-// A start that dies between what it keeps and its end leaves the resource off when it is taken up again.
+// A start that dies after it marked the snapshot and before its own end leaves the resource off when it is resumed.
 func TestMemory_AStartThatDiesBeforeItsEndLeavesItOffAllTheSame(t *testing.T) {
 	w, tw, web := newOwned(t)
 	scaleByHand(tw, "shop/web", 0)
@@ -196,7 +196,8 @@ func (w *fixture) withMoving(tw *kubernetestwin.Cluster) {
 	w.e = New(p, cloud.Providers{"kubernetes": kubernetes.New(kubernetes.Options{Clock: c, PrivateAddresses: true})})
 }
 
-// The bar is 2.5 calls a workload, each way, for what is in one run as for what is spread over many.
+// The limit is 2.5 calls a workload, for starts and for stops, whether the workloads are in one run or spread over
+// many.
 func TestKubernetes_TakesFewCallsForEachWorkload(t *testing.T) {
 	for _, c := range []struct {
 		name, kind            string
@@ -210,7 +211,7 @@ func TestKubernetes_TakesFewCallsForEachWorkload(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w, tw := apartment(t, c.namespaces)
-			w.list(c.kind, kubernetes.Region)
+			w.listResources(c.kind, kubernetes.Region)
 			w.resources = slices.DeleteFunc(w.resources, func(r inventory.Resource) bool {
 				return r.Unschedulable != "" || r.Status != cloud.Running || r.Name == "web" || r.Name == "nightly"
 			})
@@ -253,7 +254,7 @@ func (w *fixture) countCalls(tw *kubernetestwin.Cluster, verb cloud.Verb) int {
 	return len(tw.Calls(""))
 }
 
-// specsOf returns what the cluster's workloads are to be, and their annotations.
+// specsOf returns the desired state of the cluster's workloads and their annotations.
 func specsOf(tw *kubernetestwin.Cluster) string {
 	out := map[string]any{}
 	for n := range 100 {

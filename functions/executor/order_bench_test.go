@@ -14,8 +14,9 @@ import (
 	"lamplighter.dev/shared/testkit/inventorytest"
 )
 
-// BenchmarkExpand12000 makes the actions of a schedule's two orders on 12,000 resources in 500 accounts, on a store that syncs: each pending, with
-// its claim on its resource. With BenchmarkEvaluate12000 of functions/evaluator it is the time from a minute's mark to queued intents.
+// BenchmarkExpand12000 creates the actions of a schedule's two orders on 12,000 resources in 500 accounts, on a store
+// that syncs. Each action is pending and claims its resource. Together with BenchmarkEvaluate12000 of
+// functions/evaluator it measures the time from the start of a minute to queued intents.
 func BenchmarkExpand12000(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
@@ -38,7 +39,7 @@ func BenchmarkExpand12000(b *testing.B) {
 		done := make(chan error)
 		for _, o := range orders { // two executions, as the machine runs them
 			go func() {
-				_, err := w.e.begin(w.ctx, execution.BulkInput{Org: org, BulkID: o.ID()})
+				_, err := w.e.beginBulk(w.ctx, execution.BulkInput{Org: org, BulkID: o.ID()})
 				done <- err
 			}()
 		}

@@ -41,7 +41,7 @@ func TestOrder_LeavesAHistoryThatNamesItsSchedule(t *testing.T) {
 	r := w.pick("aws-ec2", cloud.Running)
 	o := w.stopOrder(memberOf(r, 1))
 	w.runOrder(o)
-	h := w.history()
+	h := w.readHistory()
 	if len(h) != 1 || h[0].ChangedBy != "schedule:Nights:cron_1" || h[0].ScheduleID != "sch_1" ||
 		h[0].State != "stopped" {
 		t.Errorf("%+v", h)
@@ -56,10 +56,10 @@ func TestOrder_LeavesAHistoryThatNamesItsSchedule(t *testing.T) {
 func (w *fixture) runOrder(o execution.Order) {
 	w.Helper()
 	in := execution.BulkInput{Org: org, BulkID: o.ID()}
-	step := apitest.Value(w.e.begin(w.ctx, in))(w)
+	step := apitest.Value(w.e.beginBulk(w.ctx, in))(w)
 	for {
 		for _, c := range step.Chunks {
-			w.drive(c)
+			w.driveRun(c)
 		}
 		if step.Last {
 			break
@@ -75,7 +75,7 @@ func TestOrder_KeepsTheTiersOfItsMembers(t *testing.T) {
 	a := w.pick("aws-ec2", cloud.Running)
 	b := w.pick("aws-rds", cloud.Running)
 	o := w.stopOrder(memberOf(a, 1), memberOf(b, 2))
-	step := apitest.Value(w.e.begin(w.ctx, execution.BulkInput{Org: org, BulkID: o.ID()}))(w)
+	step := apitest.Value(w.e.beginBulk(w.ctx, execution.BulkInput{Org: org, BulkID: o.ID()}))(w)
 	if len(step.Chunks) != 1 || step.Last {
 		t.Fatalf("%+v; want the tier 2 alone first, as a stop goes down the tiers", step)
 	}
@@ -85,21 +85,21 @@ func TestOrder_KeepsTheTiersOfItsMembers(t *testing.T) {
 	}
 }
 
-// A schedule stops what somebody is just starting: it waits for the start, and then stops it.
+// A schedule stops a resource that somebody is just starting: the stop waits for the start, and then acts.
 func TestOrder_WaitsBehindTheOppositeThatIsInFlight(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "30", "transitionSeconds": "60"})
 	r := w.pick("aws-ec2", cloud.Stopped)
 	started := w.submit(r, cloud.Start)
 	o := w.stopOrder(memberOf(r, 1))
-	step := apitest.Value(w.e.begin(w.ctx, execution.BulkInput{Org: org, BulkID: o.ID()}))(w)
+	step := apitest.Value(w.e.beginBulk(w.ctx, execution.BulkInput{Org: org, BulkID: o.ID()}))(w)
 	got := apitest.Value(w.e.RunActions(w.ctx, step.Chunks[0]))(w)
 	if a := w.action(execution.MemberAction(o.ID(), r.ID)); got.Done || got.WaitSeconds < 1 ||
 		a.Status != execution.Pending || a.Progress.Behind != started.ID {
 		t.Fatalf("%+v %+v; want it to wait behind %s", got, a, started.ID)
 	}
-	w.drive(execution.RunInput{Org: org, Actions: []string{started.ID}, Until: execution.UntilSettled})
+	w.driveRun(execution.RunInput{Org: org, Actions: []string{started.ID}, Until: execution.UntilSettled})
 	w.Clock.Advance(time.Minute)
-	w.drive(step.Chunks[0])
+	w.driveRun(step.Chunks[0])
 	if a, s := w.action(execution.MemberAction(o.ID(), r.ID)), w.state(r); a.Status != execution.Succeeded ||
 		s != cloud.Stopped {
 		t.Errorf("%+v; the resource is %s", a, s)
@@ -116,7 +116,7 @@ func TestOrder_RunsOnItsMachine(t *testing.T) {
 	o := w.stopOrder(memberOf(r, 1))
 	engine := w.engine()
 	w.Must(engine.Start(w.ctx, execution.BulkMachine, o.ID(), execution.BulkInput{Org: org, BulkID: o.ID()}))
-	w.await(engine, o.ID())
+	w.awaitExecution(engine, o.ID())
 	w.Must(engine.Close())
 	if b := w.bulk(o.ID()); b.Status != execution.BulkCompleted || b.Completed != 1 {
 		t.Errorf("%+v", b)

@@ -10,14 +10,14 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/clouds/azuretwin"
 	"lamplighter.dev/shared/testkit/clouds/gcptwin"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// hanging is the way to a cloud of which an API never answers, once it is down.
+// hanging is a connection to a cloud. One of the cloud's APIs never answers once it is down.
 type hanging struct {
 	cloud http.RoundTripper
 	api   string // a part of its addresses
@@ -32,13 +32,14 @@ func (h *hanging) RoundTrip(r *http.Request) (*http.Response, error) {
 	return h.cloud.RoundTrip(r)
 }
 
-// TestAction_OfAnotherAPIGoesOnWhereOneOfAzureOrGoogleHangs stops a machine while the API of databases hangs, with a database's stop
-// under way.
+// TestAction_OfAnotherAPIGoesOnWhereOneOfAzureOrGoogleHangs stops a machine while the database API hangs and the stop
+// of a database is under way.
 func TestAction_OfAnotherAPIGoesOnWhereOneOfAzureOrGoogleHangs(t *testing.T) {
 	if tabletest.Limits() != nil {
 		t.Skip("limits its store itself")
 	}
-	newFixture(t, map[string]string{"size": "1"}) // what bubbles share is made outside of them: the index's compressor
+	// outside: all bubbles share the index's compressor
+	newFixture(t, map[string]string{"size": "1"})
 	for name, at := range map[string]struct{ api, database string }{
 		"azure": {"microsoft.dbforpostgresql", cloud.AzurePostgreSQL}, "gcp": {"sqladmin.", cloud.GCPCloudSQL},
 	} {
@@ -48,7 +49,8 @@ func TestAction_OfAnotherAPIGoesOnWhereOneOfAzureOrGoogleHangs(t *testing.T) {
 	}
 }
 
-// withDatabase returns a cloud with a machine and a database in the fleet's region, and what lets them arrive.
+// withDatabase returns a cloud with a machine and a database in the fleet's region, and the function that completes
+// their transitions.
 func (f fleet) withDatabase() (http.RoundTripper, func()) {
 	if f.kind == cloud.AzureVM {
 		tw := &azuretwin.Cloud{}
@@ -68,15 +70,14 @@ func (f fleet) goesOn(t *testing.T, api, database string) {
 	w := openFixture(t, apitest.PlatformAt(t, clock.System{}))
 	tw, settle := f.withDatabase()
 	h := &hanging{cloud: tw, api: api}
-	w.e = New(w.e.p, cloud.Providers{f.account.Provider: f.provider(&enforcing{twin: h, groups: func(*http.Request) []string {
-		return nil
-	}}, w)})
+	unlimited := &enforcing{twin: h, groups: func(*http.Request) []string { return nil }}
+	w.e = New(w.e.p, cloud.Providers{f.account.Provider: f.provider(unlimited, w)})
 	w.account = f.newAccount()
-	w.seal(f.credentials)
+	w.sealCredentials(f.credentials)
 	w.conn = apitest.Value(w.e.newClouds().Connect(w.ctx, org, w.account))(w)
-	w.list(f.kind, f.region)
-	w.list(database, f.region)
-	defer every(time.Second, settle)()
+	w.listResources(f.kind, f.region)
+	w.listResources(database, f.region)
+	defer doEvery(time.Second, settle)()
 	h.down = true
 	hung, done := w.submit(w.pick(database, cloud.Running), cloud.Stop), make(chan struct{})
 	go func() {

@@ -7,16 +7,16 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// order stores a bulk action that stops the first two groups.
-func (e *heldEvent) order(plan execution.BulkPlan) execution.BulkInput {
+// expandOrder stores a bulk action that stops the first two groups.
+func (e *heldEvent) expandOrder(plan execution.BulkPlan) execution.BulkInput {
 	e.Helper()
 	plan.FailurePolicy = "abort"
 	in := execution.BulkInput{Org: org, BulkID: "bulk_01k00000000000000000000007"}
@@ -28,9 +28,9 @@ func (e *heldEvent) order(plan execution.BulkPlan) execution.BulkInput {
 }
 
 // owed returns whether a stop of the nth group is owed to the hold on it.
-func (e *heldEvent) owed(n int) (eventhold.Owed, bool) {
+func (e *heldEvent) owed(n int) (scheduling.OwedAction, bool) {
 	e.Helper()
-	l := e.holds()
+	l := e.readHolds()
 	h, _ := l.OfPolicy(policyID(n))
 	return l.Owed(h, e.groups[n].UID)
 }
@@ -48,7 +48,7 @@ func TestOwe_AnOrderThatAnEventLeavesOutIsMadeGoodAndWhatAPersonAsksIsNot(t *tes
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEvent(t, readiness.Active)
-			apitest.Value(e.e.begin(e.ctx, e.order(c.plan)))(t)
+			apitest.Value(e.e.beginBulk(e.ctx, e.expandOrder(c.plan)))(t)
 			if o, is := e.owed(0); is != c.owed || o.Promised != c.promised {
 				t.Errorf("owed %v: %+v", is, o)
 			}
@@ -59,7 +59,7 @@ func TestOwe_AnOrderThatAnEventLeavesOutIsMadeGoodAndWhatAPersonAsksIsNot(t *tes
 // hold has the plan hold the nth group.
 func (e *heldEvent) hold(n int) {
 	e.Helper()
-	e.Write(eventhold.Begin(org, eventhold.Hold{
+	e.Write(scheduling.BeginEventHold(org, scheduling.EventHold{
 		PlanID: e.in.PlanID, PolicyID: policyID(n), UID: e.groups[n].UID, Since: e.Clock.Now(),
 		Until: e.Clock.Now().Add(time.Hour),
 	})[0])
@@ -68,24 +68,24 @@ func (e *heldEvent) hold(n int) {
 // An event begins after an order was planned: its stops are left out when they begin, are owed, and abort nothing.
 func TestOwe_AStopThatIsLeftOutAsItBeginsIsOwedAndNoFailureThatAborts(t *testing.T) {
 	e := newEvent(t, readiness.Scheduled)
-	in := e.order(execution.BulkPlan{Reason: execution.ReasonSchedule})
+	in := e.expandOrder(execution.BulkPlan{Reason: execution.ReasonSchedule})
 	apitest.Value(e.e.expandBulk(e.ctx, in))(t)
 	e.hold(0)
 	e.hold(1)
 	step := apitest.Value(e.e.nextStep(e.ctx, in))(t)
 	for _, chunk := range step.Chunks {
-		e.drive(chunk)
+		e.driveRun(chunk)
 	}
 	apitest.Value(e.e.finishBulk(e.ctx, in))(t)
 	if b := e.bulk(in.BulkID); b.Failed != 2 || b.Unasked != 2 {
 		t.Errorf("%d failed, of which %d were not asked", b.Failed, b.Unasked)
 	}
 	for n := range 2 {
-		if _, is := e.owed(n); !is || e.size(n) != e.before[e.groups[n].UID] {
-			t.Errorf("group %d: owed %v, it has %s", n, is, e.size(n))
+		if _, is := e.owed(n); !is || e.groupSize(n) != e.before[e.groups[n].UID] {
+			t.Errorf("group %d: owed %v, it has %s", n, is, e.groupSize(n))
 		}
 	}
-	if h := e.history(); len(h) != 0 {
+	if h := e.readHistory(); len(h) != 0 {
 		t.Errorf("what was not asked is on record: %s", apitest.JSON(h))
 	}
 }
@@ -93,7 +93,7 @@ func TestOwe_AStopThatIsLeftOutAsItBeginsIsOwedAndNoFailureThatAborts(t *testing
 // A forced stop whose plan does not give the capacity back in time was not asked of the provider.
 func TestOwe_AForcedStopThatWaitedInVainWasNotAsked(t *testing.T) {
 	e := newEvent(t, readiness.Active)
-	a := apitest.Value(e.ask(e.groups[0], cloud.Stop, true))(t)
+	a := apitest.Value(e.askAction(e.groups[0], cloud.Stop, true))(t)
 	o := e.e.endedUnasked(&a, "not stopped")
 	if !o.LeftOut || o.Status != execution.Failed {
 		t.Errorf("%+v", o)
@@ -115,10 +115,10 @@ func (s endingStore) Write(ctx context.Context, w table.Write) (table.Item, erro
 
 func TestOwe_AHoldThatEndsAtThatMomentHasTheOrderTriedAgain(t *testing.T) {
 	e := newEvent(t, readiness.Active)
-	in := e.order(execution.BulkPlan{Reason: execution.ReasonSchedule})
+	in := e.expandOrder(execution.BulkPlan{Reason: execution.ReasonSchedule})
 	inner := e.e.p.Table
 	e.e.p.Table = endingStore{inner, func() {
-		apitest.Value(inner.Write(e.ctx, eventhold.Drop(org, policyID(0))))(e)
+		apitest.Value(inner.Write(e.ctx, scheduling.DropEventHold(org, policyID(0))))(e)
 	}}
 	if _, err := e.e.expandBulk(e.ctx, in); !fault.Is(err, fault.Unavailable) {
 		t.Fatalf("%v", err)

@@ -19,13 +19,13 @@ import (
 	"lamplighter.dev/shared/cloud/gcp"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/clouds/azuretwin"
 	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 	"lamplighter.dev/shared/testkit/race"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 const (
@@ -33,7 +33,7 @@ const (
 	callTime   = 100 * time.Millisecond // that a call takes
 )
 
-// allowance is what a cloud takes of a group of calls.
+// allowance is the rate limit of a cloud for a group of calls.
 type allowance interface{ allow(now time.Time) bool }
 
 // tokens is a bucket, as Azure has it.
@@ -55,7 +55,7 @@ func (m *minutes) allow(now time.Time) bool {
 	return m.used <= m.most
 }
 
-// enforcing is the way to a twin that refuses what is above the documented limits.
+// enforcing is a connection to a twin that refuses calls above the documented limits.
 type enforcing struct {
 	twin    http.RoundTripper
 	groups  func(*http.Request) []string
@@ -120,7 +120,10 @@ func onEnforcingAzure(tw http.RoundTripper) *enforcing {
 // onEnforcingGoogle has the limits of Compute Engine: of one project, 1,500 calls of a group in a minute.
 func onEnforcingGoogle(tw http.RoundTripper) *enforcing {
 	return &enforcing{
-		twin: tw, allowed: map[string]allowance{"compute:POST": &minutes{most: 1500}, "compute:GET": &minutes{most: 1500}},
+		twin: tw,
+		allowed: map[string]allowance{
+			"compute:POST": &minutes{most: 1500}, "compute:GET": &minutes{most: 1500},
+		},
 		groups: func(r *http.Request) []string {
 			api, _, _ := strings.Cut(r.URL.Host, ".")
 			return []string{api + ":" + r.Method}
@@ -142,7 +145,7 @@ type fleet struct {
 	least        func(n int) time.Duration
 }
 
-func seconds(n, burst int, perSecond float64) time.Duration {
+func limitedTime(n, burst int, perSecond float64) time.Duration {
 	return time.Duration(float64(n-burst) / perSecond * float64(time.Second))
 }
 
@@ -165,7 +168,7 @@ var fleets = map[string]fleet{
 			"clientSecret": azuretwin.Secret},
 		// Of each machine one read before the act, the act, and one read after it.
 		least: func(n int) time.Duration {
-			return max(seconds(n, 1500, 500.0/60), seconds(n, 200, 10), seconds(2*n, 250, 25)) + transition
+			return max(limitedTime(n, 1500, 500.0/60), limitedTime(n, 200, 10), limitedTime(2*n, 250, 25)) + transition
 		},
 	},
 	"gcp": {
@@ -182,22 +185,24 @@ var fleets = map[string]fleet{
 		},
 		account:     inventory.Account{Provider: "gcp", CloudAccountID: gcptwin.Project, AuthMethod: "service_account"},
 		credentials: map[string]string{"serviceAccountKey": gcptwin.KeyFile()},
-		least:       func(n int) time.Duration { return seconds(n, 0, 25) + transition },
+		least:       func(n int) time.Duration { return limitedTime(n, 0, 25) + transition },
 	},
 }
 
-// TestBulk_OfManyMachinesIsNearlyAsFastAsAzureAndGoogleAllow is the floor of EC2's (floor_test.go) for the clouds that act on one
-// machine a call. It stops 4,000, which is far beyond every burst; LAMPLIGHTER_FLEET names other sizes, for who measures: "10000".
+// TestBulk_OfManyMachinesIsNearlyAsFastAsAzureAndGoogleAllow is the counterpart of the EC2 test in floor_test.go for
+// the clouds that act on one machine a call. It stops 4,000 machines, far more than every burst. LAMPLIGHTER_FLEET
+// sets another size for measurements, for example "10000".
 func TestBulk_OfManyMachinesIsNearlyAsFastAsAzureAndGoogleAllow(t *testing.T) {
 	if testing.Short() || race.Enabled || tabletest.Limits() != nil {
 		t.Skip("stops thousands of machines: not with -short, nor with the race detector, nor on a store that " +
 			"limits itself")
 	}
-	newFixture(t, map[string]string{"size": "40"}) // what bubbles share is made outside of them: the index's compressor
+	// outside: all bubbles share the index's compressor
+	newFixture(t, map[string]string{"size": "40"})
 	for name, f := range fleets {
 		for _, size := range fleetSizes(t) {
 			t.Run(fmt.Sprint(name, " ", size), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { f.stop(t, size) })
+				synctest.Test(t, func(t *testing.T) { f.stopFleet(t, size) })
 			})
 		}
 	}
@@ -215,17 +220,18 @@ func fleetSizes(t *testing.T) (sizes []int) {
 	return sizes
 }
 
-// open returns a fixture with the fleet in its inventory, the way to it, and what lets its machines arrive.
-func (f fleet) open(t *testing.T, size int) (w *fixture, way *enforcing, settle func()) {
+// openFleet returns a fixture with the fleet in its inventory, the connection to its cloud, and the function that
+// completes its transitions.
+func (f fleet) openFleet(t *testing.T, size int) (w *fixture, way *enforcing, settle func()) {
 	t.Helper()
 	time.Sleep(time.Until(noon))
 	w = openFixture(t, apitest.PlatformAt(t, clock.System{}))
 	way, settle = f.fill(size)
 	w.e = New(w.e.p, cloud.Providers{f.account.Provider: f.provider(way, w)})
 	w.account = f.newAccount()
-	w.seal(f.credentials)
+	w.sealCredentials(f.credentials)
 	w.conn = apitest.Value(w.e.newClouds().Connect(w.ctx, org, w.account))(w)
-	w.list(f.kind, f.region)
+	w.listResources(f.kind, f.region)
 	time.Sleep(time.Minute) // the buckets are full again after the listing
 	return w, way, settle
 }
@@ -237,8 +243,8 @@ func (f fleet) newAccount() inventory.Account {
 	return a
 }
 
-// every does something each d, until the function that it returns is called.
-func every(d time.Duration, do func()) (end func()) {
+// doEvery does something each d, until the function that it returns is called.
+func doEvery(d time.Duration, do func()) (end func()) {
 	done := make(chan struct{})
 	var doing sync.WaitGroup
 	doing.Go(func() {
@@ -257,15 +263,15 @@ func every(d time.Duration, do func()) (end func()) {
 	}
 }
 
-func (f fleet) stop(t *testing.T, size int) {
+func (f fleet) stopFleet(t *testing.T, size int) {
 	t.Helper()
-	w, way, settle := f.open(t, size)
-	defer every(transition, settle)()
-	in := w.submitBulk(w.flat(size), cloud.Stop)
+	w, way, settle := f.openFleet(t, size)
+	defer doEvery(transition, settle)()
+	in := w.submitBulk(w.newFlatGroup(size), cloud.Stop)
 	engine, before := w.engine(), way.calls
 	began := time.Now()
 	w.Must(engine.Start(w.ctx, execution.BulkMachine, in.BulkID, in))
-	w.await(engine, in.BulkID)
+	w.awaitExecution(engine, in.BulkID)
 	took, least := time.Since(began), f.least(size)
 	w.Must(engine.Close())
 	t.Logf("%d took %s, %.2f of the least %s; %d calls, of which %d refused; %d states", size, took,

@@ -5,26 +5,24 @@ import (
 	"fmt"
 	"net/http"
 
+	"lamplighter.dev/functions/executor/rescaling"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/readiness"
-	"lamplighter.dev/shared/domain/readiness/rescaling"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// rescaler carries event readiness plans out.
+// rescaler returns the runner of event readiness plans.
 func (e *Executor) rescaler() *rescaling.Runner {
-	return &rescaling.Runner{Table: e.store(), Clock: e.p.Clock, Open: e.openAutoscaler, Starter: targetStarter{e},
-		Report: e.report}
+	return &rescaling.Runner{Table: e.patientStore(), Clock: e.p.Clock, Open: e.openAutoscaler,
+		Starter: targetStarter{e},
+		Report:  e.reportProgress}
 }
 
-// connectTo opens an account, and its registered clusters for what is in them.
-//
-//nolint:revive // whose account it is, and for what
-func (e *Executor) connectTo(ctx context.Context, org string, a inventory.Account, of autoscaling.Target) (cloud.Conn,
+// connectTo connects to an account, and through it to its registered clusters if the target is inside a cluster.
+func (e *Executor) connectTo(ctx context.Context, org string, a inventory.Account, of readiness.PolicyTarget) (cloud.Conn,
 	error) {
 	if of.Type != cloud.KubernetesDeployment || a.Provider == inventory.ClusterProvider {
 		return e.newClouds().Connect(ctx, org, a)
@@ -36,8 +34,8 @@ func (e *Executor) connectTo(ctx context.Context, org string, a inventory.Accoun
 	return e.newClouds().ConnectInside(ctx, org, a, known)
 }
 
-// openAutoscaler connects to an account that may be scaled.
-func (e *Executor) openAutoscaler(ctx context.Context, org, accountID string, of autoscaling.Target) (rescaling.Group,
+// openAutoscaler connects to the account of a target. The error is cloud.Unsupported if its groups are not scaled.
+func (e *Executor) openAutoscaler(ctx context.Context, org, accountID string, of readiness.PolicyTarget) (rescaling.Group,
 	error) {
 	account, err := e.inventory.ReadAccount(ctx, org, accountID)
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -57,8 +55,8 @@ func (e *Executor) openAutoscaler(ctx context.Context, org, accountID string, of
 	return a, nil
 }
 
-// report tells how far a plan is: by the operation that is for the executor alone.
-func (e *Executor) report(ctx context.Context, org, planID string, r readiness.Report) error {
+// reportProgress reports the progress of a plan through the operation that only the executor may call.
+func (e *Executor) reportProgress(ctx context.Context, org, planID string, r readiness.Report) error {
 	return rest.CallAsWorker(ctx, e.p.Workers, rest.WorkerCall{
 		Function: readiness.Function, Worker: readiness.Executor, Org: org, Method: http.MethodPost,
 		Path: readiness.ReportPath(planID), Body: r,

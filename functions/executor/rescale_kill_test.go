@@ -18,12 +18,10 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/clock"
@@ -31,6 +29,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/seed"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // hurried is the clock of an event: a minute of it is a fifth of a second, in all processes alike.
@@ -57,27 +56,28 @@ type planUnderWay struct {
 
 const eventDir, eventBegan = "LAMPLIGHTER_EVENT_DIR", "LAMPLIGHTER_EVENT_BEGAN"
 
-// TestKilledFiftyTimesAnEventEndsAsIfNobodyHad kills the process that carries out event readiness plans, at random moments, of which every
-// other plan is cancelled at one, and then holds plans, logs, policies and the cloud itself against how they were.
-func TestKilledFiftyTimesAnEventEndsAsIfNobodyHad(t *testing.T) {
+// TestKilledManyTimesAnEventEndsAsIfNobodyHad kills the process that carries out event readiness plans, at random
+// moments. Every other plan is cancelled at one of them. Then it compares plans, logs, policies and the cloud itself
+// with their original state.
+func TestKilledManyTimesAnEventEndsAsIfNobodyHad(t *testing.T) {
 	if dir := os.Getenv(eventDir); dir != "" {
 		began := apitest.Value(time.Parse(time.RFC3339Nano, os.Getenv(eventBegan)))(t)
 		carryOut(t, dir, hurried{began: began})
 		return
 	}
 	if testing.Short() {
-		t.Skip("kills a process fifty times: not with -short")
+		t.Skip("kills a process many times: not with -short")
 	}
 	dir, clk, r := t.TempDir(), hurried{began: clock.System{}.Now()}, seed.Random(t)
 	killed, ended := 0, map[readiness.Status]int{}
-	for n := 0; killed < kills() || n < 2; n++ {
+	for n := 0; killed < killCount() || n < 2; n++ {
 		var planID string
 		before := map[string]string{}
-		withEvent(t, dir, clk, func(e *planUnderWay) { planID, before = e.dispatch(), e.sizes() })
+		withEvent(t, dir, clk, func(e *planUnderWay) { planID, before = e.dispatchPlan(), e.sizes() })
 		cancelAt := 1 + r.IntN(4)
 		for life := 0; ; life++ {
 			if n%2 == 1 && life == cancelAt {
-				withEvent(t, dir, clk, func(e *planUnderWay) { e.cancel(planID) })
+				withEvent(t, dir, clk, func(e *planUnderWay) { e.cancelPlan(planID) })
 			}
 			if over := oneLife(t, dir, clk, lifetime(r, killed)); over {
 				break
@@ -94,7 +94,7 @@ func TestKilledFiftyTimesAnEventEndsAsIfNobodyHad(t *testing.T) {
 
 // lifetime is how long a process that carries out may live; for ever, which is 0, after the last kill.
 func lifetime(r *rand.Rand, killed int) time.Duration {
-	if killed >= kills() {
+	if killed >= killCount() {
 		return 0
 	}
 	return time.Microsecond + time.Duration(r.Int64N(int64(500*time.Millisecond)))
@@ -103,7 +103,8 @@ func lifetime(r *rand.Rand, killed int) time.Duration {
 // oneLife carries plans out in a process of its own until they are over, or kills that when it has lived for a while.
 func oneLife(t *testing.T, dir string, clk hurried, kill time.Duration) (over bool) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilledFiftyTimesAnEventEndsAsIfNobodyHad$", "-test.v") //nolint:gosec // this very binary
+	cmd := exec.CommandContext(t.Context(), os.Args[0], //nolint:gosec // this very binary
+		"-test.run=^TestKilledManyTimesAnEventEndsAsIfNobodyHad$", "-test.v")
 	cmd.Env = append(os.Environ(), eventDir+"="+dir, eventBegan+"="+clk.began.Format(time.RFC3339Nano))
 	out, err := cmd.StdoutPipe()
 	if err == nil {
@@ -127,7 +128,8 @@ func oneLife(t *testing.T, dir string, clk hurried, kill time.Duration) (over bo
 	return over
 }
 
-// carryOut is the life of a process: it takes up what the one before left, as the sweeper would, and says when nothing is left.
+// carryOut is the life of a process: it resumes the work of the process before it, as the sweeper would, and prints
+// when nothing is left.
 func carryOut(t *testing.T, dir string, clk hurried) {
 	t.Helper()
 	withEvent(t, dir, clk, func(e *planUnderWay) {
@@ -140,7 +142,7 @@ func carryOut(t *testing.T, dir string, clk hurried) {
 		e.Must(engine.Resume(e.ctx))
 		fmt.Println("running")
 		for {
-			works := e.pending()
+			works := e.pendingWork()
 			if len(works) == 0 {
 				break
 			}
@@ -165,14 +167,14 @@ func withEvent(t *testing.T, dir string, clk hurried, do func(e *planUnderWay)) 
 	p.Clock = clk
 	e := &planUnderWay{fixture: openFixture(t, p), plans: readiness.New(p.Table, clk)}
 	e.e = New(p, cloud.Providers{"simulated": simulated.New(p.Table, clk)})
-	p.Workers = lambdacall.Local{readiness.Function: e.take}
-	e.settle()
+	p.Workers = lambdacall.Local{readiness.Function: e.takeReport}
+	e.connectFleet()
 	do(e)
 	e.Must(s.Close())
 }
 
-// take answers in the place of the operation by which the executor reports.
-func (e *planUnderWay) take(ctx context.Context, in json.RawMessage) (any, error) {
+// takeReport answers in place of the operation that receives the executor's reports.
+func (e *planUnderWay) takeReport(ctx context.Context, in json.RawMessage) (any, error) {
 	var ev events.APIGatewayProxyRequest
 	var r readiness.Report
 	if err := json.Unmarshal(in, &ev); err != nil {
@@ -189,14 +191,14 @@ func (e *planUnderWay) take(ctx context.Context, in json.RawMessage) (any, error
 	return events.APIGatewayProxyResponse{StatusCode: 200}, err
 }
 
-// settle connects the account that is there, or makes it, with policies on three of its groups.
-func (e *planUnderWay) settle() {
+// connectFleet connects the account that is there, or makes it, with policies on three of its groups.
+func (e *planUnderWay) connectFleet() {
 	e.Helper()
 	stored := apitest.Rows[inventory.Account](e.Fixture, inventory.AccountKey(org, "").PK)
 	if len(stored) == 0 {
-		e.connect(map[string]string{"size": "40", "kinds": cloud.AWSASG, "regions": "1", "stopped": "0",
+		e.connectAccount(map[string]string{"size": "40", "kinds": cloud.AWSASG, "regions": "1", "stopped": "0",
 			"transitionSeconds": "60"})
-		e.discover()
+		e.discoverAll()
 	} else {
 		e.account = stored[0]
 		e.conn = apitest.Value(e.e.newClouds().Connect(e.ctx, org, e.account))(e)
@@ -209,11 +211,11 @@ func (e *planUnderWay) settle() {
 		}
 	}
 	for i, r := range e.groups {
-		_, err := e.Table.Get(e.ctx, autoscaling.Key(org, policyID(i)))
+		_, err := e.Table.Get(e.ctx, readiness.PolicyKey(org, policyID(i)))
 		if fault.Is(err, fault.NotFound) {
-			_, err = autoscaling.NewStore(e.Table, e.e.p.Clock).Create(e.ctx, org, autoscaling.Policy{
-				ID: policyID(i), Name: policyID(i), Mode: autoscaling.Autopilot, CloudAccountID: e.account.ID,
-				Target: autoscaling.Target{Type: r.Type, UID: r.UID, Region: r.Region},
+			_, err = readiness.NewPolicyStore(e.Table, e.e.p.Clock).Create(e.ctx, org, readiness.Policy{
+				ID: policyID(i), Name: policyID(i), Mode: readiness.Autopilot, CloudAccountID: e.account.ID,
+				Target: readiness.PolicyTarget{Type: r.Type, UID: r.UID, Region: r.Region},
 			}, nil)
 		}
 		e.Must(err)
@@ -233,8 +235,8 @@ func (e *planUnderWay) sizes() map[string]string {
 	return out
 }
 
-// dispatch schedules a plan that scales up in some minutes, for a quarter of an hour.
-func (e *planUnderWay) dispatch() string {
+// dispatchPlan schedules a plan that scales up in some minutes, for a quarter of an hour.
+func (e *planUnderWay) dispatchPlan() string {
 	e.Helper()
 	now := e.e.p.Clock.Now()
 	start := now.Add(6 * time.Minute)
@@ -252,15 +254,15 @@ func (e *planUnderWay) dispatch() string {
 	return p.ID
 }
 
-func (e *planUnderWay) cancel(planID string) {
+func (e *planUnderWay) cancelPlan(planID string) {
 	e.Helper()
 	p := apitest.Value(e.plans.Get(e.ctx, org, planID))(e)
 	_, _, err := e.plans.Cancel(e.ctx, p, readiness.Change{By: "ada@example.com"})
 	e.Must(err)
 }
 
-// pending lists what is left to do.
-func (e *planUnderWay) pending() []workqueue.Work {
+// pendingWork lists the pending work.
+func (e *planUnderWay) pendingWork() []workqueue.Work {
 	e.Helper()
 	var out []workqueue.Work
 	for shard := range workqueue.Shards {
@@ -272,7 +274,7 @@ func (e *planUnderWay) pending() []workqueue.Work {
 	return out
 }
 
-// auditEvent holds a plan that is over against what must be left of it, and returns its status.
+// auditEvent compares a finished plan with the expected final state, and returns its status.
 func (e *planUnderWay) auditEvent(planID string, before map[string]string) readiness.Status {
 	e.Helper()
 	for uid, now := range e.sizes() {
@@ -281,7 +283,7 @@ func (e *planUnderWay) auditEvent(planID string, before map[string]string) readi
 		}
 	}
 	for i := range e.groups {
-		if p := apitest.Read[autoscaling.Policy](e.Fixture, autoscaling.Key(org, policyID(i))); p.PlanID != "" {
+		if p := apitest.Read[readiness.Policy](e.Fixture, readiness.PolicyKey(org, policyID(i))); p.PlanID != "" {
 			e.Errorf("%s is held by %s", p.ID, p.PlanID)
 		}
 	}

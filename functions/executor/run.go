@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// RunResult tells the machine whether the phase is over, and else when to run again.
+// RunResult tells the machine whether the phase is over, or else when to run again.
 type RunResult struct {
 	Done        bool `json:"done"`
 	WaitSeconds int  `json:"waitSeconds"`
@@ -36,9 +36,9 @@ type run struct {
 	ended   []execution.Outcome
 	started []*execution.Action // went from pending to running, or are tried again
 	ready   []*execution.Action // stand still where they are not wanted
-	act     []*execution.Action // of these, what the provider takes now
+	act     []*execution.Action // the subset of ready that the provider takes now
 	untried map[*execution.Action]bool
-	// memories are what was remembered of the resources that are to be started, by uid.
+	// memories are the snapshots of the resources that are to be started, by UID.
 	memories map[string]snapshot
 	foundOff map[string]bool // stops that have found their resource off, by action
 	waiting  []*execution.Action
@@ -49,20 +49,20 @@ func newRun(e *Executor, in execution.RunInput, actions []*execution.Action) *ru
 	return &run{e: e, in: in, now: e.p.Clock.Now(), actions: actions, untried: map[*execution.Action]bool{}}
 }
 
-// RunActions takes the actions that in names one step further: it reads their resources, ends what has reached its state or
-// cannot, and acts on the rest.
+// RunActions advances the actions named by in by one step: it reads their resources, ends actions that have reached
+// their state or cannot reach it, and acts on the rest.
 func (e *Executor) RunActions(ctx context.Context, in execution.RunInput) (RunResult, error) {
 	actions, chunk, err := e.loadActions(ctx, in)
 	var bulk execution.Bulk
 	if err == nil {
-		actions, bulk, err = e.uncancelled(ctx, in, actions)
+		actions, bulk, err = e.uncancelledActions(ctx, in, actions)
 	}
 	behind := 0 // seconds
 	if err == nil {
-		actions, behind, err = e.unblocked(ctx, in.Org, actions)
+		actions, behind, err = e.unblockedActions(ctx, in.Org, actions)
 	}
 	if err == nil {
-		actions, behind, err = e.unheld(ctx, pending{in.Org, bulk, actions, behind})
+		actions, behind, err = e.unheldActions(ctx, heldCheck{in.Org, bulk, actions, behind})
 	}
 	if err != nil || len(actions) == 0 {
 		return RunResult{Done: err == nil && behind == 0, WaitSeconds: behind}, err
@@ -76,25 +76,25 @@ func (e *Executor) RunActions(ctx context.Context, in execution.RunInput) (RunRe
 	return got, err
 }
 
-// takeStep takes actions one step further that wait for no other.
+// takeStep advances actions that wait behind no other action by one step.
 func (r *run) takeStep(ctx context.Context) (RunResult, error) {
-	reason, err := r.open(ctx)
+	reason, err := r.openAccount(ctx)
 	if err != nil {
 		return RunResult{}, err
 	}
 	if reason != "" {
 		r.failAll(reason)
-		return r.finish(ctx)
+		return r.finishRun(ctx)
 	}
-	if err := r.pass(ctx); err != nil {
+	if err := r.readDecideAct(ctx); err != nil {
 		return RunResult{}, err
 	}
-	return r.finish(ctx)
+	return r.finishRun(ctx)
 }
 
-// pass reads, decides and acts.
-func (r *run) pass(ctx context.Context) error {
-	if err := r.read(ctx); err != nil {
+// readDecideAct reads the states, decides and acts.
+func (r *run) readDecideAct(ctx context.Context) error {
+	if err := r.readStates(ctx); err != nil {
 		r.tripAll(ctx, err)
 		return r.storeProgress(ctx, r.waiting)
 	}
@@ -105,20 +105,20 @@ func (r *run) pass(ctx context.Context) error {
 	if err := r.leaveOut(ctx); err != nil {
 		return err
 	}
-	r.admit(ctx)
+	r.admitReady(ctx)
 	if err := r.storeProgress(ctx, r.started); err != nil {
 		return err
 	}
 	if err := r.actOn(ctx); err != nil {
 		return err
 	}
-	r.glance(ctx)
+	r.glanceAtActed(ctx)
 	return nil
 }
 
-// admit begins as many of the actions that are ready as the provider takes now. The others go on waiting, unmarked: nothing is
-// written about what has not begun, and they may still be cancelled.
-func (r *run) admit(ctx context.Context) {
+// admitReady begins as many of the ready actions as the provider takes now. The others continue to wait and are not
+// written: they have not begun and may still be cancelled.
+func (r *run) admitReady(ctx context.Context) {
 	n := len(r.ready)
 	if n == 0 {
 		return
@@ -127,29 +127,30 @@ func (r *run) admit(ctx context.Context) {
 		n, r.turn = c.Admit(ctx, r.ready[0].Action, r.kind.Type, r.ready[0].Region, n)
 	}
 	for _, a := range r.ready[:n] {
-		r.begin(a)
+		r.beginAction(a)
 	}
 	for _, a := range r.ready[n:] {
 		r.lookLater(a)
 	}
 }
 
-// glanceAfter is when what was acted on is looked at before the run ends: much is done at once, and another run would cost more. Of what
-// is verified many at a time one call's worth is looked at sooner: when those have arrived, nobody waits for the rest.
+// glanceAfter is when resources that were acted on are looked at before the run ends. Many acts complete at once, and
+// another run would cost more. For kinds that are verified many at a time, one call's worth of resources is looked at
+// after sampleAfter; if all of those have arrived, the run does not wait for the rest.
 const (
 	sampleAfter = 200 * time.Millisecond
 	sampleSize  = 100
 	glanceAfter = time.Second
 )
 
-// glance looks, a moment after the act, whether it was done at once. What is not, the next run looks at; so it does when the
-// provider gives no answer, and of kinds that are known to take long: of those that are looked at one by one, a look in vain was a third
-// of all reads.
-func (r *run) glance(ctx context.Context) {
+// glanceAtActed checks, a moment after the act, whether it has already completed. Other resources are left to the
+// next run. So are all resources if the provider does not answer, and those of kinds that usually take long: for
+// kinds that are read one by one, looks without a result were a third of all reads.
+func (r *run) glanceAtActed(ctx context.Context) {
 	left := slices.DeleteFunc(slices.Clone(r.waiting), func(a *execution.Action) bool {
 		return !a.Progress.ActedAt.Equal(r.now)
 	})
-	if len(left) == 0 || r.kind.Usual > usual || r.in.Until != execution.UntilSettled {
+	if len(left) == 0 || r.kind.Usual > minUsualTime || r.in.Until != execution.UntilSettled {
 		return
 	}
 	wait := glanceAfter
@@ -170,9 +171,9 @@ func (r *run) glance(ctx context.Context) {
 	}
 }
 
-// takeArrived ends those of the actions whose resources have arrived, and returns the others.
+// takeArrived ends the actions whose resources have arrived in the desired state, and returns the others.
 func (r *run) takeArrived(ctx context.Context, asked []*execution.Action) []*execution.Action {
-	states, err := r.verify(ctx, asked)
+	states, err := r.verifyActed(ctx, asked)
 	if err != nil {
 		return asked
 	}
@@ -185,14 +186,14 @@ func (r *run) takeArrived(ctx context.Context, asked []*execution.Action) []*exe
 	for _, a := range asked {
 		if s, ok := there[a.ResourceUID]; ok && s.Status == a.Action.WantedStatus() {
 			done[a] = true
-			r.reached(a, s)
+			r.succeedAction(a, s)
 		}
 	}
-	r.waiting = keep(r.waiting, done)
-	return keep(asked, done)
+	r.waiting = withoutGone(r.waiting, done)
+	return withoutGone(asked, done)
 }
 
-func uids(actions []*execution.Action) []string {
+func resourceUIDs(actions []*execution.Action) []string {
 	out := make([]string, len(actions))
 	for i, a := range actions {
 		out[i] = a.ResourceUID
@@ -200,19 +201,20 @@ func uids(actions []*execution.Action) []string {
 	return out
 }
 
-// finish records what has ended and says when to look again.
-func (r *run) finish(ctx context.Context) (RunResult, error) {
-	if err := r.settle(ctx); err != nil {
+// finishRun records the ended actions and returns when to look again.
+func (r *run) finishRun(ctx context.Context) (RunResult, error) {
+	if err := r.recordEnded(ctx); err != nil {
 		return RunResult{}, err
 	}
-	if len(r.waiting) == 0 || (r.in.Until == execution.UntilAccepted && r.accepted()) {
+	if len(r.waiting) == 0 || (r.in.Until == execution.UntilAccepted && r.allAccepted()) {
 		return RunResult{Done: true}, nil
 	}
 	return RunResult{WaitSeconds: r.waitSeconds()}, nil
 }
 
-// settle records what has ended, and tells of it what its resources belong to then.
-func (r *run) settle(ctx context.Context) error {
+// recordEnded records the ended actions and their events. An event names the account, groups and teams of its
+// resource at that time.
+func (r *run) recordEnded(ctx context.Context) error {
 	if len(r.ended) == 0 {
 		return nil
 	}
@@ -226,14 +228,14 @@ func (r *run) settle(ctx context.Context) error {
 	for i := range r.ended {
 		o := &r.ended[i]
 		if o.LeftOut {
-			continue // nobody is told of what was not begun
+			continue // an action that was not begun sends no event
 		}
 		b := known.BelongingOf(o.Action.ResourceUID)
 		o.About = &execution.About{
 			Name: b.Name, AccountName: r.account.Name, GroupIDs: b.GroupIDs, TeamIDs: b.TeamIDs, GroupID: r.groupID,
 		}
 	}
-	if err = execution.SettleActions(ctx, r.e.store(), r.in.Org, r.ended); err != nil {
+	if err = execution.SettleActions(ctx, r.e.patientStore(), r.in.Org, r.ended); err != nil {
 		return err
 	}
 	if err = known.Compact(ctx); err != nil {
@@ -242,8 +244,8 @@ func (r *run) settle(ctx context.Context) error {
 	return nil
 }
 
-// accepted reports whether the provider has taken every action that has not ended.
-func (r *run) accepted() bool {
+// allAccepted reports whether the provider has accepted every action that has not ended.
+func (r *run) allAccepted() bool {
 	for _, a := range r.waiting {
 		if a.Progress.ActedAt.IsZero() && r.states[a.ResourceUID].Status != transitionalStatus(a.Action) {
 			return false
@@ -252,7 +254,7 @@ func (r *run) accepted() bool {
 	return true
 }
 
-// loadActions reads the actions of in that have not ended, and the chunk that they are of, if any.
+// loadActions reads the open actions of in and their chunk, if any.
 func (e *Executor) loadActions(ctx context.Context, in execution.RunInput) ([]*execution.Action, execution.Chunk,
 	error) {
 	if in.Chunk == "" {
@@ -272,7 +274,7 @@ func (e *Executor) loadActions(ctx context.Context, in execution.RunInput) ([]*e
 	return actions, c, err
 }
 
-// readActions reads those of the actions that have not ended.
+// readActions reads the actions of ids that have not ended.
 func (e *Executor) readActions(ctx context.Context, org string, ids []string) ([]*execution.Action, error) {
 	keys := make([]table.Key, len(ids))
 	for i, id := range ids {
@@ -284,7 +286,7 @@ func (e *Executor) readActions(ctx context.Context, org string, ids []string) ([
 	}
 	out := make([]*execution.Action, 0, len(got))
 	for _, k := range keys {
-		a, err := open(got[k])
+		a, err := decodeOpen(got[k])
 		if err != nil {
 			return nil, err
 		}
@@ -295,8 +297,8 @@ func (e *Executor) readActions(ctx context.Context, org string, ids []string) ([
 	return out, nil
 }
 
-// open decodes an action; nil when it is absent or has ended.
-func open(it table.Item) (*execution.Action, error) {
+// decodeOpen decodes an action. It returns nil if the action is absent or has ended.
+func decodeOpen(it table.Item) (*execution.Action, error) {
 	if it.Data == nil {
 		return nil, nil //nolint:nilnil // absence is no failure: the action was never created or its record is gone
 	}
@@ -310,8 +312,8 @@ func open(it table.Item) (*execution.Action, error) {
 	return &a, nil
 }
 
-// open connects to the account of the actions. A reason is why none of them can ever run.
-func (r *run) open(ctx context.Context) (reason string, err error) {
+// openAccount connects to the account of the actions. A non-empty reason says why the actions can never run.
+func (r *run) openAccount(ctx context.Context) (reason string, err error) {
 	first := r.actions[0]
 	r.account, err = r.e.inventory.ReadAccount(ctx, r.in.Org, first.CloudAccountID)
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -324,12 +326,12 @@ func (r *run) open(ctx context.Context) (reason string, err error) {
 	if r.kind, ok = r.e.providers.Kind(first.Provider, first.ResourceType); !ok || !r.kind.Actionable {
 		return execution.Unactionable(first.Provider, first.ResourceType), nil
 	}
-	r.conn, err = r.connect(ctx)
+	r.conn, err = r.connectAccount(ctx)
 	return "", err
 }
 
-// connect opens the account, and its clusters for what is in them.
-func (r *run) connect(ctx context.Context) (cloud.Conn, error) {
+// connectAccount connects to the account, and through it to its clusters if the resources are inside a cluster.
+func (r *run) connectAccount(ctx context.Context) (cloud.Conn, error) {
 	if r.kind.Provider != inventory.ClusterProvider || r.account.Provider == inventory.ClusterProvider {
 		return r.e.newClouds().Connect(ctx, r.in.Org, r.account)
 	}

@@ -22,7 +22,7 @@ func TestAStopBringsTheResourceDownAndIsRecordedOnce(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			w.TB = t
 			r := w.pick(kind, cloud.Running)
-			before := len(w.history())
+			before := len(w.readHistory())
 			a := w.do(r, cloud.Stop)
 			if a.Status != execution.Succeeded || a.Attempts != 1 || a.StartedAt.IsZero() || a.CompletedAt.IsZero() {
 				t.Fatalf("action ended as %s after %d attempts: %s", a.Status, a.Attempts, a.ErrorMessage)
@@ -34,7 +34,7 @@ func TestAStopBringsTheResourceDownAndIsRecordedOnce(t *testing.T) {
 			if rec.Status != cloud.Stopped || rec.ActionID != "" {
 				t.Errorf("the record says %s, in flight %q", rec.Status, rec.ActionID)
 			}
-			h := w.history()[before:]
+			h := w.readHistory()[before:]
 			if len(h) != 1 || h[0].State != "stopped" || h[0].ChangedBy != "manual:ada@example.com" ||
 				h[0].ResourceUID != r.UID {
 				t.Errorf("history: %+v", h)
@@ -78,7 +78,7 @@ func TestWhatIsAlreadySoSucceedsWithoutACallAndWithoutHistory(t *testing.T) {
 	if a.Status != execution.Succeeded || a.Attempts != 0 {
 		t.Errorf("%s after %d attempts", a.Status, a.Attempts)
 	}
-	if h := w.history(); len(h) != 0 {
+	if h := w.readHistory(); len(h) != 0 {
 		t.Errorf("history of nothing: %+v", h)
 	}
 	if !strings.Contains(a.Logs[len(a.Logs)-2].Message, "already") {
@@ -137,7 +137,7 @@ func TestFaultsOfTheCloud(t *testing.T) {
 			if rec := w.resource(r.UID); rec.ActionID != "" {
 				t.Error("the claim was not given back")
 			}
-			if h := w.history(); len(h) != 1 || (h[0].State == "failed") != (c.status == execution.Failed) {
+			if h := w.readHistory(); len(h) != 1 || (h[0].State == "failed") != (c.status == execution.Failed) {
 				t.Errorf("history: %+v", h)
 			}
 		})
@@ -149,7 +149,7 @@ func (w *fixture) reconnect(faults map[string]string) {
 	w.Helper()
 	credentials := map[string]string{"size": "40"}
 	maps.Copy(credentials, faults)
-	w.seal(credentials)
+	w.sealCredentials(credentials)
 }
 
 func TestWhatCannotRunFailsAndSaysWhy(t *testing.T) {
@@ -176,7 +176,7 @@ func TestWhatCannotRunFailsAndSaysWhy(t *testing.T) {
 			r := w.pick("aws-ec2", cloud.Running)
 			a := w.submit(r, cloud.Stop)
 			c.break_(w, r)
-			w.drive(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
+			w.driveRun(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
 			if a = w.action(a.ID); a.Status != execution.Failed || !strings.Contains(a.ErrorMessage, c.message) {
 				t.Errorf("%s: %q", a.Status, a.ErrorMessage)
 			}

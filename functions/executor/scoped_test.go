@@ -13,11 +13,11 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// TestABulkActionActsOnNothingOutsideItsScopes puts members into the group, and takes one from the team, after somebody who
-// may act on what the team owns asked for the group to be stopped.
+// TestABulkActionActsOnNothingOutsideItsScopes changes the membership of a group and of a team after a caller, who
+// may act on the team's resources only, asked for the group to be stopped.
 func TestABulkActionActsOnNothingOutsideItsScopes(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
-	g, places := w.group(6, inventory.ContinueOnFailure)
+	g, places := w.newGroup(6, inventory.ContinueOnFailure)
 	owned := []string{places[0].ResourceID, places[1].ResourceID, places[2].ResourceID}
 	team := teams.Team{ID: id.New("team", noon), Name: "Web"}
 	own, err := inventory.Own(org, team.ID, 1, owned)
@@ -31,7 +31,7 @@ func TestABulkActionActsOnNothingOutsideItsScopes(t *testing.T) {
 	own = apitest.Value(inventory.Own(org, team.ID, 2, owned[:2]))(w)
 	apitest.Value(teams.New(w.e.p.Table).Update(w.ctx, org, team, team, own...))(w)
 	b = w.driveBulk(in)
-	if failed := w.audit(b, places[:2]); failed != 0 {
+	if failed := w.auditBulk(b, places[:2]); failed != 0 {
 		t.Errorf("%d failed: %+v", failed, b)
 	}
 	for _, p := range places[2:] {

@@ -8,8 +8,9 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// StepResult tells the machine what to work on next: chunks, side by side, until they are accepted or settled; then,
-// after a delay, the step Next, or the rest of this one, from the chunk From on. Last means that there is no such step.
+// StepResult tells the machine its next work: chunks to run at the same time until they are accepted or settled.
+// After DelaySeconds the machine continues with step Next, or with the rest of this step from the chunk From on. Last
+// means that there is no further step.
 type StepResult struct {
 	Last         bool                 `json:"last"`
 	Chunks       []execution.RunInput `json:"chunks"`
@@ -18,37 +19,37 @@ type StepResult struct {
 	From         string               `json:"from"`
 }
 
-// stepSize is how many chunks the machine works on side by side: their list must stay well below the 256 KiB that a state
-// may hand on.
+// stepSize is how many chunks the machine runs at the same time. Their list must stay well below the 256 KiB limit of
+// a state's output.
 const stepSize = 1000
 
-// begin prepares a bulk action and lays out its first step: a state less than each by itself.
-func (e *Executor) begin(ctx context.Context, in execution.BulkInput) (StepResult, error) {
+// beginBulk prepares a bulk action and returns its first step. Doing both in one state saves a state.
+func (e *Executor) beginBulk(ctx context.Context, in execution.BulkInput) (StepResult, error) {
 	if _, err := e.expandBulk(ctx, in); err != nil {
 		return StepResult{}, err
 	}
 	return e.nextStep(ctx, in)
 }
 
-// nextStep lays out one step of a bulk action. The last step of a tier goes on until everything in the tier has reached its
-// state or failed; the ones before only until the provider has accepted them.
+// nextStep returns one step of a bulk action. The last step of a tier runs until every resource of the tier has
+// reached its state or failed. The other steps run until the provider has accepted their actions.
 func (e *Executor) nextStep(ctx context.Context, in execution.BulkInput) (StepResult, error) {
 	b, err := execution.ReadBulk(ctx, e.p.Table, in.Org, in.BulkID)
 	if err != nil {
 		return StepResult{}, fmt.Errorf("read bulk action %s: %w", in.BulkID, err)
 	}
 	switch {
-	case b.Status == execution.BulkCancelled: // also when it has ended: what was created at that moment is still there
-		return e.wind(ctx, in, cancelledBy(b))
+	case b.Status == execution.BulkCancelled: // also when it has ended: actions created at that moment still exist
+		return e.windDown(ctx, in, cancelledBy(b))
 	case b.Over():
 		return StepResult{Last: true, Chunks: []execution.RunInput{}}, nil
 	}
 	if failed := b.Failed - b.Unasked; b.Plan.FailurePolicy == "abort" && failed > 0 {
-		return e.wind(ctx, in,
+		return e.windDown(ctx, in,
 			fmt.Sprintf("not done: %d of the resources before it failed, and the group's failurePolicy is abort",
 				failed))
 	}
-	until, first, err := e.bounds(ctx, in)
+	until, first, err := e.stepBounds(ctx, in)
 	if err != nil || until == "" {
 		return StepResult{Last: err == nil, Chunks: []execution.RunInput{}}, err
 	}
@@ -70,8 +71,9 @@ func (e *Executor) nextStep(ctx context.Context, in execution.BulkInput) (StepRe
 	return out, nil
 }
 
-// isLast reports whether no step follows. A step of which more is to come in its tier goes on until its chunks are accepted; after
-// the others the table is asked, which costs less than a state that finds nothing.
+// isLast reports whether no step follows. A step that is not the last of its tier runs until its chunks are accepted,
+// so another one follows. After a tier's last step isLast queries the table, which costs less than a state that finds
+// nothing.
 func (e *Executor) isLast(ctx context.Context, in execution.BulkInput, until string) (bool, error) {
 	if until == execution.UntilAccepted {
 		return false, nil
@@ -85,8 +87,8 @@ func (e *Executor) isLast(ctx context.Context, in execution.BulkInput, until str
 	return len(after.Items) == 0, nil
 }
 
-// bounds tells until when a step goes on and with which step its chunks begin; until is empty when there is no such step.
-func (e *Executor) bounds(ctx context.Context, in execution.BulkInput) (until string, first int, err error) {
+// stepBounds returns until when a step runs and the first step of its tier. until is empty if there is no such step.
+func (e *Executor) stepBounds(ctx context.Context, in execution.BulkInput) (until string, first int, err error) {
 	page, err := e.p.Table.Query(ctx, table.Query{
 		PK: execution.ChunkPK(in.Org, in.BulkID), From: stepKey(in.Step), To: stepKey(in.Step + 1), Limit: 1,
 	})
@@ -106,7 +108,7 @@ func (e *Executor) bounds(ctx context.Context, in execution.BulkInput) (until st
 // stepKey returns the lowest sort key of a step's chunks.
 func stepKey(step int) string { return fmt.Sprintf("C#%06d", step) }
 
-// lastChunk is a sort key behind those of all chunks.
+// lastChunk is a sort key after those of all chunks.
 const lastChunk = "C~"
 
 // allChunks is the query for all chunks.
@@ -115,7 +117,7 @@ var allChunks = table.Query{From: stepKey(0), To: lastChunk}
 // chunkPage is how many chunks, of up to 500 members each, are read at a time.
 const chunkPage = 20
 
-// eachChunk hands over the chunks that q selects, in the order in which they run.
+// eachChunk calls f for the chunks that q selects, in running order.
 func (e *Executor) eachChunk(ctx context.Context, in execution.BulkInput, q table.Query,
 	f func(key string, c execution.Chunk) error) error {
 	q.PK, q.Limit = execution.ChunkPK(in.Org, in.BulkID), chunkPage

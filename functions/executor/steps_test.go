@@ -17,7 +17,7 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/kubernetestwin"
 )
 
-// newNamespace returns a fixture on a cluster with the namespace shop: a database, what uses it, and a job.
+// newNamespace returns a fixture on a cluster with the namespace shop: a database, its users, and a job.
 func newNamespace(t *testing.T) (*fixture, *kubernetestwin.Cluster) {
 	t.Helper()
 	tw := kubernetestwin.New()
@@ -39,9 +39,9 @@ func newNamespace(t *testing.T) (*fixture, *kubernetestwin.Cluster) {
 		AuthMethod:      "kubeconfig",
 		PermissionLevel: "read_write", Status: "connected", CreatedAt: noon,
 	}
-	w.seal(map[string]string{"kubeconfig": tw.Kubeconfig(kubernetestwin.Token)})
+	w.sealCredentials(map[string]string{"kubeconfig": tw.Kubeconfig(kubernetestwin.Token)})
 	w.conn = apitest.Value(e.newClouds().Connect(w.ctx, org, w.account))(w)
-	w.list(cloud.KubernetesNamespace, kubernetes.Region)
+	w.listResources(cloud.KubernetesNamespace, kubernetes.Region)
 	return w, tw
 }
 
@@ -75,7 +75,7 @@ func TestNamespace_ItsStepsAreInTheStateHistory(t *testing.T) {
 			t.Errorf("%s has %d replicas; want %d", at, got, want)
 		}
 	}
-	history := w.history()
+	history := w.readHistory()
 	if len(history) != 2 {
 		t.Fatalf("history: %+v; want the stop and the start", history)
 	}
@@ -101,7 +101,7 @@ func TestNamespace_ItsStepsAreInTheStateHistory(t *testing.T) {
 	}
 }
 
-// A deployment that the cluster lets nobody scale ends the action, and the history says at which step.
+// A deployment that the cluster refuses to scale ends the action, and the history names the failed step.
 func TestNamespace_AStepThatIsRefusedIsTheOneThatFailed(t *testing.T) {
 	w, tw := newNamespace(t)
 	tw.AddFault(kubernetestwin.Fault{
@@ -109,10 +109,10 @@ func TestNamespace_AStepThatIsRefusedIsTheOneThatFailed(t *testing.T) {
 		Message: `admission webhook "guard.example" denied the request: web is frozen`,
 	})
 	a := w.driveBeside(tw, w.submit(w.pick(cloud.KubernetesNamespace, cloud.Running), cloud.Stop))
-	if a.Status != execution.Failed || w.stored().Status == inventory.AccountDegraded {
+	if a.Status != execution.Failed || w.storedAccount().Status == inventory.AccountDegraded {
 		t.Fatalf("%+v; want it failed, and the account as it was", a)
 	}
-	got := w.history()[0]
+	got := w.readHistory()[0]
 	if got.ExecutionState["step"] != "deployments" || got.ExecutionState["status"] != "running" {
 		t.Errorf("%+v", got)
 	}
@@ -121,13 +121,13 @@ func TestNamespace_AStepThatIsRefusedIsTheOneThatFailed(t *testing.T) {
 	}
 }
 
-func (w *fixture) stored() inventory.Account {
+func (w *fixture) storedAccount() inventory.Account {
 	w.Helper()
 	return apitest.Read[inventory.Account](w.Fixture, inventory.AccountKey(org, w.account.ID))
 }
 
-// TestNamespace_AStopThatDiesIsTakenUpAgain has every run of the executor be the last of its process: what it had in memory is
-// gone, and the database was still running when the first of them died.
+// TestNamespace_AStopThatDiesIsTakenUpAgain makes every run of the executor the last one of its process. Its memory
+// is lost, and the database was still running when the first process died.
 func TestNamespace_AStopThatDiesIsTakenUpAgain(t *testing.T) {
 	w, tw := newNamespace(t)
 	ns := w.pick(cloud.KubernetesNamespace, cloud.Running)

@@ -5,12 +5,11 @@ import (
 	"context"
 	"fmt"
 
+	"lamplighter.dev/functions/executor/rescaling"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/domain/readiness/precheck"
-	"lamplighter.dev/shared/domain/readiness/rescaling"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -20,24 +19,25 @@ type targetStarter struct{ e *Executor }
 
 var _ rescaling.Starter = targetStarter{}
 
-func (s targetStarter) checker() precheck.Checker {
-	return precheck.Checker{Table: s.e.p.Table, Inventory: s.e.inventory}
+func (s targetStarter) checker() readiness.PrecheckReader {
+	return readiness.PrecheckReader{Table: s.e.p.Table, Inventory: s.e.inventory}
 }
 
-// Obstacles returns why targets cannot be raised.
-func (s targetStarter) Obstacles(ctx context.Context, q precheck.Query) (map[string]string, error) {
+// Obstacles returns why targets cannot be raised, by target.
+func (s targetStarter) Obstacles(ctx context.Context, q readiness.PrecheckQuery) (map[string]string, error) {
 	return s.checker().Obstacles(ctx, q)
 }
 
-// StartProblem returns why a stopped target cannot be started.
-func (s targetStarter) StartProblem(ctx context.Context, org string, of autoscaling.Target) (string, error) {
+// StartProblem returns why a stopped target cannot be started, or "".
+func (s targetStarter) StartProblem(ctx context.Context, org string, of readiness.PolicyTarget) (string, error) {
 	return s.checker().StartProblem(ctx, org, of)
 }
 
-// Start creates an action that starts the target, or joins the one that is under way. Of an action that the request names it reports the end.
+// Start creates an action that starts the target, or joins the one that is under way. If the request names an action,
+// it reports that action's progress.
 func (s targetStarter) Start(ctx context.Context, of rescaling.StartRequest) (rescaling.Start, error) {
 	if of.ActionID != "" {
-		return s.progress(ctx, of)
+		return s.startProgress(ctx, of)
 	}
 	r, err := table.Read[inventory.Resource](ctx, s.e.p.Table, inventory.ResourceKey(of.Org, of.Target.UID))
 	if fault.Is(err, fault.NotFound) {
@@ -54,8 +54,8 @@ func (s targetStarter) Start(ctx context.Context, of rescaling.StartRequest) (re
 	return rescaling.Start{ActionID: a.ID}, err
 }
 
-// progress reports how the action goes that starts a target.
-func (s targetStarter) progress(ctx context.Context, of rescaling.StartRequest) (rescaling.Start, error) {
+// startProgress reports the progress of the action that starts a target.
+func (s targetStarter) startProgress(ctx context.Context, of rescaling.StartRequest) (rescaling.Start, error) {
 	out := rescaling.Start{ActionID: of.ActionID}
 	a, err := table.Read[execution.Action](ctx, s.e.p.Table, execution.ActionKey(of.Org, of.ActionID))
 	if fault.Is(err, fault.NotFound) {
@@ -68,7 +68,7 @@ func (s targetStarter) progress(ctx context.Context, of rescaling.StartRequest) 
 	return out, fault.Wrap("read action "+of.ActionID, err)
 }
 
-// Remember stores what later actions find of a target.
+// Remember stores the snapshot of a target for later actions.
 func (s targetStarter) Remember(ctx context.Context, m rescaling.Memory) error {
 	kept := snapshot{ActionID: cmp.Or(m.ActionID, "event"), Snapshot: m.Snapshot}
 	if !m.KeepUntil.IsZero() {

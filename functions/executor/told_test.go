@@ -17,8 +17,8 @@ import (
 	"lamplighter.dev/shared/testkit/inventorytest"
 )
 
-// told returns the events of actions with what they say, oldest first.
-func (w *fixture) told() (events []event.Event, said []execution.Told) {
+// toldEvents returns the events of actions and their contents, oldest first.
+func (w *fixture) toldEvents() (events []event.Event, said []execution.Told) {
 	w.Helper()
 	q := table.Query{PK: event.PK(org), Limit: 10_000}
 	for {
@@ -39,7 +39,7 @@ func (w *fixture) told() (events []event.Event, said []execution.Told) {
 // toldKeys returns the keys of the events, oldest first.
 func (w *fixture) toldKeys() string {
 	w.Helper()
-	events, _ := w.told()
+	events, _ := w.toldEvents()
 	var keys []string
 	for _, e := range events {
 		keys = append(keys, e.Key)
@@ -47,11 +47,11 @@ func (w *fixture) toldKeys() string {
 	return strings.Join(keys, " ")
 }
 
-// toldOf counts for each resource of a bulk action how often its end was told of; that it was tried often enough is told besides.
+// toldOf counts, for each resource of a bulk action, the events of its end. It ignores the events of exhausted retries.
 func (w *fixture) toldOf(bulkID string) map[string]int {
 	w.Helper()
 	n := map[string]int{}
-	events, said := w.told()
+	events, said := w.toldEvents()
 	for i, t := range said {
 		if t.BulkActionID == bulkID && events[i].Key != event.ResourceRetryExhausted {
 			n[t.ResourceUID]++
@@ -71,7 +71,7 @@ func TestTold_AStopTellsOfItsResourceAndWhatThatBelongsTo(t *testing.T) {
 	apitest.Value(w.e.inventory.CreateGroup(w.ctx, org, dynamic, nil))(w)
 	team := inventorytest.Team(w.Fixture, org, "Shop", r.ID)
 	a := w.do(r, cloud.Stop)
-	events, said := w.told()
+	events, said := w.toldEvents()
 	if len(events) != 1 {
 		t.Fatalf("%d events", len(events))
 	}
@@ -119,9 +119,9 @@ func TestTold_OfWhatAnActionComesTo(t *testing.T) {
 func TestTold_OfABulkActionInFewRows(t *testing.T) {
 	w := newFixture(t,
 		map[string]string{"size": "200", "kinds": "aws-ec2", "regions": "1", "stopped": "0", "transitionSeconds": "0"})
-	g := w.flat(100)
+	g := w.newFlatGroup(100)
 	b := w.driveBulk(w.submitBulk(g, cloud.Stop))
-	events, said := w.told()
+	events, said := w.toldEvents()
 	seen := map[string]bool{}
 	for i, e := range events {
 		if seen[e.ID] || said[i].BulkActionID != b.ID || said[i].GroupID != g.ID {
@@ -151,7 +151,8 @@ func TestTold_NothingOfWhatWasCancelledBeforeItBegan(t *testing.T) {
 	}
 }
 
-// A run asks the store for the index once, whatever the number of its resources, as it did for compacting it before anybody was told.
+// A run reads the index once, for any number of resources. It did so for compaction before events existed,
+// so events cost no round trip.
 func TestTold_CostsNoRoundTripMore(t *testing.T) {
 	trips := map[int]int{}
 	for _, n := range []int{1, 15} {
@@ -166,7 +167,7 @@ func TestTold_CostsNoRoundTripMore(t *testing.T) {
 		w.Clock.Advance(time.Hour)
 		ctx, m := table.WithPartitionMeter(w.ctx)
 		apitest.Value(w.e.RunActions(ctx, in))(w)
-		if events, _ := w.told(); len(events) != n {
+		if events, _ := w.toldEvents(); len(events) != n {
 			t.Fatalf("%d of %d told", len(events), n)
 		}
 		trips[n] = m.Usage().RoundTrips

@@ -61,7 +61,8 @@ func TestRun_SeesWhatIsDoneAtOnce(t *testing.T) {
 	}
 }
 
-// What AWS has done at once is seen at once; what takes a second is seen by the same run, and costs one call more.
+// Acts that AWS completes at once are seen at once. Acts that take a second are seen by the same run, for one more
+// call.
 func TestOnAWS_AGlanceAsksForFewFirst(t *testing.T) {
 	const size = 250
 	for _, c := range []struct {

@@ -2,7 +2,6 @@ package exporter
 
 import (
 	"lamplighter.dev/shared/api/platform"
-	"lamplighter.dev/shared/domain/costexport"
 	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -10,12 +9,12 @@ import (
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
-	Name:  costexport.Worker,
+	Name:  report.ExportWorker,
 	Share: 5,
 	Access: report.Reading.With(table.Access{
-		Writes: []table.Partition{costexport.Partition, costexport.DuePartition, workqueue.Partition},
+		Writes: []table.Partition{report.ExportPartition, report.ExportDuePartition, workqueue.Partition},
 	}),
-	Tasks:    []string{costexport.Machine},
+	Tasks:    []string{report.ExportMachine},
 	Schedule: "rate(1 hour)",
 	Samples:  []string{"schedule", "export"},
 	Heavy:    true,

@@ -14,7 +14,6 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/costexport"
 	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
@@ -30,7 +29,7 @@ type worker struct {
 
 // Handler answers the tasks of the machine, and the schedule, which names none.
 func Handler(p *platform.Platform) workflow.Handler {
-	w := &worker{p, report.NewReader(p, cost.New(p)), costexport.MaxRows}
+	w := &worker{p, report.NewReader(p, cost.New(p)), report.MaxExportRows}
 	return w.handle
 }
 
@@ -44,7 +43,7 @@ func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error)
 	if named.Task == "" {
 		return w.removeExpired(ctx)
 	}
-	c, err := workflow.ReadCall(costexport.Worker, input)
+	c, err := workflow.ReadCall(report.ExportWorker, input)
 	if err != nil {
 		return nil, err
 	}
@@ -56,21 +55,21 @@ func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error)
 	case "export":
 		return workflow.RunTask(ctx, c, w.export)
 	case "abandon":
-		return workflow.RunTask(ctx, c, func(ctx context.Context, in costexport.Input) (costexport.Input, error) {
+		return workflow.RunTask(ctx, c, func(ctx context.Context, in report.ExportInput) (report.ExportInput, error) {
 			return in, w.fail(ctx, in, "the export was given up: "+c.Error.String()+": ask for it again, or for "+
 				"fewer days")
 		})
 	case "finish":
-		return workflow.RunTask(ctx, c, func(ctx context.Context, in costexport.Input) (costexport.Input, error) {
-			return in, costexport.Finish(ctx, w.p, in)
+		return workflow.RunTask(ctx, c, func(ctx context.Context, in report.ExportInput) (report.ExportInput, error) {
+			return in, report.FinishExport(ctx, w.p, in)
 		})
 	}
 	return nil, fault.New(fault.Invalid, "exporter knows no task %q", c.Task)
 }
 
 // export writes the file of a job. It may be begun again at any point: the file is replaced as a whole, and then the job ends.
-func (w *worker) export(ctx context.Context, in costexport.Input) (costexport.Input, error) {
-	j, err := costexport.Read(ctx, w.p.Table, in.Org, in.JobID)
+func (w *worker) export(ctx context.Context, in report.ExportInput) (report.ExportInput, error) {
+	j, err := report.ReadExport(ctx, w.p.Table, in.Org, in.JobID)
 	if fault.Is(err, fault.NotFound) || err == nil && !j.CompletedAt.IsZero() {
 		return in, nil
 	}
@@ -89,14 +88,14 @@ func (w *worker) export(ctx context.Context, in costexport.Input) (costexport.In
 	if err != nil {
 		return in, err
 	}
-	return in, costexport.End(ctx, w.p, in, func(j *costexport.Job) {
-		j.Status, j.Rows, j.Totals = costexport.Succeeded, made.rows, &made.totals
+	return in, report.EndExport(ctx, w.p, in, func(j *report.Export) {
+		j.Status, j.Rows, j.Totals = report.ExportSucceeded, made.rows, &made.totals
 	})
 }
 
-func (w *worker) fail(ctx context.Context, in costexport.Input, why string) error {
-	return costexport.End(ctx, w.p, in, func(j *costexport.Job) {
-		j.Status, j.Message = costexport.Failed, fault.CleanText(why, 500)
+func (w *worker) fail(ctx context.Context, in report.ExportInput, why string) error {
+	return report.EndExport(ctx, w.p, in, func(j *report.Export) {
+		j.Status, j.Message = report.ExportFailed, fault.CleanText(why, 500)
 	})
 }
 
@@ -107,17 +106,17 @@ type made struct {
 }
 
 // write writes the file, of what the caller of ctx may see.
-func (w *worker) write(ctx context.Context, in costexport.Input, j *costexport.Job) (made, error) {
+func (w *worker) write(ctx context.Context, in report.ExportInput, j *report.Export) (made, error) {
 	q := j.Question()
 	var err error
 	if q.Within, err = w.reader.Within(ctx); err != nil {
 		return made{}, err
 	}
 	var out made
-	err = w.p.Archive.Put(ctx, costexport.ObjectName(in.Org, j.ID), func(to io.Writer) error {
+	err = w.p.Archive.Put(ctx, report.ExportObjectName(in.Org, j.ID), func(to io.Writer) error {
 		out = made{}
 		f := newFile(j.Format, to)
-		err := costexport.Each(ctx, w.reader.Ask, q, func(r *costexport.Row) (bool, error) {
+		err := report.EachExportRow(ctx, w.reader.Ask, q, func(r *report.ExportRow) (bool, error) {
 			if out.rows++; out.rows > w.maxRows {
 				return false,
 					fault.New(fault.Invalid, "the export has more than %d rows: ask for fewer days, or filter",
@@ -146,7 +145,7 @@ const removing = 10 * time.Minute
 // the next hour.
 func (w *worker) removeExpired(ctx context.Context) (Removed, error) {
 	now := w.p.Clock.Now()
-	q := table.Query{PK: string(costexport.DuePartition), To: now.UTC().Format(time.RFC3339), Limit: 1000}
+	q := table.Query{PK: string(report.ExportDuePartition), To: now.UTC().Format(time.RFC3339), Limit: 1000}
 	ctx = table.Within(ctx, q.PK)
 	var out Removed
 	var errs []error
@@ -168,11 +167,11 @@ func (w *worker) removeExpired(ctx context.Context) (Removed, error) {
 }
 
 func (w *worker) remove(ctx context.Context, it table.Item) error {
-	d, err := table.Decode[costexport.Due](it)
+	d, err := table.Decode[report.ExportDue](it)
 	if err != nil {
 		return err
 	}
-	if err = w.p.Outbox.Remove(ctx, costexport.ObjectName(d.Org, d.JobID)); err != nil {
+	if err = w.p.Outbox.Remove(ctx, report.ExportObjectName(d.Org, d.JobID)); err != nil {
 		return fmt.Errorf("remove the file of export %s: %w", d.JobID, err)
 	}
 	_, err = w.p.Table.Write(ctx, table.Delete(it.Key))

@@ -24,9 +24,9 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/costexport"
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/table"
@@ -79,14 +79,14 @@ func (a *fixture) bill(org, month string, resources int) {
 		at := m.Start().AddDate(0, 0, d)
 		for i := range resources {
 			amount := money.MustParse(fmt.Sprintf("%d.0050000001", i%7+1))
-			c := focus.Charge{
-				BillingPeriodStart: m.Start(), ChargePeriodStart: at, ChargeCategory: focus.Usage,
+			c := bill.Charge{
+				BillingPeriodStart: m.Start(), ChargePeriodStart: at, ChargeCategory: bill.Usage,
 				SubAccountID: "123456789012", ServiceName: "=HYPERLINK(\"http://evil\")",
 				RegionID: "eu-west-1", ResourceID: fmt.Sprintf("i-%d", i), BillingCurrency: cost.USD,
 				BilledCost: amount, EffectiveCost: amount.MulInt(2), ListCost: amount.MulInt(3),
 			}
 			if i%5 == 4 {
-				c.ChargeCategory, c.BilledCost = focus.Credit, amount.Neg()
+				c.ChargeCategory, c.BilledCost = bill.Credit, amount.Neg()
 			}
 			a.Must(b.Add(&c))
 		}
@@ -102,7 +102,7 @@ func (a *fixture) begin(who identity.Caller, query string) rest.Job {
 
 // turn runs the machine of a job once.
 func (a *fixture) turn(task, jobID string) error {
-	in, err := json.Marshal(map[string]any{"task": task, "input": costexport.Input{Org: ours, JobID: jobID}})
+	in, err := json.Marshal(map[string]any{"task": task, "input": report.ExportInput{Org: ours, JobID: jobID}})
 	a.Must(err)
 	_, err = a.worker(a.Context(), in)
 	return err
@@ -183,8 +183,8 @@ type opened struct{ *bytes.Reader }
 func (opened) Close() error { return nil }
 
 func (a *fixture) readParquet(b []byte) (rows int64, sum money.Amount) {
-	_, err := bill.Read(a.Context(), cloud.FOCUSForm, "costs.parquet", opened{bytes.NewReader(b)},
-		func(c *focus.Charge) error {
+	_, err := billfile.Read(a.Context(), cloud.FOCUSForm, "costs.parquet", opened{bytes.NewReader(b)},
+		func(c *bill.Charge) error {
 			rows, sum = rows+1, sum.Add(c.BilledCost)
 			return nil
 		})
@@ -263,7 +263,7 @@ func TestExport_LinksEndAndFilesExpire(t *testing.T) {
 	}
 	out := apitest.Value(a.worker(a.Context(), json.RawMessage(`{}`)))(a)
 	a.Equal("removed", fmt.Sprint(out), "{1}")
-	if err := a.files.ReadAt(a.Context(), costexport.ObjectName(ours, j.JobID), make([]byte, 1), 0); err == nil {
+	if err := a.files.ReadAt(a.Context(), report.ExportObjectName(ours, j.JobID), make([]byte, 1), 0); err == nil {
 		t.Error("the file is still there")
 	}
 	a.Equal("removed again", fmt.Sprint(apitest.Value(a.worker(a.Context(), json.RawMessage(`{}`)))(a)), "{0}")
@@ -291,7 +291,7 @@ func TestExport_IsBegunAgainAfterAKillAndFailsAloud(t *testing.T) {
 
 	lost := a.begin(ada, "period=2026-03&format=parquet")
 	in := apitest.Value(json.Marshal(map[string]any{
-		"task": "abandon", "input": costexport.Input{Org: ours, JobID: lost.JobID},
+		"task": "abandon", "input": report.ExportInput{Org: ours, JobID: lost.JobID},
 		"error": map[string]string{"Error": "Runtime.ExitError", "Cause": "out of disk"},
 	}))(a)
 	apitest.Value(a.worker(a.Context(), in))(a)
@@ -306,7 +306,7 @@ func TestExport_IsBegunAgainAfterAKillAndFailsAloud(t *testing.T) {
 func TestExport_RefusesTooManyAtOnce(t *testing.T) {
 	a := newFixture(t)
 	a.bill(ours, "2026-03", 1)
-	for d := range costexport.MaxUnderway {
+	for d := range report.MaxExportsUnderway {
 		a.begin(ada, fmt.Sprintf("from=2026-03-%02d&to=2026-04-01&format=parquet", d+1))
 	}
 	a.Call(ada, "GET /reports/export?period=2026-02&format=parquet").Want(http.StatusConflict, "10 exports")
@@ -320,7 +320,7 @@ func TestExport_SeveralAtOnceAreNoMoreThanMayRun(t *testing.T) {
 	a.bill(ours, "2026-03", 1)
 	days := map[string]string{"pattern": "2", "late-0": "3", "late-1": "4", "late-2": "5", "late-3": "6"}
 	a.CheckLimit(apitest.Addition{
-		PK: costexport.JobKey(ours, "").PK, Prefix: costexport.JobKey(ours, "").SK, Limit: costexport.MaxUnderway,
+		PK: report.ExportKey(ours, "").PK, Prefix: report.ExportKey(ours, "").SK, Limit: report.MaxExportsUnderway,
 		Send: func(name string) apitest.Answer {
 			return a.Call(ada, "GET /reports/export?format=parquet&to=2026-04-01&from=2026-03-0"+days[name])
 		},
@@ -330,8 +330,8 @@ func TestExport_SeveralAtOnceAreNoMoreThanMayRun(t *testing.T) {
 func TestMachine_EndsJobs(t *testing.T) {
 	a := newFixture(t)
 	a.bill(ours, "2026-03", 3)
-	engine := a.RunMachines(apitest.Machines(t, costexport.Machine),
-		map[string]workflow.Handler{costexport.Worker: a.worker})
+	engine := a.RunMachines(apitest.Machines(t, report.ExportMachine),
+		map[string]workflow.Handler{report.ExportWorker: a.worker})
 	j := a.begin(ada, "period=2026-03&format=parquet")
 	a.Must(engine.Idle(a.Context()))
 	a.Equal("status", a.job(j).Status, "succeeded")
@@ -350,7 +350,7 @@ func TestExport_OfCostsThatChangeMeanwhileIsNone(t *testing.T) {
 		}
 		return cost.New(a.Platform).Ask(ctx, ours, q)
 	}
-	err := costexport.Each(a.In(ours), ask, q, func(*costexport.Row) (bool, error) { return true, nil })
+	err := report.EachExportRow(a.In(ours), ask, q, func(*report.ExportRow) (bool, error) { return true, nil })
 	if err == nil || !strings.Contains(err.Error(), "costs have changed") {
 		t.Errorf("got %v", err)
 	}
@@ -380,7 +380,7 @@ func TestExport_AFileThatCannotBeRemovedKeepsNoOtherFromBeing(t *testing.T) {
 		a.Clock.Advance(time.Second)
 	}
 	files := a.Outbox
-	a.Outbox = stuck{files, costexport.ObjectName(ours, jobs[0])}
+	a.Outbox = stuck{files, report.ExportObjectName(ours, jobs[0])}
 	a.Clock.Advance(25 * time.Hour)
 	out, err := a.worker(a.Context(), json.RawMessage(`{}`))
 	if err == nil || !strings.Contains(err.Error(), jobs[0]) || fmt.Sprint(out) != "{2}" {

@@ -7,39 +7,39 @@ import (
 	"io"
 
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/bill"
-	"lamplighter.dev/shared/domain/costexport"
+	"lamplighter.dev/shared/domain/billfile"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
 // file is a file in the making: rows are written as they come.
 type file interface {
-	add(*costexport.Row) error
+	add(*report.ExportRow) error
 	close() error // the file, not what it is written to
 }
 
 func newFile(format string, to io.Writer) file {
-	if format == costexport.Parquet {
-		return parquetFile{bill.NewParquetWriter(to)}
+	if format == report.Parquet {
+		return parquetFile{billfile.NewParquetWriter(to)}
 	}
 	z := gzip.NewWriter(to)
-	if format == costexport.NDJSON {
+	if format == report.NDJSON {
 		return lines{z}
 	}
 	f := cells{z, csv.NewWriter(z)}
-	_ = f.w.Write(costexport.Columns) // close tells
+	_ = f.w.Write(report.ExportColumns) // close tells
 	return f
 }
 
-type parquetFile struct{ w *bill.ParquetWriter }
+type parquetFile struct{ w *billfile.ParquetWriter }
 
-func (f parquetFile) add(r *costexport.Row) error { return f.w.Add(r.Charge()) }
+func (f parquetFile) add(r *report.ExportRow) error { return f.w.Add(r.Charge()) }
 
 func (f parquetFile) close() error { return f.w.Close() }
 
 type lines struct{ z *gzip.Writer }
 
-func (f lines) add(r *costexport.Row) error {
+func (f lines) add(r *report.ExportRow) error {
 	_, err := f.z.Write(r.Line())
 	return fault.Wrap("write a line", err)
 }
@@ -51,8 +51,8 @@ type cells struct {
 	w *csv.Writer
 }
 
-func (f cells) add(r *costexport.Row) error {
-	return fault.Wrap("write a line", f.w.Write(rest.PlainCells(r.Cells(), costexport.Numbers)))
+func (f cells) add(r *report.ExportRow) error {
+	return fault.Wrap("write a line", f.w.Write(rest.PlainCells(r.Cells(), report.ExportNumbers)))
 }
 
 func (f cells) close() error {

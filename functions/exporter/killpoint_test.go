@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/functions/exporter"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/costexport"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -30,11 +30,11 @@ func TestKilledAtAnyStep_ExportsAddUpToTheCent(t *testing.T) {
 			jobs = append(jobs, a.begin(ada, query))
 		}
 		service := killpoint.Service{
-			Machines:  apitest.Machines(t, costexport.Machine),
-			Functions: map[string]string{"ExporterFunctionArn": costexport.Worker},
+			Machines:  apitest.Machines(t, report.ExportMachine),
+			Functions: map[string]string{"ExporterFunctionArn": report.ExportWorker},
 			Clock:     clock.System{},
 			Handlers: func(p *platform.Platform) map[string]workflow.Handler {
-				return map[string]workflow.Handler{costexport.Worker: exporter.Handler(p)}
+				return map[string]workflow.Handler{report.ExportWorker: exporter.Handler(p)}
 			},
 		}
 		lives.Run(t, a.In(ours), func(ctx context.Context, p *killpoint.Process) error {

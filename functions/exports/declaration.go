@@ -3,7 +3,6 @@ package exports
 import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/costexport"
 	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/table"
@@ -15,9 +14,9 @@ var Declaration = platform.Declaration{
 	Name:   "exports",
 	Routes: []string{"/reports/export", "/reports/exports/{proxy+}"},
 	Access: rest.Access.With(report.Reading, table.Access{
-		Writes: []table.Partition{costexport.Partition, costexport.DuePartition, workqueue.Partition},
+		Writes: []table.Partition{report.ExportPartition, report.ExportDuePartition, workqueue.Partition},
 	}),
-	Starts:  []string{costexport.Machine},
+	Starts:  []string{report.ExportMachine},
 	Calls:   []string{archive.LinkWorker},
 	Samples: []string{"export"},
 }

@@ -12,7 +12,6 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/costexport"
 	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/foundation/id"
 )
@@ -80,11 +79,11 @@ func (in *exportInput) format() string {
 	case in.Format != "":
 		return in.Format
 	case strings.HasPrefix(accept, rest.NDJSONType):
-		return costexport.NDJSON
+		return report.NDJSON
 	case strings.HasPrefix(accept, parquetType):
-		return costexport.Parquet
+		return report.Parquet
 	}
-	return costexport.CSV
+	return report.CSV
 }
 
 func (s *service) export(ctx context.Context, in *exportInput) (rest.Raw, error) {
@@ -94,16 +93,16 @@ func (s *service) export(ctx context.Context, in *exportInput) (rest.Raw, error)
 		return rest.Raw{}, err
 	}
 	format := in.format()
-	if format == costexport.Parquet {
+	if format == report.Parquet {
 		if _, err = s.Ask(ctx, q); err != nil { // what is wrong with the question is told at once
 			return rest.Raw{}, err
 		}
 		return s.begin(ctx, &q, format)
 	}
 	form := rest.Export{Format: format}
-	f, full := form.Begin(rest.Exported{Name: "costs", Columns: costexport.Columns, Numbers: costexport.Numbers,
+	f, full := form.Begin(rest.Exported{Name: "costs", Columns: report.ExportColumns, Numbers: report.ExportNumbers,
 		Bounds: s.bounds}), false
-	err = costexport.Each(ctx, s.Ask, q, func(r *costexport.Row) (bool, error) {
+	err = report.EachExportRow(ctx, s.Ask, q, func(r *report.ExportRow) (bool, error) {
 		full = !f.Add(r)
 		return !full, nil
 	})
@@ -118,7 +117,7 @@ func (s *service) export(ctx context.Context, in *exportInput) (rest.Raw, error)
 
 // begin answers with a job.
 func (s *service) begin(ctx context.Context, q *cost.Question, format string) (rest.Raw, error) {
-	j, err := costexport.Start(ctx, s.p, costexport.Job{Format: format, From: q.From, To: q.To, Filter: q.Filter})
+	j, err := report.StartExport(ctx, s.p, report.Export{Format: format, From: q.From, To: q.To, Filter: q.Filter})
 	if err != nil {
 		return rest.Raw{}, err
 	}
@@ -151,32 +150,32 @@ type jobInput struct {
 
 func (s *service) get(ctx context.Context, in *jobInput) (Export, error) {
 	if !id.IsValid("job", in.JobID) {
-		return Export{}, costexport.Missing(in.JobID)
+		return Export{}, report.MissingExport(in.JobID)
 	}
 	c := identity.CallerFrom(ctx)
-	j, err := costexport.Read(ctx, s.p.Table, c.Org, in.JobID)
+	j, err := report.ReadExport(ctx, s.p.Table, c.Org, in.JobID)
 	if err == nil && !j.IsOf(c) {
-		err = costexport.Missing(in.JobID)
+		err = report.MissingExport(in.JobID)
 	}
 	if err != nil {
 		return Export{}, err
 	}
 	now := s.p.Clock.Now()
 	out := newExport(&j, now)
-	if j.StatusAt(now) != costexport.Succeeded {
+	if j.StatusAt(now) != report.ExportSucceeded {
 		return out, nil
 	}
-	until := now.Add(costexport.Linked)
+	until := now.Add(report.ExportLinked)
 	if until.After(j.ExpiresAt) {
 		until = j.ExpiresAt
 	}
-	url, err := costexport.MakeLink(ctx, s.p,
-		costexport.LinkQuestion{Input: costexport.Input{Org: c.Org, JobID: j.ID}, FileName: j.FileName(), Until: until})
+	url, err := report.MakeExportLink(ctx, s.p,
+		report.ExportLinkQuestion{ExportInput: report.ExportInput{Org: c.Org, JobID: j.ID}, FileName: j.FileName(), Until: until})
 	out.DownloadURL, out.LinkExpires = &url, &until
 	return out, err
 }
 
-func newExport(j *costexport.Job, now time.Time) Export {
+func newExport(j *report.Export, now time.Time) Export {
 	out := Export{
 		JobID: j.ID, Status: string(j.StatusAt(now)), Format: j.Format, From: j.From.Format(time.DateOnly),
 		To: j.To.Format(time.DateOnly), Rows: j.Rows,

@@ -4,7 +4,6 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/integration"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/engine/table"
@@ -14,12 +13,12 @@ import (
 var Declaration = platform.Declaration{
 	Name: "integrations",
 	Access: rest.Access.With(receiver.Access, table.Access{
-		Reads:  []table.Partition{identity.MetaPartition, integration.ReceivedPartition},
-		Writes: []table.Partition{integration.Partition},
+		Reads:  []table.Partition{identity.MetaPartition, receiver.ReceivedPartition},
+		Writes: []table.Partition{receiver.IntegrationPartition},
 	}),
 	Calls:   []string{inventory.Connector}, // whether the account that a registry is reached by is open
-	Seals:   []string{integration.Secret},
-	Opens:   []string{integration.Secret},
+	Seals:   []string{receiver.IntegrationSecret},
+	Opens:   []string{receiver.IntegrationSecret},
 	Samples: []string{"list"},
 	Kinds:   []platform.Kind{{Name: "integration", Prefix: "int", Delete: "deleteIntegration"}},
 	Names: []platform.Reference{

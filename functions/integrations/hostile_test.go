@@ -5,13 +5,12 @@ import (
 	"net/http"
 	"testing"
 
-	"lamplighter.dev/shared/domain/integration"
 	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/foundation/ssrfguard"
-	"lamplighter.dev/shared/foundation/ssrfguard/ssrfguardtest"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/ssrfguardtest"
 )
 
 // Check 60, of every field of an integration that is an address: refused when they are given, and when one is in the store nevertheless.
@@ -19,8 +18,8 @@ func TestIntegrations_HostileAddressesAreNotReached(t *testing.T) {
 	f := newFixture(t)
 	f.Settings.PrivateAddresses = false
 	f.Mount(Operations)
-	store := integration.NewStore(f.Table, f.Sealer)
-	services := integration.NewServices(store, f.Platform.Clock, nil, ssrfguard.Policy{})
+	store := receiver.NewIntegrationStore(f.Table, f.Sealer)
+	services := receiver.NewIntegrationServices(store, f.Platform.Clock, nil, ssrfguard.Policy{})
 	org := apitest.Org
 	for kind, field := range map[string]string{
 		"github": "baseURL", "gitlab": "baseURL", "jira": "siteURL", "pagerduty": "endpointURL",
@@ -32,9 +31,9 @@ func TestIntegrations_HostileAddressesAreNotReached(t *testing.T) {
 			f.Call(ada, "POST /integrations",
 				map[string]any{"kind": kind, "name": "x", "config": config}).Want(http.StatusBadRequest,
 				"config."+field)
-			i := integration.Integration{Kind: kind, Row: receiver.Row{ID: id.New(integration.Prefix, f.Clock.Now())}}
+			i := receiver.Integration{Kind: kind, Row: receiver.Row{ID: id.New(receiver.IntegrationPrefix, f.Clock.Now())}}
 			f.Must(store.Configure(f.In(org), org, &i,
-				integration.Rules{Addresses: ssrfguard.Policy{Private: true}, Endpoints: true}, f.good(kind)))
+				receiver.IntegrationRules{Addresses: ssrfguard.Policy{Private: true}, Endpoints: true}, f.good(kind)))
 			maps.Copy(i.Config, map[string]string{field: address})
 			if said, err := services.Test(f.In(org), org, &i); !fault.Is(err, fault.Invalid) {
 				t.Errorf("%s at %q: %s, %v", kind, address, said, err)

@@ -10,7 +10,6 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/event"
-	"lamplighter.dev/shared/domain/integration"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/engine/table"
@@ -74,7 +73,7 @@ type ReceivedWebhook struct {
 }
 
 // shown returns an integration of the caller's organization as clients see it.
-func (s *service) shown(ctx context.Context, i integration.Integration) Integration {
+func (s *service) shown(ctx context.Context, i receiver.Integration) Integration {
 	out := Integration{
 		ID: i.ID, Kind: i.Kind, Name: i.Name, Config: i.Config, Secrets: []ConfiguredSecret{},
 		EventTypes: append([]string{}, i.EventTypes...), ScopeType: i.ScopeType, ScopeID: i.ScopeID,
@@ -83,9 +82,9 @@ func (s *service) shown(ctx context.Context, i integration.Integration) Integrat
 		CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt,
 	}
 	if !i.FailingAt.IsZero() {
-		out.Status, out.Message = integration.Failed, i.FailingWhy
+		out.Status, out.Message = receiver.IntegrationFailed, i.FailingWhy
 	}
-	entry, _ := integration.EntryOf(i.Kind)
+	entry, _ := receiver.IntegrationKindOf(i.Kind)
 	for _, f := range entry.Fields {
 		if f.Secret {
 			out.Secrets = append(out.Secrets, ConfiguredSecret{f.Name, slices.Contains(i.Secrets, f.Name)})
@@ -112,8 +111,8 @@ type NewIntegration struct {
 
 func (s *service) create(ctx context.Context, in *struct{ Body NewIntegration }) (IssuedIntegration, error) {
 	org, now, b := identity.CallerOrg(ctx), s.p.Clock.Now(), in.Body
-	i := integration.Integration{Kind: b.Kind, Row: receiver.Row{
-		ID: id.New(integration.Prefix, now), Name: b.Name,
+	i := receiver.Integration{Kind: b.Kind, Row: receiver.Row{
+		ID: id.New(receiver.IntegrationPrefix, now), Name: b.Name,
 		Filter:  receiver.Filter{EventTypes: b.EventTypes, ScopeType: b.ScopeType, ScopeID: b.ScopeID},
 		Enabled: b.Enabled == nil || *b.Enabled, CreatedBy: identity.CallerFrom(ctx).Email, CreatedAt: now,
 		UpdatedAt: now,
@@ -135,8 +134,8 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewIntegration })
 }
 
 // issue makes the secret that the webhooks of i are signed with, where its kind sends any.
-func (s *service) issue(ctx context.Context, i *integration.Integration) (*string, error) {
-	if entry, _ := integration.EntryOf(i.Kind); !entry.SendsEvents {
+func (s *service) issue(ctx context.Context, i *receiver.Integration) (*string, error) {
+	if entry, _ := receiver.IntegrationKindOf(i.Kind); !entry.SendsEvents {
 		return nil, nil //nolint:nilnil // there is none
 	}
 	secret, err := s.store.MakeInbound(ctx, identity.CallerOrg(ctx), i)
@@ -145,7 +144,7 @@ func (s *service) issue(ctx context.Context, i *integration.Integration) (*strin
 
 // prepareChange is prepare for next in place of old: it holds what next names and old does not. What both name may be
 // gone by now, which is no reason to keep the integration as it is.
-func (s *service) prepareChange(ctx context.Context, old, next *integration.Integration, given map[string]string) ([]table.Write, error) { //nolint:revive // from, to
+func (s *service) prepareChange(ctx context.Context, old, next *receiver.Integration, given map[string]string) ([]table.Write, error) { //nolint:revive // from, to
 	if err := s.shape(ctx, next, given); err != nil {
 		return nil, err
 	}
@@ -153,7 +152,7 @@ func (s *service) prepareChange(ctx context.Context, old, next *integration.Inte
 	if next.ScopeType == old.ScopeType && next.ScopeID == old.ScopeID {
 		moved.ScopeType, moved.ScopeID = event.ScopeOrg, ""
 	}
-	if next.Config[integration.CloudAccountID] == old.Config[integration.CloudAccountID] {
+	if next.Config[receiver.CloudAccountID] == old.Config[receiver.CloudAccountID] {
 		moved.Config = nil
 	}
 	return s.hold(ctx, &moved)
@@ -161,7 +160,7 @@ func (s *service) prepareChange(ctx context.Context, old, next *integration.Inte
 
 // prepare brings an integration into shape, gives it what is given of its configuration, and returns the writes by
 // which it counts as a use of what it names.
-func (s *service) prepare(ctx context.Context, i *integration.Integration, given map[string]string) ([]table.Write,
+func (s *service) prepare(ctx context.Context, i *receiver.Integration, given map[string]string) ([]table.Write,
 	error) {
 	if err := s.shape(ctx, i, given); err != nil {
 		return nil, err
@@ -170,7 +169,7 @@ func (s *service) prepare(ctx context.Context, i *integration.Integration, given
 }
 
 // shape brings an integration into shape, and gives it what is given of its configuration.
-func (s *service) shape(ctx context.Context, i *integration.Integration, given map[string]string) error {
+func (s *service) shape(ctx context.Context, i *receiver.Integration, given map[string]string) error {
 	if err := i.Check(); err != nil || given == nil {
 		return err
 	}
@@ -178,7 +177,7 @@ func (s *service) shape(ctx context.Context, i *integration.Integration, given m
 }
 
 // hold returns the writes by which an integration counts as a use of its scope and of the account of its configuration.
-func (s *service) hold(ctx context.Context, i *integration.Integration) ([]table.Write, error) {
+func (s *service) hold(ctx context.Context, i *receiver.Integration) ([]table.Write, error) {
 	holds, err := i.Holds(ctx, s.inventory, identity.CallerOrg(ctx))
 	if err != nil {
 		return nil, err
@@ -189,8 +188,8 @@ func (s *service) hold(ctx context.Context, i *integration.Integration) ([]table
 
 // holdAccount returns the writes by which an integration counts as a use of the cloud account that its configuration
 // names: none without one. An account that the organization does not have is fault.Invalid.
-func (s *service) holdAccount(ctx context.Context, i *integration.Integration) ([]table.Write, error) {
-	accountID := i.Config[integration.CloudAccountID]
+func (s *service) holdAccount(ctx context.Context, i *receiver.Integration) ([]table.Write, error) {
+	accountID := i.Config[receiver.CloudAccountID]
 	if accountID == "" {
 		return nil, nil
 	}
@@ -198,7 +197,7 @@ func (s *service) holdAccount(ctx context.Context, i *integration.Integration) (
 	if fault.Is(err, fault.NotFound) {
 		return nil, fault.New(fault.Invalid, "config.%s: %.64q: there is no such cloud account; GET /cloud-accounts "+
 			"lists them",
-			integration.CloudAccountID, accountID)
+			receiver.CloudAccountID, accountID)
 	}
 	if err != nil || i.ScopeType == event.ScopeAccount && i.ScopeID == accountID { // which its scope holds already
 		return nil, err
@@ -208,7 +207,7 @@ func (s *service) holdAccount(ctx context.Context, i *integration.Integration) (
 
 type listInput struct {
 	rest.Page
-	rest.Sort[integration.Integration, orders]
+	rest.Sort[receiver.Integration, orders]
 	Kind []string `query:"kind" maxItems:"8" enum:"github,gitlab,ecr,gar,acr,dockerhub,jira,pagerduty" doc:"Only those of these kinds"`
 }
 
@@ -217,15 +216,15 @@ func (s *service) list(ctx context.Context, in *listInput) (rest.List[Integratio
 	if err != nil {
 		return rest.List[Integration]{}, err
 	}
-	all = slices.DeleteFunc(all, func(i integration.Integration) bool { return !rest.Among(in.Kind, i.Kind) })
+	all = slices.DeleteFunc(all, func(i receiver.Integration) bool { return !rest.Among(in.Kind, i.Kind) })
 	in.Apply(all)
-	return rest.MapItems(rest.PageOf(all, in.Page), func(i integration.Integration) Integration {
+	return rest.MapItems(rest.PageOf(all, in.Page), func(i receiver.Integration) Integration {
 		return s.shown(ctx, i)
 	}), nil
 }
 
-func (*service) catalogue(context.Context, *struct{}) ([]integration.KindEntry, error) {
-	return integration.Catalogue(), nil
+func (*service) catalogue(context.Context, *struct{}) ([]receiver.IntegrationKind, error) {
+	return receiver.IntegrationCatalogue(), nil
 }
 
 func (s *service) get(ctx context.Context, in *IntegrationInput) (IntegrationDetail, error) {
@@ -302,7 +301,7 @@ func (c *ChangedIntegration) takesOver() bool {
 }
 
 // apply changes the fields that were sent, but for the configuration.
-func (c *ChangedIntegration) apply(to *integration.Integration) error {
+func (c *ChangedIntegration) apply(to *receiver.Integration) error {
 	for field, null := range map[string]bool{"name": c.Name.Null, "config": c.Config.Null, "enabled": c.Enabled.Null} {
 		if null {
 			return fault.New(fault.Invalid, "%s: it cannot be null; leave it out to keep it", field)

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/integration"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -30,7 +30,7 @@ var (
 type fixture struct {
 	*apitest.Fixture
 	*twin
-	services *integration.Services
+	services *receiver.IntegrationServices
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -47,8 +47,8 @@ func newFixture(t *testing.T) *fixture {
 		return inventory.Verified{NativeID: "123456789012"}, nil
 	}}
 	f.Mount(Operations)
-	store := integration.NewStore(f.Table, f.Sealer)
-	f.services = integration.NewServices(store, f.Platform.Clock, f.Workers, ssrfguard.Policy{Private: true})
+	store := receiver.NewIntegrationStore(f.Table, f.Sealer)
+	f.services = receiver.NewIntegrationServices(store, f.Platform.Clock, f.Workers, ssrfguard.Policy{Private: true})
 	return f
 }
 
@@ -104,7 +104,7 @@ func TestIntegrations_ARegistryNamesAnAccountOfTheOwnOrganization(t *testing.T) 
 func TestIntegrations_EachKindIsConnectedTestedAndDisconnected(t *testing.T) {
 	f := newFixture(t)
 	f.putRegistryAccount(apitest.Org)
-	kinds := apitest.Data[[]integration.KindEntry](f.Call(vera, "GET /integrations/catalogue"))
+	kinds := apitest.Data[[]receiver.IntegrationKind](f.Call(vera, "GET /integrations/catalogue"))
 	f.Equal("kinds", len(kinds), 8)
 	for _, k := range kinds {
 		t.Run(k.Kind, func(t *testing.T) {
@@ -332,12 +332,12 @@ func TestIntegrations_TheSecretOfWebhooksIsToldOnceAndCanBeMadeAnew(t *testing.T
 	if next.WebhookSecret == nil || *next.WebhookSecret == *made.WebhookSecret {
 		t.Errorf("%v", next.WebhookSecret)
 	}
-	store := integration.NewStore(f.Table, f.Sealer)
+	store := receiver.NewIntegrationStore(f.Table, f.Sealer)
 	i := apitest.Value(store.Read(f.In(apitest.Org), apitest.Org, made.ID))(f)
 	f.Equal("the secret", apitest.Value(store.OpenInbound(f.In(apitest.Org), apitest.Org, &i))(f), *next.WebhookSecret)
 	for n := range 12 {
 		f.Clock.Advance(time.Second)
-		r := integration.Received{Event: "push", Repository: "octo/shop", At: f.Clock.Now()}
+		r := receiver.Received{Event: "push", Repository: "octo/shop", At: f.Clock.Now()}
 		apitest.Value(store.Receive(f.In(apitest.Org), apitest.Org, made.ID, r, []string{string(rune('a' + n))}))(f)
 	}
 	got := apitest.Data[IntegrationDetail](f.Call(vera, "GET "+path))

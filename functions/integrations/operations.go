@@ -7,8 +7,8 @@ import (
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/integration"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/foundation/ssrfguard"
 )
 
@@ -21,19 +21,19 @@ const (
 
 type service struct {
 	p         *platform.Platform
-	store     *integration.Store
-	services  *integration.Services
+	store     *receiver.IntegrationStore
+	services  *receiver.IntegrationServices
 	inventory *inventory.Store
-	rules     integration.Rules
+	rules     receiver.IntegrationRules
 }
 
 // Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Integrations")
-	policy, store := ssrfguard.Policy{Private: p.Settings.PrivateAddresses}, integration.NewStore(p.Table, p.Sealer)
+	policy, store := ssrfguard.Policy{Private: p.Settings.PrivateAddresses}, receiver.NewIntegrationStore(p.Table, p.Sealer)
 	s := &service{
-		p: p, store: store, services: integration.NewServices(store, p.Clock, p.Workers, policy),
-		inventory: inventory.New(p), rules: integration.Rules{Addresses: policy, Endpoints: p.Settings.CustomEndpoints},
+		p: p, store: store, services: receiver.NewIntegrationServices(store, p.Clock, p.Workers, policy),
+		inventory: inventory.New(p), rules: receiver.IntegrationRules{Addresses: policy, Endpoints: p.Settings.CustomEndpoints},
 	}
 	refusals := []int{http.StatusBadRequest, http.StatusConflict}
 	rest.Handle(g, rest.Op{
@@ -97,12 +97,12 @@ type IntegrationInput struct {
 // orders are what integrations can be sorted by.
 type orders struct{}
 
-var _ rest.Orders[integration.Integration] = orders{}
+var _ rest.Orders[receiver.Integration] = orders{}
 
-func (orders) Orders() []rest.Order[integration.Integration] {
-	return []rest.Order[integration.Integration]{
-		rest.OrderByText("name", func(i integration.Integration) string { return i.Name }),
-		rest.OrderByText("kind", func(i integration.Integration) string { return i.Kind }),
-		rest.OrderByTime("createdAt", func(i integration.Integration) time.Time { return i.CreatedAt }),
+func (orders) Orders() []rest.Order[receiver.Integration] {
+	return []rest.Order[receiver.Integration]{
+		rest.OrderByText("name", func(i receiver.Integration) string { return i.Name }),
+		rest.OrderByText("kind", func(i receiver.Integration) string { return i.Kind }),
+		rest.OrderByTime("createdAt", func(i receiver.Integration) time.Time { return i.CreatedAt }),
 	}
 }

@@ -10,7 +10,6 @@ import (
 
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/event"
-	"lamplighter.dev/shared/domain/integration"
 	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -29,7 +28,7 @@ func (f *fixture) send(to string, e event.Event, name ...string) (delivery.Answe
 		m.ID = name[0]
 	}
 	// as the notifier does, of no organization yet
-	return integration.NewSender(f.services, receiver.NewAudience(f.Platform)).Send(f.Context(), m)
+	return receiver.NewIntegrationSender(f.services, receiver.NewAudience(f.Platform)).Send(f.Context(), m)
 }
 
 func (f *fixture) sent(to string, e event.Event) delivery.Answer {
@@ -170,7 +169,7 @@ func TestJira_ADigestIsOneIssue(t *testing.T) {
 	for i := range 10 {
 		m.Events = append(m.Events, of(event.ResourceStarted, "resource", fmt.Sprint("i-", i), "act_1"))
 	}
-	a := apitest.Value(integration.NewSender(f.services, receiver.NewAudience(f.Platform)).Send(f.In(apitest.Org),
+	a := apitest.Value(receiver.NewIntegrationSender(f.services, receiver.NewAudience(f.Platform)).Send(f.In(apitest.Org),
 		m))(f)
 	if d := f.issues["OPS-1"]; a.Message != "created OPS-1" ||
 		!strings.HasPrefix(d.Summary, "37 events: Resource started") || !strings.Contains(d.Text, "and 27 more") ||
@@ -184,10 +183,10 @@ func TestMatch_OnlyKindsThatTakeEvents(t *testing.T) {
 	for _, kind := range []string{"github", "jira", "pagerduty", "acr"} {
 		f.connect(kind, nil)
 	}
-	store := integration.NewStore(f.Table, f.Sealer)
+	store := receiver.NewIntegrationStore(f.Table, f.Sealer)
 	e := of("budget.warning", "org", "", "bud_1")
 	usage := f.Meter(func(ctx context.Context) {
-		f.Equal("told", len(apitest.Value(integration.NewMatcher(store, receiver.NewAudience(f.Platform)).Match(table.WithOrg(ctx, apitest.Org), apitest.Org, e))(f)), 2)
+		f.Equal("told", len(apitest.Value(receiver.NewIntegrationMatcher(store, receiver.NewAudience(f.Platform)).Match(table.WithOrg(ctx, apitest.Org), apitest.Org, e))(f)), 2)
 	})
 	f.Equal("trips", usage.RoundTrips, 2)
 }
@@ -195,7 +194,7 @@ func TestMatch_OnlyKindsThatTakeEvents(t *testing.T) {
 func TestHealth_IsOnTheIntegrationUntilSomethingReachesIt(t *testing.T) {
 	f := newFixture(t)
 	made := f.connect("jira", nil)
-	store, to := integration.NewStore(f.Table, f.Sealer), delivery.Target{Kind: delivery.Integration, ID: made.ID}
+	store, to := receiver.NewIntegrationStore(f.Table, f.Sealer), delivery.Target{Kind: delivery.Integration, ID: made.ID}
 	for _, h := range []delivery.Health{{Failing: true, Why: "no more", At: f.Clock.Now()},
 		{Failing: true, Why: "later", At: f.Clock.Now()}} {
 		f.Equal("name", apitest.Value(store.RecordHealth(f.In(apitest.Org), apitest.Org, to, h))(f), "jira")

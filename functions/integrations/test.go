@@ -6,7 +6,7 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/domain/integration"
+	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -34,10 +34,10 @@ func (s *service) test(ctx context.Context, in *IntegrationInput) (IntegrationTe
 		return IntegrationTest{}, failed
 	}
 	next := old
-	next.Status, next.Message, next.TestedAt = integration.Connected, said, s.p.Clock.Now()
+	next.Status, next.Message, next.TestedAt = receiver.IntegrationConnected, said, s.p.Clock.Now()
 	next.FailingAt, next.FailingWhy = time.Time{}, ""
 	if failed != nil {
-		next.Status, next.Message = integration.Failed, fault.Message(failed)
+		next.Status, next.Message = receiver.IntegrationFailed, fault.Message(failed)
 	}
 	audit.NoteChange(ctx, audit.Change{Target: old.ID, Before: s.shown(ctx, old), After: s.shown(ctx, next)})
 	if err = s.store.Update(ctx, org, &old, &next); err != nil {

@@ -7,14 +7,14 @@ import (
 	"encoding/json"
 
 	"lamplighter.dev/shared/api/platform"
-	"lamplighter.dev/shared/domain/billing"
-	"lamplighter.dev/shared/domain/costexport"
+	"lamplighter.dev/shared/domain/billimport"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Handler answers billing.AddressTask and costexport.LinkTask.
+// Handler answers billimport.AddressTask and report.ExportLinkTask.
 func Handler(p *platform.Platform) workflow.Handler {
 	w := &worker{p}
 	return w.handle
@@ -28,22 +28,22 @@ func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error)
 		return nil, err
 	}
 	switch c.Task {
-	case billing.AddressTask:
+	case billimport.AddressTask:
 		return workflow.RunTask(ctx, c, w.makeAddress)
-	case costexport.LinkTask:
+	case report.ExportLinkTask:
 		return workflow.RunTask(ctx, c, w.makeLink)
 	}
 	return nil, fault.New(fault.Invalid, "%s knows no task %q", archive.LinkWorker, c.Task)
 }
 
 // makeAddress makes the address at which a file is put.
-func (w *worker) makeAddress(ctx context.Context, in billing.Question) (billing.Address, error) {
-	url, err := w.p.Inbox.Address(ctx, billing.UploadName(in.Org, in.UploadID), in.Bytes, in.Until)
-	return billing.Address{URL: url}, err
+func (w *worker) makeAddress(ctx context.Context, in billimport.Question) (billimport.Address, error) {
+	url, err := w.p.Inbox.Address(ctx, billimport.UploadName(in.Org, in.UploadID), in.Bytes, in.Until)
+	return billimport.Address{URL: url}, err
 }
 
 // makeLink makes the link by which a file is fetched.
-func (w *worker) makeLink(ctx context.Context, in costexport.LinkQuestion) (costexport.Link, error) {
-	url, err := w.p.Outbox.Link(ctx, costexport.ObjectName(in.Org, in.JobID), in.FileName, in.Until)
-	return costexport.Link{URL: url}, err
+func (w *worker) makeLink(ctx context.Context, in report.ExportLinkQuestion) (report.ExportLink, error) {
+	url, err := w.p.Outbox.Link(ctx, report.ExportObjectName(in.Org, in.JobID), in.FileName, in.Until)
+	return report.ExportLink{URL: url}, err
 }

@@ -9,8 +9,8 @@ import (
 
 	"lamplighter.dev/functions/links"
 	"lamplighter.dev/shared/api/platform"
-	"lamplighter.dev/shared/domain/billing"
-	"lamplighter.dev/shared/domain/costexport"
+	"lamplighter.dev/shared/domain/billimport"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
@@ -31,13 +31,13 @@ func call(t *testing.T, task string, in any) (any, error) {
 
 func TestLinks_AreOfTheOrganizationThatAsks(t *testing.T) {
 	until := now.Add(time.Minute)
-	address, err := call(t, billing.AddressTask, billing.Question{Org: "org_1", UploadID: "imp_1", Bytes: 5, Until: until})
-	if err != nil || !strings.Contains(address.(billing.Address).URL, archive.UploadPath+billing.UploadName("org_1", "imp_1")) {
+	address, err := call(t, billimport.AddressTask, billimport.Question{Org: "org_1", UploadID: "imp_1", Bytes: 5, Until: until})
+	if err != nil || !strings.Contains(address.(billimport.Address).URL, archive.UploadPath+billimport.UploadName("org_1", "imp_1")) {
 		t.Errorf("the address of an upload: %+v, %v", address, err)
 	}
-	link, err := call(t, costexport.LinkTask, costexport.LinkQuestion{Input: costexport.Input{Org: "org_1", JobID: "job_1"},
+	link, err := call(t, report.ExportLinkTask, report.ExportLinkQuestion{ExportInput: report.ExportInput{Org: "org_1", JobID: "job_1"},
 		FileName: "costs.csv", Until: until})
-	if err != nil || !strings.Contains(link.(costexport.Link).URL, costexport.ObjectName("org_1", "job_1")) {
+	if err != nil || !strings.Contains(link.(report.ExportLink).URL, report.ExportObjectName("org_1", "job_1")) {
 		t.Errorf("the link to a download: %+v, %v", link, err)
 	}
 }
@@ -47,9 +47,9 @@ func TestLinks_RefuseWhatTheyCannotMake(t *testing.T) {
 		task string
 		in   any
 	}{
-		"a task of another worker":      {"export", costexport.Input{Org: "org_1", JobID: "job_1"}},
-		"an upload of no organization":  {billing.AddressTask, billing.Question{UploadID: "imp_1", Until: now.Add(time.Minute)}},
-		"a download of no organization": {costexport.LinkTask, costexport.LinkQuestion{Until: now.Add(time.Minute)}},
+		"a task of another worker":      {"export", report.ExportInput{Org: "org_1", JobID: "job_1"}},
+		"an upload of no organization":  {billimport.AddressTask, billimport.Question{UploadID: "imp_1", Until: now.Add(time.Minute)}},
+		"a download of no organization": {report.ExportLinkTask, report.ExportLinkQuestion{Until: now.Add(time.Minute)}},
 	} {
 		if out, err := call(t, c.task, c.in); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%s: %+v, %v; want it refused as invalid", name, out, err)

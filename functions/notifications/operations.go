@@ -10,7 +10,6 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/domain/message"
 	"lamplighter.dev/shared/domain/notification"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -30,15 +29,15 @@ const (
 
 // Recommendations are where those are read that are shared; fault.NotFound of one that is not there, or that the caller may not see.
 type Recommendations interface {
-	ReadRecommendation(ctx context.Context, org, recID string) (message.Recommendation, error)
+	ReadRecommendation(ctx context.Context, org, recID string) (notification.Recommendation, error)
 }
 
 // noRecommendations is an organization without any.
 type noRecommendations struct{}
 
 // ReadRecommendation finds nothing.
-func (noRecommendations) ReadRecommendation(_ context.Context, _, recID string) (message.Recommendation, error) {
-	return message.Recommendation{}, fault.New(fault.NotFound, "recommendation %.64q does not exist", recID)
+func (noRecommendations) ReadRecommendation(_ context.Context, _, recID string) (notification.Recommendation, error) {
+	return notification.Recommendation{}, fault.New(fault.NotFound, "recommendation %.64q does not exist", recID)
 }
 
 type service struct {

@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/event"
-	"lamplighter.dev/shared/domain/message"
+	"lamplighter.dev/shared/domain/notification"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -39,7 +39,7 @@ func (s *service) testChannel(ctx context.Context, in *ChannelInput) (TestedChan
 	}
 	audit.NoteChange(ctx, audit.Change{Target: c.ID})
 	m := s.message(ctx, c.ID,
-		event.Event{Key: message.Test, ScopeType: event.ScopeOrg, At: s.p.Clock.Now(), Subject: c.ID})
+		event.Event{Key: notification.TestMessage, ScopeType: event.ScopeOrg, At: s.p.Clock.Now(), Subject: c.ID})
 	a, sent := s.send(ctx, m)
 	if fault.KindOf(sent) == fault.Internal && sent != nil {
 		return TestedChannel{}, sent
@@ -99,7 +99,7 @@ func (s *service) share(ctx context.Context, in *shareInput) (SharedRecommendati
 	if err != nil {
 		return SharedRecommendation{}, fmt.Errorf("encode recommendation %s: %w", rec.ID, err)
 	}
-	e := event.Event{Key: message.Share, ScopeType: event.ScopeOrg, At: s.p.Clock.Now(), Subject: rec.ID, Data: data}
+	e := event.Event{Key: notification.RecommendationShared, ScopeType: event.ScopeOrg, At: s.p.Clock.Now(), Subject: rec.ID, Data: data}
 	out, err := s.sendAll(ctx, ids, e, in.Body.Message)
 	audit.NoteChange(ctx, audit.Change{Target: rec.ID, After: out})
 	return out, err

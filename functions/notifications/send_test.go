@@ -12,7 +12,6 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/event"
-	"lamplighter.dev/shared/domain/message"
 	"lamplighter.dev/shared/domain/notification"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -126,7 +125,7 @@ func TestChannelTest_AnswersWhatTheReceiverSays(t *testing.T) {
 	f.Call(ada, test).Want(http.StatusOK, `"delivered":true`)
 	f.Equal("whole again", apitest.Data[[]Channel](f.Call(ada, "GET /notifications/channels"))[0].Status, "ok")
 	log := apitest.Data[rest.List[NotificationDelivery]](f.Call(ada, "GET /notifications/deliveries"))
-	if log.Total != 3 || log.Items[0].Status != delivery.Delivered || log.Items[0].EventKey != message.Test ||
+	if log.Total != 3 || log.Items[0].Status != delivery.Delivered || log.Items[0].EventKey != notification.TestMessage ||
 		log.Items[0].TargetID != c.ID {
 		t.Errorf("%+v", log)
 	}
@@ -148,13 +147,13 @@ func TestChannelTest_AnswersWhatTheReceiverSays(t *testing.T) {
 }
 
 // shelf is recommendations that are there.
-type shelf map[string]message.Recommendation
+type shelf map[string]notification.Recommendation
 
-func (s shelf) ReadRecommendation(_ context.Context, org, recID string) (message.Recommendation, error) {
+func (s shelf) ReadRecommendation(_ context.Context, org, recID string) (notification.Recommendation, error) {
 	if r, ok := s[org+recID]; ok {
 		return r, nil
 	}
-	return message.Recommendation{}, fault.New(fault.NotFound, "recommendation %q does not exist", recID)
+	return notification.Recommendation{}, fault.New(fault.NotFound, "recommendation %q does not exist", recID)
 }
 
 func TestShare_CountsByChannel(t *testing.T) {

@@ -5,11 +5,10 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/event"
-	"lamplighter.dev/shared/domain/integration"
 	"lamplighter.dev/shared/domain/notification"
 	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/domain/scheduling"
-	"lamplighter.dev/shared/domain/webhook"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/people/membership"
@@ -19,7 +18,7 @@ import (
 var Declaration = platform.Declaration{
 	Name:  "notifier",
 	Share: 16,
-	Access: delivery.Access().With(notification.Sending, webhook.Sending, integration.Sending, table.Access{
+	Access: delivery.Access().With(notification.Sending, receiver.WebhookSending, receiver.IntegrationSending, table.Access{
 		Reads: []table.Partition{identity.MemberPartition, event.Partition, scheduling.SchedulePartition,
 			override.Partition},
 		Writes: []table.Partition{
@@ -29,7 +28,7 @@ var Declaration = platform.Declaration{
 		},
 	}),
 	Seals:    []string{mail.Secret},
-	Opens:    []string{notification.Secret, webhook.Secret, integration.Secret},
+	Opens:    []string{notification.Secret, receiver.WebhookSecret, receiver.IntegrationSecret},
 	Schedule: "rate(1 minute)",
 	Stream:   []table.Partition{event.Partition, delivery.NowPartition},
 	Samples:  []string{"schedule", "stream"},

@@ -11,7 +11,6 @@ import (
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/receiver"
-	"lamplighter.dev/shared/domain/webhook"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -28,10 +27,10 @@ func TestEverybody_TellsWebhooks(t *testing.T) {
 		w.WriteHeader(int(status.Load()))
 	}))
 	t.Cleanup(srv.Close)
-	store, org := webhook.NewStore(f.Table, f.Sealer), apitest.Org
-	w := webhook.Webhook{Row: receiver.Row{ID: id.New(webhook.Prefix, f.Clock.Now()), Name: "Ops", Enabled: true,
+	store, org := receiver.NewWebhookStore(f.Table, f.Sealer), apitest.Org
+	w := receiver.Webhook{Row: receiver.Row{ID: id.New(receiver.WebhookPrefix, f.Clock.Now()), Name: "Ops", Enabled: true,
 		Filter: receiver.Filter{ScopeType: event.ScopeOrg}}}
-	f.Must(store.Seal(f.In(org), org, &w, &webhook.Secrets{URL: srv.URL, Key: webhook.NewKey()}))
+	f.Must(store.Seal(f.In(org), org, &w, &receiver.WebhookSecrets{URL: srv.URL, Key: receiver.NewWebhookKey()}))
 	f.Must(store.Create(f.In(org), org, &w))
 	engine := New(f.Platform, Everybody(f.Platform))
 	cursor := ""
@@ -68,7 +67,7 @@ func TestEverybody_TellsWebhooks(t *testing.T) {
 	status.Store(http.StatusGone)
 	tell("second")
 	now := apitest.Value(store.Read(f.In(org), org, w.ID))(f)
-	if got := list(); now.Status() != webhook.Gone || len(got) != 2 || got[0].Status != delivery.Parked {
+	if got := list(); now.Status() != receiver.WebhookGone || len(got) != 2 || got[0].Status != delivery.Parked {
 		t.Errorf("%s, %+v", now.Status(), got)
 	}
 	tell("third")

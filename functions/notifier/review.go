@@ -10,12 +10,10 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
-	"lamplighter.dev/shared/domain/integration"
 	"lamplighter.dev/shared/domain/notification"
 	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/domain/scheduling"
-	"lamplighter.dev/shared/domain/webhook"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -27,14 +25,14 @@ import (
 type reviewer struct {
 	p         *platform.Platform
 	notices   *notification.Store
-	webhooks  *webhook.Store
-	services  *integration.Store
+	webhooks  *receiver.WebhookStore
+	services  *receiver.IntegrationStore
 	schedules *scheduling.Store
 }
 
 func newReviewer(p *platform.Platform) *reviewer {
-	return &reviewer{p, notification.NewStore(p), webhook.NewStore(p.Table, p.Sealer),
-		integration.NewStore(p.Table, p.Sealer), scheduling.New(p)}
+	return &reviewer{p, notification.NewStore(p), receiver.NewWebhookStore(p.Table, p.Sealer),
+		receiver.NewIntegrationStore(p.Table, p.Sealer), scheduling.New(p)}
 }
 
 // reviewTime bounds the reviews of a round; the next one goes on.

@@ -24,24 +24,23 @@ func (s service) currentOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "getOrganisation", Method: http.MethodGet, Path: path, Policy: "organisation:read",
 		Statuses: []int{http.StatusNotFound},
-		Summary:  "Read the organization that the caller works in",
-	}, s.current)
+		Summary:  "Read the current organization",
+	}, s.readCurrent)
 	rest.Handle(g, rest.Op{
 		ID: "updateOrganisation", Method: http.MethodPut, Path: path, Policy: "organisation:write",
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict},
-		Summary:  "Change the organization that the caller works in",
-		Description: "Changes only the fields present; null puts a setting back to its default. Renamed by its " +
-			"creator, another organization of theirs with the same name is 409.",
-	}, s.change)
+		Summary:  "Change the current organization",
+		Description: "Changes only the fields present; null resets a setting to its default. If its creator " +
+			"renames it to the name of another of their organizations, the answer is 409.",
+	}, s.changeCurrent)
 	rest.Handle(g, rest.Op{
 		ID: "deleteOrganisation", Method: http.MethodDelete, Path: path, Policy: "organisation:delete", Session: true,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound},
-		Summary:  "Delete the organization that the caller works in",
-		Description: "Ends everything in it, for all of its members: nobody gets in from this moment on, nothing is " +
-			"acted on in its clouds any more, and " +
-			"all that is stored of it is erased within half an hour, the audit log too: export what is to be kept " +
-			"before. What runs in the clouds stays " +
-			"as it is. confirm is its name, in the body or, for clients that send no body with DELETE, in the query.",
+		Summary:  "Delete the current organization",
+		Description: "Ends the organization for all of its members. From then on access is refused and its clouds " +
+			"are not changed. All of its data is erased within half an hour, including the audit log: export it " +
+			"before. The resources in its clouds stay as they are. confirm is its name, in the body or, for " +
+			"clients that send no body with DELETE, in the query.",
 	}, s.endOrganisation)
 }
 
@@ -63,33 +62,33 @@ func newCurrent(o identity.OrganisationRecord) Current {
 	return Current{o.Organisation, o.Preferences()}
 }
 
-func (s service) current(ctx context.Context, _ *struct{}) (Current, error) {
+func (s service) readCurrent(ctx context.Context, _ *struct{}) (Current, error) {
 	o, err := s.readOrganisation(ctx)
 	return newCurrent(o), err
 }
 
 // ChangedOrganisation is the body of PUT /organisation.
 type ChangedOrganisation struct {
-	Name             rest.Patch[string]  `json:"name,omitzero" minLength:"1" maxLength:"100" doc:"What to call it"`
+	Name             rest.Patch[string]  `json:"name,omitzero" minLength:"1" maxLength:"100" doc:"The new name"`
 	Currency         rest.Patch[string]  `json:"currency,omitzero" minLength:"3" maxLength:"3" doc:"ISO 4217; null is USD" example:"EUR"`
 	MCPEnabled       rest.Patch[bool]    `json:"mcpEnabled,omitzero" doc:"Whether assistants may work in the organization over MCP; null is false"`
 	DefaultDashboard rest.Patch[string]  `json:"defaultDashboard,omitzero" minLength:"1" maxLength:"64" doc:"The id of a dashboard, or a preset: executive, engineering, finops, operations"`
 	SavingsRealism   rest.Patch[float64] `json:"savingsRealism,omitzero" minimum:"0" maximum:"1" doc:"At most 4 decimals; null is 0.7"`
 	AnomalyMinUSD    rest.Patch[string]  `json:"anomalyMinUSD,omitzero" maxLength:"16" doc:"A decimal from 0 to 999999999.99; null is 1" example:"1"`
-	RetentionMonths  rest.Patch[int]     `json:"retentionMonths,omitzero" minimum:"1" maximum:"120" doc:"For how many months, beyond the one in which they were made, actions, bulk actions and state history are kept; null is 13. It holds for what is made from then on" example:"13"`
+	RetentionMonths  rest.Patch[int]     `json:"retentionMonths,omitzero" minimum:"1" maximum:"120" doc:"How many months after their own month actions, bulk actions and state history are kept; null is 13. It applies to records created from then on" example:"13"`
 
-	EventAllOrNothing rest.Patch[bool] `json:"eventAllOrNothing,omitzero" doc:"Whether an event readiness plan fails, and gives back all targets, when one of them does not get its capacity; null is false"`
+	EventAllOrNothing rest.Patch[bool] `json:"eventAllOrNothing,omitzero" doc:"Whether an event readiness plan fails, and gives back all targets, if one target does not get its capacity; null is false"`
 }
 
 type changeInput struct{ Body ChangedOrganisation }
 
-func (s service) change(ctx context.Context, in *changeInput) (Current, error) {
+func (s service) changeCurrent(ctx context.Context, in *changeInput) (Current, error) {
 	old, err := s.readOrganisation(ctx)
 	if err != nil {
 		return Current{}, err
 	}
 	next := old
-	changes, err := in.Body.apply(&next)
+	changes, err := in.Body.applyTo(&next)
 	if err != nil {
 		return Current{}, err
 	}
@@ -99,17 +98,17 @@ func (s service) change(ctx context.Context, in *changeInput) (Current, error) {
 	if err != nil {
 		return Current{}, err
 	}
-	if err = s.store(ctx, revision{old, next}, changes, holds); err != nil {
+	if err = s.storeChanges(ctx, revision{old, next}, changes, holds); err != nil {
 		return Current{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: next.ID, Before: newCurrent(old), After: newCurrent(next)})
 	return newCurrent(next), nil
 }
 
-// apply changes the fields that were sent, and tells what is to be changed in the store: nothing else, so that two who
-// change different settings at the same time do not undo each other.
-func (c ChangedOrganisation) apply(o *identity.OrganisationRecord) ([]table.Change, error) {
-	if err := c.sound(); err != nil {
+// applyTo changes the sent fields, and returns only their changes for the store, so that concurrent changes of
+// different settings do not undo each other.
+func (c ChangedOrganisation) applyTo(o *identity.OrganisationRecord) ([]table.Change, error) {
+	if err := c.checkSettings(); err != nil {
 		return nil, err
 	}
 	changes := []table.Change{}
@@ -120,17 +119,17 @@ func (c ChangedOrganisation) apply(o *identity.OrganisationRecord) ([]table.Chan
 		}
 		changes = append(changes, table.Set("name", o.Name))
 	}
-	changes = choose(changes, "currency", c.Currency, &o.Currency)
-	changes = choose(changes, "mcpEnabled", c.MCPEnabled, &o.MCPEnabled)
-	changes = choose(changes, "defaultDashboard", c.DefaultDashboard, &o.DefaultDashboard)
-	changes = choose(changes, "savingsRealism", c.SavingsRealism, &o.SavingsRealism)
-	changes = choose(changes, "anomalyMinUSD", c.AnomalyMinUSD, &o.AnomalyMinUSD)
-	changes = choose(changes, "eventAllOrNothing", c.EventAllOrNothing, &o.EventAllOrNothing)
-	return choose(changes, "retentionMonths", c.RetentionMonths, &o.RetentionMonths), nil
+	changes = addChoice(changes, "currency", c.Currency, &o.Currency)
+	changes = addChoice(changes, "mcpEnabled", c.MCPEnabled, &o.MCPEnabled)
+	changes = addChoice(changes, "defaultDashboard", c.DefaultDashboard, &o.DefaultDashboard)
+	changes = addChoice(changes, "savingsRealism", c.SavingsRealism, &o.SavingsRealism)
+	changes = addChoice(changes, "anomalyMinUSD", c.AnomalyMinUSD, &o.AnomalyMinUSD)
+	changes = addChoice(changes, "eventAllOrNothing", c.EventAllOrNothing, &o.EventAllOrNothing)
+	return addChoice(changes, "retentionMonths", c.RetentionMonths, &o.RetentionMonths), nil
 }
 
-// choose adds the change of a setting that was sent; null takes the choice away.
-func choose[T any](changes []table.Change, field string, p rest.Patch[T], to **T) []table.Change { //nolint:revive // one line a setting where it is used
+// addChoice appends the change of a setting that was sent. null removes the setting.
+func addChoice[T any](changes []table.Change, field string, p rest.Patch[T], to **T) []table.Change {
 	switch {
 	case !p.Sent:
 		return changes
@@ -142,7 +141,7 @@ func choose[T any](changes []table.Change, field string, p rest.Patch[T], to **T
 	return append(changes, table.Set(field, p.Value))
 }
 
-// holdDashboard returns the condition that the default dashboard that was sent exists in the organization.
+// holdDashboard returns the condition that the sent default dashboard exists in the organization.
 func (c ChangedOrganisation) holdDashboard(org string) ([]table.Write, error) {
 	if !c.DefaultDashboard.Set() {
 		return nil, nil
@@ -162,15 +161,15 @@ func errNoDashboard(dashboardID string) error {
 // revision is an organization before and after a change.
 type revision struct{ old, next identity.OrganisationRecord }
 
-// store writes the changes while holds are true, and with another name moves the claim to it.
-func (s service) store(ctx context.Context, r revision, changes []table.Change, holds []table.Write) error {
+// storeChanges writes the changes together with holds, and moves the claim to a new name.
+func (s service) storeChanges(ctx context.Context, r revision, changes []table.Change, holds []table.Write) error {
 	old, next := r.old, r.next
-	claims, err := reclaimed(ctx, old, next)
+	claims, err := reclaimName(ctx, old, next)
 	if err != nil {
 		return err
 	}
 	if len(claims) > 0 {
-		changes = append(changes, table.Set("loose", !creates(ctx, old)))
+		changes = append(changes, table.Set("loose", !isCreator(ctx, old)))
 	}
 	writes := append([]table.Write{
 		table.Update(identity.OrganisationKey(old.ID), changes, table.Equal("name", old.Name)),
@@ -187,34 +186,35 @@ func (s service) store(ctx context.Context, r revision, changes []table.Change, 
 	if _, gone := failed.Old(len(writes)); gone && len(holds) > 0 {
 		return errNoDashboard(*next.DefaultDashboard)
 	}
-	if _, taken := failed.Old(2); taken && creates(ctx, old) {
+	if _, taken := failed.Old(2); taken && isCreator(ctx, old) {
 		return fault.New(fault.Conflict, "name: there is an organization %q of the same creator already", next.Name)
 	}
 	return fault.New(fault.Conflict,
 		"the organization was renamed by somebody else at the same time: read it again, then repeat")
 }
 
-// creates reports whether the caller is the creator of o, and may know what else the creator has.
-func creates(ctx context.Context, o identity.OrganisationRecord) bool {
+// isCreator reports whether the caller created o and may know the creator's other organizations.
+func isCreator(ctx context.Context, o identity.OrganisationRecord) bool {
 	c := identity.CallerFrom(ctx)
 	return c.User == o.CreatedBy && !c.SSO
 }
 
-// reclaimed returns the writes that move the claim to a name among the creator's organizations. Anybody else would learn from a
-// name that is taken what the creator has elsewhere: the name that they give is not claimed.
-func reclaimed(ctx context.Context, old, next identity.OrganisationRecord) ([]table.Write, error) {
+// reclaimName returns the writes that move the claim to a new name among the creator's organizations. Another
+// caller's new name is not claimed: a conflict would reveal the names of the creator's other organizations.
+func reclaimName(ctx context.Context, old, next identity.OrganisationRecord) ([]table.Write, error) {
 	is := nameKey(old.CreatedBy, next.Name)
 	if is == nameKey(old.CreatedBy, old.Name) {
 		return nil, nil
 	}
-	if !creates(ctx, old) {
+	if !isCreator(ctx, old) {
 		return nameReleaseWrites(old), nil
 	}
 	claim, err := table.NewItem(is, identity.Membership{Org: old.ID, Joined: next.UpdatedAt})
 	return append([]table.Write{table.Put(claim, table.Absent())}, nameReleaseWrites(old)...), err
 }
 
-// nameReleaseWrites gives up the claim to the name of o. When o has none, the claim is another organization's, or nobody's.
+// nameReleaseWrites returns the writes that release the claim to the name of o. If o has no claim, the claim belongs
+// to another organization or does not exist.
 func nameReleaseWrites(o identity.OrganisationRecord) []table.Write {
 	if o.Loose {
 		return nil

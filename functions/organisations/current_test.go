@@ -105,13 +105,14 @@ func TestSettingsThatNoOrganizationHas(t *testing.T) {
 	}
 }
 
-// check 20, check 40: what may not be set is not, wherever it stands.
+// check 20, check 40: fields that may not be set are ignored, at any place of the request.
 func TestWhatAnOrganizationCannotBeGivenIsIgnored(t *testing.T) {
 	h := newOrganization(t)
-	other := h.make("usr_eve", "Engines of Eve")
+	other := h.newOrganisation("usr_eve", "Engines of Eve")
 	got := h.as("admin", "PUT /organisation?orgId="+other+"&id="+other,
 		`{"currency":"EUR","id":"`+other+`","orgId":"`+other+`","org":"`+other+
-			`","createdBy":"usr_eve","ownerId":"usr_eve","createdAt":"2001-01-01T00:00:00Z","updatedAt":"2001-01-01T00:00:00Z","status":"ended","ended":true,"ssoDomains":["example.com"],"members":0,"role":"owner"}`)
+			`","createdBy":"usr_eve","ownerId":"usr_eve","createdAt":"2001-01-01T00:00:00Z","updatedAt":"2001-01-01T00:00:00Z",`+
+			`"status":"ended","ended":true,"ssoDomains":["example.com"],"members":0,"role":"owner"}`)
 	if got.Status != 200 {
 		t.Fatalf("%d %s", got.Status, got.Body)
 	}
@@ -133,22 +134,22 @@ func TestWhatAnOrganizationCannotBeGivenIsIgnored(t *testing.T) {
 
 func TestRenamingMovesTheClaimToTheName(t *testing.T) {
 	h := newOrganization(t)
-	h.make("usr_ada", "Looms")
+	h.newOrganisation("usr_ada", "Looms")
 	h.as("admin", "PUT /organisation", `{"name":"LOOMS","currency":"EUR"}`).Want(409, "LOOMS")
 	if now := h.current(); now["name"] != "Engines" || now["currency"] != "USD" {
 		t.Errorf("half of a refused change was made: %v", now)
 	}
 	h.as("admin", "PUT /organisation", `{"name":"Wheels"}`).Want(200)
-	h.create("usr_ada", `{"name":"wheels"}`).Want(409)  // the new name is taken
-	h.create("usr_ada", `{"name":"Engines"}`).Want(200) // the old name is free
+	h.createAs("usr_ada", `{"name":"wheels"}`).Want(409)  // the new name is taken
+	h.createAs("usr_ada", `{"name":"Engines"}`).Want(200) // the old name is free
 }
 
-// Whoever tried names could learn from 409 how the creator's other organizations are called. check 39.
+// A caller who tried names could otherwise learn from 409 the names of the creator's other organizations. check 39.
 func TestRenamingTellsNothingOfTheCreatorsOtherOrganizations(t *testing.T) {
 	for _, role := range []string{"eve's admin", "vouched admin"} {
 		h := newOrganization(t)
 		h.Workflow = nowhere{}
-		h.make("usr_ada", "Looms")
+		h.newOrganisation("usr_ada", "Looms")
 		for _, s := range []struct {
 			role, name string
 			status     int
@@ -160,7 +161,7 @@ func TestRenamingTellsNothingOfTheCreatorsOtherOrganizations(t *testing.T) {
 		}
 		h.as("owner", "DELETE /organisation", `{"confirm":"Looms"}`).Want(200) // it can still be deleted
 		for name, status := range map[string]int{"looms": 409, "Wheels": 200, "Engines": 200} {
-			if got := h.create("usr_ada", `{"name":"`+name+`"}`); got.Status != status {
+			if got := h.createAs("usr_ada", `{"name":"`+name+`"}`); got.Status != status {
 				t.Errorf("after %s, another %s: %d %s", role, name, got.Status, got.Body)
 			}
 		}
@@ -212,13 +213,13 @@ func TestWhoMayDoWhatWithTheOrganization(t *testing.T) {
 
 func TestAnOrganizationThatEndsIsNotOffered(t *testing.T) {
 	h := newOrganization(t)
-	kept := h.make("usr_ada", "Looms")
+	kept := h.newOrganisation("usr_ada", "Looms")
 	h.Workflow = nowhere{}
 	if got := h.as("owner", "DELETE /organisation?confirm=Engines", ""); got.Status != 200 ||
 		!strings.Contains(got.Body, `"data":{"id":"`+h.org+`"}`) {
 		t.Fatalf("%d %s", got.Status, got.Body)
 	}
-	if all := h.list("usr_ada"); len(all) != 1 || all[0].ID != kept {
+	if all := h.listAs("usr_ada"); len(all) != 1 || all[0].ID != kept {
 		t.Errorf("offered %+v", all)
 	}
 	for _, c := range [][2]string{{"GET /organisation", ""}, {"PUT /organisation", `{"currency":"EUR"}`},
@@ -227,7 +228,7 @@ func TestAnOrganizationThatEndsIsNotOffered(t *testing.T) {
 			t.Errorf("%s: %d %s", c[0], got.Status, got.Body)
 		}
 	}
-	h.create("usr_ada", `{"name":"Engines"}`).Want(200) // its name is free again
+	h.createAs("usr_ada", `{"name":"Engines"}`).Want(200) // its name is free again
 }
 
 // nowhere is where no machine can be started: the sweeper's business, not the client's.

@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name:   "organisations",
 	Routes: []string{"/organisation", "/organisation/{proxy+}", "/organisations", "/organisations/{proxy+}"},

@@ -23,31 +23,31 @@ func newFixture(t *testing.T) *fixture {
 func newOrganization(t *testing.T) *fixture {
 	t.Helper()
 	h := newFixture(t)
-	h.org = h.make("usr_ada", "Engines")
+	h.org = h.newOrganisation("usr_ada", "Engines")
 	return h
 }
 
-// create has the user make an organization as the body says.
-func (h *fixture) create(user, body string) apitest.Answer {
+// createAs has the user make an organization as the body says.
+func (h *fixture) createAs(user, body string) apitest.Answer {
 	h.Helper()
 	return h.Call(identity.Caller{User: user, Method: identity.MethodToken}, "POST /organisations", body)
 }
 
-// make is create, which must succeed; it returns the id.
-func (h *fixture) make(user, name string) string {
+// newOrganisation is create, which must succeed; it returns the id.
+func (h *fixture) newOrganisation(user, name string) string {
 	h.Helper()
-	return apitest.Data[identity.Organisation](h.create(user, `{"name":"`+name+`"}`)).ID
+	return apitest.Data[identity.Organisation](h.createAs(user, `{"name":"`+name+`"}`)).ID
 }
 
-// list returns the user's organizations.
-func (h *fixture) list(user string) []identity.Organisation {
+// listAs returns the user's organizations.
+func (h *fixture) listAs(user string) []identity.Organisation {
 	h.Helper()
 	return apitest.Data[[]identity.Organisation](h.Call(identity.Caller{User: user, Method: identity.MethodToken},
 		"GET /organisations"))
 }
 
-// as makes a request with a role, in the organization; "pat owner" with a personal access token, "eve's admin" as somebody
-// who did not make it, "vouched admin" in a session of single sign-on.
+// as makes a request with a role in the organization: "pat owner" with a personal access token, "eve's admin" as a
+// user other than the creator, "vouched admin" in a session of single sign-on.
 func (h *fixture) as(role, request, body string) apitest.Answer {
 	h.Helper()
 	role, pat := strings.CutPrefix(role, "pat ")

@@ -1,5 +1,5 @@
-// Package organisations makes, lists, changes and ends the organizations of the service. The one who makes an organization owns
-// it.
+// Package organisations creates, lists, changes and ends the organizations of the service. The creator of an
+// organization is its first owner.
 package organisations
 
 import (
@@ -26,16 +26,16 @@ func Operations(p *platform.Platform) *rest.Group {
 	s := service{p}
 	rest.Handle(g, rest.Op{
 		ID: "createOrganisation", Method: http.MethodPost, Path: "/organisations", Summary: "Create an organization",
-		Description: "The caller becomes its owner. To work in it, refresh with its id as tenantID. " +
-			"A second organization of the same name by the same user is 409.",
+		Description: "The caller becomes its owner. To work in it, refresh the session with its id as tenantID. A " +
+			"second organization with the same name by the same user is 409.",
 		SignedIn: true, Statuses: []int{http.StatusBadRequest, http.StatusForbidden, http.StatusConflict},
-	}, s.create)
+	}, s.createOrganisation)
 	rest.Handle(g, rest.Op{
 		ID: "listOrganisations", Method: http.MethodGet, Path: "/organisations",
 		Summary:     "List the organizations that the caller belongs to",
-		Description: "All of them, the oldest first.",
+		Description: "All of them, oldest first.",
 		SignedIn:    true, Statuses: []int{http.StatusForbidden},
-	}, s.list)
+	}, s.listOrganisations)
 	s.currentOperations(g)
 	return g
 }
@@ -44,20 +44,20 @@ type service struct{ *platform.Platform }
 
 // NewOrganisation is the body of POST /organisations.
 type NewOrganisation struct {
-	Name string `json:"name" minLength:"1" maxLength:"100" doc:"What to call it" example:"Ada's engines"`
+	Name string `json:"name" minLength:"1" maxLength:"100" doc:"The name of the organization" example:"Ada's engines"`
 }
 
 type createInput struct{ Body NewOrganisation }
 
-func (s service) create(ctx context.Context, in *createInput) (identity.Organisation, error) {
+func (s service) createOrganisation(ctx context.Context, in *createInput) (identity.Organisation, error) {
 	name, err := displayname.CleanName("name", in.Body.Name, 100)
 	if err != nil {
 		return identity.Organisation{}, err
 	}
-	return s.found(ctx, identity.CallerFrom(ctx), name)
+	return s.foundOrganisation(ctx, identity.CallerFrom(ctx), name)
 }
 
-func (s service) list(ctx context.Context, _ *struct{}) ([]identity.Organisation, error) {
+func (s service) listOrganisations(ctx context.Context, _ *struct{}) ([]identity.Organisation, error) {
 	c := identity.CallerFrom(ctx)
 	rows, err := identity.ListOrganisations(ctx, s.Table, c.User)
 	out := make([]identity.Organisation, 0, len(rows))
@@ -69,9 +69,9 @@ func (s service) list(ctx context.Context, _ *struct{}) ([]identity.Organisation
 	return out, err
 }
 
-// found makes the organization name with user as its owner: record, membership from both sides, and the claim to the
-// name among the user's organizations, all or none.
-func (s service) found(ctx context.Context, c identity.Caller, name string) (identity.Organisation, error) {
+// foundOrganisation creates an organization with the caller as its owner: its record, both rows of the membership,
+// and the claim to its name among the user's organizations, in one transaction.
+func (s service) foundOrganisation(ctx context.Context, c identity.Caller, name string) (identity.Organisation, error) {
 	if c.SSO {
 		return identity.Organisation{},
 			fault.New(fault.Denied,
@@ -81,12 +81,12 @@ func (s service) found(ctx context.Context, c identity.Caller, name string) (ide
 	now := s.Clock.Now()
 	o := identity.Organisation{ID: id.New("org", now), Name: name, CreatedBy: c.User, CreatedAt: now, UpdatedAt: now}
 	ctx = table.Within(ctx, identity.UserPrefix+c.User, table.OrgPK(o.ID), identity.DirectoryPrefix)
-	writes, err := rows(ctx, o, c.Email)
+	writes, err := foundingWrites(ctx, o, c.Email)
 	if err != nil {
 		return o, err
 	}
 	err = membership.LimitedOrganisations(c.User).Add(ctx, s.Table, func(take table.Write) error {
-		if err := s.room(ctx, c.User); err != nil {
+		if err := s.checkRoom(ctx, c.User); err != nil {
 			return err
 		}
 		return s.Table.Transact(ctx, append(slices.Clip(writes), take)...)
@@ -101,8 +101,8 @@ func (s service) found(ctx context.Context, c identity.Caller, name string) (ide
 	return o, nil
 }
 
-// room refuses one more organization to a user who has as many as can be listed.
-func (s service) room(ctx context.Context, user string) error {
+// checkRoom refuses one more organization to a user who has the maximum that can be listed.
+func (s service) checkRoom(ctx context.Context, user string) error {
 	have, err := identity.ListOrganisations(ctx, s.Table, user)
 	if err == nil && len(have) >= identity.MaxOrganisations {
 		return fault.New(fault.Denied, "you belong to %d organizations, and more are not possible", len(have))
@@ -110,8 +110,8 @@ func (s service) room(ctx context.Context, user string) error {
 	return err
 }
 
-// rows returns the writes that make o, with its founder as the one member and owner.
-func rows(ctx context.Context, o identity.Organisation, email string) ([]table.Write, error) {
+// foundingWrites returns the writes that create o with its founder as the only member and owner.
+func foundingWrites(ctx context.Context, o identity.Organisation, email string) ([]table.Write, error) {
 	out, err := membership.NewOrgWrites(ctx, o.ID, identity.User{ID: o.CreatedBy, Email: email}, o.CreatedAt)
 	if err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func rows(ctx context.Context, o identity.Organisation, email string) ([]table.W
 	return append(out, listed), err
 }
 
-// nameKey returns where a user claims the name of an organization: case does not make another name.
+// nameKey returns the key of a user's claim to the name of an organization. Upper and lower case are the same name.
 func nameKey(user, name string) table.Key {
 	return table.Key{PK: identity.UserPrefix + user, SK: "ORGNAME#" + identity.Digest(nil, table.FoldName(name))}
 }

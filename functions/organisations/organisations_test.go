@@ -14,10 +14,10 @@ import (
 
 func TestTheCreatorOwnsTheOrganization(t *testing.T) {
 	h := newFixture(t)
-	if all := h.list("usr_ada"); all == nil || len(all) != 0 {
+	if all := h.listAs("usr_ada"); all == nil || len(all) != 0 {
 		t.Errorf("before: %+v", all)
 	}
-	got := h.create("usr_ada", `{"name":" Engines ","id":"org_mine","createdBy":"usr_eve"}`)
+	got := h.createAs("usr_ada", `{"name":" Engines ","id":"org_mine","createdBy":"usr_eve"}`)
 	o := apitest.Data[identity.Organisation](got)
 	if !id.IsValid("org", o.ID) || o.Name != "Engines" || o.CreatedBy != "usr_ada" ||
 		!o.CreatedAt.Equal(apitest.Start) || !o.UpdatedAt.Equal(o.CreatedAt) {
@@ -32,11 +32,11 @@ func TestTheCreatorOwnsTheOrganization(t *testing.T) {
 		t.Errorf("grants %+v", m.Grants)
 	}
 	h.Clock.Advance(time.Second)
-	h.create("usr_ada", `{"name":"Looms"}`)
-	if all := h.list("usr_ada"); len(all) != 2 || all[0] != o || all[1].Name != "Looms" {
+	h.createAs("usr_ada", `{"name":"Looms"}`)
+	if all := h.listAs("usr_ada"); len(all) != 2 || all[0] != o || all[1].Name != "Looms" {
 		t.Errorf("list %+v", all)
 	}
-	if all := h.list("usr_eve"); len(all) != 0 {
+	if all := h.listAs("usr_eve"); len(all) != 0 {
 		t.Errorf("somebody else sees %+v", all)
 	}
 }
@@ -60,7 +60,7 @@ func TestNamesOfOrganizations(t *testing.T) {
 		{"of nobody", "", `{"name":"Engines"}`, 401},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := h.create(c.user, c.body); got.Status != c.status {
+			if got := h.createAs(c.user, c.body); got.Status != c.status {
 				t.Errorf("status %d: %s", got.Status, got.Body)
 			}
 		})
@@ -71,10 +71,10 @@ func TestCreatingTheSameAtOnceMakesOne(t *testing.T) {
 	h := newFixture(t)
 	var wg sync.WaitGroup
 	for range 10 {
-		wg.Go(func() { h.create("usr_ada", `{"name":"Engines"}`) })
+		wg.Go(func() { h.createAs("usr_ada", `{"name":"Engines"}`) })
 	}
 	wg.Wait()
-	if all := h.list("usr_ada"); len(all) != 1 {
+	if all := h.listAs("usr_ada"); len(all) != 1 {
 		t.Errorf("%d organizations", len(all))
 	}
 }

@@ -15,8 +15,8 @@ type shifted struct {
 
 func newShifted() shifted { return shifted{by: &atomic.Int64{}} }
 
-// Now returns the machine's time and what was let pass.
+// Now returns the machine's time plus the time that was skipped.
 func (s shifted) Now() time.Time { return s.System.Now().Add(time.Duration(s.by.Load())) }
 
-// pass lets time pass.
-func (s shifted) pass(d time.Duration) { s.by.Add(int64(d)) }
+// skipTime lets time pass.
+func (s shifted) skipTime(d time.Duration) { s.by.Add(int64(d)) }

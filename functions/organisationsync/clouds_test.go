@@ -18,8 +18,9 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 )
 
-// whole is an organization of a cloud of its own: root/prod/web with two members with the tag env=prod, one that refuses in root/prod,
-// one in which the credentials may read nothing in root/dev, a closed one beside it, and the cloud's own with resources in the root.
+// whole is an organization of a cloud. root/prod/web has two members with the tag env=prod. root/prod has one that
+// refuses. root/dev has one where the credentials may read nothing, and a closed one. The root has the
+// organization's own account with resources.
 type whole struct {
 	body                        fields // connects it
 	main, refuses, lacks, close string
@@ -31,7 +32,7 @@ type whole struct {
 	change                      func(id string, closed bool)
 }
 
-func subscription(n int) string { return fmt.Sprintf("20000000-0000-0000-0000-%012d", n) }
+func subscriptionID(n int) string { return fmt.Sprintf("20000000-0000-0000-0000-%012d", n) }
 
 func azureOrganisation(t *testing.T) (*fixture, whole) {
 	t.Helper()
@@ -43,11 +44,11 @@ func azureOrganisation(t *testing.T) (*fixture, whole) {
 		azuretwin.Group{ID: "dev", Name: "Dev", Parent: "acme"})
 	tags := map[string]string{"env": "prod"}
 	tw.AddMembers(azuretwin.Member{ID: azuretwin.Subscription, Name: "Main", Group: "acme"},
-		azuretwin.Member{ID: subscription(1), Name: "Vault", Group: "prod", Refuses: true},
-		azuretwin.Member{ID: subscription(2), Name: "Shop", Group: "web", Tags: tags},
-		azuretwin.Member{ID: subscription(3), Name: "Shop", Group: "web", Tags: tags},
-		azuretwin.Member{ID: subscription(4), Name: "Nothing", Group: "dev", Lacks: true},
-		azuretwin.Member{ID: subscription(5), Name: "Closed", Group: "dev", State: "Disabled"})
+		azuretwin.Member{ID: subscriptionID(1), Name: "Vault", Group: "prod", Refuses: true},
+		azuretwin.Member{ID: subscriptionID(2), Name: "Shop", Group: "web", Tags: tags},
+		azuretwin.Member{ID: subscriptionID(3), Name: "Shop", Group: "web", Tags: tags},
+		azuretwin.Member{ID: subscriptionID(4), Name: "Nothing", Group: "dev", Lacks: true},
+		azuretwin.Member{ID: subscriptionID(5), Name: "Closed", Group: "dev", State: "Disabled"})
 	s := newFixture(t,
 		azure.New(azure.Options{Clock: clock.System{}, Transport: tw, Backoff: time.Millisecond,
 			MaxBackoff: time.Millisecond, Limits: map[string]azure.Limit{"": {}}}))
@@ -58,8 +59,8 @@ func azureOrganisation(t *testing.T) (*fixture, whole) {
 			"credentials": settings{"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client,
 				"clientSecret": azuretwin.Secret},
 		},
-		main: azuretwin.Subscription, refuses: subscription(1), web: []string{subscription(2), subscription(3)},
-		lacks: subscription(4), close: subscription(5),
+		main: azuretwin.Subscription, refuses: subscriptionID(1), web: []string{subscriptionID(2), subscriptionID(3)},
+		lacks: subscriptionID(4), close: subscriptionID(5),
 		prod: "prod", webUnit: "web", root: "Acme", says: "does not have authorization to perform action",
 		add: func(id string) { tw.AddMembers(azuretwin.Member{ID: id, Name: "New", Group: "web"}) },
 		change: func(id string, closed bool) {
@@ -125,17 +126,17 @@ func (s *fixture) connectWhole(w whole) string {
 	if got.Status != http.StatusOK {
 		s.Fatalf("%d %s", got.Status, got.Body)
 	}
-	s.idle()
+	s.waitIdle()
 	var out struct{ Data struct{ ID string } }
 	s.Must(json.Unmarshal([]byte(got.Body), &out))
 	return out.Data.ID
 }
 
-// as tells of members by their native ids.
-func (s *fixture) as(id string) map[string]string {
+// asSettings tells of members by their native ids.
+func (s *fixture) asSettings(id string) map[string]string {
 	s.Helper()
 	out := map[string]string{}
-	for _, m := range s.members(id, "") {
+	for _, m := range s.listMembers(id, "") {
 		out[m.NativeID] = m.Status
 	}
 	return out
@@ -144,12 +145,12 @@ func (s *fixture) as(id string) map[string]string {
 func TestClouds_OneSetOfCredentialsConnectsEveryMemberThatLetsItIn(t *testing.T) {
 	inEachCloud(t, func(t *testing.T, s *fixture, w whole) {
 		t.Helper()
-		o := s.get(s.connectWhole(w))
+		o := s.getOrganisation(s.connectWhole(w))
 		if o.Status != "connected" || o.Members["connected"] != 3 || o.Members["refused"] != 2 ||
 			o.Members["closed"] != 1 || o.MemberRole != nil {
 			t.Fatalf("%+v", o)
 		}
-		for _, m := range s.members(o.ID, "") {
+		for _, m := range s.listMembers(o.ID, "") {
 			switch m.NativeID {
 			case w.refuses:
 				if m.Status != "refused" || m.Error == nil || !strings.Contains(*m.Error, w.says) {
@@ -165,7 +166,7 @@ func TestClouds_OneSetOfCredentialsConnectsEveryMemberThatLetsItIn(t *testing.T)
 				}
 			}
 		}
-		for _, a := range s.accounts() {
+		for _, a := range s.listAccounts() {
 			if a.Status != "connected" || *a.OrganisationID != o.ID ||
 				(a.ResourceCount > 0) != (a.CloudAccountID == w.main) {
 				t.Errorf("%+v", a)
@@ -195,16 +196,16 @@ func TestClouds_SelectByIDUnitAndTag(t *testing.T) {
 			"an id": {fields{"include": fields{"ids": []string{w.web[1]}}, "exclude": nil},
 				w.web[1:]},
 		} {
-			s.update(id, tt.change)
+			s.updateOrganisation(id, tt.change)
 			s.synchronize(id)
-			if got := s.living(); !slices.Equal(got, tt.want) {
+			if got := s.livingAccounts(); !slices.Equal(got, tt.want) {
 				t.Errorf("%s: %v live; want %v", name, got, tt.want)
 			}
 		}
 	})
 }
 
-// What the schedule of each hour starts finds what is new, what is closed, and what is open again.
+// The hourly schedule finds new members, closed members, and members that are open again.
 func TestClouds_EachHourFindsWhatIsNewAndWhatIsClosed(t *testing.T) {
 	if organisationsync.Declaration.Schedule != "rate(1 hour)" {
 		t.Errorf("members are looked for at %s", organisationsync.Declaration.Schedule)
@@ -217,7 +218,7 @@ func TestClouds_EachHourFindsWhatIsNewAndWhatIsClosed(t *testing.T) {
 			if _, err := s.sync(s.Context(), json.RawMessage(`{"source":"aws.scheduler"}`)); err != nil {
 				t.Fatal(err)
 			}
-			s.idle()
+			s.waitIdle()
 		}
 		added := strings.Replace(w.web[0], "2", "7", 1) // 70000000-…, or one of another name
 		if added == w.web[0] {
@@ -226,20 +227,21 @@ func TestClouds_EachHourFindsWhatIsNewAndWhatIsClosed(t *testing.T) {
 		w.add(added)
 		w.change(w.web[0], true)
 		hour()
-		if got := s.as(id); got[added] != "connected" || got[w.web[0]] != "closed" || got[w.web[1]] != "connected" {
+		if got := s.asSettings(id); got[added] != "connected" || got[w.web[0]] != "closed" ||
+			got[w.web[1]] != "connected" {
 			t.Errorf("%v", got)
 		}
-		if got := s.living(); !slices.Contains(got, w.web[0]) || !slices.Contains(got, added) {
+		if got := s.livingAccounts(); !slices.Contains(got, w.web[0]) || !slices.Contains(got, added) {
 			t.Errorf("%v live; want the closed one too, until a listing of the next day agrees", got)
 		}
 		s.nextDay(id)
 		s.confirm(id)
-		if got := s.living(); slices.Contains(got, w.web[0]) || !slices.Contains(got, added) {
+		if got := s.livingAccounts(); slices.Contains(got, w.web[0]) || !slices.Contains(got, added) {
 			t.Errorf("%v live", got)
 		}
 		w.change(w.web[0], false)
 		hour()
-		if got := s.as(id); got[w.web[0]] != "connected" || !slices.Contains(s.living(), w.web[0]) {
+		if got := s.asSettings(id); got[w.web[0]] != "connected" || !slices.Contains(s.livingAccounts(), w.web[0]) {
 			t.Errorf("when it is open again: %v", got)
 		}
 	})
@@ -289,13 +291,13 @@ func TestClouds_AnAccountOfBeforeIsADuplicateAndNoneIsDeletedWithTheOrganization
 			"authMethod": w.body["authMethod"], "permissionLevel": "read_only",
 			"credentials": w.body["credentials"],
 		}).Want(200)
-		s.idle()
+		s.waitIdle()
 		id := s.connectWhole(w)
-		if got := s.as(id); got[w.main] != "duplicate" || len(s.accounts()) != 3 {
-			t.Errorf("%v, %d accounts", got, len(s.accounts()))
+		if got := s.asSettings(id); got[w.main] != "duplicate" || len(s.listAccounts()) != 3 {
+			t.Errorf("%v, %d accounts", got, len(s.listAccounts()))
 		}
 		s.Call(alice, "DELETE /cloud-organisations/"+id, nil).Want(200)
-		if got := s.living(); len(got) != 3 || !slices.Contains(got, w.main) {
+		if got := s.livingAccounts(); len(got) != 3 || !slices.Contains(got, w.main) {
 			t.Errorf("%v live after the organization", got)
 		}
 	})

@@ -5,8 +5,7 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/throttle"
-	"lamplighter.dev/shared/domain/billing"
-	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
@@ -15,19 +14,19 @@ import (
 	"lamplighter.dev/shared/engine/workqueue"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name:  "organisationsync",
 	Share: 10,
 	Access: table.Access{Reads: []table.Partition{identity.MetaPartition, identity.MemberPartition},
 		Writes: []table.Partition{
-			cloudorganisation.Partition, cloudorganisation.MemberPartition, cloudorganisation.DuePartition,
+			connection.OrganisationPartition, connection.MemberPartition, connection.OrganisationDuePartition,
 			inventory.AccountPartition, connection.NativePartition, connection.NamePartition,
-			discovery.JobPartition, discovery.DuePartition, billing.DuePartition, workqueue.Partition,
+			discovery.JobPartition, discovery.DuePartition, billimport.DuePartition, workqueue.Partition,
 			cloud.SimulatedPartition, throttle.Partition, mail.Partition,
 		}},
-	Tasks:    []string{cloudorganisation.Machine},
-	Starts:   []string{billing.Machine, cloudorganisation.Machine, discovery.Machine},
+	Tasks:    []string{connection.OrganisationSyncMachine},
+	Starts:   []string{billimport.Machine, connection.OrganisationSyncMachine, discovery.Machine},
 	Opens:    []string{inventory.AccountSecret},
 	Seals:    []string{inventory.AccountSecret, mail.Secret},
 	Schedule: "rate(1 hour)",

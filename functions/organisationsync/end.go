@@ -7,39 +7,40 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// reasons say why a member is no connected account any more.
-var reasons = map[cloudorganisation.Status]string{
-	cloudorganisation.Closed:   "it is closed in the cloud",
-	cloudorganisation.Excluded: "the organization's include and exclude leave it out",
-	cloudorganisation.Left:     "it belongs to the organization no more",
+// reasons are the error texts of members that are no longer connected.
+var reasons = map[connection.MemberStatus]string{
+	connection.MemberClosed:   "it is closed in the cloud",
+	connection.MemberExcluded: "the organization's include and exclude leave it out",
+	connection.MemberLeft:     "it belongs to the organization no more",
 }
 
-// enders is how many accounts are disconnected at once.
-const enders = 8
+// disconnectConcurrency is how many accounts are disconnected at the same time.
+const disconnectConcurrency = 8
 
-// end notes a member that the listing lacks, shows closed, or shows where the selection does not name it. Its connected account is left to
-// endMembers, but for one that a person left out by a change of the selection: that is a confirmation.
-func (r *round) end(ctx context.Context, is cloudorganisation.Member, to cloudorganisation.Status) error {
+// endMember records a member that the listing lacks or shows closed, or that the selection does not select. Its
+// connected account is left to endMembers. An account that a person has excluded by changing the selection is
+// disconnected at once, because the change is a confirmation.
+func (r *round) endMember(ctx context.Context, is connection.Member, to connection.MemberStatus) error {
 	a, there := r.accounts[is.NativeID]
 	switch {
-	case is.Status == cloudorganisation.Removed:
-		return r.note(is)
-	case !there && is.AccountID != "" && is.Status == cloudorganisation.Connected:
+	case is.Status == connection.MemberRemoved:
+		return r.noteMember(is)
+	case !there && is.AccountID != "" && is.Status == connection.MemberConnected:
 		return r.noteRemoved(is)
 	case !there || a.OrganisationID != r.organisation.ID:
 		is.AccountID = ""
 		return r.noteEnded(is, to)
 	case hasEnded(is, a):
-		return r.disconnect(ctx, is, to)
-	case to == cloudorganisation.Excluded && is.Selected != r.organisation.Selected:
-		return r.disconnect(ctx, is, to)
+		return r.disconnectMember(ctx, is, to)
+	case to == connection.MemberExcluded && is.Selected != r.organisation.Selected:
+		return r.disconnectMember(ctx, is, to)
 	}
 	if is.Ending = to; is.MissingSince.IsZero() {
 		is.MissingSince = r.p.Clock.Now()
@@ -49,18 +50,18 @@ func (r *round) end(ctx context.Context, is cloudorganisation.Member, to cloudor
 	return nil
 }
 
-// endMembers disconnects the ending members that the rules allow to, and notes those that wait.
+// endMembers disconnects the ending members as far as the rules allow, and records those that wait.
 func (r *round) endMembers(ctx context.Context) error {
-	v := cloudorganisation.EndMembers(cloudorganisation.Rules{
+	v := connection.EndMembers(connection.EndingRules{
 		Now: r.p.Clock.Now(), Connected: r.countConnected(), Recent: r.countRecent(),
 		Confirmed: r.organisation.Confirmed.ID,
 	}, r.ending)
 	errs := make([]error, len(v.Disconnect))
-	cloud.InParallel(len(v.Disconnect), enders, func(i int) {
+	cloud.InParallel(len(v.Disconnect), disconnectConcurrency, func(i int) {
 		m := v.Disconnect[i]
-		errs[i] = r.disconnect(ctx, m, m.Ending)
+		errs[i] = r.disconnectMember(ctx, m, m.Ending)
 	})
-	pending := cloudorganisation.Pending{Members: len(v.Wait)}
+	pending := connection.PendingEnding{Members: len(v.Wait)}
 	for _, m := range v.Wait {
 		if m.Awaits != "" {
 			pending.Awaiting++
@@ -69,43 +70,44 @@ func (r *round) endMembers(ctx context.Context) error {
 			pending.Since = m.MissingSince
 		}
 		pending.Since = clock.Earliest(pending.Since, m.MissingSince)
-		errs = append(errs, r.note(m))
+		errs = append(errs, r.noteMember(m))
 	}
 	r.organisation.Pending, r.organisation.ConfirmationID = pending, v.ConfirmationID
 	return errors.Join(errs...)
 }
 
-// hasEnded reports whether the account of a member was disconnected by a synchronization. Those of before the field Ended are told by their
-// statuses.
-func hasEnded(is cloudorganisation.Member, a inventory.Account) bool {
+// hasEnded reports whether a synchronization has disconnected the account of a member. Accounts from before the field
+// Ended existed are recognized by their statuses.
+func hasEnded(is connection.Member, a inventory.Account) bool {
 	return a.Ended != "" || is.HasEnded() && a.Status == inventory.AccountDisconnected
 }
 
-// countConnected counts the members with an account that no synchronization has disconnected, ending ones included.
+// countConnected counts the members whose account no synchronization has disconnected, including ending ones.
 func (r *round) countConnected() int {
 	n := 0
 	for native := range r.accounts {
-		if a, ours := r.ours(native); ours && !hasEnded(r.known[native], a) {
+		if a, ours := r.ownAccount(native); ours && !hasEnded(r.known[native], a) {
 			n++
 		}
 	}
 	return n
 }
 
-// countRecent counts the members that were disconnected without a confirmation within the last cloudorganisation.EndingWait.
+// countRecent counts the members that were disconnected without a confirmation within the last
+// connection.EndingWait.
 func (r *round) countRecent() int {
 	n := 0
 	for _, m := range r.known {
-		if m.HasEnded() && !m.EndedAt.IsZero() && r.p.Clock.Now().Sub(m.EndedAt) < cloudorganisation.EndingWait {
+		if m.HasEnded() && !m.EndedAt.IsZero() && r.p.Clock.Now().Sub(m.EndedAt) < connection.EndingWait {
 			n++
 		}
 	}
 	return n
 }
 
-// disconnect disconnects the account of a member, takes it off the list of what is discovered, and has a discovery under way leave its
-// status alone.
-func (r *round) disconnect(ctx context.Context, is cloudorganisation.Member, to cloudorganisation.Status) error {
+// disconnectMember disconnects the account of a member, removes it from the due discoveries, and makes a running
+// discovery keep its status.
+func (r *round) disconnectMember(ctx context.Context, is connection.Member, to connection.MemberStatus) error {
 	a := r.accounts[is.NativeID]
 	if is.AccountID = a.ID; a.Ended != string(to) || a.Status != inventory.AccountDisconnected ||
 		a.Error != reasons[to] {
@@ -122,8 +124,8 @@ func (r *round) disconnect(ctx context.Context, is cloudorganisation.Member, to 
 	return r.noteEnded(is, to)
 }
 
-func (r *round) noteEnded(is cloudorganisation.Member, to cloudorganisation.Status) error {
+func (r *round) noteEnded(is connection.Member, to connection.MemberStatus) error {
 	is.Status, is.Error = to, reasons[to]
 	is.Ending, is.MissingSince, is.Awaits = "", time.Time{}, ""
-	return r.note(is)
+	return r.noteMember(is)
 }

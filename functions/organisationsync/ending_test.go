@@ -16,7 +16,6 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
-	"lamplighter.dev/shared/domain/cloudorganisation"
 	"lamplighter.dev/shared/domain/connection"
 	domaindiscovery "lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/engine/mail"
@@ -25,7 +24,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// One listing that comes short disconnects nobody, and the record says what it lacks until a whole one comes.
+// An incomplete listing disconnects no member. The record names the missing members until a complete listing arrives.
 func TestEnding_AShortListingDisconnectsNobody(t *testing.T) {
 	for name, short := range map[string]settings{
 		"half of the members are missing":   {"members": "6"},
@@ -35,32 +34,33 @@ func TestEnding_AShortListingDisconnectsNobody(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newFixture(t)
-			o := s.connect()
-			s.change(o.ID, short)
+			o := s.connectOrganisation()
+			s.changeCloud(o.ID, short)
 			o = s.synchronize(o.ID)
 			missing := 12 - o.Members["connected"]
-			if len(s.living()) != 12 || o.Pending == nil || o.Pending.Members != missing || missing == 0 ||
+			if len(s.livingAccounts()) != 12 || o.Pending == nil || o.Pending.Members != missing || missing == 0 ||
 				o.Pending.ConfirmationID != nil {
-				t.Errorf("%d live, %v, pending %+v", len(s.living()), o.Members, o.Pending)
+				t.Errorf("%d live, %v, pending %+v", len(s.livingAccounts()), o.Members, o.Pending)
 			}
-			for _, m := range s.members(o.ID, "") {
+			for _, m := range s.listMembers(o.ID, "") {
 				if gone := m.Status != "connected"; gone != (m.DisconnectsFrom != nil) || m.AccountID == nil ||
 					m.AwaitsConfirmation {
 					t.Errorf("%+v", m)
 				}
 			}
-			s.time.pass(23 * time.Hour)
-			if o = s.synchronize(o.ID); len(s.living()) != 12 {
-				t.Errorf("23 hours later %d live", len(s.living()))
+			s.time.skipTime(23 * time.Hour)
+			if o = s.synchronize(o.ID); len(s.livingAccounts()) != 12 {
+				t.Errorf("23 hours later %d live", len(s.livingAccounts()))
 			}
-			s.change(o.ID, nil)
-			if o = s.synchronize(o.ID); o.Members["connected"] != 12 || o.Pending != nil || len(s.living()) != 12 {
+			s.changeCloud(o.ID, nil)
+			if o = s.synchronize(o.ID); o.Members["connected"] != 12 || o.Pending != nil ||
+				len(s.livingAccounts()) != 12 {
 				t.Errorf("after a whole listing: %v, pending %+v", o.Members, o.Pending)
 			}
-			s.change(o.ID, short) // missing anew: the day begins anew
-			s.time.pass(2 * time.Hour)
-			if o = s.synchronize(o.ID); len(s.living()) != 12 || o.Pending.ConfirmationID != nil {
-				t.Errorf("missing anew: %d live, pending %+v", len(s.living()), o.Pending)
+			s.changeCloud(o.ID, short) // missing anew: the day begins anew
+			s.time.skipTime(2 * time.Hour)
+			if o = s.synchronize(o.ID); len(s.livingAccounts()) != 12 || o.Pending.ConfirmationID != nil {
+				t.Errorf("missing anew: %d live, pending %+v", len(s.livingAccounts()), o.Pending)
 			}
 		})
 	}
@@ -70,20 +70,20 @@ func TestEnding_AShortListingDisconnectsNobody(t *testing.T) {
 func TestEnding_MoreThanATenthWaitForAPerson(t *testing.T) {
 	s := newFixture(t)
 	s.addOwner("ada@example.com")
-	o := s.connect()
-	s.change(o.ID, settings{"members": "10"})
+	o := s.connectOrganisation()
+	s.changeCloud(o.ID, settings{"members": "10"})
 	s.synchronize(o.ID)
 	o = s.nextDay(o.ID)
-	if len(s.living()) != 12 || o.Pending == nil || o.Pending.AwaitingConfirmation != 2 ||
+	if len(s.livingAccounts()) != 12 || o.Pending == nil || o.Pending.AwaitingConfirmation != 2 ||
 		o.Pending.ConfirmationID == nil || o.Members["left"] != 2 {
-		t.Fatalf("%d live, %v, pending %+v", len(s.living()), o.Members, o.Pending)
+		t.Fatalf("%d live, %v, pending %+v", len(s.livingAccounts()), o.Members, o.Pending)
 	}
 	s.wantOneMail(o.ID)
 	first := *o.Pending.ConfirmationID
-	s.change(o.ID, settings{"members": "9"})
+	s.changeCloud(o.ID, settings{"members": "9"})
 	s.synchronize(o.ID)
 	if o = s.nextDay(o.ID); *o.Pending.ConfirmationID == first || o.Pending.AwaitingConfirmation != 3 ||
-		len(s.living()) != 12 {
+		len(s.livingAccounts()) != 12 {
 		t.Errorf("with a third member: %+v", o.Pending)
 	}
 	path := "POST /cloud-organisations/" + o.ID + "/sync"
@@ -91,146 +91,152 @@ func TestEnding_MoreThanATenthWaitForAPerson(t *testing.T) {
 		"read the cloud organisation again")
 	s.Call(bob, path, fields{"confirmationID": *o.Pending.ConfirmationID}).Want(404)
 	s.Call(viewer, path, fields{"confirmationID": *o.Pending.ConfirmationID}).Want(403)
-	if len(s.living()) != 12 {
-		t.Errorf("after refused confirmations %d live", len(s.living()))
+	if len(s.livingAccounts()) != 12 {
+		t.Errorf("after refused confirmations %d live", len(s.livingAccounts()))
 	}
-	if o = s.confirm(o.ID); len(s.living()) != 9 || o.Pending != nil || o.Members["left"] != 3 {
-		t.Errorf("after the confirmation: %d live, %v, pending %+v", len(s.living()), o.Members, o.Pending)
+	if o = s.confirm(o.ID); len(s.livingAccounts()) != 9 || o.Pending != nil || o.Members["left"] != 3 {
+		t.Errorf("after the confirmation: %d live, %v, pending %+v", len(s.livingAccounts()), o.Members, o.Pending)
 	}
-	s.change(o.ID, settings{"members": "8"}) // a confirmation is for those that waited, and is used up
+	s.changeCloud(o.ID, settings{"members": "8"}) // a confirmation is for those that waited, and is used up
 	s.synchronize(o.ID)
-	if o = s.nextDay(o.ID); len(s.living()) != 9 || o.Pending.AwaitingConfirmation != 1 {
-		t.Errorf("the next member: %d live, pending %+v", len(s.living()), o.Pending)
+	if o = s.nextDay(o.ID); len(s.livingAccounts()) != 9 || o.Pending.AwaitingConfirmation != 1 {
+		t.Errorf("the next member: %d live, pending %+v", len(s.livingAccounts()), o.Pending)
 	}
 }
 
 // A tenth goes by itself, after a day; a second one in the same day does not.
 func TestEnding_ATenthADayGoesByItself(t *testing.T) {
 	s := newFixture(t)
-	o := s.connect()
-	s.change(o.ID, settings{"members": "11"})
+	o := s.connectOrganisation()
+	s.changeCloud(o.ID, settings{"members": "11"})
 	s.synchronize(o.ID)
-	s.time.pass(time.Hour)
-	s.change(o.ID, settings{"members": "10"})
+	s.time.skipTime(time.Hour)
+	s.changeCloud(o.ID, settings{"members": "10"})
 	s.synchronize(o.ID)
-	s.time.pass(23*time.Hour + time.Minute)
-	if o = s.synchronize(o.ID); len(s.living()) != 11 || o.Pending.Members != 1 || o.Pending.ConfirmationID != nil {
-		t.Errorf("after a day of the first: %d live, pending %+v", len(s.living()), o.Pending)
+	s.time.skipTime(23*time.Hour + time.Minute)
+	if o = s.synchronize(o.ID); len(s.livingAccounts()) != 11 || o.Pending.Members != 1 ||
+		o.Pending.ConfirmationID != nil {
+		t.Errorf("after a day of the first: %d live, pending %+v", len(s.livingAccounts()), o.Pending)
 	}
-	s.time.pass(time.Hour)
-	if o = s.synchronize(o.ID); len(s.living()) != 11 || o.Pending.AwaitingConfirmation != 1 {
-		t.Errorf("after a day of the second: %d live, pending %+v", len(s.living()), o.Pending)
+	s.time.skipTime(time.Hour)
+	if o = s.synchronize(o.ID); len(s.livingAccounts()) != 11 || o.Pending.AwaitingConfirmation != 1 {
+		t.Errorf("after a day of the second: %d live, pending %+v", len(s.livingAccounts()), o.Pending)
 	}
-	if o = s.nextDay(o.ID); len(s.living()) != 10 || o.Pending != nil {
-		t.Errorf("a day after the first went: %d live, pending %+v", len(s.living()), o.Pending)
+	if o = s.nextDay(o.ID); len(s.livingAccounts()) != 10 || o.Pending != nil {
+		t.Errorf("a day after the first went: %d live, pending %+v", len(s.livingAccounts()), o.Pending)
 	}
 }
 
-// What a person leaves out goes at once; what the cloud's units and tags leave out waits like what is missing.
+// Members that a person excludes are disconnected at once. Members that the cloud's units and tags exclude wait like
+// missing ones.
 func TestEnding_OnlyAPersonsSelectionActsAtOnce(t *testing.T) {
 	s := newFixture(t)
-	o := s.connect()
+	o := s.connectOrganisation()
 	// as if they had moved
-	s.Change(cloudorganisation.Key("org_a", o.ID),
-		table.Set("exclude", cloudorganisation.Selection{Units: []string{"Dev"}}))
-	if o = s.synchronize(o.ID); len(s.living()) != 12 || o.Members["excluded"] != 4 || o.Pending.Members != 4 {
-		t.Errorf("%d live, %v, pending %+v", len(s.living()), o.Members, o.Pending)
+	s.Change(connection.OrganisationKey("org_a", o.ID),
+		table.Set("exclude", connection.MemberSelection{Units: []string{"Dev"}}))
+	if o = s.synchronize(o.ID); len(s.livingAccounts()) != 12 || o.Members["excluded"] != 4 || o.Pending.Members != 4 {
+		t.Errorf("%d live, %v, pending %+v", len(s.livingAccounts()), o.Members, o.Pending)
 	}
-	s.update(o.ID, fields{"exclude": fields{"units": []string{"Dev"}}})
-	if o = s.synchronize(o.ID); len(s.living()) != 8 || o.Members["excluded"] != 4 || o.Pending != nil {
-		t.Errorf("after a person's change: %d live, %v, pending %+v", len(s.living()), o.Members, o.Pending)
+	s.updateOrganisation(o.ID, fields{"exclude": fields{"units": []string{"Dev"}}})
+	if o = s.synchronize(o.ID); len(s.livingAccounts()) != 8 || o.Members["excluded"] != 4 || o.Pending != nil {
+		t.Errorf("after a person's change: %d live, %v, pending %+v", len(s.livingAccounts()), o.Members, o.Pending)
 	}
 }
 
 // An account that a person deletes while its member is missing stays deleted when the member is listed again.
 func TestEnding_AnAccountDeletedMeanwhileStaysDeleted(t *testing.T) {
 	s := newFixture(t)
-	o := s.connect()
-	s.change(o.ID, settings{"members": "11"})
+	o := s.connectOrganisation()
+	s.changeCloud(o.ID, settings{"members": "11"})
 	s.synchronize(o.ID)
-	for _, a := range s.accounts() {
+	for _, a := range s.listAccounts() {
 		if a.CloudAccountID == "200000000011" {
 			apitest.Data[rest.Deleted](s.Call(alice, "DELETE /cloud-accounts/"+a.ID, nil))
 		}
 	}
-	s.idle()
+	s.waitIdle()
 	s.synchronize(o.ID)
-	s.change(o.ID, nil)
-	if o = s.synchronize(o.ID); o.Members["removed"] != 1 || len(s.accounts()) != 11 || o.Pending != nil {
-		t.Errorf("%v, %d accounts, pending %+v", o.Members, len(s.accounts()), o.Pending)
+	s.changeCloud(o.ID, nil)
+	if o = s.synchronize(o.ID); o.Members["removed"] != 1 || len(s.listAccounts()) != 11 || o.Pending != nil {
+		t.Errorf("%v, %d accounts, pending %+v", o.Members, len(s.listAccounts()), o.Pending)
 	}
 }
 
-// Nothing shows an account as connected, or opens it, that its organization has disconnected: no discovery that ends later, no request.
+// An account that its organization has disconnected is not shown as connected or opened again: neither by a discovery
+// that ends later nor by a request.
 func TestEnding_ADisconnectedMemberIsNotConnectedByItsDiscovery(t *testing.T) {
 	s := newFixture(t)
-	o := s.connect()
-	one := s.accounts()[0]
-	late, err := domaindiscovery.StartDiscovery(s.In("org_a"), s.stopped(), "org_a", one.ID)
+	o := s.connectOrganisation()
+	one := s.listAccounts()[0]
+	late, err := domaindiscovery.StartDiscovery(s.In("org_a"), s.stoppedPlatform(), "org_a", one.ID)
 	s.Must(err)
-	s.update(o.ID, fields{"exclude": fields{"ids": []string{one.CloudAccountID}}})
+	s.updateOrganisation(o.ID, fields{"exclude": fields{"ids": []string{one.CloudAccountID}}})
 	s.synchronize(o.ID)
 	domaindiscovery.StartMachine(s.In("org_a"), s.Platform, "org_a", late)
-	s.idle()
+	s.waitIdle()
 	path := "/cloud-accounts/" + one.ID
 	s.Call(alice, "POST "+path+"/discover", nil).Want(409,
 		"is disconnected: the organization's include and exclude leave it out", o.ID)
 	s.Call(alice, "PUT "+path, fields{"regions": nil}).Want(409, "is disconnected")
 	s.Call(alice, "POST /resources/refresh", nil).Want(202)
-	s.idle()
-	if a := s.account(one.ID); a.Status != "disconnected" || a.JobID != nil {
+	s.waitIdle()
+	if a := s.getAccount(one.ID); a.Status != "disconnected" || a.JobID != nil {
 		t.Errorf("%+v; want it disconnected", a)
 	}
-	s.update(o.ID, fields{"exclude": nil})
+	s.updateOrganisation(o.ID, fields{"exclude": nil})
 	s.synchronize(o.ID)
-	if a := s.account(one.ID); a.Status != "connected" || a.ResourceCount != 6 {
+	if a := s.getAccount(one.ID); a.Status != "connected" || a.ResourceCount != 6 {
 		t.Errorf("when it is selected again: %+v", a)
 	}
 	s.Call(alice, "POST "+path+"/discover", nil).Want(202)
-	s.idle()
+	s.waitIdle()
 }
 
-// The credentials of the organization go to the endpoint of the organization, whatever a member's account was changed to.
+// The credentials of the organization are sent to the organization's endpoint, even if a member's account was changed
+// to another one.
 func TestEnding_AReturningMemberIsOpenedAtTheOrganizationsEndpoint(t *testing.T) {
 	s := newFixture(t)
-	o := s.connect()
-	one := s.accounts()[0]
+	o := s.connectOrganisation()
+	one := s.listAccounts()[0]
 	apitest.Data[connection.Account](s.Call(alice, "PUT /cloud-accounts/"+one.ID, fields{
 		"endpointURL": "https://thief.example.com", "credentials": settings{"size": "1", "regions": "1"},
 	}))
-	s.idle()
-	s.update(o.ID, fields{"exclude": fields{"ids": []string{one.CloudAccountID}}})
+	s.waitIdle()
+	s.updateOrganisation(o.ID, fields{"exclude": fields{"ids": []string{one.CloudAccountID}}})
 	s.synchronize(o.ID)
-	s.update(o.ID, fields{"exclude": nil})
+	s.updateOrganisation(o.ID, fields{"exclude": nil})
 	s.synchronize(o.ID)
-	if a := s.account(one.ID); a.EndpointURL != nil || a.Status != "connected" || a.ResourceCount != 6 {
+	if a := s.getAccount(one.ID); a.EndpointURL != nil || a.Status != "connected" || a.ResourceCount != 6 {
 		t.Errorf("%+v at %v; want the organization's credentials and endpoint", a, a.EndpointURL)
 	}
 }
 
-// Members that take long to refuse do not keep those behind them from being tried, in this synchronization and in the next.
+// Members that take long to refuse do not keep the members after them from being tried, in this synchronization and
+// in the next.
 func TestSync_SlowRefusalsDoNotStarveOthers(t *testing.T) {
 	slow := &slowCloud{refuses: func(native string) bool { return native < "200000000008" }}
 	s := newFixture(t, slow)
 	slow.Provider, slow.time = simulated.New(s.Table, s.Platform.Clock), s.time
 	o := apitest.Data[cloudorganisations.CloudOrganisation](s.Call(alice, "POST /cloud-organisations",
-		body(fields{"include": fields{"ids": []string{"none"}}})))
-	s.idle()
+		organisationBody(fields{"include": fields{"ids": []string{"none"}}})))
+	s.waitIdle()
 	slow.on = true
 	slow.gate.Add(8)
-	s.Change(cloudorganisation.Key("org_a", o.ID), table.Remove("include"))
-	s.runs(o.ID, 2)
-	if got := s.living(); !slices.Equal(got, []string{"200000000008", "200000000009", "200000000010", "200000000011"}) {
+	s.Change(connection.OrganisationKey("org_a", o.ID), table.Remove("include"))
+	s.synchronizeTimes(o.ID, 2)
+	if got := s.livingAccounts(); !slices.Equal(got,
+		[]string{"200000000008", "200000000009", "200000000010", "200000000011"}) {
 		t.Errorf("after two runs %v live", got)
 	}
 	slow.refuses, slow.tried = func(string) bool { return true }, nil
 	slow.gate.Add(8)
-	s.change(o.ID, settings{"members": "24"})
-	s.runs(o.ID, 1) // abandoned after one run: it tried eight
+	s.changeCloud(o.ID, settings{"members": "24"})
+	s.synchronizeTimes(o.ID, 1) // abandoned after one run: it tried eight
 	tried := slow.tried
 	slow.tried = nil
 	slow.gate.Add(8)
-	s.runs(o.ID, 1)
+	s.synchronizeTimes(o.ID, 1)
 	for _, native := range slow.tried {
 		if slices.Contains(tried, native) {
 			t.Errorf("%s is tried again before all were: %v, then %v", native, tried, slow.tried)
@@ -241,22 +247,22 @@ func TestSync_SlowRefusalsDoNotStarveOthers(t *testing.T) {
 	}
 }
 
-// runs begins a synchronization anew and has the worker run n times, without the machine that would go on.
-func (s *fixture) runs(id string, n int) {
+// synchronizeTimes begins a synchronization anew and has the worker run n times, without the machine that would go on.
+func (s *fixture) synchronizeTimes(id string, n int) {
 	s.Helper()
-	s.time.pass(4 * time.Hour) // one under way counts as lost
-	job, _, err := cloudorganisation.StartSync(s.In("org_a"), s.stopped(), "org_a", id)
+	s.time.skipTime(4 * time.Hour) // one under way counts as lost
+	job, _, err := connection.StartSync(s.In("org_a"), s.stoppedPlatform(), "org_a", id)
 	s.Must(err)
-	in := cloudorganisation.Input{Org: "org_a", OrganisationID: id, JobID: job.JobID}
+	in := connection.SyncInput{Org: "org_a", OrganisationID: id, JobID: job.JobID}
 	call := apitest.Value(json.Marshal(workflow.Call{Task: "sync", Input: apitest.Value(json.Marshal(in))(s)}))(s)
 	for range n {
 		_, err := s.sync(s.Context(), call)
 		s.Must(err)
 	}
-	s.idle()
+	s.waitIdle()
 }
 
-// slowCloud is the simulated cloud, in which opening a member takes minutes when it is refused.
+// slowCloud is the simulated cloud with one difference: a refused member takes minutes to answer.
 type slowCloud struct {
 	cloud.Provider
 	time    shifted
@@ -278,8 +284,10 @@ func (c *slowCloud) Connect(ctx context.Context, a cloud.Account) (cloud.Conn, e
 	c.mu.Unlock()
 	c.gate.Done()
 	c.gate.Wait()
-	c.time.pass(9 * time.Minute)
-	return nil, &cloud.Error{Class: cloud.Denied, Op: "sts:AssumeRole", Code: "AccessDenied", Message: fmt.Sprint("not in ", a.NativeID)}
+	c.time.skipTime(9 * time.Minute)
+	return nil, &cloud.Error{
+		Class: cloud.Denied, Op: "sts:AssumeRole", Code: "AccessDenied", Message: fmt.Sprint("not in ", a.NativeID),
+	}
 }
 
 // addOwner makes somebody an owner of org_a.

@@ -45,13 +45,13 @@ func TestSync_ConnectsNoMemberInAPlaceThatWasTakenMeanwhile(t *testing.T) {
 		put(i)
 	}
 	w.opened = func() { put(connection.MaxAccounts - 1) }
-	o := s.connect(org(settings{"members": "2", "size": "0"}))
+	o := s.connectOrganisation(cloudSettings(settings{"members": "2", "size": "0"}))
 	if o.Members["refused"] != 2 || o.Members["connected"] != 0 {
 		t.Errorf("%+v", o.Members)
 	}
 	all := apitest.Rows[inventory.Account](s.Fixture, inventory.AccountKey(alice.Org, "").PK)
 	s.Equal("accounts", len(all), connection.MaxAccounts)
-	for _, m := range s.members(o.ID, "") {
+	for _, m := range s.listMembers(o.ID, "") {
 		if m.Error == nil || !strings.Contains(*m.Error, "which is the most") {
 			t.Errorf("%+v", m)
 		}

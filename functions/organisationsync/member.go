@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/cloudorganisation"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
@@ -19,63 +18,66 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// connect sees to it that a member is an account. One that was connected otherwise stays as it is; one of an organization that is connected
-// no more, or that has let go of it, is taken over. What has to be opened for that is opened later, by openMembers.
-func (r *round) connect(is cloudorganisation.Member) error {
+// connectMember makes sure that a member has an account. An account that was connected otherwise stays as it is. An
+// account of an organization that is no longer connected, or that has released it, is taken over. Accounts that must
+// be opened for that are opened later by openMembers.
+func (r *round) connectMember(is connection.Member) error {
 	a, there := r.accounts[is.NativeID]
 	switch {
 	case there && a.OrganisationID == r.organisation.ID && !r.mustOpen(is, a):
 		return r.noteConnected(is, a.ID)
-	case there && (a.OrganisationID == "" && a.ReleasedFrom == "" || r.others[a.OrganisationID] && a.Status != inventory.AccountDisconnected):
+	case there && (a.OrganisationID == "" && a.ReleasedFrom == "" ||
+		r.others[a.OrganisationID] && a.Status != inventory.AccountDisconnected):
 		return r.noteDuplicate(is, a)
-	case !there && is.AccountID != "" && is.Status == cloudorganisation.Connected:
+	case !there && is.AccountID != "" && is.Status == connection.MemberConnected:
 		return r.noteRemoved(is)
 	}
 	r.opening[is.NativeID] = is
 	return nil
 }
 
-// noteRemoved notes that the member's account was deleted here.
-func (r *round) noteRemoved(is cloudorganisation.Member) error {
-	is.Status, is.AccountID, is.Error = cloudorganisation.Removed, "", "its cloud account was deleted here"
+// noteRemoved records that the member's account was deleted in this service.
+func (r *round) noteRemoved(is connection.Member) error {
+	is.Status, is.AccountID, is.Error = connection.MemberRemoved, "", "its cloud account was deleted here"
 	is.Ending, is.MissingSince, is.Awaits = "", time.Time{}, ""
-	return r.note(is)
+	return r.noteMember(is)
 }
 
-// mustOpen reports whether the account of a member is to be opened anew: it had ended, or what opens it was changed.
-func (r *round) mustOpen(is cloudorganisation.Member, a inventory.Account) bool {
-	ended := is.Status != cloudorganisation.Connected && a.Status == inventory.AccountDisconnected
+// mustOpen reports whether the account of a member must be opened again: it had ended, or the settings for opening it
+// have changed.
+func (r *round) mustOpen(is connection.Member, a inventory.Account) bool {
+	ended := is.Status != connection.MemberConnected && a.Status == inventory.AccountDisconnected
 	return ended || is.Revision != r.organisation.Revision
 }
 
-// connectAgain opens the account of a member that had ended and is back, or that is opened otherwise now.
-func (r *round) connectAgain(ctx context.Context, is cloudorganisation.Member, m cloud.Member,
+// connectAgain opens the account of a member that had ended and is back, or whose settings have changed.
+func (r *round) connectAgain(ctx context.Context, is connection.Member, m cloud.Member,
 	a inventory.Account) error {
 	o := r.organisation
 	if is.Revision != o.Revision || a.OrganisationID != o.ID {
 		a.PermissionLevel, a.Regions, a.OrganisationID = o.PermissionLevel, o.Regions, o.ID
 	}
-	// the organization's credentials are sent to its endpoint alone
+	// the organization's credentials are sent only to its own endpoint
 	a.AuthMethod, a.EndpointURL = o.AuthMethod, o.EndpointURL
-	if err := r.verify(ctx, &a, m); err != nil {
-		return r.refuse(ctx, is, err)
+	if err := r.verifyAccount(ctx, &a, m); err != nil {
+		return r.noteRefusal(ctx, is, err)
 	}
-	if err := r.reopen(ctx, a); err != nil {
+	if err := r.reopenAccount(ctx, a); err != nil {
 		return err
 	}
 	return r.noteConnected(is, a.ID)
 }
 
-// connectNew makes a member an account, when there is room for one more.
-func (r *round) connectNew(ctx context.Context, is cloudorganisation.Member, m cloud.Member) error {
+// connectNew creates an account for a member, if there is room for one more.
+func (r *round) connectNew(ctx context.Context, is connection.Member, m cloud.Member) error {
 	is.AccountID = "" // of one that was connected by hand, and deleted
 	a := r.newAccount(m)
-	if err := r.verify(ctx, &a, m); err != nil {
-		return r.refuse(ctx, is, err)
+	if err := r.verifyAccount(ctx, &a, m); err != nil {
+		return r.noteRefusal(ctx, is, err)
 	}
-	accountID, err := r.create(ctx, a)
+	accountID, err := r.createAccount(ctx, a)
 	if errors.Is(err, connection.ErrFull) {
-		return r.refuse(ctx, is, err)
+		return r.noteRefusal(ctx, is, err)
 	}
 	if err != nil {
 		return err
@@ -83,34 +85,34 @@ func (r *round) connectNew(ctx context.Context, is cloudorganisation.Member, m c
 	return r.noteConnected(is, accountID)
 }
 
-func (r *round) noteConnected(is cloudorganisation.Member, accountID string) error {
-	is.Status, is.AccountID, is.Error, is.Revision = cloudorganisation.Connected, accountID, "", r.organisation.Revision
+func (r *round) noteConnected(is connection.Member, accountID string) error {
+	is.Status, is.AccountID, is.Error, is.Revision = connection.MemberConnected, accountID, "", r.organisation.Revision
 	is.EndedAt = time.Time{}
-	return r.note(is)
+	return r.noteMember(is)
 }
 
-// noteDuplicate notes that the member is an account that was connected otherwise: by hand, or through another organization. Neither this
-// synchronization nor the end of the organization touches it.
-func (r *round) noteDuplicate(is cloudorganisation.Member, a inventory.Account) error {
-	is.Status, is.AccountID, is.Error = cloudorganisation.Duplicate, a.ID,
+// noteDuplicate records that the member's account was connected otherwise: by hand, or through another organization.
+// Neither this synchronization nor the end of the organization changes it.
+func (r *round) noteDuplicate(is connection.Member, a inventory.Account) error {
+	is.Status, is.AccountID, is.Error = connection.MemberDuplicate, a.ID,
 		"it was connected by hand before, and stays as it is: delete the account to have it connected from here"
 	if a.OrganisationID != "" {
 		is.Error = "it is connected through " + a.OrganisationID +
 			", and stays so: leave it out there to have it connected from here"
 	}
-	return r.note(is)
+	return r.noteMember(is)
 }
 
-// refuse notes why a member does not let us in; the next hour tries again.
-func (r *round) refuse(ctx context.Context, is cloudorganisation.Member, why error) error {
+// noteRefusal records why a member refuses the connection. The next hour tries again.
+func (r *round) noteRefusal(ctx context.Context, is connection.Member, why error) error {
 	if ctx.Err() != nil {
 		return errNoTime // which says nothing of the member
 	}
-	is.Status, is.Error = cloudorganisation.Refused, fault.Message(why)
+	is.Status, is.Error = connection.MemberRefused, fault.Message(why)
 	if e, ok := errors.AsType[*cloud.Error](why); ok {
 		is.Error = e.Error()
 	}
-	return r.note(is)
+	return r.noteMember(is)
 }
 
 func (r *round) newAccount(m cloud.Member) inventory.Account {
@@ -126,8 +128,8 @@ func (r *round) newAccount(m cloud.Member) inventory.Account {
 	}
 }
 
-// verify seals what opens the member into a, and asks the cloud whether it does.
-func (r *round) verify(ctx context.Context, a *inventory.Account, m cloud.Member) error {
+// verifyAccount seals the member's credentials into a, and asks the cloud whether they work.
+func (r *round) verifyAccount(ctx context.Context, a *inventory.Account, m cloud.Member) error {
 	credentials := maps.Clone(r.credentials)
 	if m.AuthMethod != "" {
 		a.AuthMethod, credentials = m.AuthMethod, m.Credentials
@@ -147,13 +149,14 @@ func (r *round) verify(ctx context.Context, a *inventory.Account, m cloud.Member
 	case native != m.NativeID:
 		return fault.New(fault.Invalid, "its credentials open account %s", native)
 	case m.AuthMethod != "":
-		return nil // a role of its own says with whom it is shared
+		return nil // a role of its own lists the principals that may use it
 	}
-	return probe(ctx, c)
+	return probeReads(ctx, c)
 }
 
-// probe refuses a member in which the credentials of the connection may read nothing: a role somewhere in it shows them its name.
-func probe(ctx context.Context, c cloud.Conn) error {
+// probeReads refuses a member where the credentials of the connection may read nothing: a role somewhere in the
+// member shows them its name only.
+func probeReads(ctx context.Context, c cloud.Conn) error {
 	all, err := c.Permissions(ctx)
 	if err != nil {
 		return err
@@ -168,10 +171,10 @@ func probe(ctx context.Context, c cloud.Conn) error {
 	return fault.New(fault.Invalid, "the credentials of the organization may read nothing in it: %s", why)
 }
 
-// create stores the account, and gives its id, or that of the one that somebody else stored meanwhile: another synchronization, or
-// somebody by hand. A name that is taken gets the number beside it. The accounts of a round are stored one after another: at once they would
-// take the turn from each other.
-func (r *round) create(ctx context.Context, a inventory.Account) (string, error) {
+// createAccount stores the account and returns its ID, or the ID of an account for the same member that was stored
+// meanwhile, by another synchronization or by hand. If its name is taken, its number is appended. The accounts of a
+// round are stored one after another, because concurrent writes would conflict.
+func (r *round) createAccount(ctx context.Context, a inventory.Account) (string, error) {
 	r.storing.Lock()
 	defer r.storing.Unlock()
 	if r.full != nil {
@@ -202,14 +205,15 @@ func (r *round) create(ctx context.Context, a inventory.Account) (string, error)
 	return "", fault.New(fault.Unavailable, "the name %q is taken again and again: try again", a.Name)
 }
 
-// reopen connects an account anew that had been disconnected, with what opens it now.
-func (r *round) reopen(ctx context.Context, a inventory.Account) error {
+// reopenAccount connects a disconnected account again, with its present settings.
+func (r *round) reopenAccount(ctx context.Context, a inventory.Account) error {
 	due, err := discovery.AddDue(r.in.Org, a.ID)
 	if err != nil {
 		return err
 	}
 	change := table.Update(inventory.AccountKey(r.in.Org, a.ID), []table.Change{
-		table.Set("status", inventory.AccountConnecting), table.Remove("error"), table.Set("sealed", a.Sealed),
+		table.Set("status", inventory.AccountConnecting), table.Remove("error"), table.Remove("unverified"),
+		table.Set("sealed", a.Sealed),
 		table.Set("authMethod", a.AuthMethod),
 		table.Set("permissionLevel", a.PermissionLevel), table.Set("regions", a.Regions),
 		table.Set("endpointURL", a.EndpointURL), table.Set("organisationID", a.OrganisationID),

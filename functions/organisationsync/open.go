@@ -7,14 +7,15 @@ import (
 	"slices"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/domain/connection"
 )
 
-// errNoTime is the error of a member that this run has no time for.
+// errNoTime is the error of a member that this run has no time left for.
 var errNoTime = errors.New("no time is left in this run")
 
-// openMembers opens the members that have to be, several at once, in the order of the organization's cursor, until the time of the run is
-// over. It moves the cursor to the last member before the first that was not tried or failed, and keeps the rest as they were.
+// openMembers opens the members that need it, several at once, in the order of the organization's cursor, until the
+// time of the run is over. It moves the cursor to the last member before the first one that was not tried or failed,
+// and leaves the others unchanged.
 func (r *round) openMembers(ctx context.Context) error {
 	cursor := &r.organisation.Sync.Cursor
 	ids := cursor.Left(slices.Collect(maps.Keys(r.opening)))
@@ -24,7 +25,7 @@ func (r *round) openMembers(ctx context.Context) error {
 			errs[i] = errNoTime
 			return
 		}
-		errs[i] = r.open(ctx, r.opening[ids[i]])
+		errs[i] = r.openMember(ctx, r.opening[ids[i]])
 	})
 	done := true
 	for i, err := range errs {
@@ -38,8 +39,8 @@ func (r *round) openMembers(ctx context.Context) error {
 	return errors.Join(append(errs, r.noteUntried())...)
 }
 
-// open opens the account of one member, or makes it one.
-func (r *round) open(ctx context.Context, is cloudorganisation.Member) error {
+// openMember opens the account of one member, or creates it.
+func (r *round) openMember(ctx context.Context, is connection.Member) error {
 	m := r.listed[is.NativeID]
 	if a, there := r.accounts[is.NativeID]; there {
 		return r.connectAgain(ctx, is, m, a)
@@ -47,7 +48,7 @@ func (r *round) open(ctx context.Context, is cloudorganisation.Member) error {
 	return r.connectNew(ctx, is, m)
 }
 
-// noteUntried notes the members that have to be opened and were not tried in this run, as they were.
+// noteUntried records the members that this run did not try, unchanged.
 func (r *round) noteUntried() error {
 	noted := make(map[string]bool, len(r.members))
 	for i := range r.members {
@@ -56,7 +57,7 @@ func (r *round) noteUntried() error {
 	var errs []error
 	for native := range r.opening {
 		if was, known := r.known[native]; known && !noted[native] {
-			errs = append(errs, r.note(was))
+			errs = append(errs, r.noteMember(was))
 		}
 	}
 	return errors.Join(errs...)

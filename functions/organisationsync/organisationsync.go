@@ -1,5 +1,6 @@
-// Package organisationsync is the worker that makes the members of connected organizations of clouds cloud accounts: each hour, and
-// when it is asked for. A member that does not let us in is noted with the cloud's words and keeps no other from being connected.
+// Package organisationsync is the worker that creates cloud accounts for the members of connected cloud
+// organizations, each hour and on request. A member that refuses the connection is recorded with the cloud's error
+// text and does not affect the others.
 package organisationsync
 
 import (
@@ -12,21 +13,21 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Progress is the answer of the task sync: whether all members were looked at, and when to go on.
+// Progress is the result of the task sync: whether all members were processed, and when to continue.
 type Progress struct {
-	cloudorganisation.Input
+	connection.SyncInput
 	Done        bool `json:"done"`
 	WaitSeconds int  `json:"waitSeconds"`
 }
 
-// Started tells what a run of the schedule did.
+// Started summarizes a run of the schedule.
 type Started struct {
 	Organisations int `json:"organisations"`
 	Started       int `json:"started"`
@@ -37,7 +38,7 @@ type worker struct {
 	providers cloud.Providers
 }
 
-// Handler answers the tasks of the machine, and the schedule, which names none.
+// Handler answers the tasks of the machine. Without a task it is the run of the schedule.
 func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
 	w := &worker{p, providers}
 	return w.handle
@@ -65,33 +66,34 @@ func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error)
 	case "sync":
 		return workflow.RunTask(ctx, c, w.synchronize)
 	case "finish":
-		return workflow.RunTask(ctx, c, func(ctx context.Context, in cloudorganisation.Input) (Progress, error) {
-			return w.abandon(ctx, in, c.Error)
+		return workflow.RunTask(ctx, c, func(ctx context.Context, in connection.SyncInput) (Progress, error) {
+			return w.abandonSync(ctx, in, c.Error)
 		})
 	default:
 		return nil, fault.New(fault.Invalid, "organisationsync knows no task %q", c.Task)
 	}
 }
 
-// mostTime is how long one run of the schedule may take; what it does not come to, the next hour's does first, for it is due as well.
-const mostTime = 10 * time.Minute
+// maxScheduleTime is how long one run of the schedule may take. Organizations that it does not reach are still due,
+// and come first in the next hour.
+const maxScheduleTime = 10 * time.Minute
 
-// startDue begins the synchronization of every connected organization. One that is under way goes on as it is; one that is gone is
-// taken off the list.
+// startDue starts the synchronization of every connected organization. A running synchronization continues. A deleted
+// organization is removed from the list.
 func (w *worker) startDue(ctx context.Context) (Started, error) {
 	var out Started
 	var errs []error
-	until := w.p.Clock.Now().Add(mostTime)
-	for shard := range cloudorganisation.DueShards {
-		q := table.Query{PK: cloudorganisation.DuePK(shard), Limit: 100}
+	until := w.p.Clock.Now().Add(maxScheduleTime)
+	for shard := range connection.OrganisationDueShards {
+		q := table.Query{PK: connection.OrganisationDuePK(shard), Limit: 100}
 		for more := true; more && w.p.Clock.Now().Before(until); more = q.Cursor != "" {
-			all, next, err := table.ReadPage[cloudorganisation.Due](table.Within(ctx, cloudorganisation.DuePrefix),
+			all, next, err := table.ReadPage[connection.OrganisationDue](table.Within(ctx, connection.OrganisationDuePrefix),
 				w.p.Table, q)
 			if err != nil {
 				return out, errors.Join(append(errs, fmt.Errorf("read which organizations are due: %w", err))...)
 			}
 			for _, d := range all {
-				begun, err := w.start(ctx, d)
+				begun, err := w.startSync(ctx, d)
 				errs = append(errs, err)
 				if out.Organisations++; begun {
 					out.Started++
@@ -103,7 +105,7 @@ func (w *worker) startDue(ctx context.Context) (Started, error) {
 	return out, errors.Join(errs...)
 }
 
-func (w *worker) start(ctx context.Context, d cloudorganisation.Due) (bool, error) {
+func (w *worker) startSync(ctx context.Context, d connection.OrganisationDue) (bool, error) {
 	ctx = table.WithOrg(ctx, d.Org)
 	a, err := table.Read[identity.Access](ctx, w.p.Table, identity.AccessKey(d.Org))
 	ended := fault.Is(err, fault.NotFound) || err == nil && a.Ended
@@ -112,44 +114,45 @@ func (w *worker) start(ctx context.Context, d cloudorganisation.Due) (bool, erro
 	}
 	begun := false
 	if !ended {
-		_, begun, err = cloudorganisation.StartSync(ctx, w.p, d.Org, d.OrganisationID)
+		_, begun, err = connection.StartSync(ctx, w.p, d.Org, d.OrganisationID)
 	}
 	if ended || fault.Is(err, fault.NotFound) {
-		_, err = w.p.Table.Write(table.Within(ctx, cloudorganisation.DuePrefix),
-			cloudorganisation.RemoveDue(d.OrganisationID))
+		_, err = w.p.Table.Write(table.Within(ctx, connection.OrganisationDuePrefix),
+			connection.RemoveOrganisationDue(d.OrganisationID))
 	}
 	return begun, fault.Wrap("start the synchronization of "+d.OrganisationID, err)
 }
 
-// abandon ends a synchronization that the machine gives up.
-func (w *worker) abandon(ctx context.Context, in cloudorganisation.Input, why *workflow.Caught) (Progress, error) {
-	o, err := w.read(ctx, in)
+// abandonSync ends a synchronization that the machine gives up.
+func (w *worker) abandonSync(ctx context.Context, in connection.SyncInput, why *workflow.Caught) (Progress, error) {
+	o, err := w.readOrganisation(ctx, in)
 	if err != nil || o.Sync.JobID != in.JobID {
-		return Progress{Input: in, Done: true}, err
+		return Progress{SyncInput: in, Done: true}, err
 	}
 	o.Status, o.Error = "degraded", "it could not be synchronized"
 	if why != nil {
 		o.Error = why.String()
 	}
-	return Progress{Input: in, Done: true}, w.finish(ctx, in, o)
+	return Progress{SyncInput: in, Done: true}, w.finishSync(ctx, in, o)
 }
 
-// read reads the organization; one that is gone has no id.
-func (w *worker) read(ctx context.Context, in cloudorganisation.Input) (cloudorganisation.Organisation, error) {
-	o, err := table.Read[cloudorganisation.Organisation](ctx, w.p.Table,
-		cloudorganisation.Key(in.Org, in.OrganisationID))
+// readOrganisation reads the organization. A deleted organization is returned with an empty ID.
+func (w *worker) readOrganisation(ctx context.Context, in connection.SyncInput) (connection.Organisation,
+	error) {
+	o, err := table.Read[connection.Organisation](ctx, w.p.Table,
+		connection.OrganisationKey(in.Org, in.OrganisationID))
 	if fault.Is(err, fault.NotFound) {
 		return o, nil
 	}
 	return o, fault.Wrap("read "+in.OrganisationID, err)
 }
 
-// finish settles a synchronization, together with more: failed when the organization has an error.
-func (w *worker) finish(ctx context.Context, in cloudorganisation.Input, o cloudorganisation.Organisation,
+// finishSync completes a synchronization in one transaction with more. It is failed if the organization has an error.
+func (w *worker) finishSync(ctx context.Context, in connection.SyncInput, o connection.Organisation,
 	more ...table.Write) error {
-	o.Sync.CompletedAt, o.Sync.Status, o.Sync.Error = w.p.Clock.Now(), cloudorganisation.Succeeded, o.Error
+	o.Sync.CompletedAt, o.Sync.Status, o.Sync.Error = w.p.Clock.Now(), connection.SyncSucceeded, o.Error
 	if o.Error != "" {
-		o.Sync.Status = cloudorganisation.Failed
+		o.Sync.Status = connection.SyncFailed
 	}
-	return cloudorganisation.Finish(ctx, w.p, in, o, more...)
+	return connection.FinishSync(ctx, w.p, in, o, more...)
 }

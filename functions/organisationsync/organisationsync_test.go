@@ -22,7 +22,6 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
-	"lamplighter.dev/shared/domain/cloudorganisation"
 	"lamplighter.dev/shared/domain/connection"
 	domaindiscovery "lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
@@ -43,7 +42,7 @@ var (
 	viewer = apitest.Caller("org_a", "vic", "*:read")
 )
 
-// fixture is the operations in front of a simulated cloud, with the machines of discovery and synchronization behind them.
+// fixture serves the operations on a simulated cloud, with the machines of discovery and synchronization.
 type fixture struct {
 	*apitest.Fixture
 	sync workflow.Handler
@@ -61,7 +60,7 @@ func newFixture(t *testing.T, others ...cloud.Provider) *fixture {
 	}
 	s.sync = organisationsync.Handler(s.Platform, providers)
 	s.Workers = lambdacall.Local{inventory.Connector: connector.Handler(s.Platform, providers)}
-	s.RunMachines(apitest.Machines(t, "discovery", cloudorganisation.Machine), map[string]workflow.Handler{
+	s.RunMachines(apitest.Machines(t, "discovery", connection.OrganisationSyncMachine), map[string]workflow.Handler{
 		"discovery": discovery.Handler(s.Platform, providers), "organisationsync": s.sync,
 	})
 	s.Mount(cloudaccounts.Operations, cloudorganisations.Operations, resources.Operations)
@@ -69,8 +68,8 @@ func newFixture(t *testing.T, others ...cloud.Provider) *fixture {
 	return s
 }
 
-// body connects a simulated organization of 12 accounts, 6 resources each.
-func body(more ...fields) fields {
+// organisationBody connects a simulated organization of 12 accounts, 6 resources each.
+func organisationBody(more ...fields) fields {
 	out := fields{
 		"provider": "simulated", "name": "Everything", "authMethod": "simulated", "permissionLevel": "read_write",
 		"credentials": settings{"organisation": "o-demo", "members": "12", "size": "6", "regions": "1"},
@@ -81,26 +80,27 @@ func body(more ...fields) fields {
 	return out
 }
 
-// org is the connection's settings, with these instead.
-func org(change settings) fields {
+// cloudSettings is the connection's settings, with these instead.
+func cloudSettings(change settings) fields {
 	c := settings{"organisation": "o-demo", "members": "12", "size": "6", "regions": "1"}
 	maps.Copy(c, change)
 	return fields{"credentials": c}
 }
 
-func (s *fixture) connect(more ...fields) cloudorganisations.CloudOrganisation {
+func (s *fixture) connectOrganisation(more ...fields) cloudorganisations.CloudOrganisation {
 	s.Helper()
-	o := apitest.Data[cloudorganisations.CloudOrganisation](s.Call(alice, "POST /cloud-organisations", body(more...)))
-	s.idle()
-	return s.get(o.ID)
+	o := apitest.Data[cloudorganisations.CloudOrganisation](s.Call(alice, "POST /cloud-organisations",
+		organisationBody(more...)))
+	s.waitIdle()
+	return s.getOrganisation(o.ID)
 }
 
-func (s *fixture) get(id string) cloudorganisations.CloudOrganisation {
+func (s *fixture) getOrganisation(id string) cloudorganisations.CloudOrganisation {
 	s.Helper()
 	return apitest.Data[cloudorganisations.CloudOrganisation](s.Call(alice, "GET /cloud-organisations/"+id, nil))
 }
 
-func (s *fixture) idle() {
+func (s *fixture) waitIdle() {
 	s.Helper()
 	s.Must(s.Workflow.(*workflow.Embedded).Idle(s.Context())) //nolint:forcetypeassert // the fixture made it
 }
@@ -108,58 +108,58 @@ func (s *fixture) idle() {
 func (s *fixture) synchronize(id string) cloudorganisations.CloudOrganisation {
 	s.Helper()
 	apitest.Data[rest.Job](s.Call(alice, "POST /cloud-organisations/"+id+"/sync", nil), 202)
-	s.idle()
-	return s.get(id)
+	s.waitIdle()
+	return s.getOrganisation(id)
 }
 
 // nextDay synchronizes a day and a minute later.
 func (s *fixture) nextDay(id string) cloudorganisations.CloudOrganisation {
 	s.Helper()
-	s.time.pass(24*time.Hour + time.Minute)
+	s.time.skipTime(24*time.Hour + time.Minute)
 	return s.synchronize(id)
 }
 
 // confirm confirms the disconnections that wait, and synchronizes.
 func (s *fixture) confirm(id string) cloudorganisations.CloudOrganisation {
 	s.Helper()
-	waits := s.get(id).Pending
+	waits := s.getOrganisation(id).Pending
 	if waits == nil || waits.ConfirmationID == nil {
 		s.Fatalf("nothing waits for a confirmation: %+v", waits)
 	}
 	apitest.Data[rest.Job](s.Call(alice, "POST /cloud-organisations/"+id+"/sync",
 		fields{"confirmationID": *waits.ConfirmationID}), 202)
-	s.idle()
-	return s.get(id)
+	s.waitIdle()
+	return s.getOrganisation(id)
 }
 
-func (s *fixture) accounts() []connection.Account {
+func (s *fixture) listAccounts() []connection.Account {
 	s.Helper()
 	return apitest.Data[rest.List[connection.Account]](s.Call(alice, "GET /cloud-accounts?limit=100", nil)).Items
 }
 
-func (s *fixture) members(id, query string) []cloudorganisations.CloudOrganisationMember {
+func (s *fixture) listMembers(id, query string) []cloudorganisations.CloudOrganisationMember {
 	s.Helper()
 	return apitest.Data[rest.List[cloudorganisations.CloudOrganisationMember]](s.Call(alice,
 		"GET /cloud-organisations/"+id+"/members?limit=100"+query, nil)).Items
 }
 
-// change replaces the connection's settings, as a cloud would change.
-func (s *fixture) change(id string, c settings) {
+// changeCloud replaces the connection's settings, as a cloud would change.
+func (s *fixture) changeCloud(id string, c settings) {
 	s.Helper()
 	sealed, err := inventory.SealCredentials(s.Context(), s.Sealer, inventory.SecretPlace("org_a", id),
-		org(c)["credentials"].(settings))
+		cloudSettings(c)["credentials"].(settings))
 	s.Must(err)
-	s.Change(cloudorganisation.Key("org_a", id), table.Set("sealed", sealed))
+	s.Change(connection.OrganisationKey("org_a", id), table.Set("sealed", sealed))
 }
 
 func TestSync_EveryMemberBecomesAnAccount(t *testing.T) {
 	s := newFixture(t)
-	o := s.connect()
+	o := s.connectOrganisation()
 	if o.Status != "connected" || o.OrganisationID != "o-demo" || o.JobID != nil || o.LastSyncedAt == nil ||
 		o.Members["connected"] != 12 {
 		t.Errorf("%+v", o)
 	}
-	all := s.accounts()
+	all := s.listAccounts()
 	if len(all) != 12 {
 		t.Fatalf("%d accounts", len(all))
 	}
@@ -169,7 +169,7 @@ func TestSync_EveryMemberBecomesAnAccount(t *testing.T) {
 			t.Errorf("%+v; want it connected, with its 6 resources", a)
 		}
 	}
-	m := s.members(o.ID, "&search=prod")
+	m := s.listMembers(o.ID, "&search=prod")
 	if len(m) != 4 || m[0].Unit != "Root/Prod" || m[0].Status != "connected" || m[0].AccountID == nil {
 		t.Errorf("%+v", m)
 	}
@@ -196,9 +196,9 @@ func TestSync_OnlyWhatIsIncludedAndNotExcluded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newFixture(t)
-			o := s.connect(fields{"include": tt.include, "exclude": tt.exclude})
+			o := s.connectOrganisation(fields{"include": tt.include, "exclude": tt.exclude})
 			var got []string
-			for _, a := range s.accounts() {
+			for _, a := range s.listAccounts() {
 				got = append(got, a.CloudAccountID)
 			}
 			slices.Sort(got)
@@ -212,39 +212,40 @@ func TestSync_OnlyWhatIsIncludedAndNotExcluded(t *testing.T) {
 
 func TestSync_AMemberThatRefusesIsListedAndTheOthersConnect(t *testing.T) {
 	s := newFixture(t)
-	o := s.connect(org(settings{"refusingMembers": "2", "closedMembers": "1"}))
+	o := s.connectOrganisation(cloudSettings(settings{"refusingMembers": "2", "closedMembers": "1"}))
 	if o.Status != "connected" || o.Members["connected"] != 9 || o.Members["refused"] != 2 || o.Members["closed"] != 1 {
 		t.Errorf("%+v", o)
 	}
-	for _, m := range s.members(o.ID, "&status=refused") {
+	for _, m := range s.listMembers(o.ID, "&status=refused") {
 		if m.AccountID != nil || m.Error == nil ||
 			!strings.Contains(*m.Error, "The security token included in the request is invalid.") {
 			t.Errorf("%+v; want the cloud's words", m)
 		}
 	}
-	s.change(o.ID, settings{"closedMembers": "1"}) // they let us in now
-	if o = s.synchronize(o.ID); o.Members["connected"] != 11 || o.Members["refused"] != 0 || len(s.accounts()) != 11 {
-		t.Errorf("%+v with %d accounts", o, len(s.accounts()))
+	s.changeCloud(o.ID, settings{"closedMembers": "1"}) // they let us in now
+	if o = s.synchronize(o.ID); o.Members["connected"] != 11 || o.Members["refused"] != 0 ||
+		len(s.listAccounts()) != 11 {
+		t.Errorf("%+v with %d accounts", o, len(s.listAccounts()))
 	}
 }
 
 func TestSync_NewMembersComeAndClosedOnesGo(t *testing.T) {
 	s := newFixture(t)
-	o := s.connect()
+	o := s.connectOrganisation()
 	// 10 and 11 are closed, and so are the two that are new
-	s.change(o.ID, settings{"members": "14", "closedMembers": "4"})
+	s.changeCloud(o.ID, settings{"members": "14", "closedMembers": "4"})
 	s.synchronize(o.ID)
 	s.nextDay(o.ID)
 	o = s.confirm(o.ID)
-	if o.Members["connected"] != 10 || o.Members["closed"] != 4 || len(s.living()) != 10 {
+	if o.Members["connected"] != 10 || o.Members["closed"] != 4 || len(s.livingAccounts()) != 10 {
 		t.Errorf("%+v", o.Members)
 	}
-	s.change(o.ID, settings{"members": "11"}) // one is open again, the others have left
+	s.changeCloud(o.ID, settings{"members": "11"}) // one is open again, the others have left
 	o = s.synchronize(o.ID)
 	if o.Members["connected"] != 11 || o.Members["left"] != 3 {
 		t.Errorf("%+v", o.Members)
 	}
-	for _, a := range s.accounts() {
+	for _, a := range s.listAccounts() {
 		_, err := s.Table.Get(s.Anywhere(), domaindiscovery.DueKey(a.ID))
 		gone := a.CloudAccountID == "200000000011"
 		if (a.Status == "disconnected") != gone || fault.Is(err, fault.NotFound) != gone || gone &&
@@ -257,12 +258,12 @@ func TestSync_NewMembersComeAndClosedOnesGo(t *testing.T) {
 // Two at once, and one after a run that died half-way, make each account once.
 func TestSync_TwoAtOnceMakeEachAccountOnce(t *testing.T) {
 	s := newFixture(t)
-	o := s.connect(fields{"include": fields{"ids": []string{"200000000000"}}})
-	s.Change(cloudorganisation.Key("org_a", o.ID), table.Remove("include"))
-	job, _, err := cloudorganisation.StartSync(s.In("org_a"), s.stopped(), "org_a", o.ID)
+	o := s.connectOrganisation(fields{"include": fields{"ids": []string{"200000000000"}}})
+	s.Change(connection.OrganisationKey("org_a", o.ID), table.Remove("include"))
+	job, _, err := connection.StartSync(s.In("org_a"), s.stoppedPlatform(), "org_a", o.ID)
 	s.Must(err)
 	call, err := json.Marshal(workflow.Call{Task: "sync",
-		Input: apitest.Value(json.Marshal(cloudorganisation.Input{Org: "org_a", OrganisationID: o.ID,
+		Input: apitest.Value(json.Marshal(connection.SyncInput{Org: "org_a", OrganisationID: o.ID,
 			JobID: job.JobID}))(t)})
 	s.Must(err)
 	var wg sync.WaitGroup
@@ -271,23 +272,23 @@ func TestSync_TwoAtOnceMakeEachAccountOnce(t *testing.T) {
 		wg.Go(func() { _, errs[i] = s.sync(s.Context(), call) })
 	}
 	wg.Wait()
-	s.idle()
+	s.waitIdle()
 	seen := map[string]int{}
-	for _, a := range s.accounts() {
+	for _, a := range s.listAccounts() {
 		seen[a.CloudAccountID]++
 	}
-	if len(seen) != 12 || len(s.accounts()) != 12 || slices.ContainsFunc(errs, func(err error) bool {
+	if len(seen) != 12 || len(s.listAccounts()) != 12 || slices.ContainsFunc(errs, func(err error) bool {
 		return err != nil
 	}) {
 		t.Errorf("%v accounts, %v", seen, errs)
 	}
-	if o = s.get(o.ID); o.Members["connected"] != 12 || o.JobID != nil {
+	if o = s.getOrganisation(o.ID); o.Members["connected"] != 12 || o.JobID != nil {
 		t.Errorf("%+v", o)
 	}
 }
 
-// stopped is the platform, with machines that never begin.
-func (s *fixture) stopped() *platform.Platform {
+// stoppedPlatform is the platform, with machines that never begin.
+func (s *fixture) stoppedPlatform() *platform.Platform {
 	p := s.Clone()
 	p.Workflow = still{s.Workflow}
 	return p
@@ -306,16 +307,16 @@ func TestSync_LeavesAccountsOfOthersAlone(t *testing.T) {
 		"permissionLevel": "read_only",
 		"credentials":     settings{"size": "3", "regions": "1"},
 	}))
-	s.idle()
-	o := s.connect()
-	if o.Members["connected"] != 11 || o.Members["duplicate"] != 1 || len(s.accounts()) != 12 {
-		t.Errorf("%+v with %d accounts", o, len(s.accounts()))
+	s.waitIdle()
+	o := s.connectOrganisation()
+	if o.Members["connected"] != 11 || o.Members["duplicate"] != 1 || len(s.listAccounts()) != 12 {
+		t.Errorf("%+v with %d accounts", o, len(s.listAccounts()))
 	}
-	if m := s.members(o.ID, "&status=duplicate"); len(m) != 1 || *m[0].AccountID != mine.ID ||
+	if m := s.listMembers(o.ID, "&status=duplicate"); len(m) != 1 || *m[0].AccountID != mine.ID ||
 		!strings.Contains(*m[0].Error, "connected by hand before") {
 		t.Errorf("the account that was connected by hand is listed as %+v", m)
 	}
-	for _, a := range s.accounts() {
+	for _, a := range s.listAccounts() {
 		switch {
 		case a.ID == mine.ID && (a.PermissionLevel != "read_only" || a.OrganisationID != nil || a.ResourceCount != 3):
 			t.Errorf("the account that was connected by hand is %+v", a)
@@ -323,36 +324,36 @@ func TestSync_LeavesAccountsOfOthersAlone(t *testing.T) {
 			t.Errorf("the namesake is called %q", a.Name)
 		}
 	}
-	s.change(o.ID, settings{"members": "1"})
+	s.changeCloud(o.ID, settings{"members": "1"})
 	s.synchronize(o.ID)
-	if a := s.accounts()[0]; a.ID != mine.ID || a.Status != "connected" {
+	if a := s.listAccounts()[0]; a.ID != mine.ID || a.Status != "connected" {
 		t.Errorf("when its member has left, it is %+v", a)
 	}
 }
 
 func TestSync_AnAccountThatWasDeletedHereStaysSo(t *testing.T) {
 	s := newFixture(t)
-	o := s.connect()
-	gone := s.accounts()[0]
+	o := s.connectOrganisation()
+	gone := s.listAccounts()[0]
 	apitest.Data[rest.Deleted](s.Call(alice, "DELETE /cloud-accounts/"+gone.ID, nil))
 	for range 2 {
 		if o = s.synchronize(o.ID); o.Members["removed"] != 1 || o.Members["connected"] != 11 ||
-			len(s.accounts()) != 11 {
-			t.Errorf("%+v with %d accounts", o.Members, len(s.accounts()))
+			len(s.listAccounts()) != 11 {
+			t.Errorf("%+v with %d accounts", o.Members, len(s.listAccounts()))
 		}
 	}
 }
 
 func TestSync_CredentialsThatAreRevokedDegradeTheOrganization(t *testing.T) {
 	s := newFixture(t)
-	o := s.connect()
-	s.change(o.ID, settings{"refuse": "true"})
+	o := s.connectOrganisation()
+	s.changeCloud(o.ID, settings{"refuse": "true"})
 	o = s.synchronize(o.ID)
 	if o.Status != "degraded" || o.Error == nil || !strings.Contains(*o.Error, "security token") ||
-		len(s.accounts()) != 12 || s.accounts()[3].Status != "connected" {
+		len(s.listAccounts()) != 12 || s.listAccounts()[3].Status != "connected" {
 		t.Errorf("%+v", o)
 	}
-	s.change(o.ID, nil)
+	s.changeCloud(o.ID, nil)
 	if o = s.synchronize(o.ID); o.Status != "connected" || o.Error != nil || o.Members["connected"] != 12 {
 		t.Errorf("%+v", o)
 	}
@@ -360,20 +361,20 @@ func TestSync_CredentialsThatAreRevokedDegradeTheOrganization(t *testing.T) {
 
 func TestSchedule_SynchronizesEachOrganizationAndForgetsThoseThatAreGone(t *testing.T) {
 	s := newFixture(t)
-	o := s.connect()
-	s.Put(cloudorganisation.DueKey("corg_gone"), cloudorganisation.Due{Org: "org_a", OrganisationID: "corg_gone"})
-	s.Put(cloudorganisation.DueKey("corg_ended"), cloudorganisation.Due{Org: "org_ended", OrganisationID: "corg_ended"})
-	s.change(o.ID, settings{"members": "15"})
+	o := s.connectOrganisation()
+	s.Put(connection.OrganisationDueKey("corg_gone"), connection.OrganisationDue{Org: "org_a", OrganisationID: "corg_gone"})
+	s.Put(connection.OrganisationDueKey("corg_ended"), connection.OrganisationDue{Org: "org_ended", OrganisationID: "corg_ended"})
+	s.changeCloud(o.ID, settings{"members": "15"})
 	out, err := s.sync(s.Context(), json.RawMessage(`{"source":"aws.scheduler"}`))
 	if got, ok := out.(organisationsync.Started); err != nil || !ok || got.Organisations != 3 || got.Started != 1 {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	s.idle()
-	if o = s.get(o.ID); o.Members["connected"] != 15 {
+	s.waitIdle()
+	if o = s.getOrganisation(o.ID); o.Members["connected"] != 15 {
 		t.Errorf("%+v", o)
 	}
 	for _, gone := range []string{"corg_gone", "corg_ended"} {
-		if _, err := s.Table.Get(s.Anywhere(), cloudorganisation.DueKey(gone)); !fault.Is(err, fault.NotFound) {
+		if _, err := s.Table.Get(s.Anywhere(), connection.OrganisationDueKey(gone)); !fault.Is(err, fault.NotFound) {
 			t.Errorf("%s is still due: %v", gone, err)
 		}
 	}
@@ -388,9 +389,9 @@ func TestConnect_RefusesWhatCannotBe(t *testing.T) {
 		"a provider that is none": {fields{"provider": "acme"}, "acme"},
 		"a provider without organizations here": {fields{"provider": "kubernetes"},
 			"provider: kubernetes knows no organizations"},
-		"credentials that are refused": {org(settings{"refuse": "true"}),
+		"credentials that are refused": {cloudSettings(settings{"refuse": "true"}),
 			"The security token included in the request is invalid."},
-		"an account of no organization": {org(settings{"organisation": ""}),
+		"an account of no organization": {cloudSettings(settings{"organisation": ""}),
 			"not a member of an organization"},
 		"a management group that is not told": {fields{"provider": "azure"},
 			"organisationID: is required for provider azure: the id of a management group"},
@@ -413,7 +414,7 @@ func TestConnect_RefusesWhatCannotBe(t *testing.T) {
 		"an endpoint that leads into our network": {fields{"endpointURL": "http://169.254.169.254"}, "endpointURL"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := s.Call(alice, "POST /cloud-organisations", body(tt.change))
+			got := s.Call(alice, "POST /cloud-organisations", organisationBody(tt.change))
 			if got.Status != 400 || !strings.Contains(got.Body, tt.says) {
 				t.Errorf("%d %s; want 400 with %q", got.Status, got.Body, tt.says)
 			}
@@ -423,8 +424,8 @@ func TestConnect_RefusesWhatCannotBe(t *testing.T) {
 		nil)); all.Total != 0 {
 		t.Errorf("%d are stored", all.Total)
 	}
-	s.connect()
-	if got := s.Call(alice, "POST /cloud-organisations", body()); got.Status != 409 ||
+	s.connectOrganisation()
+	if got := s.Call(alice, "POST /cloud-organisations", organisationBody()); got.Status != 409 ||
 		!strings.Contains(got.Body, "o-demo") {
 		t.Errorf("the same again: %d %s", got.Status, got.Body)
 	}
@@ -432,7 +433,7 @@ func TestConnect_RefusesWhatCannotBe(t *testing.T) {
 
 func TestDelete_SaysThatItsMembersStay(t *testing.T) {
 	s := newFixture(t)
-	o := s.connect(org(settings{"refusingMembers": "2"}))
+	o := s.connectOrganisation(cloudSettings(settings{"refusingMembers": "2"}))
 	got := apitest.Data[cloudorganisations.DeletedCloudOrganisation](s.Call(alice, "DELETE /cloud-organisations/"+o.ID,
 		nil))
 	if got.ID != o.ID || got.KeptAccounts != 10 {
@@ -440,7 +441,7 @@ func TestDelete_SaysThatItsMembersStay(t *testing.T) {
 	}
 	s.Call(alice, "GET /cloud-organisations/"+o.ID, nil).Want(404)
 	s.Call(alice, "POST /cloud-organisations/"+o.ID+"/sync", nil).Want(404)
-	all := s.accounts()
+	all := s.listAccounts()
 	if len(all) != 10 || all[0].Status != "connected" {
 		t.Errorf("%d accounts", len(all))
 	}
@@ -449,18 +450,18 @@ func TestDelete_SaysThatItsMembersStay(t *testing.T) {
 			t.Errorf("%s still names %s, which is gone", a.ID, *a.OrganisationID)
 		}
 	}
-	if _, err := s.Table.Get(s.Anywhere(), cloudorganisation.DueKey(o.ID)); !fault.Is(err, fault.NotFound) {
+	if _, err := s.Table.Get(s.Anywhere(), connection.OrganisationDueKey(o.ID)); !fault.Is(err, fault.NotFound) {
 		t.Errorf("it is still due: %v", err)
 	}
 	// it can be connected anew, with the accounts that there are
-	if again := s.connect(); again.Members["connected"] != 12 {
+	if again := s.connectOrganisation(); again.Members["connected"] != 12 {
 		t.Errorf("%+v", again)
 	}
 }
 
 func TestOrganisations_AreOfTheirOrganizationAndForThoseWhoMay(t *testing.T) {
 	s := newFixture(t)
-	o := s.connect()
+	o := s.connectOrganisation()
 	s.Call(bob, "PUT /cloud-organisations/"+o.ID, fields{"name": "Mine"}).Want(404)
 	s.Call(viewer, "PUT /cloud-organisations/"+o.ID, fields{"name": "Mine"}).Want(403)
 	for _, path := range []string{"GET /cloud-organisations/%s", "GET /cloud-organisations/%s/members",
@@ -469,7 +470,7 @@ func TestOrganisations_AreOfTheirOrganizationAndForThoseWhoMay(t *testing.T) {
 		s.Call(alice, fmt.Sprintf(path, "corg_nothing"), nil).Want(404)
 	}
 	s.Call(viewer, "GET /cloud-organisations", nil).Want(200)
-	s.Call(viewer, "POST /cloud-organisations", body()).Want(403)
+	s.Call(viewer, "POST /cloud-organisations", organisationBody()).Want(403)
 	s.Call(viewer, "POST /cloud-organisations/"+o.ID+"/sync", nil).Want(403)
 	s.Call(viewer, "DELETE /cloud-organisations/"+o.ID, nil).Want(403)
 }

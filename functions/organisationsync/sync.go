@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/cloudorganisation"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
@@ -16,65 +15,65 @@ import (
 )
 
 const (
-	stretch = 8 * time.Minute // of one run: what is left then, the next goes on with
+	stretch = 8 * time.Minute // of one run; the next run continues with the rest
 	width   = 8               // members that are opened at once
 )
 
-// synchronize lists the members and brings each into the state that it should be in. Everything that was done before stays as it is, so
-// a run goes on where another ended, whoever ended it.
-func (w *worker) synchronize(ctx context.Context, in cloudorganisation.Input) (Progress, error) {
-	o, err := w.read(ctx, in)
-	if err != nil || o.Sync.JobID != in.JobID || o.Sync.Status != cloudorganisation.Running {
-		return Progress{Input: in, Done: true}, err
+// synchronize lists the members and brings each into its desired state. Completed steps are not repeated, so a run
+// continues where an earlier run ended, even if that was killed.
+func (w *worker) synchronize(ctx context.Context, in connection.SyncInput) (Progress, error) {
+	o, err := w.readOrganisation(ctx, in)
+	if err != nil || o.Sync.JobID != in.JobID || o.Sync.Status != connection.SyncRunning {
+		return Progress{SyncInput: in, Done: true}, err
 	}
 	r := &round{worker: w, in: in, organisation: o, until: w.p.Clock.Now().Add(stretch)}
-	found, err := r.list(ctx)
+	found, err := r.listMembers(ctx)
 	if e, told := errors.AsType[*cloud.Error](err); told && !e.Class.Retryable() || fault.Is(err, fault.Invalid) {
 		o.Status, o.Error = inventory.AccountDegraded, "its members cannot be listed: "+err.Error()
-		return Progress{Input: in, Done: true}, w.finish(ctx, in, o)
+		return Progress{SyncInput: in, Done: true}, w.finishSync(ctx, in, o)
 	}
 	if err == nil {
 		err = r.settleAll(ctx, found)
 	}
 	if err != nil || r.left {
-		return Progress{Input: in, WaitSeconds: 1},
-			errors.Join(err, cloudorganisation.SaveCursor(ctx, w.p, in, r.organisation.Sync))
+		return Progress{SyncInput: in, WaitSeconds: 1},
+			errors.Join(err, connection.SaveSyncCursor(ctx, w.p, in, r.organisation.Sync))
 	}
 	o = r.organisation
-	o.Status, o.Error, o.Sync.Members = inventory.AccountConnected, "", r.counts()
+	o.Status, o.Error, o.Sync.Members = inventory.AccountConnected, "", r.countStatuses()
 	mails, err := r.tellOwners(ctx, &o)
 	if err != nil {
-		return Progress{Input: in, WaitSeconds: 1}, err
+		return Progress{SyncInput: in, WaitSeconds: 1}, err
 	}
-	return Progress{Input: in, Done: true}, w.finish(ctx, in, o, mails...)
+	return Progress{SyncInput: in, Done: true}, w.finishSync(ctx, in, o, mails...)
 }
 
 // round is one run over the members of an organization.
 type round struct {
 	*worker
-	in           cloudorganisation.Input
-	organisation cloudorganisation.Organisation
+	in           connection.SyncInput
+	organisation connection.Organisation
 	credentials  map[string]string // of the connection
 	accounts     map[string]inventory.Account
 	others       map[string]bool // the other connected organizations, by their ids
-	known        map[string]cloudorganisation.Member
+	known        map[string]connection.Member
 	until        time.Time
 
 	left    bool // there was no time for all
 	listed  map[string]cloud.Member
-	opening map[string]cloudorganisation.Member // those that have to be opened
-	ending  []cloudorganisation.Member          // those with a connected account that is to be disconnected
+	opening map[string]connection.Member // those that have to be opened
+	ending  []connection.Member          // those with a connected account that is to be disconnected
 
 	mu      sync.Mutex
-	members []cloudorganisation.Member // as they are now
+	members []connection.Member // as they are now
 	changed []table.Write
 
 	storing sync.Mutex // held while an account is stored
 	full    error      // says that there was no room for an account
 }
 
-// list reads what the cloud has, and what is here.
-func (r *round) list(ctx context.Context) ([]cloud.Member, error) {
+// listMembers reads the members from the cloud, and the stored members and accounts.
+func (r *round) listMembers(ctx context.Context) ([]cloud.Member, error) {
 	a, err := r.openOrganisation(ctx)
 	if err != nil {
 		return nil, err
@@ -83,7 +82,7 @@ func (r *round) list(ctx context.Context) ([]cloud.Member, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, err := cloudorganisation.ListMembers(ctx, r.p.Table, r.in.Org, r.organisation.ID)
+	known, err := connection.ListMembers(ctx, r.p.Table, r.in.Org, r.organisation.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +93,7 @@ func (r *round) list(ctx context.Context) ([]cloud.Member, error) {
 	if err = r.listOthers(ctx); err != nil {
 		return nil, err
 	}
-	r.known, r.accounts = map[string]cloudorganisation.Member{}, map[string]inventory.Account{}
+	r.known, r.accounts = map[string]connection.Member{}, map[string]inventory.Account{}
 	for _, m := range known {
 		r.known[m.NativeID] = m
 	}
@@ -107,7 +106,7 @@ func (r *round) list(ctx context.Context) ([]cloud.Member, error) {
 }
 
 func (r *round) listOthers(ctx context.Context) error {
-	all, err := cloudorganisation.List(ctx, r.p.Table, r.in.Org)
+	all, err := connection.ListOrganisations(ctx, r.p.Table, r.in.Org)
 	r.others = map[string]bool{}
 	for i := range all {
 		r.others[all[i].ID] = all[i].ID != r.organisation.ID
@@ -133,18 +132,18 @@ func (r *round) openOrganisation(ctx context.Context) (cloud.Organisations, erro
 	return nil, fault.New(fault.Invalid, "provider %s knows no organizations", a.Provider)
 }
 
-// settleAll brings all members into the state that they should be in, opens those that have to be opened, several at once and as many as
-// there is time for, and stores what changed.
+// settleAll brings all members into their desired state, opens as many as needed and possible in the time, several at
+// once, and stores the changes.
 func (r *round) settleAll(ctx context.Context, found []cloud.Member) error {
-	r.listed, r.opening = map[string]cloud.Member{}, map[string]cloudorganisation.Member{}
+	r.listed, r.opening = map[string]cloud.Member{}, map[string]connection.Member{}
 	errs := make([]error, 0, len(found))
 	for _, m := range found {
 		r.listed[m.NativeID] = m
-		errs = append(errs, r.settle(ctx, m))
+		errs = append(errs, r.settleMember(ctx, m))
 	}
 	for native, m := range r.known {
 		if _, there := r.listed[native]; !there {
-			errs = append(errs, r.end(ctx, m, cloudorganisation.Left))
+			errs = append(errs, r.endMember(ctx, m, connection.MemberLeft))
 		}
 	}
 	errs = append(errs, r.endMembers(ctx), r.openMembers(ctx))
@@ -152,24 +151,24 @@ func (r *round) settleAll(ctx context.Context, found []cloud.Member) error {
 	return errors.Join(append(errs, fault.Wrap("store members of "+r.organisation.ID, err))...)
 }
 
-// settle brings one member into the state that it should be in, or notes that it has to be opened or is ending.
-func (r *round) settle(ctx context.Context, m cloud.Member) error {
+// settleMember brings one member into its desired state, or marks it to be opened or ended.
+func (r *round) settleMember(ctx context.Context, m cloud.Member) error {
 	is := r.known[m.NativeID]
-	is.NativeID, is.Name, is.Unit = m.NativeID, m.Name, way(m.Units)
+	is.NativeID, is.Name, is.Unit = m.NativeID, m.Name, unitPath(m.Units)
 	switch {
-	case is.Status == cloudorganisation.Removed:
-		return r.note(is)
+	case is.Status == connection.MemberRemoved:
+		return r.noteMember(is)
 	case m.Closed:
-		return r.end(ctx, is, cloudorganisation.Closed)
+		return r.endMember(ctx, is, connection.MemberClosed)
 	case !r.organisation.Wants(m):
-		return r.end(ctx, is, cloudorganisation.Excluded)
+		return r.endMember(ctx, is, connection.MemberExcluded)
 	}
 	is.Ending, is.MissingSince, is.Awaits, is.Selected = "", time.Time{}, "", r.organisation.Selected
-	return r.connect(is)
+	return r.connectMember(is)
 }
 
-// way is the way to a member from the root.
-func way(units []cloud.Unit) string {
+// unitPath returns the path of units from the root to a member.
+func unitPath(units []cloud.Unit) string {
 	names := make([]string, len(units))
 	for i, u := range units {
 		names[len(units)-1-i] = u.Name
@@ -180,29 +179,29 @@ func way(units []cloud.Unit) string {
 	return strings.Join(names, "/")
 }
 
-// note keeps how a member is, and stores it when that is new.
-func (r *round) note(m cloudorganisation.Member) error {
+// noteMember records the state of a member, and stores it if it has changed.
+func (r *round) noteMember(m connection.Member) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.members = append(r.members, m)
 	if r.known[m.NativeID] == m {
 		return nil
 	}
-	put, err := cloudorganisation.PutMember(r.in.Org, r.organisation.ID, m)
+	put, err := connection.PutMember(r.in.Org, r.organisation.ID, m)
 	r.changed = append(r.changed, put)
 	return err
 }
 
-func (r *round) counts() map[cloudorganisation.Status]int {
-	out := map[cloudorganisation.Status]int{}
+func (r *round) countStatuses() map[connection.MemberStatus]int {
+	out := map[connection.MemberStatus]int{}
 	for _, m := range r.members {
 		out[m.Shown()]++
 	}
 	return out
 }
 
-// ours returns the account of a member when it was connected through this organization.
-func (r *round) ours(native string) (inventory.Account, bool) {
+// ownAccount returns the account of a member if it was connected through this organization.
+func (r *round) ownAccount(native string) (inventory.Account, bool) {
 	a, ok := r.accounts[native]
 	return a, ok && a.OrganisationID == r.organisation.ID
 }

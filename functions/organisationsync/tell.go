@@ -7,20 +7,21 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
 )
 
-// tellOwners returns the writes that mail the owners that disconnections wait for a confirmation, at most once in
-// cloudorganisation.EndingWait, and notes that in o. They belong into the transaction that finishes the synchronization.
-func (r *round) tellOwners(ctx context.Context, o *cloudorganisation.Organisation) ([]table.Write, error) {
+// tellOwners returns the writes that mail the owners about disconnections that wait for a confirmation, at most once
+// in connection.EndingWait, and records that in o. They belong in the transaction that finishes the
+// synchronization.
+func (r *round) tellOwners(ctx context.Context, o *connection.Organisation) ([]table.Write, error) {
 	now := r.p.Clock.Now()
 	if o.ConfirmationID == "" {
 		o.OwnersToldAt = time.Time{}
 		return nil, nil
 	}
-	if now.Sub(o.OwnersToldAt) < cloudorganisation.EndingWait {
+	if now.Sub(o.OwnersToldAt) < connection.EndingWait {
 		return nil, nil
 	}
 	owners, err := identity.OwnerAddresses(ctx, r.p.Table, r.in.Org)

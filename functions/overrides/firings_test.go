@@ -15,8 +15,8 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// schedule attaches our group to a schedule that stops it at 19:00 and starts it at 08:00 UTC.
-func (a *fixture) schedule() scheduling.Schedule {
+// newSchedule attaches our group to a schedule that stops it at 19:00 and starts it at 08:00 UTC.
+func (a *fixture) newSchedule() scheduling.Schedule {
 	a.Helper()
 	now, store := a.Clock.Now(), scheduling.New(a.Platform)
 	sch := apitest.Value(store.CreateSchedule(a.In(ours), ours, scheduling.Schedule{
@@ -33,8 +33,8 @@ func (a *fixture) schedule() scheduling.Schedule {
 func TestFirings_NameTheOverrideThatKeptAScheduleFromActing(t *testing.T) {
 	a := newFixture(t)
 	a.Mount(Operations, schedules.Operations)
-	sch := a.schedule()
-	o := a.hold(override.ForceOn, 24*time.Hour)
+	sch := a.newSchedule()
+	o := a.holdGroup(override.ForceOn, 24*time.Hour)
 	due := time.Date(2026, a.Clock.Now().Month(), a.Clock.Now().Day(), 19, 0, 0, 0, time.UTC)
 	a.Clock.Advance(due.Sub(a.Clock.Now()))
 	rows := apitest.Rows[scheduling.Due](a.Fixture, duePKs()...)
@@ -52,13 +52,13 @@ func TestFirings_NameTheOverrideThatKeptAScheduleFromActing(t *testing.T) {
 // A wake link starts until the next stop of the schedules, and then they stop it.
 func TestWake_LastsUntilTheNextStopOfItsSchedules(t *testing.T) {
 	a := newFixture(t)
-	a.schedule()
+	a.newSchedule()
 	a.Clock.Advance(time.Date(2026, a.Clock.Now().Month(), a.Clock.Now().Day(), 22, 0, 0, 0,
 		time.UTC).Sub(a.Clock.Now()))
-	_, page := a.link(map[string]any{"maxHours": 168})
+	_, page := a.newLink(map[string]any{"maxHours": 168})
 	stop := a.Clock.Now().Add(21 * time.Hour)
-	a.visit("GET "+page).Want(200, clockTime(stop))
-	a.visit("POST "+page).Want(200, "Runs until", clockTime(stop))
+	a.visitPage("GET "+page).Want(200, clockTime(stop))
+	a.visitPage("POST "+page).Want(200, "Runs until", clockTime(stop))
 	o := apitest.Data[rest.List[Override]](a.call("GET /overrides")).Items[0]
 	if !o.ExpiresAt.Equal(stop) {
 		t.Errorf("it ends at %s, want %s", o.ExpiresAt, stop)
@@ -67,7 +67,7 @@ func TestWake_LastsUntilTheNextStopOfItsSchedules(t *testing.T) {
 	rows := apitest.Rows[scheduling.Due](a.Fixture, duePKs()...)
 	apitest.Value(evaluation.New(a.Platform).Evaluate(a.Anywhere(), ours, a.Clock.Now(), rows))(t)
 	stops := 0
-	for _, b := range a.bulks() {
+	for _, b := range a.listBulks() {
 		if b.Type == cloud.Stop {
 			stops += b.Total
 		}

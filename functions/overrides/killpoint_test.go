@@ -16,26 +16,26 @@ func TestKilledAtAnyStep_WakeLinksLoseNothing(t *testing.T) {
 	killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
 		t.Helper()
 		a := newFixture(t)
-		_, page := a.link(map[string]any{"maxHours": 1})
+		_, page := a.newLink(map[string]any{"maxHours": 1})
 		lives.Run(t, a.In(ours), func(_ context.Context, p *killpoint.Process) error {
 			mine := &fixture{Fixture: apitest.On(t, p.Platform(a.Platform))}
 			mine.Mount(Operations)
-			pressed := mine.visit("POST " + page)
+			pressed := mine.visitPage("POST " + page)
 			if p.Killed() {
 				return killpoint.ErrKilled
 			}
 			pressed.Want(200, "Runs until")
 			return nil
 		})
-		return a.woken()
+		return a.wakeOutcome()
 	})
 }
 
-// woken returns what a wake link has left.
-func (a *fixture) woken() string {
+// wakeOutcome returns the stored result of a wake link.
+func (a *fixture) wakeOutcome() string {
 	a.Helper()
 	var lines []string
-	for _, b := range a.bulks() {
+	for _, b := range a.listBulks() {
 		lines = append(lines, fmt.Sprintf("%s %d for %s", b.Type, b.Total, b.Plan.ChangedBy))
 	}
 	slices.Sort(lines)

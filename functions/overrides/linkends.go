@@ -8,9 +8,9 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// endsOf returns why links start nothing any more, by their IDs; links that work are missing. Their pages are 404 for
-// the same reasons. One round trip for a hundred makers, those of override.Reach for the links of makers with narrow
-// grants, and two for each maker that links name by an address alone.
+// endsOf returns why links no longer start anything, by link ID. Working links have no entry. The pages of ended
+// links are 404 for the same reasons. It takes one round trip for a hundred creators, those of override.Reach for the
+// links of creators with narrow grants, and two for each creator known only by mail address.
 func (s *service) endsOf(ctx context.Context, org string, links []link) (map[string]string, error) {
 	makers, err := s.makersOf(ctx, org, links)
 	if err != nil {
@@ -40,14 +40,14 @@ func (s *service) endsOf(ctx context.Context, org string, links []link) (map[str
 	return out, s.addOutOfReach(ctx, narrowLinks{org, narrow, makers}, out)
 }
 
-// narrowLinks are links of an organization whose makers hold narrow grants, with the makers by the IDs of the links.
+// narrowLinks are links whose creators hold narrow grants. makers maps link IDs to creators.
 type narrowLinks struct {
 	org    string
 	links  []link
 	makers map[string]string
 }
 
-// addOutOfReach adds to ends the links of which every resource lies outside the grants of its maker.
+// addOutOfReach adds the links whose resources all lie outside the grants of their creators to ends.
 func (s *service) addOutOfReach(ctx context.Context, n narrowLinks, ends map[string]string) error {
 	const whole = "/all"
 	var held []override.Held
@@ -73,8 +73,8 @@ func (s *service) addOutOfReach(ctx context.Context, n narrowLinks, ends map[str
 	return nil
 }
 
-// makersOf returns the users who made links, by the IDs of the links; membership.Nobody of a link whose maker has left
-// and is named by an address alone.
+// makersOf returns the creators of links, by link ID. The entry is membership.Nobody for a link whose creator has left
+// and is known only by mail address.
 func (s *service) makersOf(ctx context.Context, org string, links []link) (map[string]string, error) {
 	out, byAddress := map[string]string{}, map[string]string{}
 	for _, l := range links {

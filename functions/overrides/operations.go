@@ -1,5 +1,5 @@
-// Package overrides is the operation group Overrides: holding resources on or off against their schedules until a time, and links by
-// which somebody without an account wakes a group or a resource until its next stop.
+// Package overrides is the operation group Overrides. An override holds resources on or off until a time, against
+// their schedules. A wake link lets a person without an account start a group or a resource until its next stop.
 package overrides
 
 import (
@@ -46,44 +46,41 @@ var (
 	acting  = []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}
 )
 
-const holds = "It is applied at once and beats schedules until expiresAt, at most 90 days away; then, or when it is " +
-	"deleted, the resources are brought " +
-	"where another override holds them, else where their schedules want them at that moment; what no schedule wants " +
-	"anything of stays as it is. " +
-	"Of two overrides on one resource the newest holds it, and after its end the older one again. Until its end an " +
-	"override refuses the opposite by hand: " +
-	"409 naming it. Of a group it holds the resources that are in it at any moment and on which its maker may act " +
-	"then (overrides:write): it holds nothing that joins the group outside " +
-	"the maker's scope, and nothing at all after the maker has left the organization or lost the policy; its end " +
-	"restores what lay in the maker's scope. Those that can never be acted on are left out, and where that is all, " +
-	"the answer is 403 " +
-	"for accounts that are read_only, 409 for accounts that are disconnected or excluded, else 400. A force_off of a " +
-	"target of an active event readiness plan is 409 and names the plan, " +
-	"unless force is sent; then the plan gives back its capacity and lets the target go. A grant on teams or " +
-	"resources suffices when it covers every resource. At most 500 overrides of an organization live at a time: 409."
+const holds = "It applies at once and overrides schedules until expiresAt, at most 90 days ahead. At its end, or " +
+	"when it is deleted, each resource gets the state of another override that holds it, or else the state that " +
+	"its schedules want at that moment; without either it stays as it is. The newest of two overrides on a " +
+	"resource holds it, and after its end the older one again. Until its end an override refuses the opposite " +
+	"action by hand: 409 naming the override. An override on a group holds the resources that are in the group at " +
+	"any moment and on which its creator may act at that moment (overrides:write). It does not hold resources " +
+	"outside the creator's scope, and holds nothing after the creator has left the organization or lost the " +
+	"policy; its end restores the resources in the creator's scope. Resources that cannot be acted on are skipped. " +
+	"If that leaves none, the answer is 403 for read_only accounts, 409 for disconnected or excluded ones, else " +
+	"400. A force_off of a target of an active event readiness plan is 409 naming the plan, unless force is sent; " +
+	"then the plan gives back its capacity and releases the target. A grant on teams or resources suffices if it " +
+	"covers every resource. An organization has at most 500 active overrides: else 409."
 
 func (s *service) overrideOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "listOverrides", Method: http.MethodGet, Path: overrides, Policy: reading, Scoped: true, Statuses: listing,
 		Summary: "List overrides",
-		Description: "Newest first, with those that have ended in the last 90 days; of the newest 10,000. A grant on " +
-			"teams or resources shows those on what lies in it, and the caller's own.",
-	}, s.list)
+		Description: "Newest first, with those that have ended in the last 90 days; at most the newest 10,000. A " +
+			"caller with a grant on teams or resources sees the overrides on resources in it, and their own.",
+	}, s.listOverrides)
 	rest.Handle(g, rest.Op{
 		ID: "createOverride", Method: http.MethodPost, Path: overrides, Policy: writing, Scoped: true, Statuses: acting,
 		Summary: "Hold a resource or a group on or off", Description: "One of resourceUID and groupID. " + holds,
-	}, s.create)
+	}, s.createOverride)
 	rest.Handle(g, rest.Op{
 		ID: "getOverride", Method: http.MethodGet, Path: overrides + "/{overrideID}", Policy: reading, Scoped: true,
 		Statuses: found, Summary: "Get an override",
-	}, s.get)
+	}, s.getOverride)
 	rest.Handle(g, rest.Op{
 		ID: "deleteOverride", Method: http.MethodDelete, Path: overrides + "/{overrideID}", Policy: writing,
 		Scoped: true, Statuses: []int{http.StatusNotFound, http.StatusConflict},
 		Summary: "End an override",
 		Description: "At once, with the same restoring as at its end; the record stays. One that has ended is 409. " +
 			"Its maker can end it, also when its group has grown beyond their scope.",
-	}, s.end)
+	}, s.endOverride)
 	rest.Handle(g, rest.Op{
 		ID: "listGroupOverrides", Method: http.MethodGet, Path: ofGroup, Policy: reading, Scoped: true,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound},

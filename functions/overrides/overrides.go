@@ -26,20 +26,20 @@ type Override struct {
 	GroupID      *string         `json:"groupID" doc:"Null on a resource"`
 	Action       override.Action `json:"action" enum:"force_on,force_off"`
 	Reason       string          `json:"reason"`
-	Status       string          `json:"status" enum:"active,ended" doc:"ended also from expiresAt on, when restoring follows within the minute"`
+	Status       string          `json:"status" enum:"active,ended" doc:"ended from expiresAt on; the restore follows within a minute"`
 	CreatedBy    string          `json:"createdBy" doc:"The address of who made it, or the id of a wake link"`
 	CreatedAt    time.Time       `json:"createdAt"`
 	ExpiresAt    time.Time       `json:"expiresAt"`
 	EndedAt      *time.Time      `json:"endedAt" doc:"When it was ended, and restoring begun; null until then"`
 	EndedBy      *string         `json:"endedBy" doc:"The address of who ended it before its time; else null"`
-	BulkActionID string          `json:"bulkActionID" doc:"The bulk action that applied it: GET /actions/bulk/{bulkActionID} says how far it is"`
+	BulkActionID string          `json:"bulkActionID" doc:"The bulk action that applied it; see GET /actions/bulk/{bulkActionID}"`
 	Force        bool            `json:"force" doc:"It also holds targets of active event readiness plans"`
-	RestoredBy   []string        `json:"restoredBy" doc:"The bulk actions that restored what was wanted at its end"`
+	RestoredBy   []string        `json:"restoredBy" doc:"The bulk actions that restored the resources at its end"`
 
-	BulkActionIDs []string `json:"bulkActionIDs" doc:"All bulk actions that applied it: one for each 10,000 resources of a group"`
+	BulkActionIDs []string `json:"bulkActionIDs" doc:"All bulk actions that applied it, one for each 10,000 resources of a group"`
 }
 
-func (s *service) shown(o override.Override) Override {
+func (s *service) showOverride(o override.Override) Override {
 	status := "ended"
 	if o.Active(s.p.Clock.Now()) {
 		status = "active"
@@ -54,7 +54,7 @@ func (s *service) shown(o override.Override) Override {
 	}
 }
 
-// appliedBy returns the bulk actions that applied an override. Records of earlier versions name one.
+// appliedBy returns the bulk actions that applied an override. Records of earlier versions name only one.
 func appliedBy(o override.Override) []string {
 	if len(o.BulkActionIDs) > 0 || o.BulkActionID == "" {
 		return append([]string{}, o.BulkActionIDs...)
@@ -67,7 +67,7 @@ type NewGroupOverride struct {
 	Action    override.Action `json:"action" enum:"force_on,force_off"`
 	Reason    string          `json:"reason,omitempty" maxLength:"500" doc:"Why, for those who come across it"`
 	ExpiresAt rest.Time       `json:"expiresAt" doc:"When it ends: after now, within 90 days"`
-	Force     bool            `json:"force,omitempty" doc:"Hold also targets of active event readiness plans; it takes actions:execute on every resource, and is put on record"`
+	Force     bool            `json:"force,omitempty" doc:"Hold also targets of active event readiness plans; needs actions:execute on every resource, and is audited"`
 }
 
 // NewOverride is the body of POST /overrides.
@@ -77,12 +77,12 @@ type NewOverride struct {
 	NewGroupOverride
 }
 
-// GroupPath names a group in a path. It is exported because the framework passes over embedded structs that are not.
+// GroupPath names a group in a path. It is exported because the framework ignores unexported embedded structs.
 type GroupPath struct {
 	GroupID string `path:"groupID" maxLength:"64"`
 }
 
-func (s *service) create(ctx context.Context, in *struct{ Body NewOverride }) (Override, error) {
+func (s *service) createOverride(ctx context.Context, in *struct{ Body NewOverride }) (Override, error) {
 	b := in.Body
 	audit.NoteChange(ctx, audit.Change{Target: cmp.Or(b.ResourceUID, b.GroupID)})
 	if (b.ResourceUID == "") == (b.GroupID == "") {
@@ -97,7 +97,7 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewOverride }) (O
 	}
 	t, resourceID, err := s.resourceOf(ctx, b.ResourceUID)
 	if err == nil {
-		err = s.actionable(ctx, t, "resourceUID", b.ResourceUID)
+		err = s.checkActionable(ctx, t, "resourceUID", b.ResourceUID)
 	}
 	if err == nil {
 		err = s.mayForce(ctx, t, b.Force)
@@ -110,7 +110,7 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewOverride }) (O
 	if err != nil {
 		return Override{}, err
 	}
-	return s.begin(ctx, o, t, holds...)
+	return s.beginOverride(ctx, o, t, holds...)
 }
 
 func (s *service) createOfGroup(ctx context.Context, in *struct {
@@ -129,7 +129,7 @@ func (s *service) holdGroup(ctx context.Context, groupID string, b NewGroupOverr
 	}
 	t, err := s.groupOf(ctx, groupID, writing)
 	if err == nil {
-		err = s.actionable(ctx, t, "groupID", groupID)
+		err = s.checkActionable(ctx, t, "groupID", groupID)
 	}
 	if err == nil {
 		err = s.mayForce(ctx, t, b.Force)
@@ -138,11 +138,11 @@ func (s *service) holdGroup(ctx context.Context, groupID string, b NewGroupOverr
 		return Override{}, err
 	}
 	o.GroupID = groupID
-	// A group that is deleted at the same moment is not held any more, and one with an override is not deleted.
-	return s.begin(ctx, o, t, inventory.HoldGroup(identity.CallerOrg(ctx), groupID)...)
+	// A group that is being deleted gets no new override, and a group with an override is not deleted.
+	return s.beginOverride(ctx, o, t, inventory.HoldGroup(identity.CallerOrg(ctx), groupID)...)
 }
 
-// newOverride makes an override of a body, on nothing yet.
+// newOverride builds an override from a body, without a target.
 func (s *service) newOverride(ctx context.Context, b NewGroupOverride) (override.Override, error) {
 	now, until := s.p.Clock.Now(), b.ExpiresAt.Time
 	switch {
@@ -163,30 +163,31 @@ func (s *service) newOverride(ctx context.Context, b NewGroupOverride) (override
 	}, nil
 }
 
-func (s *service) begin(ctx context.Context, o override.Override, t evaluation.Target, more ...table.Write) (Override,
+func (s *service) beginOverride(ctx context.Context, o override.Override, t evaluation.Target,
+	more ...table.Write) (Override,
 	error) {
-	audit.NoteChange(ctx, audit.Change{Target: o.ID, After: s.shown(o)})
-	o, err := s.evaluation.BeginOverride(ctx, identity.CallerOrg(ctx), o, t, more...)
+	audit.NoteChange(ctx, audit.Change{Target: o.ID, After: s.showOverride(o)})
+	o, err := s.evaluation.BeginOverride(ctx, identity.CallerFrom(ctx).Org, o, t, more...)
 	if err != nil {
 		return Override{}, err
 	}
-	out := s.shown(o)
+	out := s.showOverride(o)
 	audit.NoteChange(ctx, audit.Change{After: out})
 	return out, nil
 }
 
-// OverridePath names an override in a path. It is exported because the framework passes over embedded structs that are not.
+// OverridePath names an override in a path. It is exported because the framework ignores unexported embedded structs.
 type OverridePath struct {
 	OverrideID string `path:"overrideID" maxLength:"64"`
 }
 
-func (s *service) get(ctx context.Context, in *OverridePath) (Override, error) {
-	o, err := s.seen(ctx, in.OverrideID)
-	return s.shown(o), err
+func (s *service) getOverride(ctx context.Context, in *OverridePath) (Override, error) {
+	o, err := s.visibleOverride(ctx, in.OverrideID)
+	return s.showOverride(o), err
 }
 
-// seen reads an override that the caller may see.
-func (s *service) seen(ctx context.Context, overrideID string) (override.Override, error) {
+// visibleOverride reads an override that the caller may see.
+func (s *service) visibleOverride(ctx context.Context, overrideID string) (override.Override, error) {
 	missing := fault.New(fault.NotFound, "no override %.64q", overrideID)
 	if !id.IsValid("ovr", overrideID) {
 		return override.Override{}, missing
@@ -198,16 +199,16 @@ func (s *service) seen(ctx context.Context, overrideID string) (override.Overrid
 	if err != nil {
 		return o, missing
 	}
-	sees, err := s.sight(ctx)
+	sees, err := s.overridesInSight(ctx)
 	if err == nil && !sees(o) {
 		err = missing
 	}
 	return o, err
 }
 
-// sight returns the test whether the caller sees an override: their own, one on a resource that they see, and one on a group of which they see a
-// resource.
-func (s *service) sight(ctx context.Context) (func(override.Override) bool, error) {
+// overridesInSight returns a function that reports whether the caller sees an override: one of their own, one on a
+// visible resource, or one on a group with a visible resource.
+func (s *service) overridesInSight(ctx context.Context) (func(override.Override) bool, error) {
 	c := identity.CallerFrom(ctx)
 	sees, err := s.targetSight(ctx, c.Scopes(reading))
 	if err != nil {
@@ -218,12 +219,14 @@ func (s *service) sight(ctx context.Context) (func(override.Override) bool, erro
 	}, nil
 }
 
-// isOwn reports whether the caller made a record: by the user that it names as its maker, or in older records by the address.
+// isOwn reports whether the caller created a record. The record names its creator by user ID, or in older records by
+// mail address.
 func isOwn(c identity.Caller, maker, createdBy string) bool {
 	return maker == c.User && maker != "" || maker == "" && createdBy == c.Email && createdBy != ""
 }
 
-// targetSight returns the test whether a group or a resource is seen in scopes: a group is, when one of its resources is.
+// targetSight returns a function that reports whether a group or a resource is visible in scopes. A group is visible
+// if one of its resources is.
 func (s *service) targetSight(ctx context.Context, scopes grant.Scopes) (func(groupID, resourceID string) bool, error) {
 	if scopes.All {
 		return func(string, string) bool { return true }, nil
@@ -253,20 +256,20 @@ type listInput struct {
 	GroupID     string `query:"group_id" maxLength:"64" doc:"Only those on this group itself"`
 }
 
-func (s *service) list(ctx context.Context, in *listInput) (rest.List[Override], error) {
-	sees, err := s.sight(ctx)
+func (s *service) listOverrides(ctx context.Context, in *listInput) (rest.List[Override], error) {
+	sees, err := s.overridesInSight(ctx)
 	if err != nil {
 		return rest.List[Override]{}, err
 	}
 	r := rest.Reading[override.Override]{Store: s.p.Table, Page: in.Page}
 	q := table.Query{PK: override.PK(identity.CallerOrg(ctx)), From: override.First, To: override.Last,
 		Reverse: true}
-	all, err := r.Filtered(ctx, q, func(o override.Override) bool { return sees(o) && s.meets(in, o) })
-	return rest.MapItems(all, s.shown), err
+	all, err := r.Filtered(ctx, q, func(o override.Override) bool { return sees(o) && s.matches(in, o) })
+	return rest.MapItems(all, s.showOverride), err
 }
 
-// meets reports whether an override is what a list asks for.
-func (s *service) meets(in *listInput, o override.Override) bool {
+// matches reports whether an override matches the filters of a list.
+func (s *service) matches(in *listInput, o override.Override) bool {
 	return (in.Status == "" || (in.Status == "active") == o.Active(s.p.Clock.Now())) &&
 		(in.ResourceUID == "" || in.ResourceUID == o.ResourceUID) && (in.GroupID == "" || in.GroupID == o.GroupID)
 }
@@ -279,27 +282,27 @@ func (s *service) listOfGroup(ctx context.Context, in *struct {
 	if _, err := s.groupOf(ctx, in.GroupID, reading); err != nil && !fault.Is(err, fault.Denied) {
 		return rest.List[Override]{}, err
 	}
-	return s.list(ctx, &listInput{Page: in.Page, GroupID: in.GroupID})
+	return s.listOverrides(ctx, &listInput{Page: in.Page, GroupID: in.GroupID})
 }
 
-func (s *service) end(ctx context.Context, in *OverridePath) (rest.Deleted, error) {
-	o, err := s.seen(ctx, in.OverrideID)
+func (s *service) endOverride(ctx context.Context, in *OverridePath) (rest.Deleted, error) {
+	o, err := s.visibleOverride(ctx, in.OverrideID)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
-	audit.NoteChange(ctx, audit.Change{Target: o.ID, Before: s.shown(o)})
+	audit.NoteChange(ctx, audit.Change{Target: o.ID, Before: s.showOverride(o)})
 	if err = s.mayEnd(ctx, o); err != nil {
 		return rest.Deleted{}, err
 	}
 	c := identity.CallerFrom(ctx)
 	o, err = s.evaluation.EndOverride(ctx, c.Org, o.ID, c.Email)
 	if err == nil {
-		audit.NoteChange(ctx, audit.Change{After: s.shown(o)})
+		audit.NoteChange(ctx, audit.Change{After: s.showOverride(o)})
 	}
 	return rest.Deleted{ID: o.ID}, err
 }
 
-// mayEnd refuses a caller who did not make the override and may not act on everything that it is on.
+// mayEnd refuses a caller who did not create the override and may not act on all of its resources.
 func (s *service) mayEnd(ctx context.Context, o override.Override) error {
 	c := identity.CallerFrom(ctx)
 	if c.Scopes(writing).All || isOwn(c, o.Maker, o.CreatedBy) {
@@ -308,7 +311,7 @@ func (s *service) mayEnd(ctx context.Context, o override.Override) error {
 	return s.coversTarget(ctx, o.GroupID, o.ResourceUID)
 }
 
-// coversTarget refuses a caller who may not act on all of a group, or on a resource.
+// coversTarget refuses a caller who may not act on the resource or on all resources of the group.
 func (s *service) coversTarget(ctx context.Context, groupID, resourceUID string) error {
 	if groupID != "" {
 		_, err := s.groupOf(ctx, groupID, writing)

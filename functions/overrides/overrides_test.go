@@ -3,9 +3,7 @@ package overrides
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -61,18 +59,18 @@ func (a *fixture) call(request string, body ...any) apitest.Answer {
 	return a.Call(apitest.Caller(ours, "ada", "*:*"), request, body...)
 }
 
-func (a *fixture) in(d time.Duration) string { return a.Clock.Now().Add(d).Format(time.RFC3339) }
+func (a *fixture) timeIn(d time.Duration) string { return a.Clock.Now().Add(d).Format(time.RFC3339) }
 
-// hold makes an override on the group.
-func (a *fixture) hold(action override.Action, d time.Duration) Override {
+// holdGroup makes an override on the group.
+func (a *fixture) holdGroup(action override.Action, d time.Duration) Override {
 	a.Helper()
 	a.Clock.Advance(time.Second)
 	return apitest.Data[Override](a.call("POST /overrides",
-		map[string]any{"groupID": a.group.ID, "action": action, "reason": "release", "expiresAt": a.in(d)}))
+		map[string]any{"groupID": a.group.ID, "action": action, "reason": "release", "expiresAt": a.timeIn(d)}))
 }
 
-// bulks returns the bulk actions that were queued, oldest first.
-func (a *fixture) bulks() []execution.Bulk {
+// listBulks returns the bulk actions that were queued, oldest first.
+func (a *fixture) listBulks() []execution.Bulk {
 	a.Helper()
 	return apitest.Rows[execution.Bulk](a.Fixture, execution.BulkPK(ours))
 }
@@ -81,13 +79,13 @@ func TestOverride_OnAResourceIsAppliedAtOnce(t *testing.T) {
 	a := newFixture(t)
 	w := a.call("POST /overrides",
 		map[string]any{"resourceUID": a.uid(4), "action": "force_off", "reason": "broken",
-			"expiresAt": a.in(time.Hour)}).AtMost(8)
+			"expiresAt": a.timeIn(time.Hour)}).AtMost(8)
 	o := apitest.Data[Override](w)
 	if o.Status != "active" || *o.ResourceUID != a.uid(4) || *o.ResourceID != a.ids[4] || o.GroupID != nil ||
 		o.CreatedBy != "ada@example.com" || o.EndedAt != nil {
 		t.Errorf("%+v", o)
 	}
-	b := a.bulks()
+	b := a.listBulks()
 	if len(b) != 1 || b[0].ID != o.BulkActionID || b[0].Type != "stop" || b[0].Total != 1 ||
 		b[0].Plan.ChangedBy != "override:force_off" || b[0].Plan.Reason != "override" {
 		t.Errorf("%+v", b)
@@ -112,8 +110,8 @@ func duePKs() []string {
 
 func TestOverride_OnAGroupKeepsItsTiersAndPolicy(t *testing.T) {
 	a := newFixture(t)
-	o := a.hold(override.ForceOn, time.Hour)
-	b := a.bulks()[0]
+	o := a.holdGroup(override.ForceOn, time.Hour)
+	b := a.listBulks()[0]
 	members := apitest.Value(execution.BulkTargets(a.In(ours), a.Table, inventory.New(a.Platform), ours, b))(a)
 	tiers := map[string]int{}
 	for _, m := range members {
@@ -128,7 +126,7 @@ func TestOverride_OnAGroupKeepsItsTiersAndPolicy(t *testing.T) {
 func TestOverride_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 	a := newFixture(t)
 	good := func() map[string]any {
-		return map[string]any{"resourceUID": a.uid(0), "action": "force_on", "expiresAt": a.in(time.Hour)}
+		return map[string]any{"resourceUID": a.uid(0), "action": "force_on", "expiresAt": a.timeIn(time.Hour)}
 	}
 	for name, c := range map[string]struct {
 		field string
@@ -136,10 +134,10 @@ func TestOverride_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 		code  int
 		words []string
 	}{
-		"an end in the past": {"expiresAt", a.in(-time.Minute), 400,
-			[]string{"expiresAt", a.in(-time.Minute)}},
-		"an end now": {"expiresAt", a.in(0), 400, []string{"expiresAt", a.in(0)}},
-		"an end beyond 90 days": {"expiresAt", a.in(90*24*time.Hour + time.Second), 400,
+		"an end in the past": {"expiresAt", a.timeIn(-time.Minute), 400,
+			[]string{"expiresAt", a.timeIn(-time.Minute)}},
+		"an end now": {"expiresAt", a.timeIn(0), 400, []string{"expiresAt", a.timeIn(0)}},
+		"an end beyond 90 days": {"expiresAt", a.timeIn(90*24*time.Hour + time.Second), 400,
 			[]string{"expiresAt", "90 days"}},
 		"an end that is no time":        {"expiresAt", "tomorrow", 400, []string{"expiresAt", "RFC 3339"}},
 		"an action that does not exist": {"action", "force_sleep", 400, []string{"action", "force_on"}},
@@ -157,10 +155,11 @@ func TestOverride_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 	}
 	a.call("POST /overrides",
 		map[string]any{"groupID": "grp_01k00000000000000000000009", "action": "force_on",
-			"expiresAt": a.in(time.Hour)}).Want(404, "grp_01k00000000000000000000009")
+			"expiresAt": a.timeIn(time.Hour)}).Want(404, "grp_01k00000000000000000000009")
 	a.call("POST /overrides",
-		map[string]any{"resourceUID": a.uid(0), "action": "force_on", "expiresAt": a.in(90 * 24 * time.Hour)}).Want(200)
-	if n := len(a.bulks()); n != 1 {
+		map[string]any{"resourceUID": a.uid(0), "action": "force_on",
+			"expiresAt": a.timeIn(90 * 24 * time.Hour)}).Want(200)
+	if n := len(a.listBulks()); n != 1 {
 		t.Errorf("%d bulk actions; want that of the good one alone", n)
 	}
 }
@@ -170,18 +169,18 @@ func TestOverride_AReadOnlyAccountIsForbidden(t *testing.T) {
 	found := apitest.Value(inventory.New(a.Platform).ByIDs(a.In(ours), ours, a.ids[:1], inventory.SeeEverything()))(a)
 	a.Change(inventory.AccountKey(ours, found[0].CloudAccountID), table.Set("permissionLevel", "read_only"))
 	a.call("POST /overrides",
-		map[string]any{"resourceUID": a.uid(0), "action": "force_on", "expiresAt": a.in(time.Hour)}).Want(403,
+		map[string]any{"resourceUID": a.uid(0), "action": "force_on", "expiresAt": a.timeIn(time.Hour)}).Want(403,
 		"read_only", a.uid(0))
 	a.call("POST /resource-groups/"+a.group.ID+"/overrides",
-		map[string]any{"action": "force_on", "expiresAt": a.in(time.Hour)}).Want(403, "read_only")
-	if n := len(a.bulks()); n != 0 {
+		map[string]any{"action": "force_on", "expiresAt": a.timeIn(time.Hour)}).Want(403, "read_only")
+	if n := len(a.listBulks()); n != 0 {
 		t.Errorf("%d bulk actions were queued", n)
 	}
 }
 
 func TestOverride_AnotherOrganizationSeesNothing(t *testing.T) {
 	a := newFixture(t)
-	o := a.hold(override.ForceOn, time.Hour)
+	o := a.holdGroup(override.ForceOn, time.Hour)
 	eve := apitest.Caller(theirs, "eve", "*:*")
 	a.Call(eve, "GET /overrides/"+o.ID).Want(404, o.ID)
 	a.Call(eve, "DELETE /overrides/"+o.ID).Want(404, o.ID)
@@ -194,13 +193,13 @@ func TestOverride_AnotherOrganizationSeesNothing(t *testing.T) {
 func TestOverride_AScopedGrantReachesWhatLiesInItWhole(t *testing.T) {
 	a := newFixture(t)
 	tim := apitest.Caller(ours, "tim", "operator resource:"+a.ids[0])
-	body := map[string]any{"action": "force_on", "expiresAt": a.in(time.Hour)}
+	body := map[string]any{"action": "force_on", "expiresAt": a.timeIn(time.Hour)}
 	a.Call(tim, "POST /resource-groups/"+a.group.ID+"/overrides", body).Want(403, "every resource")
 	body["resourceUID"] = a.uid(0)
 	o := apitest.Data[Override](a.Call(tim, "POST /overrides", body))
 	body["resourceUID"] = a.uid(4)
 	a.Call(tim, "POST /overrides", body).Want(404)
-	other := a.hold(override.ForceOn, time.Hour)
+	other := a.holdGroup(override.ForceOn, time.Hour)
 	a.Call(tim, "DELETE /overrides/"+other.ID).Want(403, "every resource")
 	a.Call(tim, "DELETE /overrides/"+o.ID).Want(200)
 	bob := apitest.Caller(ours, "bob", "viewer")
@@ -213,7 +212,7 @@ func TestOverride_AScopedGrantReachesWhatLiesInItWhole(t *testing.T) {
 
 func TestOverride_ListsNewestFirstAndByStatus(t *testing.T) {
 	a := newFixture(t)
-	first, second := a.hold(override.ForceOn, time.Hour), a.hold(override.ForceOff, 2*time.Hour)
+	first, second := a.holdGroup(override.ForceOn, time.Hour), a.holdGroup(override.ForceOff, 2*time.Hour)
 	l := apitest.Data[rest.List[Override]](a.call("GET /resource-groups/" + a.group.ID + "/overrides"))
 	if l.Total != 2 || l.Items[0].ID != second.ID || l.Items[1].ID != first.ID {
 		t.Errorf("%+v", l)
@@ -228,10 +227,10 @@ func TestOverride_ListsNewestFirstAndByStatus(t *testing.T) {
 // Of two on one resource the newest holds it; after its end the older one again, and nothing when none is left.
 func TestOverride_TheOlderOneHoldsAgainWhenTheNewerEnds(t *testing.T) {
 	a := newFixture(t)
-	on, off := a.hold(override.ForceOn, 3*time.Hour), a.hold(override.ForceOff, time.Hour)
+	on, off := a.holdGroup(override.ForceOn, 3*time.Hour), a.holdGroup(override.ForceOff, time.Hour)
 	a.Clock.Advance(time.Minute)
 	a.call("DELETE /overrides/"+off.ID).Want(200, off.ID)
-	b := a.bulks()
+	b := a.listBulks()
 	last := b[len(b)-1]
 	if len(b) != 3 || last.Type != "start" || last.Plan.ChangedBy != "override_expired:force_off" ||
 		last.Plan.Reason != "override_expired" || last.Total != 3 {
@@ -244,15 +243,15 @@ func TestOverride_TheOlderOneHoldsAgainWhenTheNewerEnds(t *testing.T) {
 	}
 	a.call("DELETE /overrides/"+off.ID).Want(409, "ended already")
 	a.call("DELETE /overrides/" + on.ID).Want(200)
-	if n := len(a.bulks()); n != 3 {
+	if n := len(a.listBulks()); n != 3 {
 		t.Errorf("%d bulk actions: nothing wants anything any more", n)
 	}
 }
 
 func TestOverride_IsEndedOnceWhoeverEndsIt(t *testing.T) {
 	a := newFixture(t)
-	a.hold(override.ForceOn, 3*time.Hour)
-	off := a.hold(override.ForceOff, time.Hour)
+	a.holdGroup(override.ForceOn, 3*time.Hour)
+	off := a.holdGroup(override.ForceOff, time.Hour)
 	a.Clock.Advance(2 * time.Hour)
 	var ends atomic.Int64
 	var wg sync.WaitGroup
@@ -264,7 +263,7 @@ func TestOverride_IsEndedOnceWhoeverEndsIt(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if n := len(a.bulks()); ends.Load() != 1 || n != 3 {
+	if n := len(a.listBulks()); ends.Load() != 1 || n != 3 {
 		t.Errorf("%d ends, %d bulk actions; want 1, 3", ends.Load(), n)
 	}
 }
@@ -275,13 +274,14 @@ func TestOverride_ManyAtOnceAreAllKept(t *testing.T) {
 	for n := range 6 {
 		wg.Go(func() {
 			a.call("POST /overrides",
-				map[string]any{"resourceUID": a.uid(n), "action": "force_on", "expiresAt": a.in(time.Hour)}).Want(200)
+				map[string]any{"resourceUID": a.uid(n), "action": "force_on",
+					"expiresAt": a.timeIn(time.Hour)}).Want(200)
 		})
 	}
 	wg.Wait()
 	live := apitest.Value(override.ReadLive(a.In(ours), a.Table, ours))(a)
-	if len(live.Overrides) != 6 || len(a.bulks()) != 6 {
-		t.Errorf("%d live, %d bulk actions", len(live.Overrides), len(a.bulks()))
+	if len(live.Overrides) != 6 || len(a.listBulks()) != 6 {
+		t.Errorf("%d live, %d bulk actions", len(live.Overrides), len(a.listBulks()))
 	}
 }
 
@@ -295,186 +295,8 @@ func TestOverride_MoreThanTheBoundIsRefused(t *testing.T) {
 	}
 	a.Put(override.LiveKey(ours), live)
 	a.call("POST /overrides",
-		map[string]any{"resourceUID": a.uid(0), "action": "force_on", "expiresAt": a.in(time.Hour)}).Want(409, "500")
-}
-
-// link makes a wake link of the group and returns the path of its page.
-func (a *fixture) link(body map[string]any) (NewLink, string) {
-	a.Helper()
-	if body == nil {
-		body = map[string]any{}
-	}
-	l := apitest.Data[NewLink](a.call("POST /resource-groups/"+a.group.ID+"/wake-links", body))
-	_, token, _ := strings.Cut(l.URL, "/wake/")
-	return l, "/wake/" + token
-}
-
-// visit asks without a log-in.
-func (a *fixture) visit(request string) apitest.Answer {
-	a.Helper()
-	return a.Call(apitest.Caller("", "", ""), request)
-}
-
-func TestWake_ThePageChangesNothingAndItsButtonStarts(t *testing.T) {
-	a := newFixture(t)
-	l, page := a.link(map[string]any{"name": "Demo <shop>", "maxHours": 4})
-	for range 3 {
-		w := a.visit("GET "+page).Want(200, "Demo &lt;shop&gt;", "Shop: 3 resources", "not known", "Start it now",
-			a.Clock.Now().Add(4*time.Hour).Format("15:04 UTC"))
-		if got := w.Header.Get("Content-Type") + w.Header.Get("Cache-Control") +
-			w.Header.Get("Referrer-Policy"); got != "text/html; charset=utf-8no-storeno-referrer" {
-			t.Error(got)
-		}
-	}
-	if n := len(a.bulks()); n != 0 {
-		t.Fatalf("looking at the page queued %d bulk actions", n)
-	}
-	if w := a.visit("POST "+page).Want(200, "Starting", "Runs until"); strings.Contains(w.Body, "<button") {
-		t.Error("the button is still there")
-	}
-	b := a.bulks()
-	if len(b) != 1 || b[0].Type != "start" || b[0].Total != 3 || b[0].Plan.ChangedBy != "override:force_on" {
-		t.Fatalf("%+v", b)
-	}
-	a.visit("POST "+page).Want(200, "Runs until") // again: nothing more
-	os := apitest.Data[rest.List[Override]](a.call("GET /overrides"))
-	if len(a.bulks()) != 1 || os.Total != 1 || os.Items[0].CreatedBy != l.ID ||
-		!os.Items[0].ExpiresAt.Equal(a.Clock.Now().Add(4*time.Hour)) {
-		t.Errorf("%+v", os)
-	}
-	got := apitest.Data[rest.List[WakeLink]](a.call("GET /wake-links"))
-	if got.Total != 1 || got.Items[0].Starts != 1 || got.Items[0].LastUsedAt == nil ||
-		strings.Contains(a.call("GET /wake-links").Body, strings.TrimPrefix(page, "/wake/")) {
-		t.Errorf("%+v", got)
-	}
-}
-
-func TestWake_EndsInAStopWhereNoScheduleWantsAnything(t *testing.T) {
-	a := newFixture(t)
-	_, page := a.link(map[string]any{"maxHours": 1})
-	a.visit("POST " + page).Want(200)
-	o := apitest.Data[rest.List[Override]](a.call("GET /overrides")).Items[0]
-	a.Clock.Advance(time.Hour)
-	apitest.Value(evaluation.New(a.Platform).EndOverride(a.In(ours), ours, o.ID, ""))(a)
-	b := a.bulks()
-	if last := b[len(b)-1]; len(b) != 2 || last.Type != "stop" || last.Plan.ChangedBy != "override_expired:force_on" {
-		t.Errorf("%+v", b)
-	}
-}
-
-func TestWake_WhateverIsWrongIsOneAnswer(t *testing.T) {
-	a := newFixture(t)
-	l, page := a.link(nil)
-	expired, old := a.link(map[string]any{"expiresAt": a.in(time.Hour)})
-	secret, signature, _ := strings.Cut(strings.TrimPrefix(page, "/wake/"), "-")
-	a.Clock.Advance(2 * time.Hour)
-	revoked, gone := a.link(nil)
-	a.call("DELETE /wake-links/"+revoked.ID).Want(200, revoked.ID)
-	a.call("DELETE /wake-links/" + revoked.ID).Want(404)
-	a.Call(apitest.Caller(theirs, "eve", "*:*"), "DELETE /wake-links/"+l.ID).Want(404)
-	want := a.visit("GET /wake/nothing").Want(404, "does not work")
-	for name, path := range map[string]string{
-		"expired " + expired.ID: old, "revoked": gone,
-		"of another signature": "/wake/" + secret + "-" + strings.Repeat("A", len(signature)),
-		"without a signature":  "/wake/" + secret,
-		"a character off":      "/wake/" + string(secret[0]^1) + secret[1:] + "-" + signature,
-	} {
-		for _, method := range []string{"GET ", "POST "} {
-			if w := a.visit(method + path).Want(404); w.Body != want.Body {
-				t.Errorf("%s %s: %s", method, name, w.Body)
-			}
-		}
-	}
-	a.visit("GET " + page).Want(200)
-}
-
-func TestWake_ATokenIsStoredAsAHash(t *testing.T) {
-	a := newFixture(t)
-	_, page := a.link(nil)
-	token := strings.TrimPrefix(page, "/wake/")
-	for _, it := range apitest.Rows[map[string]any](a.Fixture, override.WakeLinkPK(ours)) {
-		if strings.Contains(fmt.Sprint(it), token) {
-			t.Errorf("%v", it)
-		}
-	}
-	for _, r := range a.Audited(ours) {
-		if text := apitest.JSON(r); strings.Contains(text, token) {
-			t.Errorf("the audit log has the token: %s", text)
-		}
-	}
-}
-
-func TestWake_TheQuotaOfADayHolds(t *testing.T) {
-	a := newFixture(t)
-	_, page := a.link(map[string]any{"startsPerDay": 2})
-	for n := range 3 {
-		if w := a.visit("POST " + page); n < 2 {
-			w.Want(200, "Starting")
-			a.call("DELETE /overrides/" +
-				apitest.Data[rest.List[Override]](a.call("GET /overrides?status=active")).Items[0].ID).Want(200)
-		} else {
-			w.Want(429, "2 times today")
-		}
-		a.Clock.Advance(time.Minute)
-	}
-	a.Clock.Advance(24 * time.Hour)
-	a.visit("POST "+page).Want(200, "Starting")
-}
-
-func TestWake_ManyAtOnceStartOnce(t *testing.T) {
-	a := newFixture(t)
-	_, page := a.link(nil)
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() { a.visit("POST "+page).Want(200, "Runs until") })
-	}
-	wg.Wait()
-	if l := apitest.Data[rest.List[WakeLink]](a.call("GET /wake-links")); len(a.bulks()) != 1 ||
-		l.Items[0].Starts != 1 {
-		t.Errorf("%d bulk actions, %+v", len(a.bulks()), l.Items)
-	}
-}
-
-func TestWake_DoesNotBeatAnOverrideThatHoldsOff(t *testing.T) {
-	a := newFixture(t)
-	_, page := a.link(nil)
-	a.hold(override.ForceOff, time.Hour)
-	for _, method := range []string{"GET ", "POST "} {
-		w := a.visit(method + page)
-		if want := map[string]int{"GET ": 200, "POST ": 409}[method]; w.Status != want ||
-			strings.Contains(w.Body, "<button") || !strings.Contains(w.Body, "held off") {
-			t.Errorf("%s %d %s", method, w.Status, w.Body)
-		}
-	}
-	if n := len(a.bulks()); n != 1 {
-		t.Errorf("%d bulk actions", n)
-	}
-}
-
-func TestWake_OneAddressGetsSoManyPages(t *testing.T) {
-	a := newFixture(t)
-	_, page := a.link(nil)
-	for n := range pagesPerSource.Max + 1 {
-		want := http.StatusOK
-		if n == pagesPerSource.Max {
-			want = http.StatusTooManyRequests
-		}
-		a.visit("GET " + page).Want(want)
-	}
-	a.Clock.Advance(10 * time.Minute)
-	a.visit("GET " + page).Want(200)
-}
-
-func TestWake_OfAResource(t *testing.T) {
-	a := newFixture(t)
-	l := apitest.Data[NewLink](a.call("POST /resources/"+a.ids[5]+"/wake-links", map[string]any{}))
-	if *l.ResourceID != a.ids[5] || l.GroupID != nil || l.MaxHours != 12 || l.StartsPerDay != 3 {
-		t.Errorf("%+v", l)
-	}
-	a.call("POST /resources/res_01k00000000000000000000009/wake-links", map[string]any{}).Want(404)
-	a.call("POST /resources/"+a.ids[5]+"/wake-links", map[string]any{"expiresAt": a.in(-time.Hour)}).Want(400,
-		"expiresAt")
-	a.call("POST /resources/"+a.ids[5]+"/wake-links", map[string]any{"maxHours": 169}).Want(400, "maxHours")
+		map[string]any{"resourceUID": a.uid(0), "action": "force_on", "expiresAt": a.timeIn(time.Hour)}).Want(409,
+		"500")
 }
 
 func TestOverride_IsToldOf(t *testing.T) {
@@ -482,8 +304,8 @@ func TestOverride_IsToldOf(t *testing.T) {
 	team := inventorytest.Team(a.Fixture, ours, "Web", a.ids[1])
 	o := apitest.Data[Override](a.call("POST /overrides",
 		map[string]any{"resourceUID": a.uid(1), "action": "force_off", "reason": "broken",
-			"expiresAt": a.in(time.Hour)}))
-	g := a.hold(override.ForceOn, 2*time.Hour)
+			"expiresAt": a.timeIn(time.Hour)}))
+	g := a.holdGroup(override.ForceOn, 2*time.Hour)
 	events := apitest.Rows[event.Event](a.Fixture, event.PK(ours))
 	if len(events) != 2 {
 		t.Fatalf("%d events", len(events))
@@ -514,7 +336,7 @@ func TestOverride_IsToldOf(t *testing.T) {
 func TestOverride_ThatIsRefusedIsNotToldOf(t *testing.T) {
 	a := newFixture(t)
 	a.call("POST /overrides",
-		map[string]any{"resourceUID": "i-nothing", "action": "force_off", "expiresAt": a.in(time.Hour)})
+		map[string]any{"resourceUID": "i-nothing", "action": "force_off", "expiresAt": a.timeIn(time.Hour)})
 	if events := apitest.Rows[event.Event](a.Fixture, event.PK(ours)); len(events) != 0 {
 		t.Errorf("%+v", events)
 	}

@@ -12,19 +12,19 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// clockTime is a time as the page shows it.
+// clockTime formats a time for the page.
 func clockTime(t time.Time) string { return t.UTC().Format("Monday 2 January 2006, 15:04 UTC") }
 
-// page returns the page of an open link: the resources that it starts, until when they run, and the cost of that. It shows the note,
-// if there is one, and a button if the link can start something now.
-func (w woken) page(status int, note string) rest.Raw {
+// pageOf returns the page of an open link: its target, end and cost, an optional note, and a button if it can be
+// started now.
+func (w openedLink) pageOf(status int, note string) rest.Raw {
 	p := htmlpage.New(w.Name)
 	if note = cmp.Or(note, w.obstacle()); note != "" {
 		p.AddNote(note)
 	}
-	until, word := w.until, "Would run until"
-	if !w.runs.IsZero() {
-		until, word = w.runs, "Runs until"
+	until, word := w.wouldRunUntil, "Would run until"
+	if !w.runsUntil.IsZero() {
+		until, word = w.runsUntil, "Runs until"
 	}
 	p.AddFacts(
 		htmlpage.Fact{Name: "Starts", Value: w.targetText()},
@@ -33,22 +33,22 @@ func (w woken) page(status int, note string) rest.Raw {
 		htmlpage.Fact{Name: "Can be used",
 			Value: fmt.Sprintf("%d times a day, until %s", w.PerDay, clockTime(w.ExpiresAt))},
 	)
-	if w.runs.IsZero() && w.obstacle() == "" && status != http.StatusTooManyRequests {
+	if w.runsUntil.IsZero() && w.obstacle() == "" && status != http.StatusTooManyRequests {
 		p.AddButton("Start it now")
 	}
 	return p.Answer(status)
 }
 
 // obstacle returns the reason why the link can start nothing now, or "".
-func (w woken) obstacle() string {
-	if w.held == "" && len(w.target.Members) == 0 {
-		return "Nothing of it can be started: its cloud account is read-only, disconnected or gone."
+func (w openedLink) obstacle() string {
+	if w.blocked == "" && len(w.target.Members) == 0 {
+		return "None of its resources can be started: the cloud account is read-only, disconnected or gone."
 	}
-	return w.held
+	return w.blocked
 }
 
 // targetText returns the name of the resource or group that the link starts, and the number of its resources.
-func (w woken) targetText() string {
+func (w openedLink) targetText() string {
 	switch n := len(w.target.Members); {
 	case w.GroupID == "" && n == 1:
 		return w.target.Members[0].Name + " (" + w.target.Members[0].Type + ")"

@@ -5,26 +5,27 @@ import (
 	"fmt"
 	"time"
 
-	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// priceOf tells what it costs at public prices to run what the link is for from now until then: what an hour costs more than while it is
-// stopped.
-func (s *service) priceOf(ctx context.Context, w *woken, now, until time.Time) (string, error) {
+// priceOf describes the cost, at public prices, of running the link's target from now until then: its hourly price
+// beyond that of the stopped state.
+func (s *service) priceOf(ctx context.Context, w *openedLink, now, until time.Time) (string, error) {
 	uids := make([]string, len(w.target.Members))
 	for i, m := range w.target.Members {
 		uids[i] = m.UID
 	}
-	rates, err := s.inventory.Rates(ctx, w.org, uids...)
+	rates, err := pricing.ReadRates(ctx, s.p.Table, s.inventory, w.org, uids...)
 	if err != nil {
-		return "", fmt.Errorf("read what the members of wake link %s cost: %w", w.ID, err)
+		return "", fmt.Errorf("read the prices of the members of wake link %s: %w", w.ID, err)
 	}
 	return describePrice(rates, uids, until.Sub(now)), nil
 }
 
-// describePrice adds up what an hour of resources costs, and says of how many no price is known.
-func describePrice(rates map[string]inventory.Rate, uids []string, length time.Duration) string {
+// describePrice describes the total hourly price of resources for a time, and the number of resources without a known
+// price.
+func describePrice(rates map[string]pricing.HourlyRate, uids []string, length time.Duration) string {
 	hourly, unknown := money.Amount{}, 0
 	for _, uid := range uids {
 		r, known := rates[uid]
@@ -35,12 +36,12 @@ func describePrice(rates map[string]inventory.Rate, uids []string, length time.D
 		hourly = hourly.Add(r.Running.Sub(r.Off))
 	}
 	if unknown == len(uids) {
-		return "not known: no public price is known of what it starts"
+		return "not known: no public price is known of its resources"
 	}
 	total := hourly.MulDiv(money.FromInt(int64(length/time.Second)), money.FromInt(int64(time.Hour/time.Second)))
 	text := fmt.Sprintf("about $%s at public prices, $%s an hour", total.Fixed(2), hourly.Fixed(4))
 	if unknown > 0 {
-		text += fmt.Sprintf("; no price is known of %d of %d resources", unknown, len(uids))
+		text += fmt.Sprintf("; the price of %d of %d resources is not known", unknown, len(uids))
 	}
 	return text
 }

@@ -22,8 +22,8 @@ func (a *fixture) operator() identity.Caller {
 	return a.Authorized(ours, "tim")
 }
 
-// grow puts the instance of number 3, which tim may not act on, into the group.
-func (a *fixture) grow() {
+// growGroup puts the instance of number 3, which tim may not act on, into the group.
+func (a *fixture) growGroup() {
 	a.Helper()
 	var places []inventory.GroupPlacement
 	for _, id := range a.ids[:4] {
@@ -33,8 +33,8 @@ func (a *fixture) grow() {
 		inventory.Grouping{Group: a.group, Places: places}))(a)
 }
 
-// held returns how many of the instances live overrides hold now.
-func (a *fixture) held() int {
+// countHeld returns how many of the instances live overrides hold now.
+func (a *fixture) countHeld() int {
 	a.Helper()
 	live := apitest.Value(override.ReadLive(a.In(ours), a.Table, ours))(a)
 	return len(apitest.Value(live.Holding(a.In(ours), inventory.New(a.Platform), ours, a.Clock.Now()))(a))
@@ -44,25 +44,25 @@ func (a *fixture) held() int {
 func (a *fixture) askedSince(n int) int {
 	a.Helper()
 	total := 0
-	for _, b := range a.bulks()[n:] {
+	for _, b := range a.listBulks()[n:] {
 		total += b.Total
 	}
 	return total
 }
 
 func groupOverride(a *fixture, action string) map[string]any {
-	return map[string]any{"groupID": a.group.ID, "action": action, "expiresAt": a.in(time.Hour)}
+	return map[string]any{"groupID": a.group.ID, "action": action, "expiresAt": a.timeIn(time.Hour)}
 }
 
 func TestOverride_OfAScopedMakerReachesNothingThatJoinsTheGroup(t *testing.T) {
 	a := newFixture(t)
 	tim := a.operator()
-	a.schedule()
+	a.newSchedule()
 	o := apitest.Data[Override](a.Call(tim, "POST /overrides", groupOverride(a, "force_off")))
-	a.Equal("held at first", a.held(), 3)
-	a.grow()
-	a.Equal("held when the group has grown", a.held(), 3)
-	before := len(a.bulks())
+	a.Equal("held at first", a.countHeld(), 3)
+	a.growGroup()
+	a.Equal("held when the group has grown", a.countHeld(), 3)
+	before := len(a.listBulks())
 	apitest.Value(evaluation.New(a.Platform).EndOverride(a.In(ours), ours, o.ID, ""))(t)
 	a.Equal("restored", a.askedSince(before), 3)
 }
@@ -70,11 +70,11 @@ func TestOverride_OfAScopedMakerReachesNothingThatJoinsTheGroup(t *testing.T) {
 func TestOverride_HoldsNothingAfterItsMakerHasLeftAndRestoresAtItsEnd(t *testing.T) {
 	a := newFixture(t)
 	tim := a.operator()
-	a.schedule()
+	a.newSchedule()
 	o := apitest.Data[Override](a.Call(tim, "POST /overrides", groupOverride(a, "force_off")))
 	a.Must(a.People.RemoveMember(a.Context(), ours, a.Member(ours, "tim")))
-	a.Equal("held", a.held(), 0)
-	before := len(a.bulks())
+	a.Equal("held", a.countHeld(), 0)
+	before := len(a.listBulks())
 	apitest.Value(evaluation.New(a.Platform).EndOverride(a.In(ours), ours, o.ID, ""))(t)
 	a.Equal("restored", a.askedSince(before), 3)
 }
@@ -83,8 +83,8 @@ func TestOverride_ItsMakerListsAndEndsItAfterTheGroupHasGrown(t *testing.T) {
 	a := newFixture(t)
 	tim := a.operator()
 	o := apitest.Data[Override](a.Call(tim, "POST /overrides", groupOverride(a, "force_on")))
-	other := a.hold(override.ForceOn, time.Hour)
-	a.grow()
+	other := a.holdGroup(override.ForceOn, time.Hour)
+	a.growGroup()
 	if l := apitest.Data[rest.List[Override]](a.Call(tim, "GET /overrides")); l.Total != 2 {
 		t.Errorf("%+v", l)
 	}
@@ -97,10 +97,10 @@ func TestWake_StartsOnlyWhatItsMakerMayActOn(t *testing.T) {
 	tim := a.operator()
 	l := apitest.Data[NewLink](a.Call(tim, "POST /resource-groups/"+a.group.ID+"/wake-links", "{}"))
 	_, token, _ := strings.Cut(l.URL, "/wake/")
-	a.grow()
-	a.visit("GET /wake/"+token).Want(200, "3 resources")
-	a.visit("POST /wake/"+token).Want(200, "Starting")
-	b := a.bulks()
+	a.growGroup()
+	a.visitPage("GET /wake/"+token).Want(200, "3 resources")
+	a.visitPage("POST /wake/"+token).Want(200, "Starting")
+	b := a.listBulks()
 	if len(b) != 1 || b[0].Total != 3 {
 		t.Errorf("%+v", b)
 	}
@@ -128,11 +128,11 @@ func TestWake_EndsWithTheRightsOfItsMaker(t *testing.T) {
 			tim := a.operator()
 			l := apitest.Data[NewLink](a.Call(tim, "POST /resource-groups/"+a.group.ID+"/wake-links", "{}"))
 			_, token, _ := strings.Cut(l.URL, "/wake/")
-			a.visit("GET /wake/" + token).Want(200)
+			a.visitPage("GET /wake/" + token).Want(200)
 			lose(a)
-			a.visit("GET /wake/"+token).Want(404, "does not work")
-			a.visit("POST /wake/"+token).Want(404, "does not work")
-			a.Equal("bulk actions", len(a.bulks()), 0)
+			a.visitPage("GET /wake/"+token).Want(404, "does not work")
+			a.visitPage("POST /wake/"+token).Want(404, "does not work")
+			a.Equal("bulk actions", len(a.listBulks()), 0)
 			all := apitest.Data[rest.List[WakeLink]](a.call("GET /wake-links"))
 			if all.Total != 1 || all.Items[0].EndedReason == nil ||
 				!strings.Contains(*all.Items[0].EndedReason, "tim@") {
@@ -154,15 +154,15 @@ func TestWake_ALinkWhoseMakerKeepsAPartOfTheGroupHasNotEnded(t *testing.T) {
 // A link of before links named their makers has only an address.
 func TestWake_AnOlderLinkEndsWithItsMakerToo(t *testing.T) {
 	a := newFixture(t)
-	l, page := a.link(nil)
+	l, page := a.newLink(nil)
 	row := apitest.Read[link](a.Fixture, override.WakeLinkKey(ours, l.ID))
 	row.Maker = ""
 	a.Put(override.WakeLinkKey(ours, l.ID), row)
-	a.visit("GET " + page).Want(200)
+	a.visitPage("GET " + page).Want(200)
 	a.call("GET /wake-links").Want(200, `"endedReason":null`)
 	a.Join(ours, "bob", "owner")
 	a.Must(a.People.RemoveMember(a.Context(), ours, a.Member(ours, "ada")))
-	a.visit("GET " + page).Want(404)
+	a.visitPage("GET " + page).Want(404)
 	a.call("GET /wake-links").Want(200, "is no active member")
 }
 
@@ -170,8 +170,8 @@ func TestWake_ItsMakerListsAndRevokesIt(t *testing.T) {
 	a := newFixture(t)
 	tim := a.operator()
 	own := apitest.Data[NewLink](a.Call(tim, "POST /resource-groups/"+a.group.ID+"/wake-links", "{}"))
-	a.grow()
-	other, _ := a.link(nil)
+	a.growGroup()
+	other, _ := a.newLink(nil)
 	elsewhere := apitest.Data[NewLink](a.call("POST /resources/"+a.ids[5]+"/wake-links", "{}"))
 	if l := apitest.Data[rest.List[WakeLink]](a.Call(tim, "GET /wake-links")); l.Total != 2 {
 		t.Errorf("tim sees %+v, want his own and that on the group", l)

@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// narrowScopes returns where the caller may make overrides; nil when that is everywhere.
+// narrowScopes returns the scopes in which the caller may create overrides, or nil if it is the whole organization.
 func narrowScopes(c identity.Caller) *grant.Scopes {
 	if may := c.Scopes(writing); !may.All {
 		return &may
@@ -20,7 +20,8 @@ func narrowScopes(c identity.Caller) *grant.Scopes {
 	return nil
 }
 
-// groupOf returns a group that the caller sees, and on all of which they may act when policy is writing.
+// groupOf returns a group that the caller may see. If policy is writing, the caller must be allowed to act on all of
+// its resources.
 func (s *service) groupOf(ctx context.Context, groupID, policy string) (evaluation.Target, error) {
 	c, missing := identity.CallerFrom(ctx), fault.New(fault.NotFound, "resource group %.64q does not exist", groupID)
 	if !id.IsValid("grp", groupID) {
@@ -42,15 +43,15 @@ func (s *service) groupOf(ctx context.Context, groupID, policy string) (evaluati
 	if err != nil {
 		return t, err
 	}
-	all, err := s.covers(ctx, t, policy)
+	all, err := s.coversAll(ctx, t, policy)
 	if err == nil && !all {
 		err = fault.New(fault.Denied, "permission denied: %s is needed on every resource of the group", policy)
 	}
 	return t, err
 }
 
-// covers reports whether the caller holds the policy on all that the target is.
-func (s *service) covers(ctx context.Context, t evaluation.Target, policy string) (bool, error) {
+// coversAll reports whether the caller holds the policy on all resources of the target.
+func (s *service) coversAll(ctx context.Context, t evaluation.Target, policy string) (bool, error) {
 	c := identity.CallerFrom(ctx)
 	sets, err := s.inventory.ResourceSets(ctx, c.Org, c.Scopes(policy))
 	if err != nil {
@@ -69,7 +70,7 @@ func (s *service) covers(ctx context.Context, t evaluation.Target, policy string
 	return sets[0].All() || len(t.Members)+len(t.LeftOut) > 0, nil
 }
 
-// resourceOf returns the resource of a native id on which the caller may act.
+// resourceOf returns the resource with a native ID on which the caller may act.
 func (s *service) resourceOf(ctx context.Context, uid string) (evaluation.Target, string, error) {
 	c := identity.CallerFrom(ctx)
 	sets, err := s.inventory.ResourceSets(ctx, c.Org, c.Scopes(writing), c.Scopes(viewing))
@@ -93,21 +94,21 @@ func (s *service) resourceOf(ctx context.Context, uid string) (evaluation.Target
 	return t, found[0].ID, err
 }
 
-// mayForce refuses a forced override or wake link of a caller who may not act on all of the target.
+// mayForce refuses a forced override or wake link of a caller who may not act on all resources of the target.
 func (s *service) mayForce(ctx context.Context, t evaluation.Target, force bool) error {
 	if !force {
 		return nil
 	}
-	all, err := s.covers(ctx, t, executing)
+	all, err := s.coversAll(ctx, t, executing)
 	if err == nil && !all {
 		err = fault.New(fault.Denied, "force: permission denied: %s is needed on every resource", executing)
 	}
 	return err
 }
 
-// actionable refuses a target that has nothing to act on: in an account that is read_only it is forbidden, in one that is disconnected a
-// conflict, and anything else impossible.
-func (s *service) actionable(ctx context.Context, t evaluation.Target, field, value string) error {
+// checkActionable refuses a target without a resource to act on. The error is fault.Forbidden for a read_only
+// account, fault.Conflict for a disconnected one, else fault.Invalid.
+func (s *service) checkActionable(ctx context.Context, t evaluation.Target, field, value string) error {
 	if len(t.Members) > 0 {
 		return nil
 	}

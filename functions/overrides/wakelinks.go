@@ -24,7 +24,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Bounds of wake links.
+// These constants bound wake links.
 const (
 	maxLinks     = 100 // of an organization
 	longestLink  = 365 * 24 * time.Hour
@@ -34,7 +34,7 @@ const (
 	signatureLen = 16
 )
 
-// link is a wake link as it is stored. Its token is not: only a keyed hash of it leads to the link.
+// link is a stored wake link. Its token is not stored: only a keyed hash of the token leads to the link.
 type link struct {
 	ID         string `json:"id"`
 	Name       string `json:"name"`
@@ -43,7 +43,7 @@ type link struct {
 	MaxHours   int    `json:"maxHours"`
 	PerDay     int    `json:"perDay"`
 	CreatedBy  string `json:"createdBy"`
-	// the user who made it; older links have the address in CreatedBy alone
+	// the user who created it; older links have only the mail address in CreatedBy
 	Maker       string    `json:"maker,omitempty"`
 	CreatedAt   time.Time `json:"createdAt"`
 	ExpiresAt   time.Time `json:"expiresAt"`
@@ -54,8 +54,8 @@ type link struct {
 	ResourceUID string    `json:"resourceUID,omitempty"`
 }
 
-// place is where a token leads.
-type place struct {
+// tokenTarget is the record that the hash of a token leads to.
+type tokenTarget struct {
 	Org    string `json:"org"`
 	LinkID string `json:"linkID"`
 }
@@ -73,14 +73,14 @@ type WakeLink struct {
 	CreatedAt    time.Time  `json:"createdAt"`
 	ExpiresAt    time.Time  `json:"expiresAt"`
 	LastUsedAt   *time.Time `json:"lastUsedAt" doc:"Null until it is used"`
-	EndedReason  *string    `json:"endedReason" doc:"Why it starts nothing any more although it has not expired: its maker has left the organization, has lost overrides:write, or may act on nothing that it is for; null while it works"`
+	EndedReason  *string    `json:"endedReason" doc:"Why it starts nothing although it has not expired: its creator has left the organization, has lost overrides:write, or may not act on its resources; null while it works"`
 	Force        bool       `json:"force" doc:"It also stops targets of active event readiness plans at its end"`
 }
 
-// NewLink is a wake link with the address that it is about: told once.
+// NewLink is a wake link with the address of its page, which is shown only once.
 type NewLink struct {
 	WakeLink
-	URL string `json:"url" doc:"To be handed out. It is shown this once: what is stored is a hash of it"`
+	URL string `json:"url" doc:"To be handed out. It is shown only once: the service stores a hash of it"`
 }
 
 func shownLink(l link) WakeLink {
@@ -94,46 +94,46 @@ func shownLink(l link) WakeLink {
 
 // WakeLinkBody is the body of POST …/wake-links.
 type WakeLinkBody struct {
-	Name         string    `json:"name,omitempty" maxLength:"128" doc:"What the page is headed by"`
-	MaxHours     int       `json:"maxHours,omitempty" minimum:"1" maximum:"168" default:"12" doc:"At most so many hours from a start to its stop"`
-	StartsPerDay int       `json:"startsPerDay,omitempty" minimum:"1" maximum:"100" default:"3" doc:"How often it can be used in a day (UTC)"`
+	Name         string    `json:"name,omitempty" maxLength:"128" doc:"The title of the page"`
+	MaxHours     int       `json:"maxHours,omitempty" minimum:"1" maximum:"168" default:"12" doc:"Maximum hours from a start to its stop"`
+	StartsPerDay int       `json:"startsPerDay,omitempty" minimum:"1" maximum:"100" default:"3" doc:"Starts in a day (UTC)"`
 	ExpiresAt    rest.Time `json:"expiresAt,omitzero" doc:"Within a year; in 30 days when absent"`
-	Force        bool      `json:"force,omitempty" doc:"Stop also targets of active event readiness plans at its end; it takes actions:execute on every resource, and is put on record"`
+	Force        bool      `json:"force,omitempty" doc:"Stop also targets of active event readiness plans at its end; needs actions:execute on every resource, and is audited"`
 }
 
-const linkWords = "The answer holds, once, the address of a page that says what the link starts and until when, " +
-	"without a log-in; its button starts that, as an override force_on that ends " +
-	"with the next stop of its schedules, at the latest after maxHours, in a stop. Looking at the page changes " +
-	"nothing. Whoever has the address can use it: " +
-	"revoke it when it got lost. While an override holds something of it off, it does nothing, and without force " +
-	"neither while an active event readiness plan holds something of it beyond that end. It starts only resources on " +
-	"which its maker may act (overrides:write) at that moment, and " +
-	"ends with the maker's rights: when they leave the organization, or lose that policy on all that the link is " +
-	"for. At most 100 of an organization: 409."
+const linkWords = "The answer contains, only once, the address of a page that needs no log-in. The page shows the " +
+	"resources that the link starts and until when; looking at it changes nothing. Its button starts them by an " +
+	"override force_on, which ends with a stop: at the next stop of their schedules, at the latest after maxHours. " +
+	"Everybody who has the address can use it: revoke a lost link. The link does nothing while an override holds one " +
+	"of its resources off, and, without force, while an active event readiness plan holds one of them beyond that " +
+	"end. It starts only resources on which its creator may act (overrides:write) at that moment. It ends when its " +
+	"creator leaves the organization or loses that policy on all of its resources. At most 100 links an " +
+	"organization: else 409."
 
 func (s *service) linkOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "createGroupWakeLink", Method: http.MethodPost, ShownOnce: "url",
 		Path: "/resource-groups/{groupID}/wake-links", Policy: writing, Scoped: true, Statuses: acting,
-		Summary: "Make a link that wakes a resource group", Description: linkWords,
+		Summary: "Create a wake link for a resource group", Description: linkWords,
 	}, s.linkGroup)
 	rest.Handle(g, rest.Op{
 		ID: "createResourceWakeLink", Method: http.MethodPost, ShownOnce: "url",
 		Path: "/resources/{resourceID}/wake-links", Policy: writing, Scoped: true, Statuses: acting,
-		Summary: "Make a link that wakes a resource", Description: linkWords,
+		Summary: "Create a wake link for a resource", Description: linkWords,
 	}, s.linkResource)
 	rest.Handle(g, rest.Op{
 		ID: "listWakeLinks", Method: http.MethodGet, Path: links, Policy: reading, Scoped: true, Statuses: listing,
 		Summary: "List wake links",
-		Description: "Newest first, without their addresses, which nobody can read again. A grant on teams or " +
-			"resources shows the caller's own links, and those for what lies in it.",
+		Description: "Newest first, without their addresses, which cannot be read again. A caller with a grant on " +
+			"teams or resources sees their own links, and the links for resources in it.",
 	}, s.listLinks)
 	rest.Handle(g, rest.Op{
 		ID: "deleteWakeLink", Method: http.MethodDelete, Path: links + "/{wakeLinkID}", Policy: writing, Scoped: true,
 		Statuses: found, Summary: "Revoke a wake link",
-		Description: "From now on its page is 404. What it started goes on until its end: end the override to stop " +
-			"it. Its maker can revoke it; so can who holds overrides:write on all that it is for.",
-	}, s.revoke)
+		Description: "From then on its page is 404. Resources that it has started run until their end: end the " +
+			"override to stop them. Its creator can revoke it, and every caller with overrides:write on all of its " +
+			"resources.",
+	}, s.revokeLink)
 }
 
 func (s *service) linkGroup(ctx context.Context, in *struct {
@@ -143,7 +143,7 @@ func (s *service) linkGroup(ctx context.Context, in *struct {
 ) (NewLink, error) {
 	t, err := s.groupOf(ctx, in.GroupID, writing)
 	if err == nil {
-		err = s.actionable(ctx, t, "groupID", in.GroupID)
+		err = s.checkActionable(ctx, t, "groupID", in.GroupID)
 	}
 	if err == nil {
 		err = s.mayForce(ctx, t, in.Body.Force)
@@ -162,7 +162,7 @@ func (s *service) linkResource(ctx context.Context, in *struct {
 ) (NewLink, error) {
 	t, err := s.resourceByID(ctx, in.ResourceID)
 	if err == nil {
-		err = s.actionable(ctx, t, "resourceID", in.ResourceID)
+		err = s.checkActionable(ctx, t, "resourceID", in.ResourceID)
 	}
 	if err == nil {
 		err = s.mayForce(ctx, t, in.Body.Force)
@@ -179,7 +179,7 @@ func (s *service) linkResource(ctx context.Context, in *struct {
 		in.Body, holds)
 }
 
-// resourceByID returns the resource of our id on which the caller may act.
+// resourceByID returns the resource with an ID of ours on which the caller may act.
 func (s *service) resourceByID(ctx context.Context, resourceID string) (evaluation.Target, error) {
 	org, missing := identity.CallerOrg(ctx), fault.New(fault.NotFound, "resource %.64q does not exist", resourceID)
 	if !id.IsValid("res", resourceID) {
@@ -202,7 +202,7 @@ func (s *service) resourceByID(ctx context.Context, resourceID string) (evaluati
 	return t, err
 }
 
-// newLink makes and stores a wake link that counts as a use of its target by holds.
+// newLink creates and stores a wake link. holds are the writes that register it as a use of its target.
 func (s *service) newLink(ctx context.Context, l link, b WakeLinkBody, holds []table.Write) (NewLink, error) {
 	c, now := identity.CallerFrom(ctx), s.p.Clock.Now()
 	l.ID, l.CreatedBy, l.Maker, l.CreatedAt, l.Force = id.New("wake", now), c.Email, c.User, now, b.Force
@@ -217,7 +217,7 @@ func (s *service) newLink(ctx context.Context, l link, b WakeLinkBody, holds []t
 			now.Add(longestLink).UTC().Format(time.RFC3339))
 	}
 	token := s.newToken()
-	l.Hash = s.hash(token)
+	l.Hash = s.hashToken(token)
 	audit.NoteChange(ctx, audit.Change{Target: l.ID, After: shownLink(l), Final: true})
 	if err := s.storeLink(ctx, l, holds); err != nil {
 		return NewLink{}, err
@@ -225,8 +225,9 @@ func (s *service) newLink(ctx context.Context, l link, b WakeLinkBody, holds []t
 	return NewLink{shownLink(l), s.p.Settings.BaseURL + "/wake/" + token}, nil
 }
 
-// storeLink stores a new link when the organization has room for it, and counts it as a use of its target by holds:
-// fault.Conflict without room, fault.NotFound without the target. The limit holds however many are made at once.
+// storeLink stores a new link together with holds, the writes that register it as a use of its target. The error is
+// fault.Conflict if the organization has too many links, and fault.NotFound without the target. The limit also holds
+// for concurrent calls.
 func (s *service) storeLink(ctx context.Context, l link, holds []table.Write) error {
 	limited := table.LimitedList{PK: override.WakeLinkPK(identity.CallerOrg(ctx)), Noun: "wake links"}
 	return limited.Add(ctx, s.p.Table, func(take table.Write) error {
@@ -242,14 +243,14 @@ func (s *service) storeLink(ctx context.Context, l link, holds []table.Write) er
 	})
 }
 
-// writeLink writes a new link and the way to it together with more.
+// writeLink writes a new link and the record of its token, together with more.
 func (s *service) writeLink(ctx context.Context, l link, more []table.Write) error {
 	org := identity.CallerOrg(ctx)
 	row, err := table.NewItem(override.WakeLinkKey(org, l.ID), l)
 	if err != nil {
 		return err
 	}
-	way, err := table.NewItem(override.WakeTokenKey(l.Hash), place{org, l.ID})
+	way, err := table.NewItem(override.WakeTokenKey(l.Hash), tokenTarget{org, l.ID})
 	if err != nil {
 		return err
 	}
@@ -258,29 +259,30 @@ func (s *service) writeLink(ctx context.Context, l link, more []table.Write) err
 	err = s.p.Table.Transact(table.Within(ctx, override.WakeTokenPrefix), ws...)
 	if _, gone := errors.AsType[*table.ConditionError](err); gone && !table.IsTurnLost(err) {
 		return fault.NewWithCause(fault.NotFound, err,
-			"the target of the wake link was deleted meanwhile; read what is there and try again")
+			"the target of the wake link was deleted meanwhile; choose an existing one and try again")
 	}
 	return fault.Wrap("store wake link "+l.ID, err)
 }
 
-// newToken makes a token that nobody can guess, with a signature that lets one be refused which was never made without a look at the store.
+// newToken returns an unguessable token. Its signature lets the service refuse a made-up token without reading the
+// store.
 func (s *service) newToken() string {
 	secret := strings.ToLower(rand.Text())
-	return secret + "-" + s.signature(secret)
+	return secret + "-" + s.tokenSignature(secret)
 }
 
-func (s *service) signature(secret string) string {
+func (s *service) tokenSignature(secret string) string {
 	return identity.Digest(s.p.Settings.CodeKey(), "wake-signature", secret)[:signatureLen]
 }
 
-// signed reports whether a token was made here.
-func (s *service) signed(token string) bool {
+// isSigned reports whether a token was made by this service.
+func (s *service) isSigned(token string) bool {
 	secret, signature, _ := strings.Cut(token, "-")
-	return subtle.ConstantTimeCompare([]byte(signature), []byte(s.signature(secret))) == 1
+	return subtle.ConstantTimeCompare([]byte(signature), []byte(s.tokenSignature(secret))) == 1
 }
 
-// hash returns what is stored of a token. After a restore of the store from a copy no token of before leads anywhere.
-func (s *service) hash(token string) string {
+// hashToken returns the stored form of a token. After a restore of the store from a copy, earlier tokens are invalid.
+func (s *service) hashToken(token string) string {
 	return identity.Digest(s.p.Settings.CodeKey(), "wake-link", token)
 }
 
@@ -317,7 +319,7 @@ func (s *service) listLinks(ctx context.Context, in *struct{ rest.Page }) (rest.
 	}), err
 }
 
-func (s *service) revoke(ctx context.Context, in *struct {
+func (s *service) revokeLink(ctx context.Context, in *struct {
 	WakeLinkID string `path:"wakeLinkID" maxLength:"64"`
 },
 ) (rest.Deleted, error) {
@@ -341,8 +343,8 @@ func (s *service) revoke(ctx context.Context, in *struct {
 	return rest.Deleted{ID: l.ID}, fault.Wrap("revoke wake link "+l.ID, err)
 }
 
-// mayRevoke refuses a caller who did not make the link and may not act on all that it is for. To a caller who sees nothing of that the link does
-// not exist.
+// mayRevoke refuses a caller who did not create the link and may not act on all of its resources. To a caller who
+// sees none of its resources the link does not exist.
 func (s *service) mayRevoke(ctx context.Context, l link) error {
 	c := identity.CallerFrom(ctx)
 	if c.Scopes(writing).All || isOwn(c, l.Maker, l.CreatedBy) {
@@ -355,7 +357,7 @@ func (s *service) mayRevoke(ctx context.Context, l link) error {
 	return err
 }
 
-// quota is how often the link may be used in a day.
-func (l link) quota() ratelimit.Rule {
+// dailyQuota is the rule for how often the link may be used in a day.
+func (l link) dailyQuota() ratelimit.Rule {
 	return ratelimit.Rule{Name: "wake-link", Max: int64(l.PerDay), Per: 24 * time.Hour}
 }

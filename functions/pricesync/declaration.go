@@ -4,8 +4,8 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/estimation"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/engine/table"
 )
 
@@ -16,7 +16,7 @@ var Declaration = platform.Declaration{
 	Access: table.Access{
 		Reads: []table.Partition{identity.DirectoryPartition, inventory.AccountPartition},
 		Writes: []table.Partition{
-			identity.RotationPartition, estimation.PricePartition, inventory.IndexPartition, inventory.ChunkPartition,
+			identity.RotationPartition, pricing.Partition, inventory.IndexPartition, inventory.ChunkPartition,
 			cost.Partition, cost.ChunkPartition,
 		},
 	},

@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/estimation"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/fault"
@@ -46,12 +46,12 @@ func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
 // estimated, does not keep the others from being; of what failed the prices before are used, and said to be old.
 func SyncPrices(ctx context.Context, p *platform.Platform, providers cloud.Providers) (Synced, error) {
 	r := &round{
-		Platform: p, estimates: estimation.New(p, providers), rotation: identity.NewRotation(p.Table, "pricesync"),
+		Platform: p, estimates: pricing.New(p, providers), rotation: identity.NewRotation(p.Table, "pricesync"),
 		until: p.Clock.Now().Add(stretch),
 	}
 	orgs, err := r.rotation.ReadOrganizations(ctx)
 	errs := []error{err}
-	pairs := map[estimation.Pair]bool{}
+	pairs := map[pricing.ProviderRegion]bool{}
 	for _, org := range orgs {
 		some, err := r.estimates.Pairs(table.WithOrg(ctx, org), org)
 		for _, at := range some {
@@ -66,16 +66,16 @@ func SyncPrices(ctx context.Context, p *platform.Platform, providers cloud.Provi
 // round is one run.
 type round struct {
 	*platform.Platform
-	estimates *estimation.Store
+	estimates *pricing.Store
 	rotation  identity.Rotation
 	until     time.Time
 	did       Synced
 }
 
 // refresh fetches the lists that are due, those of which nothing is known yet too.
-func (r *round) refresh(ctx context.Context, pairs map[estimation.Pair]bool) error {
+func (r *round) refresh(ctx context.Context, pairs map[pricing.ProviderRegion]bool) error {
 	var errs []error
-	sorted := slices.SortedFunc(maps.Keys(pairs), func(a, b estimation.Pair) int {
+	sorted := slices.SortedFunc(maps.Keys(pairs), func(a, b pricing.ProviderRegion) int {
 		return strings.Compare(a.String(), b.String())
 	})
 	for _, at := range sorted {

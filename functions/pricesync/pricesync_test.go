@@ -14,8 +14,8 @@ import (
 	"lamplighter.dev/functions/resources"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -281,8 +281,8 @@ func (f *fixture) bill(m cost.Month, usd int64) {
 	f.Must(err)
 	for _, uid := range []string{"i-2", ""} {
 		amount := money.FromScaled(usd, 2)
-		f.Must(b.Add(&focus.Charge{
-			ProviderName: "AWS", ChargePeriodStart: m.Start(), ChargeCategory: focus.Usage, ResourceID: uid,
+		f.Must(b.Add(&bill.Charge{
+			ProviderName: "AWS", ChargePeriodStart: m.Start(), ChargeCategory: bill.Usage, ResourceID: uid,
 			BillingCurrency: "USD",
 			BilledCost:      amount, EffectiveCost: amount, ListCost: amount,
 		}))
@@ -339,9 +339,9 @@ func TestSyncPrices_KeepsNothingOfTheBillAsAnEstimate(t *testing.T) {
 		DeliveredAt: f.Clock.Now(),
 	})
 	f.Must(err)
-	for category, at := range map[string]int{focus.Usage: 1, focus.Tax: 9} {
+	for category, at := range map[string]int{bill.Usage: 1, bill.Tax: 9} {
 		amount := money.FromInt(1000)
-		f.Must(b.Add(&focus.Charge{
+		f.Must(b.Add(&bill.Charge{
 			ProviderName: "AWS", ChargePeriodStart: march.Start().AddDate(0, 0, at-1), ChargeCategory: category,
 			BillingCurrency: "USD",
 			BilledCost:      amount, EffectiveCost: amount, ListCost: amount,

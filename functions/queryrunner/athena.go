@@ -3,8 +3,8 @@ package queryrunner
 import (
 	"context"
 
+	"lamplighter.dev/functions/queryrunner/athena"
 	"lamplighter.dev/shared/domain/costquery"
-	"lamplighter.dev/shared/engine/athena"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )

@@ -13,12 +13,12 @@ import (
 	service "github.com/aws/aws-sdk-go-v2/service/athena"
 
 	"lamplighter.dev/functions/queryrunner"
+	"lamplighter.dev/functions/queryrunner/athena"
+	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/costquery"
-	"lamplighter.dev/shared/domain/focus"
-	"lamplighter.dev/shared/domain/lineitem"
 	"lamplighter.dev/shared/engine/archive"
-	"lamplighter.dev/shared/engine/athena"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -43,9 +43,9 @@ func newFixture(t *testing.T) *fixture {
 		DeliveredAt: f.Clock.Now(),
 	})
 	f.Must(err)
-	w := lineitem.NewWriter(f.Lines, b)
-	f.Must(w.Add(f.In(apitest.Org), &focus.Charge{
-		ChargePeriodStart: at, ServiceName: "EC2", BillingCurrency: "USD", ChargeCategory: focus.Usage,
+	w := billfile.NewLineItemWriter(f.Lines, b)
+	f.Must(w.Add(f.In(apitest.Org), &bill.Charge{
+		ChargePeriodStart: at, ServiceName: "EC2", BillingCurrency: "USD", ChargeCategory: bill.Usage,
 		BilledCost: money.FromInt(3),
 	}))
 	f.Must(w.Close(f.In(apitest.Org)))
@@ -135,7 +135,7 @@ func TestAthena_SaysWhyItDidNotAnswer(t *testing.T) {
 
 func TestTheEngineOfTheProcess_AnswersAtOnce(t *testing.T) {
 	f := newFixture(t)
-	r := f.advance(lineitem.NewEngine(f.Lines, f.Clock))
+	r := f.advance(billfile.NewLineItemEngine(f.Lines, f.Clock))
 	if r.Status != costquery.Succeeded || r.Rows != 1 || r.Truncated || r.Scanned == 0 {
 		t.Errorf("%+v", r)
 	}
@@ -143,12 +143,12 @@ func TestTheEngineOfTheProcess_AnswersAtOnce(t *testing.T) {
 
 func TestFilesThatAreAway_AreAskedAgain(t *testing.T) {
 	f := newFixture(t)
-	e := lineitem.NewEngine(archive.NewFolder(t.TempDir()), f.Clock)
+	e := billfile.NewLineItemEngine(archive.NewFolder(t.TempDir()), f.Clock)
 	_, err := queryrunner.Handler(f.Platform, e)(f.In(apitest.Org), json.RawMessage(request))
 	if err == nil || fault.Is(err, fault.Invalid) {
 		t.Error(err)
 	}
-	if r := f.advance(lineitem.NewEngine(f.Lines, f.Clock)); r.Status != costquery.Succeeded {
+	if r := f.advance(billfile.NewLineItemEngine(f.Lines, f.Clock)); r.Status != costquery.Succeeded {
 		t.Errorf("%+v", r)
 	}
 }

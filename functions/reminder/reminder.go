@@ -1,5 +1,5 @@
-// Package reminder tells users by mail, a week ahead, that a personal access token of theirs is about to end, so that what
-// uses it does not stop one morning without anybody knowing why.
+// Package reminder mails users a week before one of their personal access tokens ends, so that programs with the
+// token do not stop unexpectedly.
 package reminder
 
 import (
@@ -17,29 +17,29 @@ import (
 )
 
 const (
-	lookBack = 7 // days: what was missed on a day is made up for until the token ends
+	lookBack = 7 // days: a missed reminder is sent later, until the token ends
 	pageSize = 50
 )
 
-// Reminded tells what a run did.
+// Reminded summarizes a run.
 type Reminded struct {
 	Looked int `json:"looked"`
 	Mailed int `json:"mailed"`
 }
 
-// Handler reminds once; EventBridge calls it every day.
+// Handler reminds once. EventBridge calls it every day.
 func Handler(p *platform.Platform) workflow.Handler {
 	return func(ctx context.Context, _ json.RawMessage) (any, error) { return QueueReminders(ctx, p) }
 }
 
-// QueueReminders queues the mails that are due today, and those of the last seven days that were not queued then. One that cannot
-// be queued does not keep the others from being.
+// QueueReminders queues the mails that are due today, and the missed ones of the last seven days. A mail that cannot
+// be queued does not affect the others.
 func QueueReminders(ctx context.Context, p *platform.Platform) (Reminded, error) {
 	ctx = table.Within(ctx, identity.PATDuePrefix, identity.PATPrefix, identity.UserPrefix, mail.Prefix)
 	r := round{Platform: p}
 	var errs []error
 	for back := lookBack; back >= 0; back-- {
-		errs = append(errs, r.day(ctx, identity.PATDay(p.Clock.Now().AddDate(0, 0, -back))))
+		errs = append(errs, r.announceDay(ctx, identity.PATDay(p.Clock.Now().AddDate(0, 0, -back))))
 	}
 	return r.done, errors.Join(errs...)
 }
@@ -50,33 +50,33 @@ type round struct {
 	done Reminded
 }
 
-// day announces what is due on a day, page by page.
-func (r *round) day(ctx context.Context, day string) error {
+// announceDay announces the tokens that are due on a day, page by page.
+func (r *round) announceDay(ctx context.Context, day string) error {
 	q := table.Query{PK: identity.PATDueKey(day, "").PK, Limit: pageSize}
 	var errs []error
 	for {
 		page, err := r.Table.Query(ctx, q)
 		if err != nil {
-			return errors.Join(append(errs, fmt.Errorf("read what is due on %s: %w", day, err))...)
+			return errors.Join(append(errs, fmt.Errorf("read the tokens due on %s: %w", day, err))...)
 		}
-		errs = append(errs, r.page(ctx, page.Items))
+		errs = append(errs, r.announcePage(ctx, page.Items))
 		if q.Cursor = page.Next; q.Cursor == "" {
 			return errors.Join(errs...)
 		}
 	}
 }
 
-// page announces the tokens of some rows, in two reads for all of them.
-func (r *round) page(ctx context.Context, rows []table.Item) error {
+// announcePage announces the tokens of some rows, with two reads for all of them.
+func (r *round) announcePage(ctx context.Context, rows []table.Item) error {
 	r.done.Looked += len(rows)
 	if len(rows) == 0 {
 		return nil
 	}
-	tokens, errs, err := r.tokens(ctx, rows)
+	tokens, errs, err := r.readTokens(ctx, rows)
 	if err != nil {
 		return err
 	}
-	users, bad, err := r.users(ctx, tokens)
+	users, bad, err := r.readUsers(ctx, tokens)
 	if err != nil {
 		return err
 	}
@@ -86,14 +86,14 @@ func (r *round) page(ctx context.Context, rows []table.Item) error {
 		if t.ID == "" || !t.Live(u, r.Clock.Now(), r.Settings.Epoch) {
 			continue // it ended before its time: the row goes with the token's date
 		}
-		errs = append(errs, r.announce(ctx, rows[i].Key, t, u))
+		errs = append(errs, r.announceToken(ctx, rows[i].Key, t, u))
 	}
 	return errors.Join(errs...)
 }
 
-// tokens reads the tokens that rows name, in their order; the zero PAT for one that is gone. Those that cannot be decoded are missing, each with
-// an error of its own.
-func (r *round) tokens(ctx context.Context, rows []table.Item) (out []identity.PAT, bad []error, err error) {
+// readTokens reads the tokens that rows name, in their order. A deleted token is the zero PAT. Tokens that cannot be
+// decoded are missing, each with an error in bad.
+func (r *round) readTokens(ctx context.Context, rows []table.Item) (out []identity.PAT, bad []error, err error) {
 	keys, named := make([]table.Key, len(rows)), []table.Key(nil)
 	for i, row := range rows {
 		n, err := table.Decode[identity.PATNotice](row)
@@ -124,8 +124,8 @@ func (r *round) tokens(ctx context.Context, rows []table.Item) (out []identity.P
 	return out, bad, nil
 }
 
-// users reads the users of tokens. Those that cannot be decoded are missing, each with an error of its own.
-func (r *round) users(ctx context.Context, tokens []identity.PAT) (out map[string]identity.User, bad []error,
+// readUsers reads the users of tokens. Users that cannot be decoded are missing, each with an error in bad.
+func (r *round) readUsers(ctx context.Context, tokens []identity.PAT) (out map[string]identity.User, bad []error,
 	err error) {
 	out = map[string]identity.User{}
 	var keys []table.Key
@@ -153,9 +153,9 @@ func (r *round) users(ctx context.Context, tokens []identity.PAT) (out map[strin
 	return out, bad, nil
 }
 
-// announce queues the mail in the transaction that takes the row out of the day, so that it is queued once, however often
-// and by however many it is tried.
-func (r *round) announce(ctx context.Context, due table.Key, t identity.PAT, u identity.User) error {
+// announceToken queues the mail in the transaction that removes the due row, so that the mail is queued once, also
+// with repeated or concurrent calls.
+func (r *round) announceToken(ctx context.Context, due table.Key, t identity.PAT, u identity.User) error {
 	post, err := mail.QueueMail(ctx, r.Sealer, r.Clock.Now(), mail.Mail{
 		Template: mail.TokenExpiring, To: u.Email,
 		Data: map[string]string{"name": t.Name, "expires": t.Expires.UTC().Format("2 January 2006, 15:04") + " UTC"},

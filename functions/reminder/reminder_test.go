@@ -27,8 +27,8 @@ func newFixture(t *testing.T) *fixture {
 	return s
 }
 
-// token makes one that ends in so many days, and gives the key of its row.
-func (s *fixture) token(name string, days int) table.Key {
+// addToken makes one that ends in so many days, and gives the key of its row.
+func (s *fixture) addToken(name string, days int) table.Key {
 	s.Helper()
 	now := s.Clock.Now()
 	t := identity.PAT{ID: "pat_" + name, User: ada, Name: name, Created: now, Expires: now.AddDate(0, 0, days)}
@@ -43,8 +43,8 @@ func (s *fixture) remind() Reminded {
 	return got
 }
 
-// mails returns the names that the queued mails are about.
-func (s *fixture) mails() []string {
+// queuedMails returns the names that the queued mails are about.
+func (s *fixture) queuedMails() []string {
 	s.Helper()
 	var out []string
 	for _, m := range s.Mails() {
@@ -56,8 +56,8 @@ func (s *fixture) mails() []string {
 	return out
 }
 
-// days lets so many days pass, with a run on each of them.
-func (s *fixture) days(n int) {
+// advanceDays lets so many days pass, with a run on each of them.
+func (s *fixture) advanceDays(n int) {
 	s.Helper()
 	for range n {
 		s.Clock.Advance(24 * time.Hour)
@@ -67,17 +67,17 @@ func (s *fixture) days(n int) {
 
 func TestTheEndOfATokenIsAnnouncedOnceAWeekAhead(t *testing.T) {
 	s := newFixture(t)
-	s.token("nightly", 90)
-	s.days(82)
-	if got := s.mails(); len(got) != 0 {
+	s.addToken("nightly", 90)
+	s.advanceDays(82)
+	if got := s.queuedMails(); len(got) != 0 {
 		t.Fatalf("too early: %v", got)
 	}
-	s.days(1)
-	if got := strings.Join(s.mails(), ";"); got != "nightly 8 June 2026, 09:30 UTC" {
+	s.advanceDays(1)
+	if got := strings.Join(s.queuedMails(), ";"); got != "nightly 8 June 2026, 09:30 UTC" {
 		t.Errorf("a week ahead: %s", got)
 	}
-	s.days(8)
-	if got := s.mails(); len(got) != 1 { // the one before
+	s.advanceDays(8)
+	if got := s.queuedMails(); len(got) != 1 { // the one before
 		t.Errorf("again: %v", got)
 	}
 }
@@ -86,9 +86,9 @@ func TestAMissedDayIsMadeUpFor(t *testing.T) {
 	for missed := range 8 {
 		t.Run(fmt.Sprintf("%d days", missed), func(t *testing.T) {
 			s := newFixture(t)
-			s.token("nightly", 8)
+			s.addToken("nightly", 8)
 			s.Clock.Advance(24*time.Hour + time.Duration(missed)*24*time.Hour - time.Second)
-			if got := s.remind(); got.Mailed != 1 || len(s.mails()) != 1 {
+			if got := s.remind(); got.Mailed != 1 || len(s.queuedMails()) != 1 {
 				t.Errorf("%+v", got)
 			}
 			if got := s.remind(); got != (Reminded{}) {
@@ -98,7 +98,7 @@ func TestAMissedDayIsMadeUpFor(t *testing.T) {
 	}
 	t.Run("but not when the token has ended", func(t *testing.T) {
 		s := newFixture(t)
-		s.token("nightly", 8)
+		s.addToken("nightly", 8)
 		s.Clock.Advance(8 * 24 * time.Hour)
 		if got := s.remind(); got != (Reminded{}) {
 			t.Errorf("%+v", got)
@@ -109,7 +109,7 @@ func TestAMissedDayIsMadeUpFor(t *testing.T) {
 func TestTwoRunsAtOnceMailOnce(t *testing.T) {
 	s := newFixture(t)
 	for i := range 2*pageSize + 1 {
-		s.token(fmt.Sprintf("token%03d", i), 8)
+		s.addToken(fmt.Sprintf("token%03d", i), 8)
 	}
 	s.Clock.Advance(24 * time.Hour)
 	var wg sync.WaitGroup
@@ -121,30 +121,30 @@ func TestTwoRunsAtOnceMailOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if got := s.mails(); len(got) != 2*pageSize+1 {
+	if got := s.queuedMails(); len(got) != 2*pageSize+1 {
 		t.Errorf("%d mails", len(got))
 	}
 }
 
 func TestTokensThatEndedBeforeAreNotAnnounced(t *testing.T) {
 	s := newFixture(t)
-	revoked := s.token("revoked", 8)
-	s.token("reset", 8)
+	revoked := s.addToken("revoked", 8)
+	s.addToken("reset", 8)
 	s.Write(table.Delete(revoked))
 	s.Change(identity.UserKey(ada), table.Set("epoch", 1))
 	s.Clock.Advance(24 * time.Hour)
 	if got := s.remind(); got != (Reminded{Looked: 2}) {
 		t.Errorf("%+v", got)
 	}
-	if got := s.mails(); len(got) != 0 {
+	if got := s.queuedMails(); len(got) != 0 {
 		t.Errorf("mailed %v", got)
 	}
 }
 
-// What fails on one day is tried again on the next.
+// A mail that fails on one day is tried again on the next.
 func TestAStoreThatFailsLosesNoMail(t *testing.T) {
 	s := newFixture(t)
-	s.token("nightly", 8)
+	s.addToken("nightly", 8)
 	s.Clock.Advance(24 * time.Hour)
 	whole := s.Table
 	s.Table = table.NewFaultyStore(whole, s.Clock, table.Injection{Harm: table.FailBefore, PK: identity.PATPrefix})
@@ -159,14 +159,14 @@ func TestAStoreThatFailsLosesNoMail(t *testing.T) {
 
 func TestARowThatCannotBeReadKeepsNoTokenFromBeingAnnounced(t *testing.T) {
 	s := newFixture(t)
-	bad := s.token("broken", 8)
-	s.token("nightly", 8)
+	bad := s.addToken("broken", 8)
+	s.addToken("nightly", 8)
 	s.Put(bad, map[string]any{"id": 7}, s.Clock.Now().AddDate(0, 0, 8))
 	s.Clock.Advance(24 * time.Hour)
 	if _, err := QueueReminders(s.Context(), s.Platform); err == nil {
 		t.Error("nothing is reported")
 	}
-	if got := s.mails(); len(got) != 1 || !strings.HasPrefix(got[0], "nightly") {
+	if got := s.queuedMails(); len(got) != 1 || !strings.HasPrefix(got[0], "nightly") {
 		t.Errorf("mails %v", got)
 	}
 }

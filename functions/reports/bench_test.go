@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/inventorytest"
@@ -68,12 +68,12 @@ func (a *fixture) billMany(m cost.Month, resources int) {
 	for i := range resources {
 		for day := range m.Days() {
 			amount := money.FromScaled(int64((i*7919+day*104729)%9_000_000), 6)
-			a.Must(b.Add(&focus.Charge{
+			a.Must(b.Add(&bill.Charge{
 				BillingPeriodStart: m.Start(), ChargePeriodStart: m.Start().AddDate(0, 0, day),
-				ChargeCategory: focus.Usage, SubAccountID: "123456789012",
+				ChargeCategory: bill.Usage, SubAccountID: "123456789012",
 				ServiceName: fmt.Sprint("Service ", i%40), RegionID: fmt.Sprint("region-", i%10),
 				ResourceID:      fmt.Sprintf("i-%08d", i),
-				PricingCategory: focus.Standard, BillingCurrency: cost.USD, BilledCost: amount, EffectiveCost: amount,
+				PricingCategory: bill.Standard, BillingCurrency: cost.USD, BilledCost: amount, EffectiveCost: amount,
 				ListCost: amount,
 			}))
 		}

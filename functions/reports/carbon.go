@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"lamplighter.dev/functions/reports/carbon"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/carbon"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"

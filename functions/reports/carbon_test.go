@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/execution"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
@@ -16,7 +16,7 @@ import (
 	"lamplighter.dev/shared/testkit/inventorytest"
 )
 
-// TestResourceCosts_TellCarbonWhereItIsKnown: an m5.large in Ireland emits 0.00155259601 kg an hour (shared/domain/carbon has it by hand).
+// TestResourceCosts_TellCarbonWhereItIsKnown: an m5.large in Ireland emits 0.00155259601 kg an hour (functions/reports/carbon has it by hand).
 func TestResourceCosts_TellCarbonWhereItIsKnown(t *testing.T) {
 	a := &fixture{Fixture: apitest.New(t, Operations)}
 	machine := func(uid string, status cloud.Status, class string) cloud.Resource {
@@ -37,11 +37,11 @@ func TestResourceCosts_TellCarbonWhereItIsKnown(t *testing.T) {
 	change("i-nights", "running", start.Add(9*time.Hour))
 	change("i-halted", "stopped", start.Add(90*time.Minute))
 	a.Clock.Advance(10 * time.Hour)
-	var bill []focus.Charge
+	var charges []bill.Charge
 	for _, uid := range []string{"i-on", "i-off", "i-other", "i-nights", "i-moving", "i-halted", "i-unknown", ""} {
-		bill = append(bill, charge("2026-03-01", uid, "Amazon EC2", "1"))
+		charges = append(charges, charge("2026-03-01", uid, "Amazon EC2", "1"))
 	}
-	a.bring(ours, "ca_1", "2026-03", false, bill...)
+	a.bring(ours, "ca_1", "2026-03", false, charges...)
 	a.bring(ours, "ca_2", "2026-03", false, charge("2026-03-01", "i-on", "Amazon EC2", "1"))
 
 	got := apitest.Data[ResourceCosts](a.get("/reports/costs/resources"))

@@ -12,8 +12,8 @@ import (
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -49,7 +49,7 @@ func newFixture(t testing.TB) *fixture {
 func (a *fixture) bill(org, month string, final bool) {
 	a.Helper()
 	m := apitest.Value(cost.ParseMonth(month))(a)
-	var all []focus.Charge
+	var all []bill.Charge
 	for d := range 9 {
 		date := m.Start().AddDate(0, 0, d).Format(time.DateOnly)
 		for i := range 6 {
@@ -58,11 +58,11 @@ func (a *fixture) bill(org, month string, final bool) {
 		all = append(all, charge(date, "", "Amazon S3", "0.333"))
 	}
 	support := charge(m.Start().Format(time.DateOnly), "", "Support", "29")
-	support.ChargeCategory, support.EffectiveCost = focus.Purchase, money.MustParse("10")
+	support.ChargeCategory, support.EffectiveCost = bill.Purchase, money.MustParse("10")
 	a.bring(org, "ca_1", month, final, append(all, support)...)
 }
 
-func (a *fixture) bring(org, account, month string, final bool, charges ...focus.Charge) {
+func (a *fixture) bring(org, account, month string, final bool, charges ...bill.Charge) {
 	a.Helper()
 	b, err := cost.New(a.Platform).Begin(a.In(org), cost.Import{
 		Org: org, AccountID: account, Provider: "aws", Month: apitest.Value(cost.ParseMonth(month))(a),
@@ -78,21 +78,21 @@ func (a *fixture) bring(org, account, month string, final bool, charges ...focus
 }
 
 // charge is usage of an amount on a day, tagged env=prod where the resource has an even number.
-func charge(date, resource, service, amount string) focus.Charge {
+func charge(date, resource, service, amount string) bill.Charge {
 	at, err := time.Parse(time.DateOnly, date)
 	if err != nil {
 		panic(err) // a mistake in a test
 	}
 	a := money.MustParse(amount)
-	c := focus.Charge{
-		BillingPeriodStart: cost.MonthOf(at).Start(), ChargePeriodStart: at, ChargeCategory: focus.Usage,
+	c := bill.Charge{
+		BillingPeriodStart: cost.MonthOf(at).Start(), ChargePeriodStart: at, ChargeCategory: bill.Usage,
 		SubAccountID: "123456789012",
-		ServiceName:  service, RegionID: "eu-west-1", ResourceID: resource, PricingCategory: focus.Standard,
+		ServiceName:  service, RegionID: "eu-west-1", ResourceID: resource, PricingCategory: bill.Standard,
 		BillingCurrency: cost.USD,
 		BilledCost:      a, EffectiveCost: a, ListCost: a.MulInt(2),
 	}
 	if strings.HasSuffix(resource, "0") || strings.HasSuffix(resource, "2") {
-		c.Tags = []focus.Tag{{Key: "env", Value: "prod"}}
+		c.Tags = []bill.Tag{{Key: "env", Value: "prod"}}
 	}
 	return c
 }

@@ -5,13 +5,11 @@ package reports
 import (
 	"net/http"
 
+	"lamplighter.dev/functions/reports/unitmetric"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/report"
-	"lamplighter.dev/shared/domain/saving"
-	"lamplighter.dev/shared/domain/showback"
-	"lamplighter.dev/shared/domain/unitmetric"
 	"lamplighter.dev/shared/people/teams"
 )
 
@@ -25,8 +23,8 @@ type service struct {
 	*report.Reader
 	p       *platform.Platform
 	teams   teams.Store
-	rules   showback.Store
-	savings *saving.Reader
+	rules   report.ShowbackStore
+	savings *report.SavingReader
 	saved   *savedBy
 	unitsOf unitmetric.Store
 }
@@ -39,7 +37,7 @@ func operations(p *platform.Platform, b report.Books) *rest.Group {
 }
 
 func newService(p *platform.Platform, b report.Books) *service {
-	return &service{report.NewReader(p, b), p, teams.New(p.Table), showback.NewStore(p.Table), saving.NewReader(p),
+	return &service{report.NewReader(p, b), p, teams.New(p.Table), report.NewShowbackStore(p.Table), report.NewSavingReader(p),
 		&savedBy{}, unitmetric.NewStore(p.Table)}
 }
 

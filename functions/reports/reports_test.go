@@ -11,7 +11,8 @@ import (
 
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/domain/showback"
+	"lamplighter.dev/shared/domain/pricing"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/domain/smarttag"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
@@ -233,18 +234,18 @@ func TestReports_TakeFewRoundTrips(t *testing.T) {
 // TestTeams_ShareWhatNobodyOwns by a rule for storage and one, which comes after it, for all of what is left.
 func TestTeams_ShareWhatNobodyOwns(t *testing.T) {
 	a := newFixture(t)
-	s3 := showback.Saved{
-		ID: "rule_1", Name: "S3", Order: 1, Method: showback.Fixed,
+	s3 := report.SavedShowbackRule{
+		ID: "rule_1", Name: "S3", Order: 1, Method: report.Fixed,
 		Selector: map[string][]string{"service_name": {"Amazon S3"}},
-		Shares:   []showback.Share{{TeamID: a.web, Percent: usd("30")}, {TeamID: "team_gone", Percent: usd("20")}},
+		Shares:   []report.ShowbackShare{{TeamID: a.web, Percent: usd("30")}, {TeamID: "team_gone", Percent: usd("20")}},
 	}
-	all := showback.Saved{
-		ID: "rule_2", Name: "Support", Order: 2, Method: showback.Proportional,
+	all := report.SavedShowbackRule{
+		ID: "rule_2", Name: "Support", Order: 2, Method: report.Proportional,
 		Selector: map[string][]string{"charge_category": {"Purchase"}},
-		Shares:   []showback.Share{{TeamID: a.web}, {TeamID: a.data}},
+		Shares:   []report.ShowbackShare{{TeamID: a.web}, {TeamID: a.data}},
 	}
-	a.Must(showback.NewStore(a.Table).Change(a.In(ours), ours, func([]showback.Saved) ([]showback.Saved, error) {
-		return []showback.Saved{all, s3}, nil
+	a.Must(report.NewShowbackStore(a.Table).Change(a.In(ours), ours, func([]report.SavedShowbackRule) ([]report.SavedShowbackRule, error) {
+		return []report.SavedShowbackRule{all, s3}, nil
 	}))
 	a.golden("teams-shared.json", a.get("/reports/teams"))
 	got := apitest.Data[TeamCosts](a.get("/reports/teams"))
@@ -285,9 +286,9 @@ func TestTrends_ReachBackTwelveWeeksOrMonthsWhenNobodySays(t *testing.T) {
 
 func TestSavings_AreStopsWithTheirProof(t *testing.T) {
 	a := newFixture(t)
-	rate := inventory.Rate{Running: usd("0.1"), Off: usd("0.004"), Version: "aws 2026-03-09"}
-	a.Must(inventory.New(a.Platform).WriteCosts(a.In(ours), ours,
-		[]inventory.Cost{{UID: "i-0", Rate: rate}, {UID: "i-3", Rate: rate}}))
+	rate := pricing.HourlyRate{Running: usd("0.1"), Off: usd("0.004"), Version: "aws 2026-03-09"}
+	a.Must(pricing.WriteCosts(a.In(ours), a.Platform, ours,
+		[]pricing.KnownCost{{UID: "i-0", Rate: rate}, {UID: "i-3", Rate: rate}}))
 	at := func(s string) time.Time { return apitest.Value(time.Parse(time.RFC3339, s))(t) }
 	for _, c := range []execution.StateChange{
 		{ResourceUID: "i-0", State: "stopped", ChangedAt: at("2026-02-28T18:00:00Z"), ChangedBy: "schedule:sch_1:c",

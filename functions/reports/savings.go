@@ -11,7 +11,6 @@ import (
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/report"
-	"lamplighter.dev/shared/domain/saving"
 	"lamplighter.dev/shared/foundation/money"
 )
 
@@ -83,13 +82,13 @@ func (s *service) listSavings(ctx context.Context, in *savingsInput) (Savings, e
 	}, nil
 }
 
-func (s *service) realized(ctx context.Context, from, to time.Time) (saving.Realized, error) {
+func (s *service) realized(ctx context.Context, from, to time.Time) (report.RealizedSaving, error) {
 	c := identity.CallerFrom(ctx)
 	return s.savings.Between(ctx, c.Org, inventory.SightOf(c, reading), from, to)
 }
 
 // newSavings shows what was saved, in cents that add up to the total.
-func newSavings(found *saving.Realized) []Saving {
+func newSavings(found *report.RealizedSaving) []Saving {
 	lines := found.Lines
 	out, amounts := make([]Saving, len(lines)), make([]money.Amount, len(lines))
 	for i := range lines {
@@ -99,7 +98,7 @@ func newSavings(found *saving.Realized) []Saving {
 			ResourceUID: l.Resource.UID, ResourceName: l.Resource.Name, ResourceType: l.Resource.Type, From: l.From,
 			To: l.To, Seconds: int64(l.To.Sub(l.From) / time.Second),
 			Action: l.Change.ID, ChangedBy: l.Change.ChangedBy, ScheduleID: rest.Optional(l.Change.ScheduleID),
-			RateUSD: l.Rate.Fixed(6), Source: "public prices " + l.Resource.Rate.Version,
+			RateUSD: l.SavedHourly().Fixed(6), Source: "public prices " + l.Rate.Version,
 		}
 	}
 	for i, c := range money.RoundPartsTo(amounts, found.Total(), 2) {

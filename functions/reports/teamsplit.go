@@ -7,7 +7,6 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/report"
-	"lamplighter.dev/shared/domain/showback"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -25,7 +24,7 @@ type teamSplit struct {
 	answer   cost.Answer
 	fellBack []string
 	names    labels
-	rules    []showback.Rule
+	rules    []report.ShowbackRule
 	dims     []string // of the answer
 }
 
@@ -72,7 +71,7 @@ func (s *service) splitBy(ctx context.Context, q cost.Question, daily bool, sp *
 }
 
 // rulesFor reads the rules that a question is answered by: none where the caller may not see all, or asks for some teams.
-func (s *service) rulesFor(ctx context.Context, q *cost.Question) ([]showback.Rule, error) {
+func (s *service) rulesFor(ctx context.Context, q *cost.Question) ([]report.ShowbackRule, error) {
 	if q.Within != nil || q.Filter[cost.TeamDim] != nil {
 		return nil, nil
 	}
@@ -80,8 +79,8 @@ func (s *service) rulesFor(ctx context.Context, q *cost.Question) ([]showback.Ru
 	return rulesOf(saved), err
 }
 
-func rulesOf(saved []showback.Saved) []showback.Rule {
-	out := make([]showback.Rule, len(saved))
+func rulesOf(saved []report.SavedShowbackRule) []report.ShowbackRule {
+	out := make([]report.ShowbackRule, len(saved))
 	for i := range saved {
 		out[i] = saved[i].Rule()
 	}
@@ -89,9 +88,9 @@ func rulesOf(saved []showback.Saved) []showback.Rule {
 }
 
 // dimensionsOf returns by what costs are asked for where rules split them: by team first.
-func dimensionsOf(rules []showback.Rule, also ...string) []string {
+func dimensionsOf(rules []report.ShowbackRule, also ...string) []string {
 	out := []string{cost.TeamDim}
-	for _, dim := range append(showback.Dimensions(rules), also...) {
+	for _, dim := range append(report.ShowbackDimensions(rules), also...) {
 		if !slices.Contains(out, dim) {
 			out = append(out, dim)
 		}
@@ -119,12 +118,12 @@ func (sp *teamSplit) takeDirect(within *cost.Within) {
 }
 
 // takeShares has rules split what nobody owns, day by day. The part of a team that there is not any more stays with nobody.
-func (sp *teamSplit) takeShares(rules []showback.Rule, q *cost.Question) {
+func (sp *teamSplit) takeShares(rules []report.ShowbackRule, q *cost.Question) {
 	if len(rules) == 0 {
 		return
 	}
 	for d := range sp.answer.Days {
-		result := showback.Apply(rules, sp.costsOf(d, q), sp.directOf(d))
+		result := report.ApplyShowback(rules, sp.costsOf(d, q), sp.directOf(d))
 		for id, part := range result.Teams {
 			if sp.names[cost.TeamDim][id] == "" {
 				continue
@@ -141,8 +140,8 @@ func (sp *teamSplit) takeShares(rules []showback.Rule, q *cost.Question) {
 }
 
 // costsOf returns what nobody owns of a day.
-func (sp *teamSplit) costsOf(d int, q *cost.Question) []showback.Cost {
-	var out []showback.Cost
+func (sp *teamSplit) costsOf(d int, q *cost.Question) []report.SharedCost {
+	var out []report.SharedCost
 	for i := range sp.answer.Rows {
 		r := &sp.answer.Rows[i]
 		if r.Keys[0] != "" || r.Days[d].IsZero() {
@@ -152,7 +151,7 @@ func (sp *teamSplit) costsOf(d int, q *cost.Question) []showback.Cost {
 		for n, dim := range q.Dims {
 			values[dim] = r.Keys[n]
 		}
-		out = append(out, showback.Cost{Day: q.From.AddDate(0, 0, d), Values: values, Amount: r.Days[d]})
+		out = append(out, report.SharedCost{Day: q.From.AddDate(0, 0, d), Values: values, Amount: r.Days[d]})
 	}
 	return out
 }

@@ -5,12 +5,12 @@ import (
 	"net/http"
 	"time"
 
+	"lamplighter.dev/functions/reports/unitmetric"
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/report"
-	"lamplighter.dev/shared/domain/unitmetric"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"

@@ -6,18 +6,19 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/scheduling"
 )
 
-// checkJoining refuses a caller who puts resources on which they may not act into a group that is attached to schedules: the schedules would start
-// and stop them. Joining returns the resources that the group has after the change and did not have before. Round trips are needed only for a
-// caller whose grants do not cover the organization.
+// checkJoining refuses a caller who adds resources on which they may not act to a group that is attached to
+// schedules, because the schedules would start and stop them. joining returns the resources that the change adds. It
+// takes round trips only for a caller whose grants do not cover the organization.
 func (s *service) checkJoining(ctx context.Context, g inventory.Group,
 	joining func() ([]inventory.Member, error)) error {
 	c := identity.CallerFrom(ctx)
 	if c.Scopes(execution.Acting).All {
 		return nil
 	}
-	schedules, err := s.inventory.SchedulesOfGroup(ctx, c.Org, g.ID)
+	schedules, err := s.inventory.SchedulesOfGroup(ctx, c.Org, scheduling.Heads{}, g.ID)
 	if err != nil || len(schedules) == 0 {
 		return err
 	}
@@ -28,7 +29,7 @@ func (s *service) checkJoining(ctx context.Context, g inventory.Group,
 	return execution.CheckMayAct(ctx, s.inventory, "schedule "+schedules[0]+" of the group", execution.UIDs(members)...)
 }
 
-// newcomers returns the resources of places after a change that had no place before.
+// newcomers returns the resources of after that have no place in before.
 func (s *service) newcomers(ctx context.Context, before, after []inventory.GroupPlacement) ([]inventory.Member, error) {
 	had := make(map[string]bool, len(before))
 	for _, p := range before {
@@ -45,7 +46,7 @@ func (s *service) newcomers(ctx context.Context, before, after []inventory.Group
 	return members, err
 }
 
-// checkRegrouping is checkJoining for a group that is replaced by g with other places, or another selector.
+// checkRegrouping is checkJoining for a change of the places or the selector of a group.
 func (s *service) checkRegrouping(ctx context.Context, old, g inventory.Group,
 	places []inventory.GroupPlacement) error {
 	return s.checkJoining(ctx, old, func() ([]inventory.Member, error) {

@@ -12,18 +12,18 @@ import (
 	"lamplighter.dev/shared/engine/workqueue"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name:   "resourcegroups",
 	Routes: []string{"/resource-groups", "/resource-groups/{groupID}", "/resource-groups/{groupID}/{proxy+}"},
 	Access: rest.Access.With(reference.Access, table.Access{
 		Reads: []table.Partition{
 			execution.BulkPartition, inventory.ChunkPartition, scheduling.SchedulePartition,
-			override.Partition, override.WakeLinkPartition, // what a group that is deleted must not be held by
+			override.Partition, override.WakeLinkPartition, // a deleted group must not be held by these
 		},
 		Writes: []table.Partition{
 			inventory.IndexPartition, execution.BulkGroupPartition,
-			inventory.AttachedPartition, // what a group that is deleted must not be in
+			inventory.AttachedPartition, // a deleted group must not be attached here
 			inventory.AccountPartition,  // counts how often its resources are named
 			workqueue.Partition,         // costs are rebuilt when it has other members
 		},

@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -18,7 +18,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Group is a resource group as clients see it.
+// Group is the client's view of a resource group.
 type Group struct {
 	ID               string    `json:"id" example:"grp_01k6v0e4y0c2b7m9q8r5t3w1xz"`
 	Name             string    `json:"name"`
@@ -32,14 +32,14 @@ type Group struct {
 	UpdatedAt        time.Time `json:"updatedAt"`
 }
 
-// Member is a resource of a group and where it stands.
+// Member is a resource of a group and its position.
 type Member struct {
 	ResourceID string `json:"resourceID" maxLength:"64" doc:"Our id of the resource (res_…)"`
 	Tier       int    `json:"tier" required:"false" minimum:"1" maximum:"10000" default:"1" doc:"Tiers run one after another"`
 	Order      int    `json:"order" required:"false" minimum:"1" maximum:"10000" default:"1" doc:"Within a tier, orders run one after another"`
 }
 
-// Selector chooses the resources of a dynamic group: those that agree with every field that is set.
+// Selector selects the resources of a dynamic group. A resource must match every field that is set.
 type Selector struct {
 	Provider string            `json:"provider" required:"false" maxLength:"32"`
 	Type     string            `json:"type" required:"false" maxLength:"64"`
@@ -65,7 +65,7 @@ func newBriefGroup(g inventory.Group) Group {
 	return out
 }
 
-// readGroup reads the head of a group. What cannot be an id of one needs no look-up.
+// readGroup reads a group without its members. A malformed ID is reported as missing without a look-up.
 func (s *service) readGroup(ctx context.Context, groupID string) (inventory.Group, error) {
 	if !id.IsValid("grp", groupID) {
 		return inventory.Group{}, fault.New(fault.NotFound, "resource group %.64q does not exist", groupID)
@@ -93,7 +93,7 @@ func (s *service) groupWithMembers(ctx context.Context, g inventory.Group) (Grou
 	return out, err
 }
 
-// maxName is how many characters a name may have.
+// maxName is the maximum number of characters of a name.
 const maxName = 128
 
 // NewGroup is the body of POST /resource-groups.
@@ -118,7 +118,7 @@ func (s *service) createGroup(ctx context.Context, in *struct{ Body NewGroup }) 
 		sel := inventory.Selector(*in.Body.Selector)
 		g.Selector = &sel
 	}
-	if err := sound(&g, len(in.Body.Members)); err != nil {
+	if err := checkGroup(&g, len(in.Body.Members)); err != nil {
 		return Group{}, err
 	}
 	places, held, err := s.placementsOf(ctx, in.Body.Members)
@@ -130,7 +130,7 @@ func (s *service) createGroup(ctx context.Context, in *struct{ Body NewGroup }) 
 	}
 	org := identity.CallerOrg(ctx)
 	err = inventory.LimitedGroups(org).Add(ctx, s.p.Table, func(take table.Write) error {
-		if err := s.room(ctx); err != nil {
+		if err := s.checkRoom(ctx); err != nil {
 			return err
 		}
 		with := append(slices.Clip(held), take)
@@ -143,17 +143,17 @@ func (s *service) createGroup(ctx context.Context, in *struct{ Body NewGroup }) 
 	return s.groupWithMembers(ctx, g)
 }
 
-// andRebuild returns ws and, where a group has other members now, what has costs rebuilt.
+// andRebuild returns ws and, if the members of a group have changed, a write that rebuilds the costs.
 func (s *service) andRebuild(ctx context.Context, ws []table.Write, changed bool) ([]table.Write, error) {
 	if !changed {
 		return ws, nil
 	}
-	w, err := billing.AddRebuild(identity.CallerOrg(ctx), s.p.Clock.Now())
+	w, err := billimport.AddRebuild(identity.CallerOrg(ctx), s.p.Clock.Now())
 	return append(ws, w), err
 }
 
-// sound brings the name into shape, and refuses a group that contradicts itself.
-func sound(g *inventory.Group, members int) error {
+// checkGroup normalizes the name, and refuses a group with contradictory fields.
+func checkGroup(g *inventory.Group, members int) error {
 	var err error
 	if g.Name, err = displayname.CleanName("name", g.Name, maxName); err != nil {
 		return err
@@ -168,8 +168,8 @@ func sound(g *inventory.Group, members int) error {
 	return nil
 }
 
-// room refuses one group too many.
-func (s *service) room(ctx context.Context) error {
+// checkRoom refuses one group more than the maximum.
+func (s *service) checkRoom(ctx context.Context) error {
 	all, err := s.inventory.ListGroups(ctx, identity.CallerOrg(ctx))
 	if err == nil && len(all) >= inventory.MaxGroups {
 		return fault.New(fault.Invalid, "the organization has %d resource groups, which is the most; delete one first",
@@ -198,13 +198,13 @@ func (s *service) updateGroup(ctx context.Context, in *updateInput) (Group, erro
 	if err != nil {
 		return Group{}, err
 	}
-	if err = s.note(ctx, old, in.Body.Members.Sent); err != nil {
+	if err = s.noteBefore(ctx, old, in.Body.Members.Sent); err != nil {
 		return Group{}, err
 	}
 	g := old
-	in.Body.apply(&g)
+	in.Body.applyTo(&g)
 	g.UpdatedAt = s.p.Clock.Now()
-	if err = sound(&g, len(in.Body.Members.Value)); err != nil {
+	if err = checkGroup(&g, len(in.Body.Members.Value)); err != nil {
 		return Group{}, err
 	}
 	var places []inventory.GroupPlacement // nil leaves the members as they are
@@ -230,8 +230,8 @@ func (s *service) updateGroup(ctx context.Context, in *updateInput) (Group, erro
 	return s.groupWithMembers(ctx, g)
 }
 
-// note puts the group as it was on record, with its members when these are replaced.
-func (s *service) note(ctx context.Context, old inventory.Group, members bool) error {
+// noteBefore records the group's state before the change for the audit row, with its members if they are replaced.
+func (s *service) noteBefore(ctx context.Context, old inventory.Group, members bool) error {
 	was := newBriefGroup(old)
 	if members && old.Selector == nil {
 		places, err := s.inventory.ListPlacements(ctx, identity.CallerOrg(ctx), old.ID)
@@ -244,7 +244,7 @@ func (s *service) note(ctx context.Context, old inventory.Group, members bool) e
 	return nil
 }
 
-// newMembers are places as clients see them.
+// newMembers returns the client's view of places.
 func newMembers(places []inventory.GroupPlacement) []Member {
 	out := make([]Member, len(places))
 	for i, p := range places {
@@ -253,8 +253,8 @@ func newMembers(places []inventory.GroupPlacement) []Member {
 	return out
 }
 
-// apply changes the fields that were sent; what cannot be empty takes its default for null.
-func (c ChangedGroup) apply(g *inventory.Group) {
+// applyTo changes the fields that were sent. A field that cannot be empty gets its default for null.
+func (c ChangedGroup) applyTo(g *inventory.Group) {
 	c.Name.Apply(&g.Name)
 	c.Description.Apply(&g.Description)
 	c.StepDelaySeconds.Apply(&g.StepDelaySeconds)

@@ -14,11 +14,11 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// named is how many unknown members an error names.
-const named = 10
+// maxNamed is how many unknown members an error names.
+const maxNamed = 10
 
-// placementsOf are members as the inventory keeps them, and the writes that hold their accounts; unknown and repeated ones are
-// refused by name. It is never nil.
+// placementsOf returns the inventory's view of members, and the writes that hold their accounts. The error names
+// unknown and repeated members. The result is never nil.
 func (s *service) placementsOf(ctx context.Context, members []Member) ([]inventory.GroupPlacement, []table.Write,
 	error) {
 	out, ids := make([]inventory.GroupPlacement, len(members)), make([]string, len(members))
@@ -41,17 +41,17 @@ func (s *service) placementsOf(ctx context.Context, members []Member) ([]invento
 	}
 	if len(unknown) > 0 {
 		more := ""
-		if len(unknown) > named {
+		if len(unknown) > maxNamed {
 			more = " and others"
 		}
-		return nil, nil, fault.New(fault.Invalid, "members: no resource has the id %s%s", quoted(unknown), more)
+		return nil, nil, fault.New(fault.Invalid, "members: no resource has the id %s%s", quoteIDs(unknown), more)
 	}
 	held, err := inventory.HoldAccounts(identity.CallerOrg(ctx), accounts)
 	return out, held, err
 }
 
-func quoted(ids []string) string {
-	out := make([]string, min(len(ids), named))
+func quoteIDs(ids []string) string {
+	out := make([]string, min(len(ids), maxNamed))
 	for i := range out {
 		out[i] = `"` + ids[i] + `"`
 	}
@@ -64,7 +64,7 @@ type MemberInput struct {
 	ResourceID string `path:"resourceID" maxLength:"64"`
 }
 
-// Position is where a resource is put.
+// Position is the position of a resource in a group.
 type Position struct {
 	Tier  int `json:"tier,omitempty" minimum:"1" maximum:"10000" doc:"1 when absent"`
 	Order int `json:"order,omitempty" minimum:"1" maximum:"10000" doc:"The last of its tier when absent"`
@@ -91,23 +91,24 @@ func (s *service) addMember(ctx context.Context, in *addInput) (Group, error) {
 	if in.Body != nil {
 		at.Tier, at.Order = max(in.Body.Tier, 1), in.Body.Order
 	}
-	return s.change(ctx, in.GroupID, func(places []inventory.GroupPlacement) ([]inventory.GroupPlacement, error) {
-		places = slices.DeleteFunc(places, func(p inventory.GroupPlacement) bool {
-			return p.ResourceID == at.ResourceID
-		})
-		if len(places) == inventory.MaxMembers {
-			return nil, fault.New(fault.Invalid, "the group has %d members, which is the most", len(places))
-		}
-		put := at
-		if put.Order == 0 {
-			put.Order = last(places, put.Tier) + 1
-		}
-		return append(places, put), nil
-	}, held...)
+	return s.changeMembers(ctx, in.GroupID,
+		func(places []inventory.GroupPlacement) ([]inventory.GroupPlacement, error) {
+			places = slices.DeleteFunc(places, func(p inventory.GroupPlacement) bool {
+				return p.ResourceID == at.ResourceID
+			})
+			if len(places) == inventory.MaxMembers {
+				return nil, fault.New(fault.Invalid, "the group has %d members, which is the most", len(places))
+			}
+			put := at
+			if put.Order == 0 {
+				put.Order = lastOrder(places, put.Tier) + 1
+			}
+			return append(places, put), nil
+		}, held...)
 }
 
-// last returns the highest order of a tier.
-func last(places []inventory.GroupPlacement, tier int) int {
+// lastOrder returns the highest order of a tier.
+func lastOrder(places []inventory.GroupPlacement, tier int) int {
 	n := 0
 	for _, p := range places {
 		if p.Tier == tier {
@@ -118,16 +119,17 @@ func last(places []inventory.GroupPlacement, tier int) int {
 }
 
 func (s *service) removeMember(ctx context.Context, in *MemberInput) (rest.Deleted, error) {
-	_, err := s.change(ctx, in.GroupID, func(places []inventory.GroupPlacement) ([]inventory.GroupPlacement, error) {
-		n := len(places)
-		places = slices.DeleteFunc(places, func(p inventory.GroupPlacement) bool {
-			return p.ResourceID == in.ResourceID
+	_, err := s.changeMembers(ctx, in.GroupID,
+		func(places []inventory.GroupPlacement) ([]inventory.GroupPlacement, error) {
+			n := len(places)
+			places = slices.DeleteFunc(places, func(p inventory.GroupPlacement) bool {
+				return p.ResourceID == in.ResourceID
+			})
+			if len(places) == n {
+				return nil, fault.New(fault.NotFound, "resource %.64q is not a member of the group", in.ResourceID)
+			}
+			return places, nil
 		})
-		if len(places) == n {
-			return nil, fault.New(fault.NotFound, "resource %.64q is not a member of the group", in.ResourceID)
-		}
-		return places, nil
-	})
 	return rest.Deleted{ID: in.ResourceID}, err
 }
 
@@ -142,38 +144,39 @@ type sequenceInput struct {
 }
 
 func (s *service) sequenceMembers(ctx context.Context, in *sequenceInput) (Group, error) {
-	return s.change(ctx, in.GroupID, func(places []inventory.GroupPlacement) ([]inventory.GroupPlacement, error) {
-		where := make(map[string]int, len(places))
-		for i, p := range places {
-			where[p.ResourceID] = i
-		}
-		for _, m := range in.Body.Members {
-			i, ok := where[m.ResourceID]
-			if !ok {
-				return nil,
-					fault.New(fault.Invalid, "members: resource %.64q is not a member of the group; add it first",
-						m.ResourceID)
+	return s.changeMembers(ctx, in.GroupID,
+		func(places []inventory.GroupPlacement) ([]inventory.GroupPlacement, error) {
+			where := make(map[string]int, len(places))
+			for i, p := range places {
+				where[p.ResourceID] = i
 			}
-			places[i].Tier, places[i].Order = max(m.Tier, 1), max(m.Order, 1)
-		}
-		return places, nil
-	})
+			for _, m := range in.Body.Members {
+				i, ok := where[m.ResourceID]
+				if !ok {
+					return nil,
+						fault.New(fault.Invalid, "members: resource %.64q is not a member of the group; add it first",
+							m.ResourceID)
+				}
+				places[i].Tier, places[i].Order = max(m.Tier, 1), max(m.Order, 1)
+			}
+			return places, nil
+		})
 }
 
-// tries is how often a change of the members starts over because somebody else changed the group.
-const tries = 8
+// maxChangeTries is how often a change of the members is retried because another request changed the group.
+const maxChangeTries = 8
 
-// change changes the members of a static group, and holds the accounts of new ones.
-func (s *service) change(ctx context.Context, groupID string, how changing, held ...table.Write) (Group, error) {
+// changeMembers changes the members of a static group, and holds the accounts of new members.
+func (s *service) changeMembers(ctx context.Context, groupID string, how changing, held ...table.Write) (Group, error) {
 	for try := 1; ; try++ {
 		g, err := s.changeOnce(ctx, groupID, how, held)
-		if !fault.Is(err, fault.Conflict) || try == tries {
+		if !fault.Is(err, fault.Conflict) || try == maxChangeTries {
 			return g, err
 		}
 	}
 }
 
-// changing makes of the places that a group has those that it is to have.
+// changing returns the new places of a group for its present ones.
 type changing func([]inventory.GroupPlacement) ([]inventory.GroupPlacement, error)
 
 func (s *service) changeOnce(ctx context.Context, groupID string, how changing, held []table.Write) (Group, error) {
@@ -182,7 +185,8 @@ func (s *service) changeOnce(ctx context.Context, groupID string, how changing, 
 		return Group{}, err
 	}
 	if old.Selector != nil {
-		return Group{}, fault.New(fault.Invalid, "resource group %s is dynamic: its selector says what belongs to "+
+		return Group{}, fault.New(fault.Invalid, "resource group %s is dynamic: its selector decides which resources "+
+			"belong to "+
 			"it; change that", old.ID)
 	}
 	places, err := s.inventory.ListPlacements(ctx, identity.CallerOrg(ctx), old.ID)

@@ -1,5 +1,5 @@
-// Package resourcegroups is the operation group Resource Groups: sets of resources that are started and stopped together,
-// tier by tier, listed one by one or chosen by what they are.
+// Package resourcegroups is the operation group Resource Groups: sets of resources that are started and stopped
+// together, tier by tier. A group lists its resources or selects them by their attributes.
 package resourcegroups
 
 import (
@@ -20,9 +20,9 @@ const (
 	writing = "resource-groups:write"
 )
 
-// joins is what the caller needs to put resources into a group that is attached to schedules.
-const joins = "What joins a group that is attached to a schedule is started and stopped by that: it needs " +
-	"actions:execute on what joins, else 403."
+// joins describes the permission needed to add resources to a group that is attached to schedules.
+const joins = "A group that is attached to a schedule starts and stops its new members, too: adding one needs " +
+	"actions:execute on it, else 403."
 
 // Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
@@ -43,38 +43,36 @@ func (s *service) groupOperations(g *rest.Group) {
 		ID: "listResourceGroups", Method: http.MethodGet, Path: groups, Policy: reading, Scoped: true,
 		Statuses: []int{http.StatusBadRequest},
 		Summary:  "List resource groups",
-		Description: "Without members: read one group for these. memberCount of a dynamic group is null here. A " +
-			"grant on teams or resources " +
-			"shows the groups that have such members, and counts these only.",
-	}, s.list)
+		Description: "Without members; read one group to get them. memberCount of a dynamic group is null here. A " +
+			"caller with a grant on teams or resources sees the groups with members in it, and their count.",
+	}, s.listGroups)
 	rest.Handle(g, rest.Op{
 		ID: "createResourceGroup", Method: http.MethodPost, Path: groups, Policy: writing,
 		Statuses: []int{http.StatusBadRequest, http.StatusConflict}, Summary: "Create a resource group",
-		Description: "Static with members, or dynamic with a selector, not both; with neither it is static and " +
-			"empty. At most 500 groups an organization. " +
-			"Names are unique without regard to case.",
+		Description: "A group is static with members, or dynamic with a selector. With neither it is static and " +
+			"empty; both are refused. At most 500 groups an organization. Names are unique, ignoring case.",
 	}, s.createGroup)
 	rest.Handle(g, rest.Op{
 		ID: "getResourceGroup", Method: http.MethodGet, Path: group, Policy: reading, Scoped: true,
 		Statuses: []int{http.StatusNotFound},
 		Summary:  "Read a resource group",
-		Description: "Members come by tier, order and id; of a dynamic group, those that its selector finds now, all " +
-			"at tier 1, order 1. " +
-			"A grant on teams or resources shows the members among these; a group that has none does not exist for it.",
+		Description: "Members are sorted by tier, order and id. The members of a dynamic group are those that its " +
+			"selector finds now, all at tier 1, order 1. A caller with a grant on teams or resources sees the " +
+			"members in it; a group without such members is 404.",
 	}, s.getGroup)
 	rest.Handle(g, rest.Op{
 		ID: "updateResourceGroup", Method: http.MethodPut, Path: group, Policy: writing,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict},
 		Summary:  "Change a resource group",
-		Description: "Changes only the fields present. members replaces all members; selector makes the group " +
-			"dynamic and drops its members; selector null makes it static. " + joins,
+		Description: "Changes only the fields present. members replaces all members. selector makes the group " +
+			"dynamic and removes its members; selector null makes it static. " + joins,
 	}, s.updateGroup)
 	rest.Handle(g, rest.Op{
 		ID: "deleteResourceGroup", Method: http.MethodDelete, Path: group, Policy: writing,
 		Statuses: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Delete a resource group",
-		Description: "The resources stay. The answer is 409 while the group is in use, and lists the uses by id and " +
-			"name: bulk actions under way, schedules that it is attached to, overrides and " +
-			"wake links on it, and budgets, subscriptions, webhooks and integrations for it.",
+		Description: "The resources stay. While the group is in use the answer is 409 and lists the uses by id and " +
+			"name: running bulk actions, schedules that it is attached to, overrides and wake links on it, and " +
+			"budgets, subscriptions, webhooks and integrations for it.",
 	}, s.deleteGroup)
 }
 
@@ -83,8 +81,8 @@ func (s *service) memberOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "addGroupResource", Method: http.MethodPost, Path: member, Policy: writing, Statuses: statuses,
 		Summary: "Add a resource to a group",
-		Description: "At the tier (1 when absent) and order (the last of its tier when absent) of the body. A member " +
-			"is moved there. " + joins,
+		Description: "At the body's tier (default: 1) and order (default: the last of the tier). An existing " +
+			"member is moved there. " + joins,
 	}, s.addMember)
 	rest.Handle(g, rest.Op{
 		ID: "removeGroupResource", Method: http.MethodDelete, Path: member, Policy: writing, Statuses: statuses,
@@ -92,13 +90,12 @@ func (s *service) memberOperations(g *rest.Group) {
 	}, s.removeMember)
 	rest.Handle(g, rest.Op{
 		ID: "sequenceGroup", Method: http.MethodPatch, Path: group + "/sequence", Policy: writing, Statuses: statuses,
-		Summary: "Change the sequence of a group",
-		Description: "Moves the members that the body names to their new tier and order; the others stay where " +
-			"they are.",
+		Summary:     "Change the sequence of a group",
+		Description: "Moves the named members to their new tier and order. The other members stay at their places.",
 	}, s.sequenceMembers)
 }
 
-// GroupInput names the group of a request. It is exported so that the framework looks into it where it is embedded.
+// GroupInput names the group of a request. It is exported because the framework ignores unexported embedded structs.
 type GroupInput struct {
 	GroupID string `path:"groupID" maxLength:"64"`
 }
@@ -108,7 +105,7 @@ type listInput struct {
 	rest.Sort[inventory.Group, orders]
 }
 
-// orders are what groups can be sorted by. Those of one name, which are no two, and of one moment come by id.
+// orders are the sort orders of groups. Groups with equal keys are sorted by ID.
 type orders struct{}
 
 var _ rest.Orders[inventory.Group] = orders{}
@@ -120,7 +117,7 @@ func (orders) Orders() []rest.Order[inventory.Group] {
 	}
 }
 
-func (s *service) list(ctx context.Context, in *listInput) (rest.List[Group], error) {
+func (s *service) listGroups(ctx context.Context, in *listInput) (rest.List[Group], error) {
 	all, err := s.visibleGroups(ctx)
 	if err != nil {
 		return rest.List[Group]{}, err

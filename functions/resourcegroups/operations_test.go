@@ -36,13 +36,13 @@ func (a *fixture) call(org, method, path, body string) apitest.Answer {
 	return a.Call(apitest.Caller(org, "ada", "*:*"), method+" "+path, body)
 }
 
-func (a *fixture) group(method, path, body string) Group {
+func (a *fixture) sendGroup(method, path, body string) Group {
 	a.Helper()
 	return apitest.Data[Group](a.call(ours, method, path, body))
 }
 
-// members writes the members of a body: pairs of the number of a resource and "tier.order".
-func (a *fixture) members(list ...any) string {
+// memberList writes the members of a body: pairs of the number of a resource and "tier.order".
+func (a *fixture) memberList(list ...any) string {
 	var out []string
 	for i := 0; i < len(list); i += 2 {
 		tier, order, _ := strings.Cut(list[i+1].(string), ".")
@@ -51,8 +51,8 @@ func (a *fixture) members(list ...any) string {
 	return `"members":[` + strings.Join(out, ",") + `]`
 }
 
-// sequence writes the members of a group in the same way.
-func (a *fixture) sequence(g Group) string {
+// sequenceOf writes the members of a group in the same way.
+func (a *fixture) sequenceOf(g Group) string {
 	var out []string
 	for _, m := range g.Members {
 		for n, id := range a.ids {
@@ -67,9 +67,9 @@ func (a *fixture) sequence(g Group) string {
 	return strings.Join(out, " ")
 }
 
-func (a *fixture) want(what string, g Group, sequence string) {
+func (a *fixture) wantSequence(what string, g Group, sequence string) {
 	a.Helper()
-	if got := a.sequence(g); got != sequence || g.MemberCount == nil ||
+	if got := a.sequenceOf(g); got != sequence || g.MemberCount == nil ||
 		*g.MemberCount != len(strings.Fields(sequence)) {
 		a.Errorf("%s: %s, want %s", what, got, sequence)
 	}
@@ -77,29 +77,32 @@ func (a *fixture) want(what string, g Group, sequence string) {
 
 func TestAGroupFromItsCreationToItsEnd(t *testing.T) {
 	a := newFixture(t)
-	g := a.group(http.MethodPost, groups,
-		`{"name":" Web ","stepDelaySeconds":5,`+a.members(0, "2.1", 1, "1.2", 2, "1.1")+`}`)
-	a.want("created", g, "2@1.1 1@1.2 0@2.1")
+	g := a.sendGroup(http.MethodPost, groups,
+		`{"name":" Web ","stepDelaySeconds":5,`+a.memberList(0, "2.1", 1, "1.2", 2, "1.1")+`}`)
+	a.wantSequence("created", g, "2@1.1 1@1.2 0@2.1")
 	if g.Name != "Web" || g.FailurePolicy != "continue" || g.StepDelaySeconds != 5 || g.Selector != nil {
 		t.Errorf("created: %+v", g)
 	}
 	path := groups + "/" + g.ID
-	a.want("read", a.group(http.MethodGet, path, ""), "2@1.1 1@1.2 0@2.1")
-	a.want("renamed", a.group(http.MethodPut, path, `{"name":"Shop","failurePolicy":"abort"}`), "2@1.1 1@1.2 0@2.1")
-	a.want("added to", a.group(http.MethodPost, path+"/resources/"+a.ids[3], ""), "2@1.1 1@1.2 3@1.3 0@2.1")
-	a.want("added to at a place", a.group(http.MethodPost, path+"/resources/"+a.ids[4], `{"tier":3,"order":2}`),
+	a.wantSequence("read", a.sendGroup(http.MethodGet, path, ""), "2@1.1 1@1.2 0@2.1")
+	a.wantSequence("renamed", a.sendGroup(http.MethodPut, path, `{"name":"Shop","failurePolicy":"abort"}`),
+		"2@1.1 1@1.2 0@2.1")
+	a.wantSequence("added to", a.sendGroup(http.MethodPost, path+"/resources/"+a.ids[3], ""), "2@1.1 1@1.2 3@1.3 0@2.1")
+	a.wantSequence("added to at a place",
+		a.sendGroup(http.MethodPost, path+"/resources/"+a.ids[4], `{"tier":3,"order":2}`),
 		"2@1.1 1@1.2 3@1.3 0@2.1 4@3.2")
-	a.want("added again elsewhere", a.group(http.MethodPost, path+"/resources/"+a.ids[4], `{"tier":2}`),
+	a.wantSequence("added again elsewhere", a.sendGroup(http.MethodPost, path+"/resources/"+a.ids[4], `{"tier":2}`),
 		"2@1.1 1@1.2 3@1.3 0@2.1 4@2.2")
-	a.want("in another sequence", a.group(http.MethodPatch, path+"/sequence", `{`+a.members(4, "1.1", 2, "2.2")+`}`),
+	a.wantSequence("in another sequence",
+		a.sendGroup(http.MethodPatch, path+"/sequence", `{`+a.memberList(4, "1.1", 2, "2.2")+`}`),
 		"4@1.1 1@1.2 3@1.3 0@2.1 2@2.2")
 	if w := a.call(ours, http.MethodDelete, path+"/resources/"+a.ids[1],
 		""); apitest.Data[rest.Deleted](w).ID != a.ids[1] {
 		t.Errorf("taken out: %s", w.Body)
 	}
-	a.want("after one was taken out", a.group(http.MethodGet, path, ""), "4@1.1 3@1.3 0@2.1 2@2.2")
-	a.want("with others", a.group(http.MethodPut, path, `{`+a.members(5, "1.1")+`}`), "5@1.1")
-	a.want("emptied", a.group(http.MethodPut, path, `{"members":[]}`), "")
+	a.wantSequence("after one was taken out", a.sendGroup(http.MethodGet, path, ""), "4@1.1 3@1.3 0@2.1 2@2.2")
+	a.wantSequence("with others", a.sendGroup(http.MethodPut, path, `{`+a.memberList(5, "1.1")+`}`), "5@1.1")
+	a.wantSequence("emptied", a.sendGroup(http.MethodPut, path, `{"members":[]}`), "")
 	list := apitest.Data[rest.List[Group]](a.call(ours, http.MethodGet, groups, ""))
 	if list.Total != 1 || list.Items[0].Name != "Shop" || list.Items[0].FailurePolicy != "abort" {
 		t.Errorf("listed: %+v", list)
@@ -112,25 +115,26 @@ func TestAGroupFromItsCreationToItsEnd(t *testing.T) {
 
 func TestADynamicGroupFollowsItsSelector(t *testing.T) {
 	a := newFixture(t)
-	g := a.group(http.MethodPost, groups, `{"name":"dev","selector":{"type":"aws-ec2","tags":{"env":"dev"}}}`)
-	a.want("created", g, "1@1.1 3@1.1 5@1.1")
+	g := a.sendGroup(http.MethodPost, groups, `{"name":"dev","selector":{"type":"aws-ec2","tags":{"env":"dev"}}}`)
+	a.wantSequence("created", g, "1@1.1 3@1.1 5@1.1")
 	path := groups + "/" + g.ID
-	a.want("with another selector", a.group(http.MethodPut, path, `{"selector":{"tags":{"env":"prod"}}}`),
+	a.wantSequence("with another selector", a.sendGroup(http.MethodPut, path, `{"selector":{"tags":{"env":"prod"}}}`),
 		"0@1.1 2@1.1 4@1.1")
 	a.call(ours, http.MethodPost, path+"/resources/"+a.ids[1], "").Want(http.StatusBadRequest) // adding a member
 	if list := apitest.Data[rest.List[Group]](a.call(ours, http.MethodGet, groups,
 		"")); list.Items[0].MemberCount != nil {
 		t.Errorf("the list counts: %+v", list)
 	}
-	a.want("made static", a.group(http.MethodPut, path, `{"selector":null,`+a.members(1, "1.1")+`}`), "1@1.1")
-	a.want("made dynamic again", a.group(http.MethodPut, path, `{"selector":{"region":"us-east-1"}}`), "")
-	a.want("made static again", a.group(http.MethodPut, path, `{"selector":null}`), "")
+	a.wantSequence("made static", a.sendGroup(http.MethodPut, path, `{"selector":null,`+a.memberList(1, "1.1")+`}`),
+		"1@1.1")
+	a.wantSequence("made dynamic again", a.sendGroup(http.MethodPut, path, `{"selector":{"region":"us-east-1"}}`), "")
+	a.wantSequence("made static again", a.sendGroup(http.MethodPut, path, `{"selector":null}`), "")
 }
 
 func TestRefusals(t *testing.T) {
 	a := newFixture(t)
-	g := a.group(http.MethodPost, groups, `{"name":"Web",`+a.members(0, "1.1")+`}`)
-	a.group(http.MethodPost, groups, `{"name":"Other"}`)
+	g := a.sendGroup(http.MethodPost, groups, `{"name":"Web",`+a.memberList(0, "1.1")+`}`)
+	a.sendGroup(http.MethodPost, groups, `{"name":"Other"}`)
 	path, unknown := groups+"/"+g.ID, id.New("res", apitest.Start)
 	for _, c := range []struct {
 		name, method, path, body string
@@ -141,13 +145,13 @@ func TestRefusals(t *testing.T) {
 		{"a blank name", http.MethodPost, groups, `{"name":"  "}`, 400, "name"},
 		{"a name that is taken", http.MethodPost, groups, `{"name":"wEb "}`, 409, "name"},
 		{"members and a selector", http.MethodPost, groups,
-			`{"name":"x","selector":{"type":"y"},` + a.members(0, "1.1") + `}`, 400, "selector"},
+			`{"name":"x","selector":{"type":"y"},` + a.memberList(0, "1.1") + `}`, 400, "selector"},
 		{"a selector of nothing", http.MethodPost, groups, `{"name":"x","selector":{}}`, 400, "selector"},
 		{"a resource that does not exist", http.MethodPost, groups,
 			`{"name":"x","members":[{"resourceID":"` + unknown + `"}]}`, 400, unknown},
-		{"a resource twice", http.MethodPost, groups, `{"name":"x",` + a.members(0, "1.1", 0, "1.2") + `}`, 400,
+		{"a resource twice", http.MethodPost, groups, `{"name":"x",` + a.memberList(0, "1.1", 0, "1.2") + `}`, 400,
 			a.ids[0]},
-		{"a tier of zero", http.MethodPost, groups, `{"name":"x",` + a.members(0, "0.1") + `}`, 400, "tier"},
+		{"a tier of zero", http.MethodPost, groups, `{"name":"x",` + a.memberList(0, "0.1") + `}`, 400, "tier"},
 		{"a policy that nobody knows", http.MethodPost, groups, `{"name":"x","failurePolicy":"panic"}`, 400,
 			"failurePolicy"},
 		{"a new name that is taken", http.MethodPut, path, `{"name":"other"}`, 409, "name"},
@@ -157,7 +161,7 @@ func TestRefusals(t *testing.T) {
 		{"what cannot be a group", http.MethodDelete, groups + "/x", "", 404, "resource group"},
 		{"adding what does not exist", http.MethodPost, path + "/resources/" + unknown, "", 404, unknown},
 		{"taking out what is not in it", http.MethodDelete, path + "/resources/" + a.ids[1], "", 404, a.ids[1]},
-		{"a sequence with a stranger", http.MethodPatch, path + "/sequence", `{` + a.members(1, "1.1") + `}`, 400,
+		{"a sequence with a stranger", http.MethodPatch, path + "/sequence", `{` + a.memberList(1, "1.1") + `}`, 400,
 			a.ids[1]},
 		{"an empty sequence", http.MethodPatch, path + "/sequence", `{"members":[]}`, 400, "members"},
 	} {
@@ -171,12 +175,12 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s from elsewhere: %d %s", method, w.Status, w.Body)
 		}
 	}
-	a.want("after all that", a.group(http.MethodGet, path, ""), "0@1.1")
+	a.wantSequence("after all that", a.sendGroup(http.MethodGet, path, ""), "0@1.1")
 }
 
 func TestAGroupInUseIsNotDeleted(t *testing.T) {
 	a := newFixture(t)
-	g := a.group(http.MethodPost, groups, `{"name":"Web",`+a.members(0, "1.1")+`}`)
+	g := a.sendGroup(http.MethodPost, groups, `{"name":"Web",`+a.memberList(0, "1.1")+`}`)
 	bulk := execution.Bulk{ID: id.New("bulk", apitest.Start), GroupID: g.ID, Status: execution.BulkRunning}
 	a.Put(execution.BulkKey(ours, bulk.ID), bulk)
 	a.Put(execution.GroupClaimKey(ours, g.ID), execution.GroupClaim{BulkActionID: bulk.ID})
@@ -193,7 +197,7 @@ func TestAGroupInUseIsNotDeleted(t *testing.T) {
 
 func TestMembersAddedAtTheSameTimeAreAllThere(t *testing.T) {
 	a := newFixture(t)
-	g := a.group(http.MethodPost, groups, `{"name":"Web"}`)
+	g := a.sendGroup(http.MethodPost, groups, `{"name":"Web"}`)
 	var wg sync.WaitGroup
 	for _, id := range a.ids {
 		wg.Go(func() {
@@ -206,7 +210,7 @@ func TestMembersAddedAtTheSameTimeAreAllThere(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if g = a.group(http.MethodGet, groups+"/"+g.ID, ""); len(g.Members) != len(a.ids) {
+	if g = a.sendGroup(http.MethodGet, groups+"/"+g.ID, ""); len(g.Members) != len(a.ids) {
 		t.Errorf("members: %+v", g.Members)
 	}
 }

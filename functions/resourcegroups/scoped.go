@@ -10,8 +10,8 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// visibleGroups returns the groups that the caller may see: all of them, or those with members in the caller's scopes, as if they had no
-// others.
+// visibleGroups returns the groups that the caller may see: all of them, or those with members in the caller's
+// scopes, reduced to these members.
 func (s *service) visibleGroups(ctx context.Context) ([]inventory.Group, error) {
 	c := identity.CallerFrom(ctx)
 	scopes := c.Scopes(reading)
@@ -29,7 +29,7 @@ func (s *service) visibleGroups(ctx context.Context) ([]inventory.Group, error) 
 
 func (s *service) getGroup(ctx context.Context, in *GroupInput) (Group, error) {
 	if scopes := identity.CallerFrom(ctx).Scopes(reading); !scopes.All {
-		return s.part(ctx, in.GroupID, scopes)
+		return s.partOfGroup(ctx, in.GroupID, scopes)
 	}
 	g, err := s.readGroup(ctx, in.GroupID)
 	if err != nil {
@@ -38,8 +38,8 @@ func (s *service) getGroup(ctx context.Context, in *GroupInput) (Group, error) {
 	return s.groupWithMembers(ctx, g)
 }
 
-// part returns a group with the members that lie in scopes.
-func (s *service) part(ctx context.Context, groupID string, scopes grant.Scopes) (Group, error) {
+// partOfGroup returns a group with only its members in scopes.
+func (s *service) partOfGroup(ctx context.Context, groupID string, scopes grant.Scopes) (Group, error) {
 	missing := fault.New(fault.NotFound, "resource group %.64q does not exist", groupID)
 	if !id.IsValid("grp", groupID) {
 		return Group{}, missing

@@ -19,7 +19,7 @@ import (
 func TestByUIDs_EachResourceOnce(t *testing.T) {
 	a := newFixture(t)
 	w := a.call(ours, http.MethodPost, "/resources/by-uids", `{"uids":["i-2","i-0","i-2","none","i-0","none"]}`)
-	if got := names(apitest.Data[[]Record](w)); got != "i-2 i-0" {
+	if got := recordNames(apitest.Data[[]Record](w)); got != "i-2 i-0" {
 		t.Errorf("%s, want i-2 i-0", got)
 	}
 }
@@ -37,7 +37,7 @@ func TestFilters_SeveralValuesAndTimes(t *testing.T) {
 		"region=us-east-1,us-east-2":                               "",
 		"cloud_account_id=" + second + "," + inventorytest.Account: "db-1 i-0 i-1 i-2",
 		"cloud_account_id=" + second:                               "",
-		// nobody knows when the database was made
+		// the creation time of the database is unknown
 		"created_after=2026-03-10":                           "i-0 i-1 i-2",
 		"created_after=2026-03-10T08:30:30Z":                 "i-0 i-1 i-2",
 		"created_after=2026-03-10T08:30:31Z":                 "",
@@ -46,13 +46,13 @@ func TestFilters_SeveralValuesAndTimes(t *testing.T) {
 		"created_before=1900-01-01":                          "",
 		"created_after=1900-01-01&created_before=3000-01-01": "i-0 i-1 i-2",
 	} {
-		if got := names(apitest.Data[[]Record](a.get("/resources?" + query))); got != want {
+		if got := recordNames(apitest.Data[[]Record](a.getPath("/resources?" + query))); got != want {
 			t.Errorf("%s: %s, want %s", query, got, want)
 		}
 	}
 }
 
-// An export is whole whatever is discovered while it goes on: what was there at its beginning is in it once.
+// An export stays complete while discoveries run: each resource that existed at its beginning is in it once.
 func TestExport_InPiecesWhileResourcesComeAndGo(t *testing.T) {
 	a := newFixture(t)
 	a.Mount(func(p *platform.Platform) *rest.Group {
@@ -69,7 +69,7 @@ func TestExport_InPiecesWhileResourcesComeAndGo(t *testing.T) {
 	}
 	seen, pieces := map[string]int{}, 0
 	for target := "/resources/export?status=running,stopped"; target != ""; pieces++ {
-		w := a.get(target)
+		w := a.getPath(target)
 		rows, err := csv.NewReader(strings.NewReader(w.Body)).ReadAll()
 		if err != nil || w.Status != http.StatusOK || len(rows) > 8 {
 			t.Fatalf("%s: %d, %d rows, %v", target, w.Status, len(rows), err)
@@ -78,7 +78,7 @@ func TestExport_InPiecesWhileResourcesComeAndGo(t *testing.T) {
 			seen[cells[1]]++
 		}
 		target = strings.TrimPrefix(strings.TrimSuffix(w.Header.Get("Link"), `>; rel="next"`), "<")
-		for _, uid := range []string{"a", "m-00a", "z"} { // before, amid and behind what was answered
+		for _, uid := range []string{"a", "m-00a", "z"} { // before, within and after the exported UIDs
 			inventorytest.Discover(a.Fixture, ours, "aws-ec2",
 				cloud.Resource{UID: fmt.Sprint(uid, pieces), Name: fmt.Sprint(uid, pieces), Status: cloud.Running})
 		}

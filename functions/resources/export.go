@@ -12,10 +12,11 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// exportRows is how many resources one answer of an export holds.
+// exportRows is how many resources one answer of an export contains.
 const exportRows = 5000
 
 type exportInput struct {
@@ -23,7 +24,8 @@ type exportInput struct {
 	rest.Export
 }
 
-// exportResources goes by uid: it never changes, so what comes and goes between two answers shifts nothing.
+// exportResources returns the next page of an export. Pages are ordered by UID, which never changes, so resources
+// that appear or vanish between two pages do not shift the others.
 func (s *service) exportResources(ctx context.Context, in *exportInput) (rest.Raw, error) {
 	after, err := readCursor(in.Cursor)
 	if err != nil {
@@ -33,25 +35,26 @@ func (s *service) exportResources(ctx context.Context, in *exportInput) (rest.Ra
 	if bounds.Rows == 0 {
 		bounds.Rows = exportRows
 	}
+	costs := pricing.NewCosts(s.p.Table)
 	found, err := s.inventory.FindResources(ctx, c.Org,
-		inventory.List{Filter: in.inventoryFilter(s.sight(c)), By: inventory.ByUID, After: after,
+		inventory.List{Filter: in.inventoryFilter(s.sight(c, costs)), By: inventory.ByUID, After: after,
 			Limit: bounds.Rows + 1})
 	if err != nil {
 		return rest.Raw{}, err
 	}
 	f := in.Begin(rest.Exported{Name: "resources", Format: rest.CSV, Columns: columns, Bounds: bounds})
 	for i := range found {
-		if !f.Add(newRecord(found[i])) {
+		if !f.Add(newRecord(found[i], costs)) {
 			return f.Answer(ctx, writeCursor(found[i-1].UID))
 		}
 	}
 	return f.Answer(ctx, "")
 }
 
-// writeCursor makes a cursor of the last uid that was answered.
+// writeCursor returns the cursor for the last UID of a page.
 func writeCursor(uid string) string { return base64.RawURLEncoding.EncodeToString([]byte(uid)) }
 
-// readCursor returns the uid of a cursor; "" is the beginning.
+// readCursor returns the UID of a cursor, or "" for the beginning.
 func readCursor(cursor string) (uid string, err error) {
 	b, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || !utf8.Valid(b) {
@@ -70,7 +73,7 @@ var columns = []string{
 }
 
 // Line returns the record as a line of NDJSON.
-func (r Record) Line() []byte { return append(object(r), '\n') }
+func (r Record) Line() []byte { return append(encodeObject(r), '\n') }
 
 // Cells returns the record as a line of CSV.
 func (r Record) Cells() []string {
@@ -81,14 +84,15 @@ func (r Record) Cells() []string {
 	return append([]string{
 		r.ID, r.UID, r.Name, r.Type, r.Provider, r.CloudAccountID, r.CloudAccountName, r.Region, r.Zone,
 		string(r.Status),
-		r.InstanceType, string(object(r.Capacity)), string(object(r.Tags)), string(object(r.SmartTags)), r.ParentUID,
+		r.InstanceType, string(encodeObject(r.Capacity)), string(encodeObject(r.Tags)),
+		string(encodeObject(r.SmartTags)), r.ParentUID,
 		strconv.FormatBool(r.Schedulable),
 		strings.Join(r.GroupIDs, " "), strings.Join(r.TeamIDs, " "), strings.Join(r.ScheduleIDs, " "),
 		r.DiscoveredAt.Format(time.RFC3339), r.LastSeenAt.Format(time.RFC3339), created,
 	}, r.costCells()...)
 }
 
-// costCells returns what the resource costs as cells; empty ones of what is not known.
+// costCells returns the cells for the resource's cost. Unknown values are empty cells.
 func (r Record) costCells() []string {
 	out := make([]string, 6)
 	if p := r.RackRateUSD; p != nil {
@@ -103,8 +107,8 @@ func (r Record) costCells() []string {
 	return out
 }
 
-// object returns the JSON of what is made of texts, numbers and times.
-func object(v any) []byte {
+// encodeObject returns v as JSON. v consists of strings, numbers and times, so encoding cannot fail.
+func encodeObject(v any) []byte {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

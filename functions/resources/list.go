@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/domain/pricing"
 )
 
-// Record is a resource as clients see it.
+// Record is the client's view of a resource.
 type Record struct {
 	ID               string            `json:"id" example:"res_01k6v0e4y0c2b7m9q8r5t3w1xz"`
 	UID              string            `json:"uid" doc:"Native provider identifier"`
@@ -27,34 +27,35 @@ type Record struct {
 	Capacity         map[string]int64  `json:"capacity"`
 	Tags             map[string]string `json:"tags"`
 	SmartTags        map[string]string `json:"smartTags"`
-	ParentUID        string            `json:"parentUID" doc:"What it belongs to: an Auto Scaling group, a cluster"`
+	ParentUID        string            `json:"parentUID" doc:"Its enclosing resource: an Auto Scaling group, a cluster"`
 	Schedulable      bool              `json:"schedulable" doc:"Can be started and stopped"`
-	GroupIDs         []string          `json:"groupIDs" doc:"The resource groups that it is in, as far as the caller may see them"`
+	GroupIDs         []string          `json:"groupIDs" doc:"Its resource groups that the caller may see"`
 	TeamIDs          []string          `json:"teamIDs" doc:"The teams that own it, as far as the caller may see them"`
 	ScheduleIDs      []string          `json:"scheduleIDs"`
 	RackRateUSD      *RackRate         `json:"rackRateUSD"`
 	ActualUSD        *Actual           `json:"actualUSD"`
-	CostSource       *string           `json:"costSource" enum:"estimated,actual" doc:"actual once a bill of this month has arrived, estimated before; null when neither is known"`
+	CostSource       *string           `json:"costSource" enum:"estimated,actual" doc:"actual once a bill of this month has arrived, else estimated; null if no cost is known"`
 	DiscoveredAt     time.Time         `json:"discoveredAt"`
 	LastSeenAt       time.Time         `json:"lastSeenAt"`
-	CreatedAt        *time.Time        `json:"createdAt" doc:"When the provider says that it was made; null when it does not say"`
+	CreatedAt        *time.Time        `json:"createdAt" doc:"According to the provider; null if it does not tell"`
 }
 
-// RackRate is the public price of a resource as it is now, as decimals: of what is stopped, what remains to be paid.
+// RackRate is the present public price of a resource, as decimals. For a stopped resource it is the price of its
+// remaining parts, such as disks.
 type RackRate struct {
 	Hourly       string `json:"hourly" example:"0.096000"`
-	Monthly      string `json:"monthly" doc:"Of 730 such hours" example:"70.08"`
-	PriceVersion string `json:"priceVersion" doc:"Of the list of prices"`
+	Monthly      string `json:"monthly" doc:"For 730 hours" example:"70.08"`
+	PriceVersion string `json:"priceVersion" doc:"Version of the price list"`
 	Stale        bool   `json:"stale" doc:"Newer prices could not be fetched"`
 }
 
-// Actual is what was invoiced for a resource, as decimals.
+// Actual is the invoiced cost of a resource, as decimals.
 type Actual struct {
 	MonthToDate string `json:"monthToDate"`
 	LastMonth   string `json:"lastMonth"`
 }
 
-func newRecord(r inventory.Listed) Record {
+func newRecord(r inventory.Listed, costs *pricing.Costs) Record {
 	out := Record{
 		ID: r.ID, UID: r.UID, Name: r.Name, Type: r.Type, Provider: r.Provider, CloudAccountID: r.CloudAccountID,
 		CloudAccountName: r.AccountName, Region: r.Region, Zone: r.Zone, Status: r.Status, InstanceType: r.InstanceType,
@@ -66,33 +67,32 @@ func newRecord(r inventory.Listed) Record {
 	if !r.CreatedAt.IsZero() {
 		out.CreatedAt = &r.CreatedAt
 	}
-	out.addCosts(r)
+	out.addCosts(costs.Of(r.UID))
 	return out
 }
 
-// addCosts shows what the resource costs: the estimate and what was billed both stay visible.
-func (r *Record) addCosts(l inventory.Listed) {
-	if l.Rate != nil && l.Rate.Reason == "" {
-		hour := l.Rate.Hourly(l.Status)
-		r.RackRateUSD = &RackRate{hour.Fixed(6), hour.MulInt(pricing.HoursPerMonth).Fixed(2), l.Rate.Version,
-			l.Rate.Stale}
+// addCosts adds the resource's cost. The estimate and the billed cost are separate fields.
+func (r *Record) addCosts(rate *pricing.HourlyRate, billed *pricing.Invoiced) {
+	if rate != nil && rate.Reason == "" {
+		hour := rate.Hourly(r.Status)
+		r.RackRateUSD = &RackRate{hour.Fixed(6), hour.MulInt(pricing.HoursPerMonth).Fixed(2), rate.Version, rate.Stale}
 	}
-	if l.Billed != nil {
-		r.ActualUSD = &Actual{l.Billed.MonthToDate.Fixed(2), l.Billed.LastMonth.Fixed(2)}
+	if billed != nil {
+		r.ActualUSD = &Actual{billed.MonthToDate.Fixed(2), billed.LastMonth.Fixed(2)}
 	}
-	r.CostSource = rest.Optional(inventory.SourceOfCost(l.Rate, l.Billed))
+	r.CostSource = rest.Optional(pricing.SourceOfCost(rate, billed))
 }
 
-// unpriced returns why a resource has no rack rate; empty when it has one.
-func unpriced(l inventory.Listed) string {
-	if l.Rate == nil {
-		return "what it costs was not looked at yet: that is done when a discovery ends, and every night"
+// unpricedReason returns why a resource has no rack rate, or "" if it has one.
+func unpricedReason(rate *pricing.HourlyRate) string {
+	if rate == nil {
+		return "its price has not been looked up yet: that happens at the end of a discovery and every night"
 	}
-	return l.Rate.Reason
+	return rate.Reason
 }
 
-// lastSeen returns when the resource was seen last. Discovery dates what a listing tells back by as much as a listing may lag;
-// nothing was seen last before it was discovered.
+// lastSeen returns when the resource was last seen, at the earliest the time of its discovery. Discovery dates
+// listings back by the time that a listing may lag.
 func lastSeen(r inventory.Resource) time.Time {
 	if r.LastSeenAt.Before(r.DiscoveredAt) {
 		return r.DiscoveredAt
@@ -107,26 +107,26 @@ func orEmpty[V any](m map[string]V) map[string]V {
 	return m
 }
 
-func shownAll(found []inventory.Listed) []Record {
+func shownAll(found []inventory.Listed, costs *pricing.Costs) []Record {
 	out := make([]Record, len(found))
 	for i, r := range found {
-		out[i] = newRecord(r)
+		out[i] = newRecord(r, costs)
 	}
 	return out
 }
 
-// Filters are the query parameters that choose resources. They are exported so that the framework looks into them where
-// they are embedded.
+// Filters are the query parameters that select resources. They are exported because the framework ignores unexported
+// embedded structs.
 type Filters struct {
-	Search         string   `query:"search" maxLength:"256" doc:"Within name, uid and tags (key=value), without regard to case"`
+	Search         string   `query:"search" maxLength:"256" doc:"Part of name, uid or tags (key=value), ignoring case"`
 	Type           []string `query:"type" maxItems:"50" doc:"Only these kinds" example:"aws-ec2"`
 	Provider       []string `query:"provider" maxItems:"50" doc:"Only of these providers" example:"aws"`
-	Status         []string `query:"status" maxItems:"50" enum:"running,stopped,starting,stopping,pending,terminated,unknown" doc:"Only in one of these states"`
+	Status         []string `query:"status" maxItems:"50" enum:"running,stopped,starting,stopping,pending,terminated,unknown" doc:"Only these states"`
 	Region         []string `query:"region" maxItems:"50" doc:"Only in these regions"`
 	CloudAccountID []string `query:"cloud_account_id" maxItems:"50" doc:"Only of these cloud accounts, by our ids"`
-	GroupID        string   `query:"group_id" maxLength:"64" doc:"Members of the resource group; none when there is no such group that the caller may see"`
-	TeamID         string   `query:"team_id" maxLength:"64" doc:"Owned by the team; none when there is no such team that the caller may see"`
-	Tag            []string `query:"tag,explode" maxItems:"20" doc:"key=value, or key for any value; given more than once, all must agree"`
+	GroupID        string   `query:"group_id" maxLength:"64" doc:"Members of the resource group; none if the caller sees no such group"`
+	TeamID         string   `query:"team_id" maxLength:"64" doc:"Owned by the team; none if the caller sees no such team"`
+	Tag            []string `query:"tag,explode" maxItems:"20" doc:"key=value, or key for any value; all of several must match"`
 	Schedulable    string   `query:"schedulable" enum:"true,false" doc:"Whether it can be started and stopped"`
 	rest.Created
 }
@@ -151,7 +151,7 @@ type listInput struct {
 	rest.Sort[inventory.Listed, orders]
 }
 
-// orders are what resources can be sorted by, which the inventory does.
+// orders are the sort orders of resources. The inventory sorts them.
 type orders struct{}
 
 var _ rest.Orders[inventory.Listed] = orders{}
@@ -166,11 +166,12 @@ func (orders) Orders() []rest.Order[inventory.Listed] {
 
 func (s *service) listResources(ctx context.Context, in *listInput) ([]Record, error) {
 	c := identity.CallerFrom(ctx)
+	costs := pricing.NewCosts(s.p.Table)
 	found, err := s.inventory.FindResources(ctx, c.Org, inventory.List{
-		Filter: in.inventoryFilter(s.sight(c)), By: in.Field(), Descending: in.Descending(), Skip: in.Skip(),
+		Filter: in.inventoryFilter(s.sight(c, costs)), By: in.Field(), Descending: in.Descending(), Skip: in.Skip(),
 		Limit: in.Limit,
 	})
-	return shownAll(found), err
+	return shownAll(found, costs), err
 }
 
 // Summary counts resources.
@@ -186,7 +187,7 @@ type summaryInput struct{ Filters }
 
 func (s *service) getSummary(ctx context.Context, in *summaryInput) (Summary, error) {
 	c := identity.CallerFrom(ctx)
-	sum, err := s.inventory.SummarizeResources(ctx, c.Org, in.inventoryFilter(s.sight(c)))
+	sum, err := s.inventory.SummarizeResources(ctx, c.Org, in.inventoryFilter(s.sight(c, nil)))
 	return Summary(sum), err
 }
 
@@ -194,26 +195,29 @@ type resourceInput struct {
 	ResourceID string `path:"resourceID" maxLength:"64"`
 }
 
-// Described is a resource with what only its own operation tells.
+// Described is a resource with the fields that only its own operation returns.
 type Described struct {
 	Record
 	Unpriced string         `json:"unpriced" doc:"Why it has no rackRateUSD; empty when it has one"`
-	Facts    map[string]any `json:"facts" doc:"What waste is judged by, as far as it is known: attached to what, size, last use"`
+	Facts    map[string]any `json:"facts" doc:"Known facts for judging waste: attachments, size, last use"`
 }
 
 func (s *service) getResource(ctx context.Context, in *resourceInput) (Described, error) {
 	c := identity.CallerFrom(ctx)
-	r, err := s.inventory.DescribeByID(ctx, c.Org, in.ResourceID, s.sight(c))
-	return Described{newRecord(r), unpriced(r), orEmpty(map[string]any(r.Facts))}, err
+	costs := pricing.NewCosts(s.p.Table)
+	r, err := s.inventory.DescribeByID(ctx, c.Org, in.ResourceID, s.sight(c, costs))
+	rate, _ := costs.Of(r.UID)
+	return Described{newRecord(r, costs), unpricedReason(rate), orEmpty(map[string]any(r.Facts))}, err
 }
 
-// UIDs asks for resources by their native ids.
+// UIDs is a request for resources by their native IDs.
 type UIDs struct {
 	UIDs []string `json:"uids" minItems:"1" maxItems:"500" doc:"Native provider identifiers"`
 }
 
 func (s *service) byUIDs(ctx context.Context, in *struct{ Body UIDs }) ([]Record, error) {
 	c := identity.CallerFrom(ctx)
-	found, err := s.inventory.ByUIDs(ctx, c.Org, in.Body.UIDs, s.sight(c))
-	return shownAll(found), err
+	costs := pricing.NewCosts(s.p.Table)
+	found, err := s.inventory.ByUIDs(ctx, c.Org, in.Body.UIDs, s.sight(c, costs))
+	return shownAll(found, costs), err
 }

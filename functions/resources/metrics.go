@@ -21,13 +21,11 @@ func (s *service) metricsOperations(g *rest.Group) {
 		ID: "getResourceMetrics", Method: http.MethodGet, Path: "/resources/{resourceID}/metrics", Policy: policy,
 		Scoped:   true,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound},
-		Summary:  "See how a resource was used",
-		Description: "Asks the provider now, for the metrics of the resource's type (GET /resources/types says which " +
-			"types are measured). " +
-			"A bucket of which the provider has no point is left out: what is counted was 0 then, anything else is " +
-			"not known. " +
-			"Without from, the answer begins 24 hours before to; without to, it ends now. At most 1,440 points " +
-			"a metric.",
+		Summary:  "Get the usage of a resource",
+		Description: "Asks the provider now for the metrics of the resource's type (GET /resources/types says " +
+			"which types are measured). A bucket without a point at the provider is left out: for a counter that " +
+			"means 0, for other metrics unknown. The default for from is 24 hours before to, and for to now. At " +
+			"most 1,440 points a metric.",
 	}, s.getMetrics)
 }
 
@@ -38,7 +36,7 @@ type metricsInput struct {
 	Name   []string `query:"name" maxItems:"20" doc:"Only these metrics, by name" example:"cpu_max_14d"`
 }
 
-// Usage is how a resource was used.
+// Usage is the measured usage of a resource.
 type Usage struct {
 	ResourceID string    `json:"resourceID"`
 	From       time.Time `json:"from"`
@@ -61,16 +59,16 @@ type Point struct {
 	Value float64   `json:"value"`
 }
 
-// What one answer holds: more would be cut off by whoever asks for it.
+// These constants bound one answer.
 const (
 	maxPoints    = 1440
-	longest      = 455 * 24 * time.Hour // no provider keeps more
+	maxWindow    = 455 * 24 * time.Hour // no provider keeps more
 	defaultAsked = 24 * time.Hour
 )
 
 func (s *service) getMetrics(ctx context.Context, in *metricsInput) (Usage, error) {
 	c := identity.CallerFrom(ctx)
-	r, err := s.inventory.ByID(ctx, c.Org, in.ResourceID, s.sight(c))
+	r, err := s.inventory.ByID(ctx, c.Org, in.ResourceID, s.sight(c, nil))
 	if err != nil {
 		return Usage{}, err
 	}
@@ -78,7 +76,7 @@ func (s *service) getMetrics(ctx context.Context, in *metricsInput) (Usage, erro
 	if err != nil {
 		return Usage{}, err
 	}
-	q, err := in.request(r, metrics, s.p.Clock.Now())
+	q, err := in.toMetricRequest(r, metrics, s.p.Clock.Now())
 	if err != nil {
 		return Usage{}, err
 	}
@@ -101,7 +99,7 @@ func (s *service) getMetrics(ctx context.Context, in *metricsInput) (Usage, erro
 	return out, nil
 }
 
-// wantedMetrics returns the metrics of a type, or those of the names.
+// wantedMetrics returns the named metrics of a type, or all of them without names.
 func wantedMetrics(kind string, names []string) ([]cloud.Metric, error) {
 	all := cloud.MetricsOf(kind)
 	if len(all) == 0 {
@@ -131,8 +129,9 @@ func namesOf(all []cloud.Metric) []string {
 	return out
 }
 
-// request makes the question of what was asked for, at the time now. The window begins and ends with a bucket.
-func (in *metricsInput) request(r inventory.Listed, metrics []cloud.Metric, now time.Time) (cloud.MetricRequest,
+// toMetricRequest returns the request for the provider, at the time now. Its window begins and ends at a bucket
+// boundary.
+func (in *metricsInput) toMetricRequest(r inventory.Listed, metrics []cloud.Metric, now time.Time) (cloud.MetricRequest,
 	error) {
 	q := cloud.MetricRequest{Type: r.Type, Region: r.Region, UIDs: []string{r.UID}, Period: time.Hour}
 	if n, err := strconv.Atoi(in.Period); err == nil {
@@ -148,10 +147,10 @@ func (in *metricsInput) request(r inventory.Listed, metrics []cloud.Metric, now 
 		return q, fault.New(fault.Invalid, "from: %s to %s are %d points of %d s; at most %d: ask for a longer "+
 			"period or a shorter time",
 			q.From.Format(time.RFC3339), q.To.Format(time.RFC3339), points, int(q.Period.Seconds()), maxPoints)
-	case now.Sub(q.From) > longest:
+	case now.Sub(q.From) > maxWindow:
 		return q, fault.New(
 			fault.Invalid, "from: %s is more than %d days ago, which no provider keeps", q.From.Format(time.RFC3339),
-			int(longest.Hours()/24))
+			int(maxWindow.Hours()/24))
 	case q.To.After(now.Add(q.Period)):
 		return q, fault.New(fault.Invalid, "to: %s has not come yet", q.To.Format(time.RFC3339))
 	}
@@ -165,10 +164,10 @@ func (in *metricsInput) request(r inventory.Listed, metrics []cloud.Metric, now 
 	return q, nil
 }
 
-// isEmpty reports whether the window ends when it begins. Such a window has no points in any list, and is no mistake.
+// isEmpty reports whether the window ends when it begins. Such a window is allowed and has no points.
 func (in *metricsInput) isEmpty() bool { return !in.From.IsZero() && in.From.Equal(in.To.Time) }
 
-// timeOr returns a time of a request in UTC, or the other one if it was left out.
+// timeOr returns a time of a request in UTC, or other if it is absent.
 func timeOr(t rest.Time, other time.Time) time.Time {
 	if t.IsZero() {
 		return other.UTC()
@@ -176,8 +175,8 @@ func timeOr(t rest.Time, other time.Time) time.Time {
 	return t.UTC()
 }
 
-// pointsOf sums the measures that a metric is made of, in its unit. A bucket of which one of several is not there has what the
-// others say, for only counts are summed.
+// pointsOf adds up the measures of a metric, in its unit. A bucket without a point of one measure has the sum of the
+// others, because only counts are added up.
 func pointsOf(m cloud.Metric, asked []cloud.Measure, got []cloud.Points) []Point {
 	sum := map[time.Time]float64{}
 	for _, p := range got {

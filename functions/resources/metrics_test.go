@@ -17,8 +17,8 @@ import (
 	"lamplighter.dev/shared/testkit/inventorytest"
 )
 
-// simulate puts a simulated account into the place of the fixture's, and one of its instances and a group of its volumes into the
-// inventory; it returns our ids of both.
+// simulate replaces the fixture's account by a simulated one, and stores one of its instances and a group of its
+// volumes in the inventory. It returns our IDs of both.
 func (a *fixture) simulate(settings map[string]string) (instance, volume string) {
 	a.Helper()
 	ctx := table.WithOrg(context.Background(), ours)
@@ -47,7 +47,7 @@ var some = map[string]string{"size": "40", "kinds": "aws-ec2,aws-ebs-snapshot", 
 func TestMetrics_AreReadFromTheCloudByTheirNames(t *testing.T) {
 	a := newFixture(t)
 	id, _ := a.simulate(some)
-	got := apitest.Data[Usage](a.get("/resources/" + id + "/metrics"))
+	got := apitest.Data[Usage](a.getPath("/resources/" + id + "/metrics"))
 	if got.ResourceID != id || got.Period != 3600 || got.To.Sub(got.From) != 24*time.Hour ||
 		len(got.Metrics) != len(cloud.MetricsOf("aws-ec2")) {
 		t.Fatalf("%+v; want a day of all metrics of instances", got)
@@ -60,7 +60,7 @@ func TestMetrics_AreReadFromTheCloudByTheirNames(t *testing.T) {
 		}
 	}
 	day := got.From.Truncate(24 * time.Hour)
-	got = apitest.Data[Usage](a.get("/resources/" + id +
+	got = apitest.Data[Usage](a.getPath("/resources/" + id +
 		"/metrics?name=cpu_avg_14d,net_bytes_day_max_14d&period=900&from=" +
 		day.Add(-time.Hour).Format(time.RFC3339) + "&to=" + day.Format(time.RFC3339)))
 	if len(got.Metrics) != 2 || len(got.Metrics[0].Points) != 4 || got.Metrics[1].Unit != "bytes/day" {
@@ -71,7 +71,7 @@ func TestMetrics_AreReadFromTheCloudByTheirNames(t *testing.T) {
 func TestMetrics_TakePlainDates(t *testing.T) {
 	a := newFixture(t)
 	id, _ := a.simulate(some)
-	got := apitest.Data[Usage](a.get("/resources/" + id + "/metrics?period=86400&from=2026-03-01&to=2026-03-04"))
+	got := apitest.Data[Usage](a.getPath("/resources/" + id + "/metrics?period=86400&from=2026-03-01&to=2026-03-04"))
 	a.Equal("from", got.From.Format(time.RFC3339), "2026-03-01T00:00:00Z")
 	a.Equal("to", got.To.Format(time.RFC3339), "2026-03-04T00:00:00Z")
 }
@@ -89,15 +89,15 @@ func TestMetrics_WhatCannotBeAnsweredIsRefused(t *testing.T) {
 		id + "/metrics?period=7": "period",
 		id + "/metrics?from=2026-03-01T00:00:00Z&to=2026-03-01T00:10:00Z": "less than a period",
 	} {
-		if w := a.get("/resources/" + path); w.Status != http.StatusBadRequest || !strings.Contains(w.Body, want) {
+		if w := a.getPath("/resources/" + path); w.Status != http.StatusBadRequest || !strings.Contains(w.Body, want) {
 			t.Errorf("%s: %d %s; want 400 and %q", path, w.Status, w.Body, want)
 		}
 	}
-	if w := a.get("/resources/res_01kkbhasqg1n7ds5th2w6s4wa4/metrics"); w.Status != http.StatusNotFound {
+	if w := a.getPath("/resources/res_01kkbhasqg1n7ds5th2w6s4wa4/metrics"); w.Status != http.StatusNotFound {
 		t.Errorf("of what does not exist: %d %s", w.Status, w.Body)
 	}
 	a.grants = []string{"viewer team:team_none"}
-	if w := a.get("/resources/" + id + "/metrics"); w.Status == http.StatusOK {
+	if w := a.getPath("/resources/" + id + "/metrics"); w.Status == http.StatusOK {
 		t.Errorf("of what the caller may not see: %d", w.Status)
 	}
 }
@@ -107,13 +107,13 @@ func TestMetrics_TellWhatTheCloudSays(t *testing.T) {
 	id, _ := a.simulate(map[string]string{"size": "40", "kinds": "aws-ec2,aws-ebs-snapshot", "regions": "eu-west-1"})
 	a.simulateAgain(map[string]string{"size": "40", "kinds": "aws-ec2,aws-ebs-snapshot", "regions": "eu-west-1",
 		"denied": "cloudwatch:GetMetricData"})
-	if w := a.get("/resources/" + id + "/metrics"); w.Status != http.StatusBadRequest ||
+	if w := a.getPath("/resources/" + id + "/metrics"); w.Status != http.StatusBadRequest ||
 		!strings.Contains(w.Body, "cloudwatch:GetMetricData") {
 		t.Errorf("denied: %d %s", w.Status, w.Body)
 	}
 	a.simulateAgain(map[string]string{"size": "40", "kinds": "aws-ec2,aws-ebs-snapshot", "regions": "eu-west-1",
 		"refuse": "true"})
-	if w := a.get("/resources/" + id + "/metrics"); w.Status != http.StatusBadRequest ||
+	if w := a.getPath("/resources/" + id + "/metrics"); w.Status != http.StatusBadRequest ||
 		!strings.Contains(w.Body, "refused the credentials") {
 		t.Errorf("refused: %d %s", w.Status, w.Body)
 	}
@@ -136,7 +136,7 @@ func (a *fixture) simulateAgain(settings map[string]string) {
 func TestTypes_TellWhatCanBeDone(t *testing.T) {
 	a := newFixture(t)
 	types := map[string]Type{}
-	for _, k := range apitest.Data[[]Type](a.get("/resources/types")) {
+	for _, k := range apitest.Data[[]Type](a.getPath("/resources/types")) {
 		types[k.Type] = k
 	}
 	if len(types) < 380 || len(types) > 1000 {
@@ -158,12 +158,12 @@ func TestTypes_TellWhatCanBeDone(t *testing.T) {
 func TestFacts_AreShownWithTheResource(t *testing.T) {
 	a := newFixture(t)
 	_, id := a.simulate(some)
-	got := apitest.Data[map[string]any](a.get("/resources/" + id))
+	got := apitest.Data[map[string]any](a.getPath("/resources/" + id))
 	facts, _ := got["facts"].(map[string]any)
 	if facts["storage_tier"] != "standard" || facts["started_at"] == nil {
 		t.Errorf("%v", got)
 	}
-	if w := a.get("/resources/" + id); w.Usage.RoundTrips > 2 {
+	if w := a.getPath("/resources/" + id); w.Usage.RoundTrips > 2 {
 		t.Errorf("%d round trips; want two at most", w.Usage.RoundTrips)
 	}
 }

@@ -1,5 +1,5 @@
-// Package resources is the operation group Resources: the inventory of what runs in an organization's clouds, to list,
-// search, count, export and refresh.
+// Package resources is the operation group Resources: the inventory of the resources in an organization's clouds. It
+// lists, searches, counts, exports and refreshes them.
 package resources
 
 import (
@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/pricing"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/domain/smarttag"
 )
 
@@ -20,13 +21,12 @@ const (
 	refresh = "/resources/refresh"
 )
 
-// costNote tells in the interface description what the cost fields hold.
-const costNote = " rackRateUSD is the estimate at public prices, null where no price is known; actualUSD what was " +
-	"billed, null until a bill has arrived. " +
-	"sort_by=cost goes by the cost that costSource names: of actual lastMonth, or monthToDate where that is 0, of " +
-	"estimated rackRateUSD.monthly; a resource without a cost comes first. " +
-	"smartTags are those that were accepted and are derived still. scheduleIDs are the schedules that take the " +
-	"resource, by itself, by a group or by a tag."
+// costNote describes the cost fields in the interface description.
+const costNote = " rackRateUSD is the estimate at public prices, null if no price is known. actualUSD is the " +
+	"billed cost, null until a bill has arrived. sort_by=cost sorts by the cost that costSource names: for actual " +
+	"lastMonth, or monthToDate if that is 0; for estimated rackRateUSD.monthly. Resources without a cost come " +
+	"first. smartTags are the accepted tags that are still derived. scheduleIDs are the schedules that take the " +
+	"resource directly, by a group or by a tag."
 
 // Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
@@ -56,22 +56,22 @@ func (s *service) listOperations(g *rest.Group) {
 		ID: "listResources", Method: http.MethodGet, Path: "/resources", Policy: policy, Scoped: true,
 		Statuses: invalid,
 		Summary:  "List resources",
-		Description: "A bare array, ordered by name unless sort_by says otherwise; page until a short page returns. " +
-			"A resource that a discovery does not find is terminated when a read by id confirms that it does not " +
-			"exist, or when two complete " +
-			"listings an hour apart lack it. Terminated resources stay listed for seven days." + costNote,
+		Description: "A bare array, sorted by name unless sort_by says otherwise. Read pages until one is short. A " +
+			"resource missing from a discovery is terminated when a read by id confirms that it does not " +
+			"exist, or when " +
+			"two complete listings an hour apart lack it. Terminated resources stay listed for seven days." + costNote,
 	}, s.listResources)
 	rest.Handle(g, rest.Op{
 		ID: "exportResources", Method: http.MethodGet, Path: "/resources/export", Policy: policy, Scoped: true,
 		Statuses: invalid, Produces: rest.CSVType + ", " + rest.NDJSONType,
 		Summary:     "Export resources",
-		Description: "The resources that the filters leave, by native id, as CSV (default) or NDJSON.",
+		Description: "The resources that match the filters, by native id, as CSV (default) or NDJSON.",
 	}, s.exportResources)
 	rest.Handle(g, rest.Op{
 		ID: "summarizeResources", Method: http.MethodGet, Path: "/resources/summary", Policy: policy, Scoped: true,
 		Statuses:    invalid,
 		Summary:     "Count resources",
-		Description: "Counts by provider, type, status and region, of the resources that the filters leave.",
+		Description: "Counts the resources that match the filters, by provider, type, status and region.",
 	}, s.getSummary)
 }
 
@@ -80,23 +80,22 @@ func (s *service) readOperations(g *rest.Group) {
 		ID: "getResource", Method: http.MethodGet, Path: "/resources/{resourceID}", Policy: policy, Scoped: true,
 		Statuses:    []int{http.StatusNotFound},
 		Summary:     "Read a resource",
-		Description: "By our id (res_…). By native id, ask /resources/by-uids." + costNote,
+		Description: "By the service's id (res_…). For native ids use /resources/by-uids." + costNote,
 	}, s.getResource)
 	rest.Handle(g, rest.Op{
 		ID: "getResourcesByUIDs", Method: http.MethodPost, Path: "/resources/by-uids", Policy: policy, Scoped: true,
 		Reads:       true,
 		Statuses:    []int{http.StatusBadRequest},
 		Summary:     "Read many resources by native id",
-		Description: "A bare array in the order of uids, each resource once; unknown ones are left out." + costNote,
+		Description: "A bare array in the order of uids, each resource once. Unknown ones are left out." + costNote,
 	}, s.byUIDs)
 	rest.Handle(g, rest.Op{
 		ID: "listResourceTypes", Method: http.MethodGet, Path: "/resources/types", Policy: policy, Scoped: true,
 		Summary: "List the kinds of resources",
-		Description: "All types that a resource can have, and which of them can be discovered, acted on, scaled, " +
-			"priced and measured. " +
-			"What of a provider has none of these is of its type other. Accounts of provider simulated have a part " +
-			"of the same types.",
-	}, s.types)
+		Description: "All types of resources, and which of them can be discovered, acted on, scaled, priced and " +
+			"measured. A resource of a provider that has none of these types has the type other. Accounts of " +
+			"provider simulated have some of the same types.",
+	}, s.listTypes)
 }
 
 // Type is a kind of resource.
@@ -104,7 +103,7 @@ type Type struct {
 	Type         string `json:"type" doc:"The value of a resource's type" example:"aws-ec2"`
 	Provider     string `json:"provider" example:"aws"`
 	Name         string `json:"name" example:"EC2 instance"`
-	NativeType   string `json:"nativeType" doc:"The provider's own name of it; empty of what has none" example:"ec2:instance"`
+	NativeType   string `json:"nativeType" doc:"The provider's own name; empty if there is none" example:"ec2:instance"`
 	Discoverable bool   `json:"discoverable" doc:"Is found by a discovery of an account of the provider"`
 	Actionable   bool   `json:"actionable" doc:"Can be started and stopped"`
 	Scalable     bool   `json:"scalable" doc:"Its capacity can be set"`
@@ -112,7 +111,7 @@ type Type struct {
 	Measured     bool   `json:"measured" doc:"Has utilisation metrics"`
 }
 
-func (s *service) types(context.Context, *struct{}) ([]Type, error) {
+func (s *service) listTypes(context.Context, *struct{}) ([]Type, error) {
 	kinds := cloud.Catalogue()
 	out := make([]Type, len(kinds))
 	for i, k := range kinds {
@@ -122,7 +121,8 @@ func (s *service) types(context.Context, *struct{}) ([]Type, error) {
 	return out, nil
 }
 
-// sight returns what the caller may see, and that all of it is asked for.
-func (s *service) sight(c identity.Caller) inventory.Visibility {
-	return inventory.SightOf(c, policy).WithSchedules().WithCosts().WithSmartTags(s.tagger)
+// sight returns the resources that the caller may see, with schedules and smart tags. The costs are added to costs; nil
+// leaves them out.
+func (s *service) sight(c identity.Caller, costs inventory.CostReader) inventory.Visibility {
+	return inventory.SightOf(c, policy).WithSchedules(scheduling.Heads{}).WithCosts(costs).WithSmartTags(s.tagger)
 }

@@ -25,7 +25,7 @@ const ours, theirs = apitest.Org, apitest.OtherOrg
 // fixture is our organization with three instances and a database in one account.
 type fixture struct {
 	*apitest.Fixture
-	grants []string // of whoever calls
+	grants []string // the caller's grants
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -53,12 +53,12 @@ func (a *fixture) call(org, method, path, body string) apitest.Answer {
 	return a.Call(apitest.Caller(org, "ada", a.grants...), method+" "+path, body)
 }
 
-func (a *fixture) get(path string) apitest.Answer {
+func (a *fixture) getPath(path string) apitest.Answer {
 	a.Helper()
 	return a.call(ours, http.MethodGet, path, "")
 }
 
-func names(list []Record) string {
+func recordNames(list []Record) string {
 	out := []string{}
 	for _, r := range list {
 		out = append(out, r.UID)
@@ -82,13 +82,13 @@ func TestListing(t *testing.T) {
 		{"a team, of which there is none", "?team_id=team_1", ""},
 		{"a parameter that nobody knows", "?colour=red&type=aws-rds", "db-1"},
 	} {
-		if got := names(apitest.Data[[]Record](a.get("/resources" + c.query))); got != c.want {
+		if got := recordNames(apitest.Data[[]Record](a.getPath("/resources" + c.query))); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
 	for _, query := range []string{"?limit=0", "?page=-1", "?limit=x", "?sort_by=colour", "?status=asleep",
 		"?schedulable=perhaps", "?sort_order=up"} {
-		if w := a.get("/resources" + query); w.Status != http.StatusBadRequest {
+		if w := a.getPath("/resources" + query); w.Status != http.StatusBadRequest {
 			t.Errorf("%s: %d %s", query, w.Status, w.Body)
 		}
 	}
@@ -96,7 +96,7 @@ func TestListing(t *testing.T) {
 
 func TestReadingCostsTwoRoundTrips(t *testing.T) {
 	a := newFixture(t)
-	list := apitest.Data[[]Record](a.get("/resources"))
+	list := apitest.Data[[]Record](a.getPath("/resources"))
 	for _, path := range []string{"/resources", "/resources?search=web&page=1", "/resources?page=700",
 		"/resources/" + list[0].ID} {
 		if w := a.call(ours, http.MethodGet, path, ""); w.Status != http.StatusOK || w.Usage.RoundTrips > 2 {
@@ -107,17 +107,17 @@ func TestReadingCostsTwoRoundTrips(t *testing.T) {
 
 func TestReadingInScopesCostsAThirdRoundTripAtMost(t *testing.T) {
 	a := newFixture(t)
-	list := apitest.Data[[]Record](a.get("/resources"))
+	list := apitest.Data[[]Record](a.getPath("/resources"))
 	team := inventorytest.Team(a.Fixture, ours, "Web", list[1].ID)
 	a.grants = []string{"viewer team:" + team}
-	most := 3 // the first time; then what the team owns is known
+	most := 3 // for the first call; then the team's resources are known
 	for _, path := range []string{"/resources", "/resources?search=i-0", "/resources/" + list[1].ID} {
 		if w := a.call(ours, http.MethodGet, path, ""); w.Status != http.StatusOK || w.Usage.RoundTrips > most {
 			t.Errorf("%s: %d, %d round trips", path, w.Status, w.Usage.RoundTrips)
 		}
 		most = 2
 	}
-	if got := apitest.Data[[]Record](a.get("/resources?team_id=" + team)); names(got) != list[1].UID ||
+	if got := apitest.Data[[]Record](a.getPath("/resources?team_id=" + team)); recordNames(got) != list[1].UID ||
 		got[0].TeamIDs[0] != team {
 		t.Errorf("of the team: %+v", got)
 	}
@@ -125,7 +125,7 @@ func TestReadingInScopesCostsAThirdRoundTripAtMost(t *testing.T) {
 
 func TestARecordIsAsTheContractSpellsIt(t *testing.T) {
 	a := newFixture(t)
-	list := apitest.Data[[]map[string]any](a.get("/resources?search=i-0"))
+	list := apitest.Data[[]map[string]any](a.getPath("/resources?search=i-0"))
 	want := map[string]any{
 		"uid": "i-0", "name": "web-0", "type": "aws-ec2", "provider": "aws", "cloudAccountID": inventorytest.Account,
 		"cloudAccountName": "account ca_1",
@@ -140,9 +140,9 @@ func TestARecordIsAsTheContractSpellsIt(t *testing.T) {
 	if got, want := fmt.Sprint(list[0]), fmt.Sprint(want); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	one := apitest.Data[map[string]any](a.get("/resources/" + list[0]["id"].(string)))
+	one := apitest.Data[map[string]any](a.getPath("/resources/" + list[0]["id"].(string)))
 	want["facts"] = map[string]any{}
-	want["unpriced"] = "what it costs was not looked at yet: that is done when a discovery ends, and every night"
+	want["unpriced"] = "its price has not been looked up yet: that happens at the end of a discovery and every night"
 	if fmt.Sprint(one) != fmt.Sprint(want) {
 		t.Errorf("alone: %v", one)
 	}
@@ -150,7 +150,7 @@ func TestARecordIsAsTheContractSpellsIt(t *testing.T) {
 
 func TestWhatIsNotOursDoesNotExist(t *testing.T) {
 	a := newFixture(t)
-	r := apitest.Data[[]Record](a.get("/resources"))[0]
+	r := apitest.Data[[]Record](a.getPath("/resources"))[0]
 	for _, c := range []struct{ org, id string }{{theirs, r.ID}, {ours, id.New("res", apitest.Start)}, {ours, "res_x"},
 		{ours, "i-0"}} {
 		if w := a.call(c.org, http.MethodGet, "/resources/"+c.id, ""); w.Status != http.StatusNotFound {
@@ -165,20 +165,20 @@ func TestWhatIsNotOursDoesNotExist(t *testing.T) {
 
 func TestAScopedGrantShowsOnlyItsResources(t *testing.T) {
 	a := newFixture(t)
-	list := apitest.Data[[]Record](a.get("/resources"))
+	list := apitest.Data[[]Record](a.getPath("/resources"))
 	a.grants = []string{"resources:read resource:" + list[1].ID, "actions:read resource:" + list[2].ID}
-	if got := names(apitest.Data[[]Record](a.get("/resources"))); got != list[1].UID {
+	if got := recordNames(apitest.Data[[]Record](a.getPath("/resources"))); got != list[1].UID {
 		t.Errorf("listed: %s", got)
 	}
-	if got := apitest.Data[Summary](a.get("/resources/summary")).Total; got != 1 {
+	if got := apitest.Data[Summary](a.getPath("/resources/summary")).Total; got != 1 {
 		t.Errorf("counted: %d", got)
 	}
-	a.get("/resources/" + list[2].ID).Want(http.StatusNotFound) // another one
+	a.getPath("/resources/" + list[2].ID).Want(http.StatusNotFound) // another one
 	if w := a.call(ours, http.MethodPost, "/resources/by-uids",
-		`{"uids":["db-1","i-0","i-1"]}`); names(apitest.Data[[]Record](w)) != list[1].UID {
+		`{"uids":["db-1","i-0","i-1"]}`); recordNames(apitest.Data[[]Record](w)) != list[1].UID {
 		t.Errorf("by uid: %s", w.Body)
 	}
-	if lines := strings.Count(a.get("/resources/export").Body, "\n"); lines != 2 {
+	if lines := strings.Count(a.getPath("/resources/export").Body, "\n"); lines != 2 {
 		t.Errorf("exported %d lines", lines)
 	}
 }
@@ -186,7 +186,7 @@ func TestAScopedGrantShowsOnlyItsResources(t *testing.T) {
 func TestByUIDs(t *testing.T) {
 	a := newFixture(t)
 	w := a.call(ours, http.MethodPost, "/resources/by-uids", `{"uids":["i-2","nobody","i-0"]}`)
-	if got := names(apitest.Data[[]Record](w)); got != "i-2 i-0" {
+	if got := recordNames(apitest.Data[[]Record](w)); got != "i-2 i-0" {
 		t.Errorf("got %s", got)
 	}
 	many := `{"uids":["` + strings.Repeat(`x","`, 500) + `x"]}`
@@ -199,17 +199,17 @@ func TestByUIDs(t *testing.T) {
 
 func TestSummaryAndTypes(t *testing.T) {
 	a := newFixture(t)
-	sum := apitest.Data[Summary](a.get("/resources/summary"))
+	sum := apitest.Data[Summary](a.getPath("/resources/summary"))
 	want := Summary{4, map[string]int{"aws": 4}, map[string]int{"aws-ec2": 3, "aws-rds": 1},
 		map[string]int{"running": 3, "stopped": 1}, map[string]int{"eu-west-1": 4}}
 	if fmt.Sprint(sum) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", sum, want)
 	}
-	if got := apitest.Data[Summary](a.get("/resources/summary?type=aws-rds")).Total; got != 1 {
+	if got := apitest.Data[Summary](a.getPath("/resources/summary?type=aws-rds")).Total; got != 1 {
 		t.Errorf("databases: %d", got)
 	}
 	kinds := map[string]Type{}
-	for _, k := range apitest.Data[[]Type](a.get("/resources/types")) {
+	for _, k := range apitest.Data[[]Type](a.getPath("/resources/types")) {
 		kinds[k.Type] = k
 	}
 	if k := kinds["aws-asg"]; !k.Actionable || !k.Scalable || k.Provider != "aws" || kinds["aws-ec2"].Scalable {
@@ -219,7 +219,7 @@ func TestSummaryAndTypes(t *testing.T) {
 
 func TestExport(t *testing.T) {
 	a := newFixture(t)
-	w := a.get("/resources/export?type=aws-rds")
+	w := a.getPath("/resources/export?type=aws-rds")
 	rows, err := csv.NewReader(strings.NewReader(w.Body)).ReadAll()
 	if err != nil || len(rows) != 2 || len(rows[0]) != len(rows[1]) {
 		t.Fatalf("%v: %v", rows, err)
@@ -230,7 +230,7 @@ func TestExport(t *testing.T) {
 	if got := w.Header.Get("Content-Type"); got != rest.CSVType {
 		t.Errorf("content type %s", got)
 	}
-	w = a.get("/resources/export?format=ndjson")
+	w = a.getPath("/resources/export?format=ndjson")
 	lines := strings.Split(strings.TrimSpace(w.Body), "\n")
 	if len(lines) != 4 || w.Header.Get("Content-Type") != rest.NDJSONType {
 		t.Fatalf("%s %s", w.Header.Get("Content-Type"), lines)
@@ -281,20 +281,20 @@ func TestRefreshDiscoversEveryAccount(t *testing.T) {
 	if w.Status != http.StatusAccepted || job.Status != "running" {
 		t.Fatalf("%d %+v", w.Status, job)
 	}
-	got := apitest.Data[Refresh](a.get(job.StatusURL))
+	got := apitest.Data[Refresh](a.getPath(job.StatusURL))
 	if got.Status != discovery.Running || len(got.Discoveries) != 2 ||
 		got.Discoveries[0].CloudAccountID != inventorytest.Account {
 		t.Fatalf("%+v", got)
 	}
 	w = a.call(ours, http.MethodPost, refresh, "")
-	again := apitest.Data[Refresh](a.get(apitest.Data[rest.Job](w, http.StatusAccepted).StatusURL))
+	again := apitest.Data[Refresh](a.getPath(apitest.Data[rest.Job](w, http.StatusAccepted).StatusURL))
 	if fmt.Sprint(again.Discoveries) != fmt.Sprint(got.Discoveries) {
 		t.Errorf("a second refresh did not join: %+v, %+v", again, got)
 	}
 	for i, status := range []discovery.Status{discovery.Succeeded, discovery.Failed} {
 		a.Change(discovery.JobKey(ours, got.Discoveries[i].JobID), table.Set("status", string(status)))
 	}
-	if got = apitest.Data[Refresh](a.get(job.StatusURL)); got.Status != discovery.Partial {
+	if got = apitest.Data[Refresh](a.getPath(job.StatusURL)); got.Status != discovery.Partial {
 		t.Errorf("one succeeded, one failed: %s", got.Status)
 	}
 	a.call(theirs, http.MethodGet, job.StatusURL, "").Want(http.StatusNotFound) // from elsewhere

@@ -22,25 +22,25 @@ func (s *service) refreshOperations(g *rest.Group) {
 		ID: "refreshResources", Method: http.MethodPost, Path: refresh, Policy: "resources:write",
 		Status:  http.StatusAccepted,
 		Summary: "Discover every account again",
-		Description: "Starts a discovery of each account that its cloud organisation has not disconnected, or joins " +
-			"the one under way there. Poll statusURL.",
-	}, s.refresh)
+		Description: "Starts a discovery of each account, or joins the one under way. Accounts that their cloud " +
+			"organisation has disconnected are left out. Poll statusURL.",
+	}, s.refreshAll)
 	rest.Handle(g, rest.Op{
 		ID: "getRefresh", Method: http.MethodGet, Path: refresh + "/{jobID}", Policy: policy,
 		Statuses: []int{http.StatusNotFound},
-		Summary:  "See how a refresh stands",
-		Description: "Running as long as one of its discoveries is; then succeeded, partial or failed. Each " +
+		Summary:  "Get the progress of a refresh",
+		Description: "running while one of its discoveries is running; then succeeded, partial or failed. Each " +
 			"discovery has its own statusURL.",
-	}, s.progress)
+	}, s.refreshProgress)
 }
 
-// kept is how long a refresh can be asked about: as long as the discoveries that it began.
-const kept = 30 * 24 * time.Hour
+// refreshTTL is how long a refresh is kept: as long as its discoveries.
+const refreshTTL = 30 * 24 * time.Hour
 
-// atOnce is how many discoveries are started side by side.
-const atOnce = 8
+// startConcurrency is how many discoveries are started at the same time.
+const startConcurrency = 8
 
-// pass is the record of a refresh: which discovery it began in which account.
+// pass is the record of a refresh: the discovery that it started in each account.
 type pass struct {
 	ID        string    `json:"id"`
 	Jobs      []started `json:"jobs"`
@@ -56,9 +56,9 @@ func passKey(org, jobID string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "REFRESH", SK: jobID}
 }
 
-func (s *service) refresh(ctx context.Context, _ *struct{}) (rest.Job, error) {
+func (s *service) refreshAll(ctx context.Context, _ *struct{}) (rest.Job, error) {
 	org := identity.CallerOrg(ctx)
-	jobs, err := s.start(ctx, org)
+	jobs, err := s.startAll(ctx, org)
 	if err != nil {
 		return rest.Job{}, err
 	}
@@ -68,7 +68,7 @@ func (s *service) refresh(ctx context.Context, _ *struct{}) (rest.Job, error) {
 	if err != nil {
 		return rest.Job{}, err
 	}
-	it.Expires = now.Add(kept)
+	it.Expires = now.Add(refreshTTL)
 	if _, err = s.p.Table.Write(ctx, table.Put(it, table.Absent())); err != nil {
 		return rest.Job{}, fault.Wrap("record refresh "+p.ID, err)
 	}
@@ -80,15 +80,16 @@ func (s *service) refresh(ctx context.Context, _ *struct{}) (rest.Job, error) {
 	return rest.Job{JobID: p.ID, Status: string(status), StatusURL: refresh + "/" + p.ID}, nil
 }
 
-// start begins the discoveries of all accounts. One that cannot be begun fails the call: asking again joins the others.
-func (s *service) start(ctx context.Context, org string) ([]started, error) {
+// startAll starts the discoveries of all accounts. If one cannot be started, the call fails; a repeated call joins
+// the others.
+func (s *service) startAll(ctx context.Context, org string) ([]started, error) {
 	accounts, err := s.inventory.ListAccounts(ctx, org)
 	if err != nil {
 		return nil, err
 	}
 	accounts = slices.DeleteFunc(accounts, func(a inventory.Account) bool { return a.Ended != "" })
 	out, errs := make([]started, len(accounts)), make([]error, len(accounts))
-	slots := make(chan struct{}, atOnce)
+	slots := make(chan struct{}, startConcurrency)
 	var wg sync.WaitGroup
 	for i, a := range accounts {
 		slots <- struct{}{}
@@ -112,7 +113,7 @@ func (s *service) start(ctx context.Context, org string) ([]started, error) {
 	return kept, nil
 }
 
-// Refresh is how a refresh stands.
+// Refresh is the progress of a refresh.
 type Refresh struct {
 	JobID       string           `json:"jobID"`
 	Status      discovery.Status `json:"status" enum:"running,succeeded,partial,failed"`
@@ -120,7 +121,7 @@ type Refresh struct {
 	StartedAt   time.Time        `json:"startedAt"`
 }
 
-// Discovery is how the discovery of one account stands.
+// Discovery is the progress of the discovery of one account.
 type Discovery struct {
 	CloudAccountID string           `json:"cloudAccountID" doc:"Our id of the cloud account"`
 	JobID          string           `json:"jobID"`
@@ -133,7 +134,7 @@ type refreshInput struct {
 	JobID string `path:"jobID" maxLength:"64"`
 }
 
-func (s *service) progress(ctx context.Context, in *refreshInput) (Refresh, error) {
+func (s *service) refreshProgress(ctx context.Context, in *refreshInput) (Refresh, error) {
 	org := identity.CallerOrg(ctx)
 	missing := fault.New(fault.NotFound, "there is no refresh %.64q", in.JobID)
 	if !id.IsValid("job", in.JobID) {
@@ -146,14 +147,14 @@ func (s *service) progress(ctx context.Context, in *refreshInput) (Refresh, erro
 	if err != nil {
 		return Refresh{}, fault.Wrap("read refresh "+in.JobID, err)
 	}
-	jobs, err := s.jobs(ctx, org, p)
+	jobs, err := s.readJobs(ctx, org, p)
 	if err != nil {
 		return Refresh{}, err
 	}
-	return Refresh{JobID: p.ID, Status: together(jobs), Discoveries: jobs, StartedAt: p.StartedAt}, nil
+	return Refresh{JobID: p.ID, Status: combinedStatus(jobs), Discoveries: jobs, StartedAt: p.StartedAt}, nil
 }
 
-func (s *service) jobs(ctx context.Context, org string, p pass) ([]Discovery, error) {
+func (s *service) readJobs(ctx context.Context, org string, p pass) ([]Discovery, error) {
 	keys := make([]table.Key, len(p.Jobs))
 	for i, j := range p.Jobs {
 		keys[i] = discovery.JobKey(org, j.JobID)
@@ -182,8 +183,8 @@ func (s *service) jobs(ctx context.Context, org string, p pass) ([]Discovery, er
 	return out, nil
 }
 
-// together returns the status of several discoveries as one.
-func together(jobs []Discovery) discovery.Status {
+// combinedStatus returns one status for several discoveries.
+func combinedStatus(jobs []Discovery) discovery.Status {
 	count := map[discovery.Status]int{}
 	for _, j := range jobs {
 		count[j.Status]++

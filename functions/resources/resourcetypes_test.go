@@ -9,8 +9,9 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// promised is the table of identifiers in section 7 of the design of executors, a type a line: whether it is found, started and
-// stopped, scaled and measured. ● is promised, ○ is for later and - makes no sense. Prices come with a feature of their own.
+// promised is the table of identifiers in section 7 of the design of executors, one type a line, with four columns:
+// discovered, started and stopped, scaled, measured. ● means promised, ○ means later, and - means not applicable.
+// Prices belong to another feature.
 const promised = `
 aws-ec2                   ● ● - ●
 aws-rds                   ● ● ○ ●
@@ -77,7 +78,7 @@ var notYet = map[string]string{
 func TestTypes_SayWhatTheDesignPromises(t *testing.T) {
 	a := newFixture(t)
 	told := map[string]Type{}
-	for _, k := range apitest.Data[[]Type](a.get("/resources/types")) {
+	for _, k := range apitest.Data[[]Type](a.getPath("/resources/types")) {
 		told[k.Type] = k
 	}
 	for line := range strings.Lines(strings.TrimSpace(promised)) {

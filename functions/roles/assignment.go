@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// Assignment is a role that a user has on a scope.
+// Assignment is a role of a user on a scope.
 type Assignment struct {
 	ID        string    `json:"id" example:"asgn_01k8z3v5y0e6m9x2q4t7r1c8bd"`
 	Email     string    `json:"email" doc:"Of the user"`
@@ -23,7 +23,7 @@ type Assignment struct {
 	RoleName  string    `json:"roleName"`
 	Scope     string    `json:"scope" doc:"org, team:<id> or resource:<id>" example:"team:team_01k8z3v5y0e6m9x2q4t7r1c8bd"`
 	CreatedAt time.Time `json:"createdAt"`
-	CreatedBy string    `json:"createdBy" doc:"E-mail address of who assigned it; of the user, when they founded the organization or accepted an invitation"`
+	CreatedBy string    `json:"createdBy" doc:"Mail address of the caller who assigned it; the user's own after founding the organization or accepting an invitation"`
 }
 
 func shownIn(a identity.Access, g membership.Assignment) Assignment {
@@ -38,8 +38,8 @@ type assignmentsInput struct {
 	Scope  string `query:"scope" maxLength:"128" doc:"On this scope: org, team:<id> or resource:<id>"`
 }
 
-// wants reports whether the filters let a through. An address that is none is nobody's.
-func (in *assignmentsInput) wants(a membership.Assignment, address string) bool {
+// matches reports whether the filters select a. An invalid address matches no assignment.
+func (in *assignmentsInput) matches(a membership.Assignment, address string) bool {
 	return (in.Email == "" || a.Email == address) && (in.RoleID == "" || a.Role == in.RoleID) &&
 		(in.Scope == "" || a.Scope == in.Scope)
 }
@@ -52,7 +52,7 @@ func (s *service) listAssignments(ctx context.Context, in *assignmentsInput) (re
 		return out, err
 	}
 	err = s.people.EachAssignment(ctx, identity.CallerOrg(ctx), func(g membership.Assignment) bool {
-		if in.wants(g, address) {
+		if in.matches(g, address) {
 			out.Add(shownIn(a, g))
 		}
 		return true
@@ -68,16 +68,16 @@ type NewAssignment struct {
 }
 
 func (s *service) createAssignment(ctx context.Context, in *struct{ Body NewAssignment }) (Assignment, error) {
-	a, err := unraced(func() (Assignment, error) { return s.assignOnce(ctx, in.Body) })
+	a, err := retryChanged(func() (Assignment, error) { return s.assignOnce(ctx, in.Body) })
 	if err == nil {
 		audit.NoteChange(ctx, audit.Change{Target: a.ID, After: a})
 	}
 	return a, err
 }
 
-// unraced does what change does, again when somebody else changed the same member meanwhile.
-func unraced(change func() (Assignment, error)) (a Assignment, err error) {
-	for range tries {
+// retryChanged calls change, and repeats it while another request changes the same member.
+func retryChanged(change func() (Assignment, error)) (a Assignment, err error) {
+	for range maxChangeTries {
 		if a, err = change(); !errors.Is(err, membership.ErrChanged) {
 			break
 		}
@@ -118,10 +118,11 @@ func (s *service) assignOnce(ctx context.Context, in NewAssignment) (Assignment,
 			membership.Given{Grant: g, Generation: a.Generation, Also: teamHoldWrites(c.Org, g.Scope)})
 }
 
-// mayAssign refuses what the caller gives to themselves, does not hold, or has been given already.
+// mayAssign refuses a role that callers give to themselves, a role with policies that the caller does not hold, and
+// one that the member already has on the scope.
 func mayAssign(c identity.Caller, m identity.Member, g grant.Grant, r grant.Role) error {
 	if m.User == c.User {
-		return fault.New(fault.Denied, "permission denied: nobody edits their own grants: ask another one who may")
+		return fault.New(fault.Denied, "permission denied: you cannot change your own roles: ask another user who may")
 	}
 	if err := membership.MayGrant(c, r.Policies, g.Scope); err != nil {
 		return err
@@ -141,7 +142,7 @@ type AssignmentInput struct {
 }
 
 func (s *service) deleteAssignment(ctx context.Context, in *AssignmentInput) (rest.Deleted, error) {
-	was, err := unraced(func() (Assignment, error) { return s.revokeOnce(ctx, in.AssignmentID) })
+	was, err := retryChanged(func() (Assignment, error) { return s.revokeOnce(ctx, in.AssignmentID) })
 	if err == nil {
 		audit.NoteChange(ctx, audit.Change{Target: was.ID, Before: was})
 	}

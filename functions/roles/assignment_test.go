@@ -18,12 +18,12 @@ import (
 
 func TestAnAssignmentFromItsCreationToItsEnd(t *testing.T) {
 	s := newFixture(t)
-	s.member("lou")
+	s.addMember("lou")
 	if c := s.Authorized(ours, "lou"); identity.Holds(c, "actions:read") {
 		t.Fatal("somebody without a role may do something")
 	}
-	r := s.role("Looker", "actions:read")
-	a := s.assigned("lou", r.ID, "team:"+s.teams[ours])
+	r := s.newRole("Looker", "actions:read")
+	a := s.assignRole("lou", r.ID, "team:"+s.teams[ours])
 	want := Assignment{a.ID, "lou@example.com", r.ID, "Looker", "team:" + s.teams[ours], s.Clock.Now(),
 		"olga@example.com"}
 	if a != want || !id.IsValid("asgn", a.ID) {
@@ -53,13 +53,13 @@ func TestAnAssignmentFromItsCreationToItsEnd(t *testing.T) {
 
 func TestTheListOfAssignments(t *testing.T) {
 	s := newFixture(t)
-	s.member("ann", grant.Viewer)
-	s.member("bob")
-	r := s.role("Looker", "actions:read")
+	s.addMember("ann", grant.Viewer)
+	s.addMember("bob")
+	r := s.newRole("Looker", "actions:read")
 	team := "team:" + s.teams[ours]
-	s.assigned("ann", r.ID, team)
-	s.assigned("bob", r.ID, "resource:"+s.resources[ours])
-	s.assigned("bob", grant.Viewer, team)
+	s.assignRole("ann", r.ID, team)
+	s.assignRole("bob", r.ID, "resource:"+s.resources[ours])
+	s.assignRole("bob", grant.Viewer, team)
 	all := "olga owner org, ann viewer org, ann Looker team, bob Looker resource, bob viewer team"
 	for query, want := range map[string]string{
 		"":                                   all,
@@ -74,7 +74,7 @@ func TestTheListOfAssignments(t *testing.T) {
 		"?scope=team:" + s.teams[theirs]:     "",
 	} {
 		list := apitest.Data[rest.List[Assignment]](s.as("olga", "GET /assignments"+query))
-		if got := brief(list.Items); got != want || list.Total != len(list.Items) || list.Items == nil {
+		if got := briefAssignments(list.Items); got != want || list.Total != len(list.Items) || list.Items == nil {
 			t.Errorf("%q: %d: %s", query, list.Total, got)
 		}
 	}
@@ -86,16 +86,16 @@ func TestTheListOfAssignments(t *testing.T) {
 		}
 		paged = append(paged, list.Items...)
 	}
-	if got := brief(paged); got != all {
+	if got := briefAssignments(paged); got != all {
 		t.Errorf("page by page: %s", got)
 	}
 	if list := apitest.Data[rest.List[Assignment]](s.Call(s.Authorized(theirs, "olga"),
-		"GET /assignments")); brief(list.Items) != "olga owner org" {
+		"GET /assignments")); briefAssignments(list.Items) != "olga owner org" {
 		t.Errorf("another organization's: %+v", list)
 	}
 }
 
-func brief(all []Assignment) string {
+func briefAssignments(all []Assignment) string {
 	var out []string
 	for _, a := range all {
 		who, _, _ := strings.Cut(a.Email, "@")
@@ -105,10 +105,10 @@ func brief(all []Assignment) string {
 	return strings.Join(out, ", ")
 }
 
-// check 39: what another organization has is answered as what nobody has.
+// check 39: a record of another organization is answered like one that does not exist.
 func TestWhatCannotBeAssigned(t *testing.T) {
 	s := newFixture(t)
-	s.member("lou", grant.Viewer)
+	s.addMember("lou", grant.Viewer)
 	theirRole := apitest.Data[Role](s.Call(s.Authorized(theirs, "olga"),
 		`POST /roles {"name":"Theirs","policies":["actions:read"]}`))
 	s.User("foreign")
@@ -140,16 +140,16 @@ func TestWhatCannotBeAssigned(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.TB = t
-			s.as("olga", assigning(c.who, c.role, c.scope)).Want(c.status, c.says)
+			s.as("olga", assignRequest(c.who, c.role, c.scope)).Want(c.status, c.says)
 		})
 	}
 	s.TB = t
 	for _, pair := range [][2]string{
-		{assigning("lou", "viewer", "team:"+s.teams[theirs]), assigning("lou", "viewer", "team:"+noTeam)},
-		{assigning("lou", "viewer", "resource:"+s.resources[theirs]),
-			assigning("lou", "viewer", "resource:"+noResource)},
-		{assigning("lou", theirRole.ID, "org"), assigning("lou", noRole, "org")},
-		{assigning("foreign", "viewer", "org"), assigning("nobody0", "viewer", "org")},
+		{assignRequest("lou", "viewer", "team:"+s.teams[theirs]), assignRequest("lou", "viewer", "team:"+noTeam)},
+		{assignRequest("lou", "viewer", "resource:"+s.resources[theirs]),
+			assignRequest("lou", "viewer", "resource:"+noResource)},
+		{assignRequest("lou", theirRole.ID, "org"), assignRequest("lou", noRole, "org")},
+		{assignRequest("foreign", "viewer", "org"), assignRequest("nobody0", "viewer", "org")},
 	} {
 		foreign, none := s.as("olga", pair[0]), s.as("olga", pair[1])
 		if foreign.Status != none.Status || len(foreign.Body) != len(none.Body) {
@@ -169,37 +169,38 @@ func TestWhatCannotBeAssigned(t *testing.T) {
 	s.as("olga", "DELETE /assignments/latest").Want(404, "does not exist")
 }
 
-// check 43: nobody gives what they do not hold at that scope, nobody gives to themselves or takes from themselves, and
-// nobody takes from one who holds more.
+// check 43: a caller cannot give a role that they do not hold at that scope, change their own roles, or revoke roles
+// of a user who holds more.
 func TestNobodyRaisesAnybodyAboveThemselves(t *testing.T) {
 	s := newFixture(t)
 	team := "team:" + s.teams[ours]
-	s.member("adam", grant.Admin)
-	s.member("lou", grant.Viewer)
-	keeper := s.role("Keeper", "roles:*", "actions:read")
-	s.member("kay", keeper.ID)
-	s.assigned("kay", grant.Operator, team)
-	acting := s.role("Acting", "actions:execute")
+	s.addMember("adam", grant.Admin)
+	s.addMember("lou", grant.Viewer)
+	keeper := s.newRole("Keeper", "roles:*", "actions:read")
+	s.addMember("kay", keeper.ID)
+	s.assignRole("kay", grant.Operator, team)
+	acting := s.newRole("Acting", "actions:execute")
 	s.as("olga", "DELETE /assignments/"+s.only("olga")).Want(409, "last owner")
-	s.member("otto", grant.Owner)
+	s.addMember("otto", grant.Owner)
 	for name, c := range map[string]struct{ who, request, says string }{
-		"an admin makes an owner":           {"adam", assigning("lou", "owner", "org"), "organisation:delete"},
-		"an admin makes an owner of a team": {"adam", assigning("lou", "owner", team), "organisation:delete"},
-		"an admin makes themselves one": {"adam", assigning("adam", "owner", "org"),
-			"nobody edits their own grants"},
-		"an owner gives to themselves": {"olga", assigning("olga", "viewer", "org"),
-			"nobody edits their own grants"},
-		"somebody raises themselves": {"kay", assigning("kay", keeper.ID, team),
-			"nobody edits their own grants"},
+		"an admin makes an owner":           {"adam", assignRequest("lou", "owner", "org"), "organisation:delete"},
+		"an admin makes an owner of a team": {"adam", assignRequest("lou", "owner", team), "organisation:delete"},
+		"an admin makes themselves one": {"adam", assignRequest("adam", "owner", "org"),
+			"cannot change your own roles"},
+		"an owner gives to themselves": {"olga", assignRequest("olga", "viewer", "org"),
+			"cannot change your own roles"},
+		"somebody raises themselves": {"kay", assignRequest("kay", keeper.ID, team),
+			"cannot change your own roles"},
 		"somebody raises themselves, spelled so": {"kay",
-			strings.Replace(assigning("kay", "viewer", "org"), "kay@", "KAY@", 1), "nobody edits their own grants"},
-		"somebody gives what they lack": {"kay", assigning("lou", acting.ID, "org"), "actions:execute"},
-		"somebody gives what they have elsewhere": {"kay", assigning("lou", acting.ID, "resource:"+s.resources[ours]),
+			strings.Replace(assignRequest("kay", "viewer", "org"), "kay@", "KAY@", 1), "cannot change your own roles"},
+		"somebody gives what they lack": {"kay", assignRequest("lou", acting.ID, "org"), "actions:execute"},
+		"somebody gives what they have elsewhere": {"kay",
+			assignRequest("lou", acting.ID, "resource:"+s.resources[ours]),
 			"actions:execute"},
 		"an admin takes from the owner":          {"adam", "DELETE /assignments/" + s.only("olga"), "holds more"},
 		"an owner takes from themselves":         {"otto", "DELETE /assignments/" + s.only("otto"), "nobody"},
 		"who may little takes from who may more": {"kay", "DELETE /assignments/" + s.only("adam"), "holds more"},
-		"who may not change roles gives":         {"lou", assigning("kay", "viewer", "org"), "roles:write"},
+		"who may not change roles gives":         {"lou", assignRequest("kay", "viewer", "org"), "roles:write"},
 		"who may not change roles takes":         {"lou", "DELETE /assignments/" + s.only("adam"), "roles:write"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -208,20 +209,22 @@ func TestNobodyRaisesAnybodyAboveThemselves(t *testing.T) {
 		})
 	}
 	s.TB = t
-	s.as("kay", assigning("lou", acting.ID, team)).Want(200) // of what they have, where they have it
-	s.as("kay", assigning("lou", keeper.ID, "resource:"+s.resources[ours])).Want(200)
-	s.as("adam", assigning("lou", grant.Admin, "org")).Want(200)
+	// a role that they have, on the scope where they have it
+	s.as("kay", assignRequest("lou", acting.ID, team)).Want(200)
+	s.as("kay", assignRequest("lou", keeper.ID, "resource:"+s.resources[ours])).Want(200)
+	s.as("adam", assignRequest("lou", grant.Admin, "org")).Want(200)
 }
 
 // Who may write roles on a team only gets in nowhere: roles are not about resources.
 func TestAScopedGrantIsNoWayToRoles(t *testing.T) {
 	s := newFixture(t)
-	s.member("tim")
-	s.assigned("tim", grant.Owner, "team:"+s.teams[ours])
+	s.addMember("tim")
+	s.assignRole("tim", grant.Owner, "team:"+s.teams[ours])
 	for _, request := range []string{
 		"GET /roles", "GET /roles/viewer", `POST /roles {"name":"x","policies":["actions:read"]}`,
 		`PUT /roles/role_x {}`, "DELETE /roles/role_x",
-		"GET /assignments", assigning("tim", "viewer", "team:"+s.teams[ours]), "DELETE /assignments/" + s.only("tim"),
+		"GET /assignments", assignRequest("tim", "viewer", "team:"+s.teams[ours]),
+		"DELETE /assignments/" + s.only("tim"),
 	} {
 		s.as("tim", request).Want(403, "roles:")
 	}
@@ -229,27 +232,27 @@ func TestAScopedGrantIsNoWayToRoles(t *testing.T) {
 
 func TestSoManyAssignmentsAndNoMore(t *testing.T) {
 	s := newFixture(t)
-	s.member("lou")
+	s.addMember("lou")
 	var last Assignment
 	for n := range identity.MaxGrants {
-		r := s.role(fmt.Sprintf("Role %d", n), "actions:read")
-		last = s.assigned("lou", r.ID, "org")
+		r := s.newRole(fmt.Sprintf("Role %d", n), "actions:read")
+		last = s.assignRole("lou", r.ID, "org")
 	}
-	s.as("olga", assigning("lou", "viewer", "org")).Want(409, "40 grants")
+	s.as("olga", assignRequest("lou", "viewer", "org")).Want(409, "40 grants")
 	if c := s.Authorized(ours, "lou"); len(c.Grants) != identity.MaxGrants {
 		t.Errorf("%d grants", len(c.Grants))
 	}
 	s.as("olga", "DELETE /assignments/"+last.ID).Want(200)
-	s.as("olga", assigning("lou", "viewer", "org")).Want(200)
+	s.as("olga", assignRequest("lou", "viewer", "org")).Want(200)
 }
 
 // check 43: two owners who each revoke the other, at the same time: one of them stays.
 func TestTheLastOwnerStaysWhenOwnersRevokeEachOther(t *testing.T) {
 	s := newFixture(t)
-	s.member("ida")
+	s.addMember("ida")
 	for range 10 {
 		mine := s.only("olga")
-		theirs := s.assigned("ida", grant.Owner, "org").ID
+		theirs := s.assignRole("ida", grant.Owner, "org").ID
 		olga, ida := s.Authorized(ours, "olga"), s.Authorized(ours, "ida")
 		var one, other apitest.Answer
 		var wg sync.WaitGroup
@@ -261,27 +264,27 @@ func TestTheLastOwnerStaysWhenOwnersRevokeEachOther(t *testing.T) {
 		}
 		if other.Status == 200 { // Ida makes Olga an owner again, and goes
 			s.Clock.Advance(time.Second)
-			s.as("ida", assigning("olga", grant.Owner, "org")).Want(200)
+			s.as("ida", assignRequest("olga", grant.Owner, "org")).Want(200)
 			s.as("olga", "DELETE /assignments/"+s.only("ida")).Want(200)
 		}
 	}
-	s.as("olga", assigning("ida", grant.Admin, "org")).Want(200)
+	s.as("olga", assignRequest("ida", grant.Admin, "org")).Want(200)
 	s.as("ida", "DELETE /assignments/"+s.only("olga")).Want(403)
 }
 
 // Many assign to one user at the same time: every one that is answered with success is there.
 func TestAssignmentsAtOnce(t *testing.T) {
 	s := newFixture(t)
-	s.member("lou")
+	s.addMember("lou")
 	var roles []Role
 	for n := range 6 {
-		roles = append(roles, s.role(fmt.Sprintf("Role %d", n), "actions:read"))
+		roles = append(roles, s.newRole(fmt.Sprintf("Role %d", n), "actions:read"))
 	}
 	c := s.Authorized(ours, "olga")
 	replies := make([]apitest.Answer, len(roles))
 	var wg sync.WaitGroup
 	for n := range roles {
-		wg.Go(func() { replies[n] = s.Call(c, assigning("lou", roles[n].ID, "org")) })
+		wg.Go(func() { replies[n] = s.Call(c, assignRequest("lou", roles[n].ID, "org")) })
 	}
 	wg.Wait()
 	made := 0

@@ -28,11 +28,11 @@ type updateInput struct {
 }
 
 func (s *service) updateRole(ctx context.Context, in *updateInput) (Role, error) {
-	if err := in.Body.sound(); err != nil {
+	if err := in.Body.checkFields(); err != nil {
 		return Role{}, err
 	}
 	var was, r identity.CustomRole
-	err := s.changeable(ctx, in.RoleID, func(a identity.Access, old identity.CustomRole) error {
+	err := s.changeOwnRole(ctx, in.RoleID, func(a identity.Access, old identity.CustomRole) error {
 		was, r = old, old
 		in.Body.Name.Apply(&r.Name)
 		in.Body.Description.Apply(&r.Description)
@@ -48,8 +48,8 @@ func (s *service) updateRole(ctx context.Context, in *updateInput) (Role, error)
 	return newCustomRole(r), err
 }
 
-// sound returns the same of what a role is to become: neither a name nor policies can be cleared.
-func (c *ChangedRole) sound() error {
+// checkFields checks the sent fields of a role: neither name nor policies can be cleared.
+func (c *ChangedRole) checkFields() error {
 	var err error
 	if c.Name.Sent {
 		c.Name.Value, err = displayname.CleanName("name", c.Name.Value, maxName)
@@ -61,7 +61,7 @@ func (c *ChangedRole) sound() error {
 }
 
 func (s *service) deleteRole(ctx context.Context, in *RoleInput) (rest.Deleted, error) {
-	err := s.changeable(ctx, in.RoleID, func(a identity.Access, r identity.CustomRole) error {
+	err := s.changeOwnRole(ctx, in.RoleID, func(a identity.Access, r identity.CustomRole) error {
 		if err := mayMake(ctx, r); err != nil {
 			return err
 		}
@@ -75,12 +75,12 @@ func (s *service) deleteRole(ctx context.Context, in *RoleInput) (rest.Deleted, 
 	return rest.Deleted{ID: in.RoleID}, err
 }
 
-// changeable changes one of the organization's own roles. Nobody changes a system role.
-func (s *service) changeable(ctx context.Context, ref string,
+// changeOwnRole changes a role of the organization. System roles are refused.
+func (s *service) changeOwnRole(ctx context.Context, ref string,
 	how func(identity.Access, identity.CustomRole) error) error {
 	if r, ok := grant.SystemRole(ref); ok {
 		return fault.New(fault.Denied,
-			"permission denied: %s is a system role, and nobody can change it; create one with POST /roles", r.Name)
+			"permission denied: %s is a system role, which cannot be changed; create a role with POST /roles", r.Name)
 	}
 	return s.changeRoles(ctx, func(a identity.Access) error {
 		r, err := findRole(a, ref)
@@ -91,17 +91,18 @@ func (s *service) changeable(ctx context.Context, ref string,
 	})
 }
 
-// mayMake refuses a role that permits what the caller does not hold on the whole organization.
+// mayMake refuses a role with policies that the caller does not hold on the whole organization.
 func mayMake(ctx context.Context, r identity.CustomRole) error {
 	return membership.MayGrant(identity.CallerFrom(ctx), r.Policies, grant.OrgScope)
 }
 
-// mayChange refuses a change of a role that the caller has, or that permits before or after what the caller does not hold.
+// mayChange refuses a change of a role that the caller has, or that contains, before or after, policies that the
+// caller does not hold.
 func mayChange(ctx context.Context, was, r identity.CustomRole) error {
 	for _, g := range identity.CallerFrom(ctx).Grants {
 		if g.Role == r.ID {
 			return fault.New(fault.Denied,
-				"permission denied: you have the role %q, and nobody edits their own grants: ask another one who may",
+				"permission denied: you have the role %q and cannot change your own roles: ask another user who may",
 				was.Name)
 		}
 	}
@@ -111,12 +112,12 @@ func mayChange(ctx context.Context, was, r identity.CustomRole) error {
 	return mayMake(ctx, r)
 }
 
-// tries is how often a change starts over because somebody else made one meanwhile.
-const tries = 8
+// maxChangeTries is how often a change is retried because another request was faster.
+const maxChangeTries = 8
 
-// changeRoles changes the organization's roles, which it hands over to be written to.
+// changeRoles changes the organization's roles with how.
 func (s *service) changeRoles(ctx context.Context, how func(identity.Access) error) error {
-	for range tries {
+	for range maxChangeTries {
 		err := s.changeOnce(ctx, how)
 		if _, raced := errors.AsType[*table.ConditionError](err); !raced {
 			return err

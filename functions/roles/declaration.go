@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/people/teams"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name: "roles",
 	Access: rest.Access.With(table.Access{

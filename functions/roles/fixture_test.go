@@ -29,8 +29,8 @@ func newFixture(t *testing.T) *fixture {
 	return s
 }
 
-// member makes a user of our organization who has roles on all of it.
-func (s *fixture) member(name string, roles ...string) {
+// addMember makes a user of our organization who has roles on all of it.
+func (s *fixture) addMember(name string, roles ...string) {
 	s.Helper()
 	s.Clock.Advance(time.Second) // lists are in order of time
 	s.Join(ours, name, roles...)
@@ -42,22 +42,22 @@ func (s *fixture) as(name, request string) apitest.Answer {
 	return s.Call(s.Authorized(ours, name), request)
 }
 
-// role makes a role of our organization, as Olga.
-func (s *fixture) role(name string, policies ...string) Role {
+// newRole makes a role of our organization, as Olga.
+func (s *fixture) newRole(name string, policies ...string) Role {
 	s.Helper()
 	s.Clock.Advance(time.Second)
 	return apitest.Data[Role](s.as("olga",
 		`POST /roles `+apitest.JSON(map[string]any{"name": name, "policies": policies})))
 }
 
-// assigned returns the member a role, as Olga.
-func (s *fixture) assigned(name, role, scope string) Assignment {
+// assignRole returns the member a role, as Olga.
+func (s *fixture) assignRole(name, role, scope string) Assignment {
 	s.Helper()
 	s.Clock.Advance(time.Second)
-	return apitest.Data[Assignment](s.as("olga", assigning(name, role, scope)))
+	return apitest.Data[Assignment](s.as("olga", assignRequest(name, role, scope)))
 }
 
-func assigning(name, role, scope string) string {
+func assignRequest(name, role, scope string) string {
 	return `POST /assignments ` +
 		apitest.JSON(map[string]any{"email": apitest.Email(name), "roleID": role, "scope": scope})
 }

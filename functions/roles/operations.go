@@ -1,5 +1,5 @@
-// Package roles is the operation group Roles & Permissions: what can be permitted, the roles that an organization makes of
-// it, and who holds which role where.
+// Package roles is the operation group Roles & Permissions: the policies, the roles of an organization, and the
+// assignments of roles to users on scopes.
 package roles
 
 import (
@@ -28,16 +28,15 @@ func Operations(p *platform.Platform) *rest.Group {
 	s.assignmentOperations(g)
 	rest.Handle(g, rest.Op{
 		ID: "listPolicies", Method: http.MethodGet, Path: "/policies", SignedIn: true,
-		Summary:     "List what can be permitted",
-		Description: "The catalogue of policies, all of it. Each operation names the one that it demands as x-policy.",
+		Summary:     "List the policies",
+		Description: "All policies. Each operation names its policy as x-policy.",
 	}, listPolicies)
 	rest.Handle(g, rest.Op{
 		ID: "listPermissions", Method: http.MethodGet, Path: "/permissions", SignedIn: true,
-		Summary: "List what the caller may do",
-		Description: "In the current organization, at this moment: each policy with each scope on which the caller " +
-			"holds it, in the order of GET /policies. " +
-			"Wildcards are spelled out. A policy that is held on the whole organization is there once; narrower " +
-			"grants of it add nothing.",
+		Summary: "List the caller's permissions",
+		Description: "The policies of the caller in the current organization, each with its scopes, in the order " +
+			"of GET /policies. Wildcards are expanded. A policy held on the whole organization is listed once, " +
+			"without narrower grants.",
 	}, listPermissions)
 	return g
 }
@@ -52,16 +51,16 @@ type service struct {
 func (s *service) roleOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "listRoles", Method: http.MethodGet, Path: roles, Policy: reading,
-		Statuses:    []int{http.StatusBadRequest, http.StatusNotFound},
-		Summary:     "List roles",
-		Description: "System roles first, from the one that permits least; then the organization's own, by name.",
+		Statuses: []int{http.StatusBadRequest, http.StatusNotFound},
+		Summary:  "List roles",
+		Description: "System roles first, beginning with the one that permits least; then the organization's own " +
+			"roles, by name.",
 	}, s.listRoles)
 	rest.Handle(g, rest.Op{
 		ID: "createRole", Method: http.MethodPost, Path: roles, Policy: writing,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}, Summary: "Create a role",
-		Description: "At most 50 an organization. Names are unique without regard to case. Nobody makes a role that " +
-			"permits what they do not " +
-			"hold on the whole organization.",
+		Description: "At most 50 an organization. Names are unique, ignoring case. The caller must hold all " +
+			"policies of the role on the whole organization.",
 	}, s.createRole)
 	rest.Handle(g, rest.Op{
 		ID: "getRole", Method: http.MethodGet, Path: role, Policy: reading, Statuses: []int{http.StatusNotFound},
@@ -70,16 +69,15 @@ func (s *service) roleOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "updateRole", Method: http.MethodPut, Path: role, Policy: writing,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}, Summary: "Change a role",
-		Description: "Changes only the fields present; policies replaces all policies. It acts on the next request " +
-			"of everybody who has the role. " +
-			"System roles do not change. Nobody changes a role that they have themselves, or one that permits, " +
-			"before or after, what they do not hold.",
+		Description: "Changes only the fields present; policies replaces all policies. It applies from the next " +
+			"request of every user with the role. System roles cannot be changed. A caller cannot change a role " +
+			"that they have, or one with policies, before or after, that they do not hold.",
 	}, s.updateRole)
 	rest.Handle(g, rest.Op{
 		ID: "deleteRole", Method: http.MethodDelete, Path: role, Policy: writing,
 		Statuses: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Delete a role",
-		Description: "While it is assigned to somebody, or promised to somebody who is invited or signs on for the " +
-			"first time, the answer is 409.",
+		Description: "While it is assigned to a user, or promised to an invited person or to a first single " +
+			"sign-on, the answer is 409.",
 	}, s.deleteRole)
 }
 
@@ -87,22 +85,21 @@ func (s *service) assignmentOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "listAssignments", Method: http.MethodGet, Path: assignments, Policy: reading,
 		Statuses:    []int{http.StatusBadRequest, http.StatusNotFound},
-		Summary:     "List who has which role where",
-		Description: "Oldest first. A filter that fits nothing gives an empty list.",
+		Summary:     "List the assignments of roles",
+		Description: "Oldest first. A filter without a match gives an empty list.",
 	}, s.listAssignments)
 	rest.Handle(g, rest.Op{
 		ID: "createAssignment", Method: http.MethodPost, Path: assignments, Policy: writing,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict},
 		Summary:  "Assign a role to a user",
-		Description: "On the whole organization, on what a team owns, or on one resource. At most 40 a user; the " +
-			"same role on the same scope twice is 409. " +
-			"Nobody gives what they do not hold on that scope, and nobody gives anything to themselves.",
+		Description: "On the whole organization, on a team's resources, or on one resource. At most 40 a user. The " +
+			"same role on the same scope twice is 409. A caller cannot give policies that they do not hold on that " +
+			"scope, or give a role to themselves.",
 	}, s.createAssignment)
 	rest.Handle(g, rest.Op{
 		ID: "deleteAssignment", Method: http.MethodDelete, Path: assignments + "/{assignmentID}", Policy: writing,
 		Statuses: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Revoke an assignment",
-		Description: "Acts on the user's next request. The last owner stays (409). Nobody revokes what they have " +
-			"themselves, or anything of " +
-			"somebody who holds more than they do.",
+		Description: "It applies from the user's next request. The last owner stays (409). A caller cannot revoke " +
+			"their own roles, or roles of a user who holds more than they do.",
 	}, s.deleteAssignment)
 }

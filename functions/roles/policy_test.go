@@ -11,7 +11,7 @@ import (
 
 func TestPoliciesForEverybody(t *testing.T) {
 	s := newFixture(t)
-	s.member("nil")
+	s.addMember("nil")
 	got := apitest.Data[[]grant.Policy](s.as("nil", "GET /policies"))
 	if !slices.Equal(got, grant.Policies()) {
 		t.Errorf("%d policies", len(got))
@@ -21,12 +21,12 @@ func TestPoliciesForEverybody(t *testing.T) {
 func TestPermissions(t *testing.T) {
 	s := newFixture(t)
 	team, res := s.teams[ours], s.resources[ours]
-	s.member("pat")
-	r := s.role("Mixed", "budgets:*", "actions:read")
-	s.assigned("pat", r.ID, "team:"+team)
-	s.assigned("pat", r.ID, "resource:"+res)
-	s.assigned("pat", grant.Operator, "team:"+team)
-	wide := s.role("Wide", "actions:read")
+	s.addMember("pat")
+	r := s.newRole("Mixed", "budgets:*", "actions:read")
+	s.assignRole("pat", r.ID, "team:"+team)
+	s.assignRole("pat", r.ID, "resource:"+res)
+	s.assignRole("pat", grant.Operator, "team:"+team)
+	wide := s.newRole("Wide", "actions:read")
 	want := []HeldPermission{
 		{"actions:read", "org", ours},
 		{"actions:execute", "team", team},
@@ -35,7 +35,7 @@ func TestPermissions(t *testing.T) {
 		{"budgets:write", "team", team},
 		{"budgets:write", "resource", res},
 	}
-	s.assigned("pat", wide.ID, "org")
+	s.assignRole("pat", wide.ID, "org")
 	got := apitest.Data[[]HeldPermission](s.as("pat", "GET /permissions"))
 	got = slices.DeleteFunc(got, func(p HeldPermission) bool {
 		return !strings.HasPrefix(p.Policy, "actions") && !strings.HasPrefix(p.Policy, "budgets")
@@ -48,7 +48,7 @@ func TestPermissions(t *testing.T) {
 		owner[2] != (HeldPermission{"organisation:delete", "org", ours}) {
 		t.Errorf("an owner: %+v", owner)
 	}
-	s.member("nil")
+	s.addMember("nil")
 	if r := s.as("nil", "GET /permissions"); strings.TrimSpace(r.Body) != `{"data":[]}` {
 		t.Errorf("nobody: %s", r.Body)
 	}

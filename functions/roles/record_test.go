@@ -8,22 +8,22 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// Whatever is changed about permissions is on record as it was and as it became, and what was refused as refused.
+// Each change of permissions is recorded with its state before and after, and each refused change as refused.
 func TestChangesOfPermissionsAreOnRecord(t *testing.T) {
 	s := newFixture(t)
-	s.member("lou")
-	s.member("adam", grant.Admin)
-	r := s.role("Looker", "actions:read")
+	s.addMember("lou")
+	s.addMember("adam", grant.Admin)
+	r := s.newRole("Looker", "actions:read")
 	s.as("olga", "PUT /roles/"+r.ID+` {"policies":["budgets:read"]}`).Want(200)
-	a := s.assigned("lou", r.ID, grant.OrgScope)
-	s.as("adam", assigning("lou", grant.Owner, grant.OrgScope)).Want(403)
+	a := s.assignRole("lou", r.ID, grant.OrgScope)
+	s.as("adam", assignRequest("lou", grant.Owner, grant.OrgScope)).Want(403)
 	s.as("olga", "DELETE /assignments/"+a.ID).Want(200)
 	s.as("olga", "DELETE /roles/"+r.ID).Want(200)
 	want := []struct {
 		actor, action string
 		status        int
 		target        string
-		before, after string // what the sides say; "" is that there is none
+		before, after string // the expected sides; "" for an absent one
 	}{
 		{"olga", "createRole", 200, r.ID, "", "actions:read"},
 		{"olga", "updateRole", 200, r.ID, "actions:read", "budgets:read"},
@@ -40,14 +40,14 @@ func TestChangesOfPermissionsAreOnRecord(t *testing.T) {
 		row, before, after := got[i], apitest.JSON(got[i].Changes.Before), apitest.JSON(got[i].Changes.After)
 		if row.Actor != w.actor+"@example.com" || row.Action != w.action || row.Status != w.status || w.target != "" &&
 			row.Target != w.target ||
-			!told(before, w.before) || !told(after, w.after) {
+			!matchesSide(before, w.before) || !matchesSide(after, w.after) {
 			t.Errorf("%+v\nfrom %s to %s\nwant %+v", row, before, after, w)
 		}
 	}
 }
 
-// told reports whether a side of a change says what it should.
-func told(side, want string) bool {
+// matchesSide reports whether a side of a change has the expected content.
+func matchesSide(side, want string) bool {
 	if want == "" {
 		return side == "null"
 	}

@@ -18,11 +18,11 @@ import (
 
 // Role is a role as clients see it.
 type Role struct {
-	ID          string     `json:"id" doc:"Of a system role its name, else role_…" example:"role_01k8z3v5y0e6m9x2q4t7r1c8bd"`
+	ID          string     `json:"id" doc:"The name of a system role, else role_…" example:"role_01k8z3v5y0e6m9x2q4t7r1c8bd"`
 	Name        string     `json:"name" example:"Night shift"`
 	Description string     `json:"description"`
 	Policies    []string   `json:"policies" doc:"Policies of GET /policies, *:*, <resource>:* or *:read" example:"[\"actions:execute\"]"`
-	System      bool       `json:"system" doc:"Built in: nobody can change or delete it"`
+	System      bool       `json:"system" doc:"Built in: it cannot be changed or deleted"`
 	CreatedAt   *time.Time `json:"createdAt" doc:"Null for a system role"`
 	UpdatedAt   *time.Time `json:"updatedAt" doc:"Null for a system role"`
 }
@@ -31,7 +31,7 @@ func newCustomRole(r identity.CustomRole) Role {
 	return Role{r.ID, r.Name, r.Description, r.Policies, false, &r.CreatedAt, &r.UpdatedAt}
 }
 
-func system(r grant.Role) Role {
+func systemRole(r grant.Role) Role {
 	return Role{ID: r.Name, Name: r.Name, Description: r.Description, Policies: r.Policies, System: true}
 }
 
@@ -49,19 +49,19 @@ func (s *service) listRoles(ctx context.Context, in *struct{ rest.Page }) (rest.
 	})
 	var first []Role
 	for _, r := range grant.SystemRoles() {
-		first = append(first, system(r))
+		first = append(first, systemRole(r))
 	}
 	return rest.PageOf(append(first, all...), in.Page), nil
 }
 
-// RoleInput names a role. It is exported so that the framework looks into it where it is embedded.
+// RoleInput names a role. It is exported because the framework ignores unexported embedded structs.
 type RoleInput struct {
 	RoleID string `path:"roleID" maxLength:"64"`
 }
 
 func (s *service) getRole(ctx context.Context, in *RoleInput) (Role, error) {
 	if r, ok := grant.SystemRole(in.RoleID); ok {
-		return system(r), nil
+		return systemRole(r), nil
 	}
 	a, err := s.readAccess(ctx)
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *service) createRole(ctx context.Context, in *struct{ Body NewRole }) (R
 		ID: id.New("role", now), Name: in.Body.Name, Description: in.Body.Description, Policies: in.Body.Policies,
 		CreatedAt: now, UpdatedAt: now,
 	}
-	if err := sound(&r); err != nil {
+	if err := checkRole(&r); err != nil {
 		return Role{}, err
 	}
 	if err := mayMake(ctx, r); err != nil {
@@ -111,8 +111,8 @@ func (s *service) createRole(ctx context.Context, in *struct{ Body NewRole }) (R
 	return newCustomRole(r), err
 }
 
-// sound brings the name into shape, and refuses what no role can have.
-func sound(r *identity.CustomRole) error {
+// checkRole normalizes the name, and refuses an invalid role.
+func checkRole(r *identity.CustomRole) error {
 	var err error
 	if r.Name, err = displayname.CleanName("name", r.Name, maxName); err != nil {
 		return err
@@ -120,7 +120,7 @@ func sound(r *identity.CustomRole) error {
 	return checkGrantable(r.Policies)
 }
 
-// checkGrantable refuses what no role can list.
+// checkGrantable refuses policies that a role cannot contain.
 func checkGrantable(policies []string) error {
 	if len(policies) == 0 {
 		return fault.New(fault.Invalid, "policies: a role has at least one: GET /policies lists them")
@@ -138,7 +138,7 @@ func checkGrantable(policies []string) error {
 	return nil
 }
 
-// putRole makes r one of the roles of a, when nothing else has its name.
+// putRole adds r to the roles of a, or replaces it, if no other role has its name.
 func putRole(a identity.Access, r identity.CustomRole) error {
 	for _, other := range grant.SystemRoles() {
 		if strings.EqualFold(other.Name, r.Name) {

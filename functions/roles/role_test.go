@@ -20,7 +20,8 @@ import (
 func TestARoleFromItsCreationToItsEnd(t *testing.T) {
 	s := newFixture(t)
 	r := apitest.Data[Role](s.as("olga",
-		`POST /roles {"name":" Night shift ","description":"At night","policies":["actions:execute","*:read"],"system":true,"id":"role_mine"}`))
+		`POST /roles {"name":" Night shift ","description":"At night","policies":["actions:execute","*:read"],`+
+			`"system":true,"id":"role_mine"}`))
 	if r.Name != "Night shift" || r.System || !slices.Equal(r.Policies, []string{"actions:execute", "*:read"}) ||
 		r.CreatedAt == nil || !r.CreatedAt.Equal(apitest.Start) {
 		t.Errorf("created %+v", r)
@@ -50,7 +51,7 @@ func TestARoleFromItsCreationToItsEnd(t *testing.T) {
 func TestTheListOfRoles(t *testing.T) {
 	s := newFixture(t)
 	for _, name := range []string{"beta", "Alpha", "gamma"} {
-		s.role(name, "actions:read")
+		s.newRole(name, "actions:read")
 	}
 	want := []string{"viewer", "operator", "editor", "finops", "admin", "owner", "Alpha", "beta", "gamma"}
 	list := apitest.Data[rest.List[Role]](s.as("olga", "GET /roles"))
@@ -83,8 +84,8 @@ func TestTheListOfRoles(t *testing.T) {
 
 func TestWhatNoRoleCanBe(t *testing.T) {
 	s := newFixture(t)
-	r := s.role("Night shift", "actions:execute")
-	s.role("Other", "actions:execute")
+	r := s.newRole("Night shift", "actions:execute")
+	s.newRole("Other", "actions:execute")
 	many := make([]string, 129)
 	for i := range many {
 		many[i] = fmt.Sprintf("actions:%d", i)
@@ -144,7 +145,7 @@ func TestEveryPolicyAndWildcardCanBeInARole(t *testing.T) {
 			policies = append(policies, resource+":*")
 		}
 	}
-	if got := s.role("Everything", policies...); !slices.Equal(got.Policies, policies) {
+	if got := s.newRole("Everything", policies...); !slices.Equal(got.Policies, policies) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -157,16 +158,16 @@ func TestSystemRolesDoNotChange(t *testing.T) {
 	}
 }
 
-// check 43: nobody makes or changes a role so that it holds what they do not hold themselves.
+// check 43: a caller cannot create or change a role so that it contains policies that they do not hold.
 func TestNobodyMakesARoleOfWhatTheyDoNotHold(t *testing.T) {
 	s := newFixture(t)
-	s.member("adam", grant.Admin)
-	keeper := s.role("Keeper", "roles:*", "actions:read")
-	s.member("kay", keeper.ID)
-	s.member("tim")
-	s.assigned("tim", keeper.ID, grant.OrgScope)
-	s.assigned("tim", grant.Owner, "team:"+s.teams[ours]) // everything, but there only
-	high, low := s.role("High", "organisation:delete"), s.role("Low", "actions:read")
+	s.addMember("adam", grant.Admin)
+	keeper := s.newRole("Keeper", "roles:*", "actions:read")
+	s.addMember("kay", keeper.ID)
+	s.addMember("tim")
+	s.assignRole("tim", keeper.ID, grant.OrgScope)
+	s.assignRole("tim", grant.Owner, "team:"+s.teams[ours]) // everything, but there only
+	high, low := s.newRole("High", "organisation:delete"), s.newRole("Low", "actions:read")
 	for name, c := range map[string]struct{ who, request, lacks string }{
 		"an admin, everything": {"adam", `POST /roles {"name":"x","policies":["*:*"]}`,
 			"organisation:delete"},
@@ -196,13 +197,13 @@ func TestNobodyMakesARoleOfWhatTheyDoNotHold(t *testing.T) {
 	s.as("kay", "GET /roles/"+high.ID).Want(200)
 }
 
-// check 43: nobody promotes themselves by changing the role that they have.
+// check 43: a caller cannot promote themselves by changing a role that they have.
 func TestNobodyChangesARoleThatTheyHave(t *testing.T) {
 	s := newFixture(t)
-	keeper := s.role("Keeper", "roles:*", "actions:read")
-	s.member("kay", keeper.ID)
+	keeper := s.newRole("Keeper", "roles:*", "actions:read")
+	s.addMember("kay", keeper.ID)
 	for _, body := range []string{`{"policies":["roles:*"]}`, `{"name":"x"}`, `{}`} {
-		s.as("kay", "PUT /roles/"+keeper.ID+" "+body).Want(403, "nobody edits their own grants")
+		s.as("kay", "PUT /roles/"+keeper.ID+" "+body).Want(403, "cannot change your own roles")
 	}
 	s.as("olga", "PUT /roles/"+keeper.ID+` {"policies":["roles:*","users:read"]}`).Want(200)
 }
@@ -210,8 +211,8 @@ func TestNobodyChangesARoleThatTheyHave(t *testing.T) {
 // check 41: a changed role acts on the next request of everybody who has it.
 func TestAChangedRoleActsAtOnce(t *testing.T) {
 	s := newFixture(t)
-	r := s.role("Looker", "roles:read")
-	s.member("lou", r.ID)
+	r := s.newRole("Looker", "roles:read")
+	s.addMember("lou", r.ID)
 	s.as("lou", "GET /roles").Want(200)
 	s.as("olga", "PUT /roles/"+r.ID+` {"policies":["actions:read"]}`).Want(200)
 	s.as("lou", "GET /roles").Want(403, "roles:read")
@@ -221,9 +222,9 @@ func TestAChangedRoleActsAtOnce(t *testing.T) {
 
 func TestARoleThatIsInUseStays(t *testing.T) {
 	s := newFixture(t)
-	r := s.role("Looker", "roles:read")
+	r := s.newRole("Looker", "roles:read")
 	for _, name := range []string{"ann", "bob", "cid", "dan"} {
-		s.member(name, r.ID)
+		s.addMember(name, r.ID)
 	}
 	s.as("olga", "DELETE /roles/"+r.ID).Want(409, s.only("ann"), "ann@example.com", s.only("dan"), "dan@example.com",
 		"delete them first")
@@ -255,7 +256,7 @@ func TestSoManyRolesAndNoMore(t *testing.T) {
 	s := newFixture(t)
 	var last Role
 	for n := range identity.MaxRoles {
-		last = s.role(fmt.Sprintf("Role %d", n), "actions:read")
+		last = s.newRole(fmt.Sprintf("Role %d", n), "actions:read")
 	}
 	s.as("olga", `POST /roles {"name":"One more","policies":["actions:read"]}`).Want(409, "50 roles")
 	s.as("olga", "DELETE /roles/"+last.ID).Want(200)
@@ -291,13 +292,13 @@ func TestRolesMadeAtOnce(t *testing.T) {
 // A role is assigned while it is being deleted: either it is assigned, and stays, or it goes, and is not assigned.
 func TestARoleIsNotDeletedWhileItIsAssigned(t *testing.T) {
 	s := newFixture(t)
-	s.member("lou")
+	s.addMember("lou")
 	for range 10 {
-		r := s.role("Looker", "roles:read")
+		r := s.newRole("Looker", "roles:read")
 		c := s.Authorized(ours, "olga")
 		var given, gone apitest.Answer
 		var wg sync.WaitGroup
-		wg.Go(func() { given = s.Call(c, assigning("lou", r.ID, grant.OrgScope)) })
+		wg.Go(func() { given = s.Call(c, assignRequest("lou", r.ID, grant.OrgScope)) })
 		wg.Go(func() { gone = s.Call(c, "DELETE /roles/"+r.ID) })
 		wg.Wait()
 		switch {
@@ -316,5 +317,5 @@ func TestNothingIsChangedInAnOrganizationThatEnds(t *testing.T) {
 	c := s.Authorized(ours, "olga")
 	s.Write(table.Update(identity.AccessKey(ours), []table.Change{table.Set("ended", true)}))
 	s.Call(c, `POST /roles {"name":"x","policies":["actions:read"]}`).Want(404, "being deleted")
-	s.Call(c, assigning("olga", "viewer", "org")).Want(404, "being deleted")
+	s.Call(c, assignRequest("olga", "viewer", "org")).Want(404, "being deleted")
 }

@@ -11,8 +11,8 @@ import (
 	"lamplighter.dev/shared/people/teams"
 )
 
-// checkScope refuses a scope that is none, or whose team or resource the organization does not have: another organization's is
-// answered as one that nobody has.
+// checkScope refuses an invalid scope, and a scope whose team or resource does not exist in the organization. A scope
+// of another organization is answered like one that does not exist.
 func (s *service) checkScope(ctx context.Context, scope string) error {
 	kind, ref := grant.CutScope(scope)
 	switch {
@@ -34,7 +34,7 @@ func (s *service) checkScope(ctx context.Context, scope string) error {
 	return fault.New(fault.Invalid, "scope: %.128q is not org, team:<id> or resource:<id>", scope)
 }
 
-// teamHoldWrites keeps the team of a scope from being deleted while a role is given on it.
+// teamHoldWrites returns the writes that keep the team of a scope from being deleted while a role is given on it.
 func teamHoldWrites(org, scope string) []table.Write {
 	if kind, ref := grant.CutScope(scope); kind == "team" {
 		return []table.Write{teams.Hold(org, ref)}

@@ -10,9 +10,8 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// checkUnused returns the error that lists the uses of a role: invitations, assignments and single sign-on.
-// Invitations are read before assignments, so that one that is accepted meanwhile is listed as the one or as the
-// other.
+// checkUnused returns the error that lists the uses of a role: invitations, assignments and single sign-on. It reads
+// invitations before assignments, so that an invitation accepted meanwhile is listed as one or the other.
 func (s *service) checkUnused(ctx context.Context, r identity.CustomRole) error {
 	uses, err := s.invitationUses(ctx, r.ID)
 	if err != nil {
@@ -54,7 +53,7 @@ func (s *service) invitationUses(ctx context.Context, roleID string) (uses []fau
 	return uses, err
 }
 
-// firstRole returns the role of who signs on for the first time; "" when the organization has no single sign-on.
+// firstRole returns the role of a first single sign-on, or "" if the organization has no single sign-on.
 func (s *service) firstRole(ctx context.Context) (string, error) {
 	setup, err := table.Read[struct {
 		DefaultRole string `json:"defaultRole"`

@@ -1,5 +1,6 @@
-// Package scheduleddiscovery is the worker that starts the discoveries that are due. Every account has a minute of six hours in
-// which it is discovered; each minute this looks which those are, and goes on where the run before it came to.
+// Package scheduleddiscovery is the worker that starts due discoveries. Every account is discovered at its own minute
+// within six hours. Each minute the worker starts the accounts of that minute, and continues where the previous run
+// stopped.
 package scheduleddiscovery
 
 import (
@@ -17,18 +18,18 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// How much one run does at most: a wave of discoveries, after the function was down, must leave room for everybody else. The
-// next run goes on.
+// These constants bound one run. A wave of discoveries after an outage of the function must leave capacity for other
+// work; the next run continues.
 const (
 	mostStarts = 200
-	mostTries  = 3 // of a page in which a start fails, so that one account does not hold up all
+	mostTries  = 3 // of a page in which a start fails, so that one account does not delay the others
 	pageSize   = 50
 	stretch    = 45 * time.Second
 	pause      = 200 * time.Millisecond // between two starts, half of it on average
 )
 
-// Started tells what a run did: over how many minutes and accounts it went, how many discoveries it started, and how many
-// minutes were left for the next run.
+// Started summarizes a run: the minutes and accounts that it processed, the discoveries that it started, and the
+// minutes left for the next run.
 type Started struct {
 	Minutes  int `json:"minutes"`
 	Accounts int `json:"accounts"`
@@ -36,7 +37,7 @@ type Started struct {
 	Behind   int `json:"behind"`
 }
 
-// position is how far the minutes since 1970 were gone through: the next one, and in it the next page.
+// position is the progress: the next minute since 1970, and the next page in it.
 type position struct {
 	Minute int64  `json:"minute"`
 	Cursor string `json:"cursor,omitempty"`
@@ -46,13 +47,13 @@ type position struct {
 
 var positionKey = table.Key{PK: discovery.DuePrefix + "POSITION", SK: "POSITION"}
 
-// Handler starts what is due; EventBridge calls it every minute.
+// Handler starts the due discoveries. EventBridge calls it every minute.
 func Handler(p *platform.Platform) workflow.Handler {
 	return func(ctx context.Context, _ json.RawMessage) (any, error) { return StartDue(ctx, p) }
 }
 
-// StartDue starts the discoveries that are due in this minute and in those that were missed, six hours at most. Where two run at
-// once each discovery begins once. An account that cannot be discovered does not keep the others from being.
+// StartDue starts the discoveries of this minute and of missed minutes, at most six hours back. If two calls run at
+// once, each discovery starts once. An account that cannot be discovered does not affect the others.
 func StartDue(ctx context.Context, p *platform.Platform) (Started, error) {
 	ctx = table.Within(ctx, discovery.DuePrefix)
 	r := &round{Platform: p, until: p.Clock.Now().Add(stretch)}
@@ -61,7 +62,7 @@ func StartDue(ctx context.Context, p *platform.Platform) (Started, error) {
 	}
 	var errs []error
 	for r.at.Minute <= r.minute() && r.did.Started < mostStarts && p.Clock.Now().Before(r.until) {
-		ahead, err := r.page(ctx)
+		ahead, err := r.startPage(ctx)
 		if errs = append(errs, err); !ahead {
 			break
 		}
@@ -80,8 +81,8 @@ type round struct {
 
 func (r *round) minute() int64 { return r.Clock.Now().Unix() / 60 }
 
-// readPosition reads where to go on: now, when nothing was ever started. What was missed is made up for once: six hours have a
-// minute of every account.
+// readPosition reads the position to continue from. It is the present minute if none is stored. Missed minutes are
+// caught up once, at most six hours of them, because six hours contain every account.
 func (r *round) readPosition(ctx context.Context) error {
 	at, err := table.Read[position](ctx, r.Table, positionKey)
 	if fault.Is(err, fault.NotFound) {
@@ -99,9 +100,9 @@ func (r *round) readPosition(ctx context.Context) error {
 	return nil
 }
 
-// page starts a page of the accounts of the minute, and notes that. It reports whether to go on: not when a start failed that
-// may succeed later, for then the page is due again, nor when another run is at it.
-func (r *round) page(ctx context.Context) (bool, error) {
+// startPage starts a page of the minute's accounts and stores the progress. It returns false if a start failed with a
+// transient error, so that the page is due again, or if another run is faster.
+func (r *round) startPage(ctx context.Context) (bool, error) {
 	all, next, err := table.ReadPage[discovery.Due](ctx, r.Table, table.Query{
 		PK: discovery.SlotPK(r.at.Minute), Limit: pageSize, Cursor: r.at.Cursor,
 	})
@@ -110,7 +111,7 @@ func (r *round) page(ctx context.Context) (bool, error) {
 	}
 	again, errs := false, []error(nil)
 	for _, d := range all {
-		err = r.start(ctx, d)
+		err = r.startDiscovery(ctx, d)
 		if ctx.Err() != nil {
 			return false, err
 		}
@@ -121,8 +122,8 @@ func (r *round) page(ctx context.Context) (bool, error) {
 	return ahead, errors.Join(append(errs, err)...)
 }
 
-// start starts the discovery of an account. One that is gone is taken off the list.
-func (r *round) start(ctx context.Context, d discovery.Due) error {
+// startDiscovery starts the discovery of an account. A deleted account is removed from the list.
+func (r *round) startDiscovery(ctx context.Context, d discovery.Due) error {
 	if r.did.Started > 0 {
 		if err := r.Clock.Sleep(ctx, rand.N(pause)); err != nil { //nolint:gosec // spreads load, keeps no secret
 			return fmt.Errorf("start discoveries: %w", err)
@@ -139,8 +140,9 @@ func (r *round) start(ctx context.Context, d discovery.Due) error {
 	return fault.Wrap("start the discovery of "+d.AccountID, err)
 }
 
-// advance notes that all before the cursor of the minute was started, all of the minute when there is none; or that the same page
-// is due again, unless it was too often. False says that it is, or that another run was faster.
+// advance stores that the minute's accounts before the cursor are started (all of them if it is empty), or, if again
+// is set, that the same page is due again, up to mostTries times. It returns false if the page is due again, or if
+// another run was faster.
 func (r *round) advance(ctx context.Context, cursor string, again bool) (bool, error) {
 	next := position{Minute: r.at.Minute, Cursor: cursor, Change: r.at.Change + 1}
 	if again = again && r.at.Tries < mostTries; again {

@@ -58,8 +58,8 @@ func newFixture(tb testing.TB) *fixture {
 	return s
 }
 
-// account connects one, as POST /cloud-accounts does.
-func (s *fixture) account(org, status string) string {
+// addAccount connects one, as POST /cloud-accounts does.
+func (s *fixture) addAccount(org, status string) string {
 	s.Helper()
 	a := inventory.Account{ID: id.New("ca", s.clock.Now()), Status: status, Provider: "simulated"}
 	s.Put(inventory.AccountKey(org, a.ID), a)
@@ -67,35 +67,35 @@ func (s *fixture) account(org, status string) string {
 	return a.ID
 }
 
-// accounts connects so many in each of some organizations.
-func (s *fixture) accounts(orgs, each int) {
+// addAccounts connects so many in each of some organizations.
+func (s *fixture) addAccounts(orgs, each int) {
 	s.Helper()
 	for n := range orgs {
 		org := fmt.Sprintf("org_%d", n)
 		s.Put(identity.AccessKey(org), identity.Access{})
 		for range each {
-			s.account(org, inventory.AccountConnected)
+			s.addAccount(org, inventory.AccountConnected)
 		}
 	}
 }
 
-func (s *fixture) run() Started {
+func (s *fixture) runWorker() Started {
 	s.Helper()
 	return apitest.Value(StartDue(context.Background(), s.Platform))(s)
 }
 
-// minutes runs the schedule so many minutes, and returns the most starts of one.
-func (s *fixture) minutes(n int) (most int) {
+// runMinutes runs the schedule so many minutes, and returns the most starts of one.
+func (s *fixture) runMinutes(n int) (most int) {
 	s.Helper()
 	for range n {
-		most = max(most, s.run().Started)
+		most = max(most, s.runWorker().Started)
 		s.clock.Advance(time.Minute)
 	}
 	return most
 }
 
-// each wants that every account was started so often.
-func (s *fixture) each(accounts, times int) {
+// checkEach wants that every account was started so often.
+func (s *fixture) checkEach(accounts, times int) {
 	s.Helper()
 	if len(s.started.byAccount) != accounts {
 		s.Errorf("%d accounts were started; want %d", len(s.started.byAccount), accounts)
@@ -109,9 +109,9 @@ func (s *fixture) each(accounts, times int) {
 
 func TestEachAccount_IsDiscoveredFourTimesADay(t *testing.T) {
 	s := newFixture(t)
-	s.accounts(30, 100)
-	most := s.minutes(24 * 60)
-	s.each(3000, 4)
+	s.addAccounts(30, 100)
+	most := s.runMinutes(24 * 60)
+	s.checkEach(3000, 4)
 	if most < 8 || most > 25 {
 		t.Errorf("%d starts in one minute; want them spread evenly, about 8", most)
 	}
@@ -119,37 +119,37 @@ func TestEachAccount_IsDiscoveredFourTimesADay(t *testing.T) {
 
 func TestWhatWasMissed_IsMadeUpForInPartsOfBoundedSize(t *testing.T) {
 	s := newFixture(t)
-	s.accounts(10, 100)
-	s.minutes(10)
+	s.addAccounts(10, 100)
+	s.runMinutes(10)
 	clear(s.started.byAccount)
 	s.clock.Advance(5*time.Hour + 50*time.Minute) // the slot of the first run comes again
-	first := s.run()
+	first := s.runWorker()
 	if first.Started < mostStarts || first.Started >= mostStarts+pageSize || first.Behind < 100 {
 		t.Errorf("%+v; want a part, and the rest left for later", first)
 	}
 	for n := range 10 {
 		s.clock.Advance(time.Minute)
-		if got := s.run(); n > 6 && (got.Behind != 0 || got.Minutes != 1) {
+		if got := s.runWorker(); n > 6 && (got.Behind != 0 || got.Minutes != 1) {
 			t.Errorf("still behind: %+v", got)
 		}
 	}
-	s.each(1000, 1)
+	s.checkEach(1000, 1)
 }
 
 func TestWhatWasMissedForDays_IsMadeUpForOnce(t *testing.T) {
 	s := newFixture(t)
-	s.accounts(10, 10)
-	s.minutes(360)
-	s.each(100, 1)
+	s.addAccounts(10, 10)
+	s.runMinutes(360)
+	s.checkEach(100, 1)
 	s.clock.Advance(72*time.Hour + 17*time.Minute)
-	s.minutes(4) // what is due anew within these is under way
-	s.each(100, 2)
+	s.runMinutes(4) // discoveries that are due again within these are under way
+	s.checkEach(100, 2)
 }
 
 func TestTwoRunsAtOnce_StartEachDiscoveryOnce(t *testing.T) {
 	s := newFixture(t)
-	s.accounts(10, 100)
-	s.run()
+	s.addAccounts(10, 100)
+	s.runWorker()
 	s.clock.Advance(6*time.Hour - time.Minute)
 	clear(s.started.byAccount)
 	for range 10 {
@@ -163,11 +163,11 @@ func TestTwoRunsAtOnce_StartEachDiscoveryOnce(t *testing.T) {
 		}
 		wg.Wait()
 	}
-	s.each(1000-len(s.due(0)), 1)
+	s.checkEach(1000-len(s.dueAt(0)), 1)
 }
 
-// due returns the accounts of a slot.
-func (s *fixture) due(minute int64) []discovery.Due {
+// dueAt returns the accounts of a slot.
+func (s *fixture) dueAt(minute int64) []discovery.Due {
 	s.Helper()
 	return apitest.Rows[discovery.Due](s.Fixture, discovery.SlotPK(midnight.Unix()/60+minute))
 }
@@ -175,7 +175,7 @@ func (s *fixture) due(minute int64) []discovery.Due {
 func TestAPassThatEndedAtOnce_IsNotBegunAgainForTheSameMinute(t *testing.T) {
 	s := newFixture(t)
 	s.Put(identity.AccessKey("org_1"), identity.Access{})
-	ca := s.account("org_1", inventory.AccountConnected)
+	ca := s.addAccount("org_1", inventory.AccountConnected)
 	due, d := s.clock.Now(), discovery.Due{Org: "org_1", AccountID: ca}
 	for n, want := range []bool{true, false} {
 		begun := apitest.Value(discovery.StartDue(s.Context(), s.Platform, d, due))(s)
@@ -213,9 +213,9 @@ func TestAnAccount_ThatIsBusyGoneOrRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newFixture(t)
 			s.Put(identity.AccessKey("org_1"), identity.Access{})
-			ca := s.account("org_1", c.status)
+			ca := s.addAccount("org_1", c.status)
 			c.change(s, ca)
-			s.minutes(day)
+			s.runMinutes(day)
 			_, err := s.Table.Get(s.Anywhere(), discovery.DueKey(ca))
 			if got := s.started.byAccount["org_1/"+ca]; got != c.starts || fault.Is(err, fault.NotFound) == c.listed {
 				t.Errorf("%d starts in a day, listed: %v; want %d, %v", got, err, c.starts, c.listed)
@@ -227,7 +227,7 @@ func TestAnAccount_ThatIsBusyGoneOrRefused(t *testing.T) {
 // TestAStoreThatFails_LosesNoDiscovery has every seventh call fail, before or after it took effect.
 func TestAStoreThatFails_LosesNoDiscovery(t *testing.T) {
 	s := newFixture(t)
-	s.accounts(3, 20)
+	s.addAccounts(3, 20)
 	sound := s.Table
 	var faults []table.Injection
 	for n := 3; n < 3000; n += 7 {
@@ -243,13 +243,13 @@ func TestAStoreThatFails_LosesNoDiscovery(t *testing.T) {
 		s.clock.Advance(time.Minute)
 	}
 	s.Table = sound
-	if work := s.pending(); work != 60 {
+	if work := s.pendingCount(); work != 60 {
 		t.Errorf("%d discoveries were begun; want 60", work)
 	}
 }
 
-// pending counts what was begun.
-func (s *fixture) pending() int {
+// pendingCount returns the number of started discoveries.
+func (s *fixture) pendingCount() int {
 	s.Helper()
 	n := 0
 	for shard := range workqueue.Shards {

@@ -11,7 +11,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// checkAttach refuses a caller who may not act on each resource that is to be attached: 404 for a resource that they do not see, else 403.
+// checkAttach refuses a caller who may not act on each resource that is to be attached. The error is 404 for a
+// resource that the caller does not see, else 403.
 func (s *service) checkAttach(ctx context.Context, a scheduling.Attachment, found []inventory.Listed) error {
 	c := identity.CallerFrom(ctx)
 	if c.Scopes(execution.Acting).All {
@@ -34,9 +35,9 @@ func (s *service) checkAttach(ctx context.Context, a scheduling.Attachment, foun
 	return execution.CheckMayAct(ctx, s.inventory, "the schedule", found[0].UID)
 }
 
-// checkActs refuses a change of a schedule that has it act otherwise than before, by a caller who may not act on each resource that it then takes:
-// those attached to it, those of its groups, and those whose tags name it. The zero old is that of a new schedule. Round trips are needed only for
-// a caller whose grants do not cover the organization.
+// checkActs refuses a change that makes a schedule act differently if the caller may not act on each resource that
+// the schedule then takes: resources attached to it, members of its groups, and resources whose tags name it. For a
+// new schedule old is zero. It takes round trips only for a caller whose grants do not cover the organization.
 func (s *service) checkActs(ctx context.Context, old, next scheduling.Schedule) error {
 	c := identity.CallerFrom(ctx)
 	if c.Scopes(execution.Acting).All || !actsOtherwise(old, next) {
@@ -54,15 +55,15 @@ func (s *service) checkActs(ctx context.Context, old, next scheduling.Schedule) 
 			}
 		}
 	}
-	members, err := s.inventory.ScheduleMembersAs(ctx, c.Org, scheduling.Head(next), direct)
+	members, err := s.store.MembersAs(ctx, c.Org, scheduling.HeadOf(next), direct)
 	if err != nil {
 		return err
 	}
 	return execution.CheckMayAct(ctx, s.inventory, "schedule "+next.Name, execution.UIDs(members)...)
 }
 
-// actsOtherwise reports whether a change can have a schedule start or stop what it did not start or stop at that time before. A change that only
-// keeps it from acting, as a disabled schedule or a further calendar does, cannot.
+// actsOtherwise reports whether a change can make a schedule start or stop a resource at a time when it did not
+// before. A change that only suppresses acts, such as disabling it or adding a calendar, cannot.
 func actsOtherwise(old, next scheduling.Schedule) bool {
 	if !next.Enabled {
 		return false

@@ -18,7 +18,7 @@ import (
 
 // Attachment is a resource or a group that a schedule was attached to.
 type Attachment struct {
-	ID          string    `json:"id" doc:"Names the attachment in its schedule: the id of the resource or of the group" example:"res_01k6v0e4y0c2b7m9q8r5t3w1xz"`
+	ID          string    `json:"id" doc:"The ID of the resource or group; unique in the schedule" example:"res_01k6v0e4y0c2b7m9q8r5t3w1xz"`
 	ScheduleID  string    `json:"scheduleID"`
 	ResourceID  *string   `json:"resourceID" doc:"Null for a group"`
 	ResourceUID *string   `json:"resourceUID" doc:"Null for a group, and for a resource that has left the inventory"`
@@ -27,10 +27,10 @@ type Attachment struct {
 	CreatedAt   time.Time `json:"createdAt"`
 }
 
-// Attached is an attachment that was just made.
+// Attached is an attachment that was just created.
 type Attached struct {
 	Attachment
-	Warnings []string `json:"warnings" doc:"The schedules that contradict this one on what was attached, and when first"`
+	Warnings []string `json:"warnings" doc:"Schedules that contradict this one on the same resources, and when first"`
 }
 
 func newAttachment(a scheduling.Attachment) Attachment {
@@ -67,11 +67,11 @@ func (s *service) listAttachments(ctx context.Context, in *attachmentsInput) (re
 		return a.ResourceID != "" && !seen.Has(a.ResourceID) || a.GroupID != "" && groups != nil && !groups[a.GroupID]
 	})
 	page := rest.MapItems(rest.PageOf(all, in.Page), newAttachment)
-	return page, s.name(ctx, page.Items)
+	return page, s.fillNames(ctx, page.Items)
 }
 
-// name puts the names of what is attached into a page.
-func (s *service) name(ctx context.Context, page []Attachment) error {
+// fillNames adds the names of the attached resources and groups to a page.
+func (s *service) fillNames(ctx context.Context, page []Attachment) error {
 	var ids []string
 	grouped := false
 	for _, a := range page {
@@ -116,15 +116,15 @@ type attachInput struct {
 	Body NewAttachment
 }
 
-func (s *service) attach(ctx context.Context, in *attachInput) (Attached, error) {
+func (s *service) attachTarget(ctx context.Context, in *attachInput) (Attached, error) {
 	if err := execution.CheckActor(ctx); err != nil {
 		return Attached{}, err
 	}
-	sch, err := s.read(ctx, in.ScheduleID)
+	sch, err := s.readSchedule(ctx, in.ScheduleID)
 	if err != nil {
 		return Attached{}, err
 	}
-	a, members, err := s.target(ctx, in.Body)
+	a, members, err := s.findTarget(ctx, in.Body)
 	if err == nil {
 		err = s.checkAttach(ctx, a, members)
 	}
@@ -140,17 +140,18 @@ func (s *service) attach(ctx context.Context, in *attachInput) (Attached, error)
 		return Attached{}, err
 	}
 	page := []Attachment{newAttachment(a)}
-	err = s.name(ctx, page)
+	err = s.fillNames(ctx, page)
 	out := Attached{page[0], warnings}
 	audit.NoteChange(ctx, audit.Change{Target: sch.ID, After: out})
 	return out, err
 }
 
-// warned is how many resources of a group are looked at for schedules that contradict.
-const warned = 1000
+// maxWarned is how many resources of a group are checked for contradicting schedules.
+const maxWarned = 1000
 
-// target finds what is to be attached, and the resources that it is, of a group the first ones.
-func (s *service) target(ctx context.Context, in NewAttachment) (scheduling.Attachment, []inventory.Listed, error) {
+// findTarget finds the resource or group to attach, and its resources. Of a group it returns the first maxWarned
+// ones.
+func (s *service) findTarget(ctx context.Context, in NewAttachment) (scheduling.Attachment, []inventory.Listed, error) {
 	none := scheduling.Attachment{}
 	sent := 0
 	for _, v := range []string{in.ResourceID, in.ResourceUID, in.GroupID} {
@@ -170,10 +171,10 @@ func (s *service) target(ctx context.Context, in NewAttachment) (scheduling.Atta
 	var err error
 	if in.ResourceUID != "" {
 		found, err = s.inventory.ByUIDs(ctx, identity.CallerOrg(ctx), []string{in.ResourceUID},
-			inventory.SeeEverything().WithSchedules())
+			inventory.SeeEverything().WithSchedules(scheduling.Heads{}))
 	} else {
 		found, err = s.inventory.ByIDs(ctx, identity.CallerOrg(ctx), []string{in.ResourceID},
-			inventory.SeeEverything().WithSchedules())
+			inventory.SeeEverything().WithSchedules(scheduling.Heads{}))
 	}
 	if err != nil {
 		return none, nil, err
@@ -192,17 +193,18 @@ func (s *service) groupMembers(ctx context.Context, groupID string) ([]inventory
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]string, min(len(members), warned))
+	ids := make([]string, min(len(members), maxWarned))
 	for i := range ids {
 		ids[i] = members[i].ResourceID
 	}
-	return s.inventory.ByIDs(ctx, identity.CallerOrg(ctx), ids, inventory.SeeEverything().WithSchedules())
+	return s.inventory.ByIDs(ctx, identity.CallerOrg(ctx), ids, inventory.SeeEverything().WithSchedules(scheduling.Heads{}))
 }
 
-// maxPreview is the longest time that is looked ahead.
+// maxPreview is the longest time span of a preview.
 const maxPreview = 92 * 24 * time.Hour
 
-// contradictions says which schedules of resources contradict one that they are to be attached to, and when first; itself too.
+// contradictions lists the schedules of resources that contradict sch, and when first. It also reports contradictions
+// within sch.
 func (s *service) contradictions(ctx context.Context, sch scheduling.Schedule, on []inventory.Listed) ([]string,
 	error) {
 	ids := []string{sch.ID}
@@ -221,14 +223,14 @@ func (s *service) contradictions(ctx context.Context, sch scheduling.Schedule, o
 	for _, id := range slices.Compact(ids) {
 		if t := tables[id]; t != nil && mine != nil {
 			if c, found := scheduling.FindContradiction(mine, t, span); found {
-				out = append(out, warning(c))
+				out = append(out, warningText(c))
 			}
 		}
 	}
 	return out, nil
 }
 
-func warning(c scheduling.Contradiction) string {
+func warningText(c scheduling.Contradiction) string {
 	return fmt.Sprintf("at %s (%s) schedule %s (%s) starts and schedule %s (%s) stops: the start wins, the stop "+
 		"is skipped",
 		c.Start.At.Format(time.RFC3339), c.Start.Local().Format("2006-01-02 15:04 MST"),
@@ -236,15 +238,18 @@ func warning(c scheduling.Contradiction) string {
 		c.Stop.Timetable.Schedule.Name)
 }
 
-// timetables reads schedules by their ids with their calendars, for a time. Two round trips.
-func (s *service) timetables(ctx context.Context, ids []string, span scheduling.Span, more ...scheduling.Schedule) (map[string]*scheduling.Timetable, error) { //nolint:revive // what is not stored goes last
+// timetables reads the schedules of ids and their calendars, adds unstored ones, and returns their timetables for a
+// time span. It takes two round trips.
+func (s *service) timetables(
+	ctx context.Context, ids []string, span scheduling.Span, unstored ...scheduling.Schedule,
+) (map[string]*scheduling.Timetable, error) {
 	all, err := s.store.ListSchedules(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return nil, err
 	}
 	all = append(slices.DeleteFunc(all, func(sch scheduling.Schedule) bool {
 		return !slices.Contains(ids, sch.ID)
-	}), more...)
+	}), unstored...)
 	var named []string
 	for i := range all {
 		named = append(named, all[i].CalendarIDs...)
@@ -267,8 +272,8 @@ type detachInput struct {
 	AttachmentID string `path:"attachmentID" maxLength:"64"`
 }
 
-func (s *service) detach(ctx context.Context, in *detachInput) (rest.Deleted, error) {
-	sch, err := s.read(ctx, in.ScheduleID)
+func (s *service) detachTarget(ctx context.Context, in *detachInput) (rest.Deleted, error) {
+	sch, err := s.readSchedule(ctx, in.ScheduleID)
 	if err != nil {
 		return rest.Deleted{}, err
 	}

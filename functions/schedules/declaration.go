@@ -3,9 +3,7 @@ package schedules
 import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/evaluation"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/domain/readiness"
@@ -13,7 +11,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name: "schedules",
 	Routes: []string{
@@ -21,8 +19,8 @@ var Declaration = platform.Declaration{
 		"/schedules/{scheduleID}/{proxy+}",
 	},
 	Access: rest.Access.With(override.Access, table.Access{
-		Reads: []table.Partition{override.Partition, inventory.ChunkPartition, eventhold.Partition, readiness.Partition,
-			autoscaling.Partition, evaluation.FiringPartition},
+		Reads: []table.Partition{override.Partition, inventory.ChunkPartition, scheduling.EventHoldPartition, readiness.Partition,
+			readiness.PolicyPartition, evaluation.FiringPartition},
 		Writes: []table.Partition{
 			scheduling.SchedulePartition, scheduling.ScheduleNamePartition, scheduling.AttachmentPartition,
 			scheduling.DuePartition,

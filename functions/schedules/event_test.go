@@ -5,10 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/domain/autoscaling"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
 )
@@ -18,8 +17,8 @@ func (f *fixture) eventOn(n int, status readiness.Status) readiness.Plan {
 	f.Helper()
 	found := apitest.Value(inventory.New(f.Platform).ByIDs(f.In(apitest.Org), apitest.Org, []string{f.ids[n]},
 		inventory.SeeEverything()))(f)
-	policy := autoscaling.Policy{ID: "asp_" + found[0].UID, Target: autoscaling.Target{UID: found[0].UID}}
-	f.Put(autoscaling.Key(apitest.Org, policy.ID), policy)
+	policy := readiness.Policy{ID: "asp_" + found[0].UID, Target: readiness.PolicyTarget{UID: found[0].UID}}
+	f.Put(readiness.PolicyKey(apitest.Org, policy.ID), policy)
 	p := readiness.Plan{
 		ID: id.New("evt", f.Clock.Now()), Org: apitest.Org, Status: status, PreScaleMinutes: 30, PostEventMinutes: 30,
 		ExpectedMultiplier: 3_000_000,
@@ -31,7 +30,8 @@ func (f *fixture) eventOn(n int, status readiness.Status) readiness.Plan {
 	return p
 }
 
-// TestPreview_SkipsTargetsOfScheduledEventsWithReasonEvent previews three stops of a day: before, in and after the window of a plan.
+// TestPreview_SkipsTargetsOfScheduledEventsWithReasonEvent previews three stops of a day: before, in and after the
+// window of a plan.
 func TestPreview_SkipsTargetsOfScheduledEventsWithReasonEvent(t *testing.T) {
 	for status, want := range map[readiness.Status]string{
 		readiness.Scheduled: "event", readiness.Scheduling: "event", readiness.ScalingUp: "event",
@@ -41,14 +41,14 @@ func TestPreview_SkipsTargetsOfScheduledEventsWithReasonEvent(t *testing.T) {
 			f := newFixture(t)
 			s := apitest.Data[Schedule](f.Call(ada, "POST /schedules",
 				`{"name":"Stops","timezone":"UTC","crons":[{"cronExpression":"0 7,9,13 * * *","action":"stop"}]}`))
-			f.attach(s.ID, 0, 1)
+			f.attachTo(s.ID, 0, 1)
 			p := f.eventOn(0, status)
-			got := f.preview(s.ID, "?from=2026-04-07&to=2026-04-07T23:00:00Z")
+			got := f.readPreview(s.ID, "?from=2026-04-07&to=2026-04-07T23:00:00Z")
 			if len(got.Firings) != 3 {
-				t.Fatalf("%s", lines(got))
+				t.Fatalf("%s", previewLines(got))
 			}
 			for i, inside := range []bool{false, true, false} {
-				f.Equal(lines(got), got.Firings[i].ActsOn, map[bool]int{true: 1, false: 2}[inside && want != ""])
+				f.Equal(previewLines(got), got.Firings[i].ActsOn, map[bool]int{true: 1, false: 2}[inside && want != ""])
 			}
 			if want == "" {
 				return
@@ -62,18 +62,19 @@ func TestPreview_SkipsTargetsOfScheduledEventsWithReasonEvent(t *testing.T) {
 	}
 }
 
-// TestPreview_OfAnActivePlanFollowsItsHolds previews a stop that a live hold covers, and one on a target that the plan has let go.
+// TestPreview_OfAnActivePlanFollowsItsHolds previews a stop that a live hold covers, and one on a target that the
+// plan has released.
 func TestPreview_OfAnActivePlanFollowsItsHolds(t *testing.T) {
 	f := newFixture(t)
 	s := apitest.Data[Schedule](f.Call(ada, "POST /schedules",
 		`{"name":"Stops","timezone":"UTC","crons":[{"cronExpression":"0 9 * * *","action":"stop"}]}`))
-	f.attach(s.ID, 0, 1)
+	f.attachTo(s.ID, 0, 1)
 	p := f.eventOn(0, readiness.Active)
 	const day = "?from=2026-04-07&to=2026-04-07T23:00:00Z"
-	f.Equal("without a hold", f.preview(s.ID, day).Firings[0].ActsOn, 2)
-	uid := apitest.Read[autoscaling.Policy](f.Fixture, autoscaling.Key(apitest.Org, p.Targets[0].PolicyID)).Target.UID
-	h := eventhold.Hold{PlanID: p.ID, PolicyID: p.Targets[0].PolicyID, UID: uid, Since: p.ScaleUpAt(),
+	f.Equal("without a hold", f.readPreview(s.ID, day).Firings[0].ActsOn, 2)
+	uid := apitest.Read[readiness.Policy](f.Fixture, readiness.PolicyKey(apitest.Org, p.Targets[0].PolicyID)).Target.UID
+	h := scheduling.EventHold{PlanID: p.ID, PolicyID: p.Targets[0].PolicyID, UID: uid, Since: p.ScaleUpAt(),
 		Until: p.ScaleDownAt()}
-	f.Write(eventhold.Begin(apitest.Org, h)[0])
-	f.Equal("with a hold", f.preview(s.ID, day).Firings[0].LeftOut["event"], 1)
+	f.Write(scheduling.BeginEventHold(apitest.Org, h)[0])
+	f.Equal("with a hold", f.readPreview(s.ID, day).Firings[0].LeftOut["event"], 1)
 }

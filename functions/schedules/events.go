@@ -5,21 +5,19 @@ import (
 	"slices"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/domain/autoscaling"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// coming are the statuses of plans that are going to hold their targets in their window.
+// coming are the statuses of plans that will hold their targets in their window.
 var coming = []readiness.Status{readiness.Scheduling, readiness.Scheduled, readiness.ScalingUp}
 
-// events returns when event readiness plans hold resources, now and as far as plans are scheduled, by the UIDs of the resources: two round
-// trips, and one or two more where plans are scheduled.
-func (s *service) events(ctx context.Context) (map[string][]scheduling.Event, error) {
-	held, err := eventhold.Read(ctx, s.p.Table, identity.CallerOrg(ctx))
+// readEvents returns the times when event readiness plans hold resources, now and in the windows of scheduled plans,
+// by resource UID. It takes two round trips, and one or two more if plans are scheduled.
+func (s *service) readEvents(ctx context.Context) (map[string][]scheduling.Event, error) {
+	held, err := scheduling.ReadEventHolds(ctx, s.p.Table, identity.CallerOrg(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +33,7 @@ func (s *service) events(ctx context.Context) (map[string][]scheduling.Event, er
 	return out, s.addWindows(ctx, plans, out)
 }
 
-// comingPlans returns the plans that are going to hold their targets: at most readiness.MostPlans are looked at.
+// comingPlans returns the plans that will hold their targets. It reads at most readiness.MostPlans plans.
 func (s *service) comingPlans(ctx context.Context) ([]readiness.Plan, error) {
 	var out []readiness.Plan
 	q := readiness.All(identity.CallerOrg(ctx))
@@ -62,7 +60,7 @@ func (s *service) addWindows(ctx context.Context, plans []readiness.Plan, events
 		ids = append(ids, plans[i].PolicyIDs()...)
 	}
 	slices.Sort(ids)
-	policies, err := autoscaling.NewStore(s.p.Table, s.p.Clock).GetMany(ctx, identity.CallerOrg(ctx),
+	policies, err := readiness.NewPolicyStore(s.p.Table, s.p.Clock).GetMany(ctx, identity.CallerOrg(ctx),
 		slices.Compact(ids)...)
 	if err != nil {
 		return err

@@ -17,34 +17,33 @@ import (
 
 func (s *service) firingOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
-		ID: "listScheduleFirings", Method: http.MethodGet, Path: one + "/firings", Policy: reading,
-		Statuses: []int{http.StatusBadRequest, http.StatusNotFound}, Summary: "List what a schedule did",
-		Description: "Newest first, of the last 90 days and at most the newest 10,000: when each cron was due and " +
-			"done, the bulk actions that it asked, and whom it skipped for which reason: " +
-			"override, calendar, contradiction (a start of the same minute wins), read_only_account, " +
+		ID: "listScheduleFirings", Method: http.MethodGet, Path: schedulePath + "/firings", Policy: reading,
+		Statuses: []int{http.StatusBadRequest, http.StatusNotFound}, Summary: "List the past firings of a schedule",
+		Description: "Newest first; the last 90 days and at most the newest 10,000. A line says when a cron was " +
+			"due and evaluated, the bulk actions that it ordered, and the resources that it skipped, with the " +
+			"reason: override, calendar, contradiction (a start of the same minute wins), read_only_account, " +
 			"disconnected_account, unschedulable, superseded (after an outage only the last action of a resource " +
-			"is done). " +
-			"What is as wanted already is asked too: its action ends at once, with no attempt. Lines of kind drift " +
-			"name resources that run though the schedule has stopped them; " +
-			"drift_enforced those that were stopped again, after graceMinutes, where the schedule says enforce. A " +
-			"firing that reaches no resource leaves no line.",
+			"is carried out). A resource already in the desired state gets an action, too; it ends at once, " +
+			"without an attempt. Lines of kind drift name resources that run although the schedule has stopped " +
+			"them; drift_enforced those that were stopped again after graceMinutes, because the schedule says " +
+			"enforce. A firing that reaches no resource has no line.",
 	}, s.listFirings)
 }
 
 // PastFiring is a line of the log of a schedule.
 type PastFiring struct {
 	Kind          string            `json:"kind" enum:"firing,drift,drift_enforced"`
-	CronID        string            `json:"cronID" doc:"The cron that was due, or that has stopped what drifts"`
+	CronID        string            `json:"cronID" doc:"The cron that was due, or that stopped the drifting resources"`
 	Action        cloud.Verb        `json:"action" enum:"start,stop"`
-	At            time.Time         `json:"at" doc:"The minute at which it was due; of drift, at which it was found"`
-	EvaluatedAt   time.Time         `json:"evaluatedAt" doc:"When it was done: later than at by what an outage took"`
-	Resources     int               `json:"resources" doc:"How many were asked, or drift"`
-	BulkActionIDs []string          `json:"bulkActionIDs" doc:"How far each is: GET /actions/bulk/{bulkActionID}"`
+	At            time.Time         `json:"at" doc:"The minute when it was due; for drift, when it was found"`
+	EvaluatedAt   time.Time         `json:"evaluatedAt" doc:"When it was carried out: later than at after an outage"`
+	Resources     int               `json:"resources" doc:"Number of ordered or drifting resources"`
+	BulkActionIDs []string          `json:"bulkActionIDs" doc:"See GET /actions/bulk/{bulkActionID}"`
 	SkippedCount  int               `json:"skippedCount"`
-	Skipped       []SkippedResource `json:"skipped" doc:"At most 50 of the resources that were skipped, or drift"`
+	Skipped       []SkippedResource `json:"skipped" doc:"At most 50 of the skipped or drifting resources"`
 }
 
-// SkippedResource is a resource that a firing has left out, and why.
+// SkippedResource is a resource that a firing has skipped, and why.
 type SkippedResource struct {
 	ResourceID  string `json:"resourceID" doc:"Our id"`
 	ResourceUID string `json:"resourceUID" doc:"Native identifier"`

@@ -1,5 +1,5 @@
-// Package schedules is the operation group Schedules: when resources and groups are started and stopped, what is attached to
-// that, and what will happen.
+// Package schedules is the operation group Schedules: when resources and groups are started and stopped, their
+// attachments, and previews.
 package schedules
 
 import (
@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	schedules   = "/schedules"
-	one         = schedules + "/{scheduleID}"
-	attachments = one + "/attachments"
-	reading     = "schedules:read"
-	writing     = "schedules:write"
+	schedules    = "/schedules"
+	schedulePath = schedules + "/{scheduleID}"
+	attachments  = schedulePath + "/attachments"
+	reading      = "schedules:read"
+	writing      = "schedules:write"
 )
 
 // Operations returns the operations of the group.
@@ -37,25 +37,24 @@ type service struct {
 }
 
 const (
-	cronNote = "A cron expression has five fields: minute, hour, day of the month, month and day of the week (0 or 7 " +
-		"is Sunday; names, ranges, steps and lists are read). " +
-		"Where both the day of the month and that of the week are restricted, either is enough. Minutes are those of " +
-		"the schedule's timezone: a local time that clocks go " +
-		"over fires at the first minute after the gap, one that they show twice fires the first time. "
+	cronNote = "A cron expression has five fields: minute, hour, day of the month, month and day of the week (0 or " +
+		"7 is Sunday; names, ranges, steps and lists are read). If both the day of the month and the day of the " +
+		"week are restricted, one match is enough. Minutes are those of the schedule's timezone. A local time " +
+		"skipped by a clock change fires at the first minute after the gap. A local time that occurs twice fires " +
+		"once, at its first occurrence. "
 	shape = cronNote +
-		"Of two schedules of one resource that contradict each other in a minute the start wins. preset names one of " +
-		"GET /schedules/presets, whose crons and name " +
-		"are then the default. byTag: the schedule also takes the resources whose tag lamplighter:schedule (or " +
-		"lamplighter-schedule) has its name, in any case and with " +
-		"hyphens for what is no letter or digit, or its preset. drift: what becomes of a resource that runs while " +
-		"the schedule has it stopped; report notes it, enforce stops it " +
-		"after graceMinutes. Names are unique without regard to case. At most 500 schedules an organization and 50 " +
-		"crons a schedule. " + acts
-	acts = "Whatever has a schedule start or stop resources needs actions:execute on each of them: to attach, to " +
-		"make a schedule that takes them by tag, and to change " +
-		"crons, timezone, drift, byTag, a name that tags use, enabled to true, or to leave out a calendar: else 403. " +
-		"What only keeps it from acting does not. "
-	scopedNote = "A grant on teams or resources shows the schedules that take such a resource. "
+		"If two schedules of a resource contradict each other in a minute, the start wins. preset names one of GET " +
+		"/schedules/presets; its crons and name are then the defaults. byTag: the schedule also takes the " +
+		"resources whose tag lamplighter:schedule (or lamplighter-schedule) is its name, in any case and with " +
+		"hyphens for characters other than letters and digits, or its preset. drift: the reaction to a resource " +
+		"that runs although the schedule has stopped it; report records it, enforce stops it after graceMinutes. " +
+		"Names are " +
+		"unique, ignoring case. At most 500 schedules an organization and 50 crons a schedule. " + acts
+	acts = "A change that makes a schedule start or stop resources needs actions:execute on each of them, else it is " +
+		"403. That applies to attachments, to new schedules that take resources by tag, and to changes of crons, " +
+		"timezone, drift, byTag, a name that tags use, enabled to true, or the removal of a calendar. A change that " +
+		"only keeps the schedule from acting needs no such permission. "
+	scopedNote = "A caller with a grant on teams or resources sees the schedules that take such a resource. "
 )
 
 func (s *service) scheduleOperations(g *rest.Group) {
@@ -63,83 +62,83 @@ func (s *service) scheduleOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "listSchedules", Method: http.MethodGet, Path: schedules, Policy: reading, Scoped: true, Statuses: invalid,
 		Summary: "List schedules", Description: scopedNote,
-	}, s.list)
+	}, s.listSchedules)
 	rest.Handle(g, rest.Op{
 		ID: "createSchedule", Method: http.MethodPost, Path: schedules, Policy: writing,
 		Statuses: []int{http.StatusBadRequest, http.StatusConflict},
 		Summary:  "Create a schedule", Description: shape,
-	}, s.create)
+	}, s.createSchedule)
 	rest.Handle(g, rest.Op{
 		ID: "listSchedulePresets", Method: http.MethodGet, Path: schedules + "/presets", Policy: reading, Scoped: true,
 		Summary:     "List the preset schedules",
-		Description: "A bare array. POST /schedules with preset and timezone makes a schedule of one.",
+		Description: "A bare array. POST /schedules with preset and timezone creates a schedule from a preset.",
 	}, s.listPresets)
 	rest.Handle(g, rest.Op{
-		ID: "getSchedule", Method: http.MethodGet, Path: one, Policy: reading, Scoped: true, Statuses: missing,
+		ID: "getSchedule", Method: http.MethodGet, Path: schedulePath, Policy: reading, Scoped: true, Statuses: missing,
 		Summary: "Read a schedule", Description: scopedNote,
-	}, s.get)
+	}, s.getSchedule)
 	rest.Handle(g, rest.Op{
-		ID: "updateSchedule", Method: http.MethodPut, Path: one, Policy: writing,
+		ID: "updateSchedule", Method: http.MethodPut, Path: schedulePath, Policy: writing,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}, Summary: "Change a schedule",
-		Description: "Changes only the fields present; crons replaces all crons: one that is sent with its id " +
-			"keeps it. " + shape,
-	}, s.update)
+		Description: "Changes only the fields present. crons replaces all crons; a cron sent with its id keeps " +
+			"that id. " + shape,
+	}, s.updateSchedule)
 	rest.Handle(g, rest.Op{
-		ID: "deleteSchedule", Method: http.MethodDelete, Path: one, Policy: writing,
+		ID: "deleteSchedule", Method: http.MethodDelete, Path: schedulePath, Policy: writing,
 		Statuses: []int{http.StatusNotFound, http.StatusConflict},
-		Summary:  "Delete a schedule", Description: "Its attachments go with it. The resources stay as they are.",
-	}, s.remove)
+		Summary:  "Delete a schedule", Description: "Its attachments are deleted, too. The resources stay as they are.",
+	}, s.deleteSchedule)
 	rest.Handle(g, rest.Op{
 		ID: "listGroupSchedules", Method: http.MethodGet, Path: "/resource-groups/{groupID}/schedules", Policy: reading,
 		Scoped:   true,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound}, Summary: "List the schedules of a resource group",
-		Description: "Those that the group itself is attached to, oldest first.",
+		Description: "The schedules that the group itself is attached to, oldest first.",
 	}, s.listOfGroup)
 }
 
 func (s *service) attachmentOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "listScheduleAttachments", Method: http.MethodGet, Path: attachments, Policy: reading, Scoped: true,
-		Statuses: []int{http.StatusBadRequest, http.StatusNotFound}, Summary: "List what is attached to a schedule",
-		Description: "Groups first, then resources, by id; not what the schedule takes by tags. A grant on teams or " +
-			"resources shows what lies in it.",
+		Statuses: []int{http.StatusBadRequest, http.StatusNotFound}, Summary: "List the attachments of a schedule",
+		Description: "Groups first, then resources, by id. Resources that the schedule takes by tag are not listed. " +
+			"A caller with a grant on teams or resources sees the attachments in it.",
 	}, s.listAttachments)
 	rest.Handle(g, rest.Op{
 		ID: "attachToSchedule", Method: http.MethodPost, Path: attachments, Policy: writing,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict},
 		Summary:  "Attach a resource or a group to a schedule",
 		Description: acts +
-			"Of a group that holds for every member. Exactly one of resourceID, resourceUID and groupID. What is " +
-			"attached already is 409. A schedule that contradicts another one of the resource within 92 days, or " +
-			"of a group of one of its first 1,000 resources, is attached, and warnings say when: the start wins. At " +
-			"most 10,000 attachments a schedule, of which 100 groups, and " +
-			"20 schedules a resource or group.",
-	}, s.attach)
+			"For a group this applies to every member. Send exactly one of resourceID, resourceUID and groupID. An " +
+			"existing attachment is 409. A schedule is attached even if it contradicts another schedule of the " +
+			"resource, or of one of the group's first 1,000 resources, within 92 days; warnings say when, and the " +
+			"start wins. At most 10,000 attachments a schedule, of them 100 groups, and 20 schedules a resource or " +
+			"group.",
+	}, s.attachTarget)
 	rest.Handle(g, rest.Op{
 		ID: "detachFromSchedule", Method: http.MethodDelete, Path: attachments + "/{attachmentID}", Policy: writing,
 		Statuses: []int{http.StatusNotFound, http.StatusConflict},
 		Summary:  "Detach a resource or a group from a schedule",
-	}, s.detach)
+	}, s.detachTarget)
 }
 
 func (s *service) previewOperations(g *rest.Group) {
-	const what = "Every firing of a time, which ends before to (at most 92 days; without them the next 7 days), with " +
-		"its UTC and its local time, the resources that it reaches, and why one " +
-		"is left out: calendar, override, read_only_account, disconnected_account, contradiction, unschedulable or " +
-		"disabled. It is what the evaluator does, decided by the same code, as things are " +
-		"attached and held now. At most 5,000 firings; resources lists at most 20,000 over all firings, those that " +
-		"are left out first, and counts say how many there are. Savings are null " +
-		"until prices are known. "
+	const previewNote = "Lists every firing until to (at most 92 days; by default the next 7 days) with its UTC and " +
+		"local time, the resources that it reaches, and why a resource is skipped: calendar, override, " +
+		"read_only_account, disconnected_account, contradiction, unschedulable or disabled. The preview uses the " +
+		"evaluator's code and the present attachments and overrides. At most 5,000 firings; resources lists at most " +
+		"20,000 resources over all firings, skipped ones first, and the counts are complete. Savings are null until " +
+		"prices are known. "
 	rest.Handle(g, rest.Op{
-		ID: "previewSchedule", Method: http.MethodGet, Path: one + "/preview", Policy: reading, Scoped: true,
+		ID: "previewSchedule", Method: http.MethodGet, Path: schedulePath + "/preview", Policy: reading, Scoped: true,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound}, Summary: "Preview a schedule",
-		Description: what + "A grant on teams or resources shows what lies in it.",
+		Description: previewNote + "A caller with a grant on teams or resources sees the resources in it.",
 	}, s.previewOne)
 	rest.Handle(g, rest.Op{
 		ID: "previewNewSchedule", Method: http.MethodPost, Path: schedules + "/preview", Policy: reading, Scoped: true,
 		Reads:    true,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound}, Summary: "Preview a schedule that is not stored",
-		Description: what + "The body is a schedule, with the resources and groups that it would be attached to. " +
+		Description: previewNote +
+			"The body is a schedule with the resources and groups that it would be attached to. " +
 			cronNote,
 	}, s.previewNew)
 }

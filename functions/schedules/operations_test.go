@@ -9,6 +9,7 @@ import (
 	"lamplighter.dev/functions/calendars"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/inventorytest"
@@ -32,17 +33,18 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-// schedule makes one.
-func (f *fixture) schedule(body string) Schedule {
+// newSchedule makes one.
+func (f *fixture) newSchedule(body string) Schedule {
 	f.Helper()
 	return apitest.Data[Schedule](f.Call(ada, "POST /schedules", body))
 }
 
-const daily = `{"name":"Day","timezone":"Europe/Berlin","crons":[{"cronExpression":"0 8 * * *","action":"start"},{"cronExpression":"0 20 * * *","action":"stop"}]}`
+const daily = `{"name":"Day","timezone":"Europe/Berlin","crons":[` +
+	`{"cronExpression":"0 8 * * *","action":"start"},{"cronExpression":"0 20 * * *","action":"stop"}]}`
 
 func TestSchedules_FromCreationToEnd(t *testing.T) {
 	f := newFixture(t)
-	made := f.schedule(daily)
+	made := f.newSchedule(daily)
 	if !id.IsValid("sch", made.ID) || !id.IsValid("cron", made.Crons[0].ID) || !made.Enabled || !made.ByTag ||
 		made.Drift != "report" {
 		t.Errorf("made: %+v", made)
@@ -51,7 +53,9 @@ func TestSchedules_FromCreationToEnd(t *testing.T) {
 	f.Equal("read", f.read(made.ID), apitest.JSON(made))
 	path := "/schedules/" + made.ID
 	got := apitest.Data[Schedule](f.Call(ada, "PUT "+path,
-		fmt.Sprintf(`{"name":"Days","enabled":false,"crons":[{"id":%q,"cronExpression":"0 9 * * *","action":"start"},{"cronExpression":"0 21 * * *","action":"stop"}]}`, made.Crons[0].ID)))
+		fmt.Sprintf(`{"name":"Days","enabled":false,"crons":[`+
+			`{"id":%q,"cronExpression":"0 9 * * *","action":"start"},{"cronExpression":"0 21 * * *","action":"stop"}]}`,
+			made.Crons[0].ID)))
 	f.Equal("kept its cron", got.Crons[0].ID, made.Crons[0].ID)
 	f.Equal("changed",
 		fmt.Sprint(got.Name, got.Enabled, got.Crons[0].CronExpression, got.NextFiringAt,
@@ -60,7 +64,7 @@ func TestSchedules_FromCreationToEnd(t *testing.T) {
 	a := apitest.Data[Attached](f.Call(ada, "POST "+path+"/attachments", fmt.Sprintf(`{"resourceID":%q}`, f.ids[0])))
 	f.Equal("attached", fmt.Sprint(a.ID, *a.ResourceUID, *a.Name, a.Warnings),
 		fmt.Sprint(f.ids[0], "i-0", "web-0", []string{}))
-	f.Equal("counted", f.get(made.ID).AttachmentCount, 1)
+	f.Equal("counted", f.getSchedule(made.ID).AttachmentCount, 1)
 	f.Call(ada, "POST "+path+"/attachments", `{"resourceUID":"i-0"}`).Want(http.StatusConflict, f.ids[0])
 	list := apitest.Data[rest.List[Attachment]](f.Call(ada, "GET "+path+"/attachments"))
 	f.Equal("attachments", fmt.Sprint(list.Total, list.Items[0].ID), "1"+f.ids[0])
@@ -68,26 +72,26 @@ func TestSchedules_FromCreationToEnd(t *testing.T) {
 	f.Call(ada, "DELETE "+path+"/attachments/"+f.ids[1]).Want(http.StatusNotFound, f.ids[1])
 	apitest.Data[rest.Deleted](f.Call(ada, "DELETE "+path+"/attachments/"+f.ids[0]))
 	f.Equal("of the resource after", f.schedulesOf(0), "[]")
-	f.Equal("counted after", f.get(made.ID).AttachmentCount, 0)
+	f.Equal("counted after", f.getSchedule(made.ID).AttachmentCount, 0)
 
 	f.Call(ada, "POST "+path+"/attachments", `{"resourceUID":"i-1"}`).Want(http.StatusOK)
 	f.Equal("deleted", apitest.Data[rest.Deleted](f.Call(ada, "DELETE "+path)).ID, made.ID)
 	f.Equal("of the resource at the end", f.schedulesOf(1), "[]")
 	f.Call(ada, "GET "+path).Want(http.StatusNotFound, made.ID)
-	f.schedule(strings.Replace(daily, "Day", "days", 1)) // its name is free
+	f.newSchedule(strings.Replace(daily, "Day", "days", 1)) // its name is free
 }
 
-func (f *fixture) get(scheduleID string) Schedule {
+func (f *fixture) getSchedule(scheduleID string) Schedule {
 	f.Helper()
 	return apitest.Data[Schedule](f.Call(ada, "GET /schedules/"+scheduleID))
 }
 
-func (f *fixture) read(scheduleID string) string { return apitest.JSON(f.get(scheduleID)) }
+func (f *fixture) read(scheduleID string) string { return apitest.JSON(f.getSchedule(scheduleID)) }
 
 // schedulesOf prints which schedules the inventory says that an instance has.
 func (f *fixture) schedulesOf(n int) string {
 	f.Helper()
 	got := apitest.Value(inventory.New(f.Platform).ByIDs(f.In(apitest.Org), apitest.Org, f.ids[n:n+1],
-		inventory.SeeEverything().WithSchedules()))(f)
+		inventory.SeeEverything().WithSchedules(scheduling.Heads{})))(f)
 	return fmt.Sprint(got[0].ScheduleIDs)
 }

@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Preset is a schedule that is ready to be made.
+// Preset is a ready-made schedule.
 type Preset struct {
 	Preset      string       `json:"preset" example:"office-hours"`
 	Description string       `json:"description"`
@@ -22,7 +22,7 @@ type PresetCron struct {
 	Action         cloud.Verb `json:"action" enum:"start,stop"`
 }
 
-// presets are the schedules that most begin with.
+// presets are the ready-made schedules.
 var presets = []Preset{
 	{"office-hours", "Runs from 8:00 to 19:00, Monday to Friday",
 		[]PresetCron{{"0 8 * * 1-5", cloud.Start}, {"0 19 * * 1-5", cloud.Stop}}},
@@ -34,7 +34,7 @@ var presets = []Preset{
 
 func (s *service) listPresets(context.Context, *struct{}) ([]Preset, error) { return presets, nil }
 
-// findPreset returns the preset of a name; fault.Invalid when there is none.
+// findPreset returns the preset with a name. The error is fault.Invalid if there is none.
 func findPreset(name string) (Preset, error) {
 	var names []string
 	for _, p := range presets {
@@ -46,8 +46,8 @@ func findPreset(name string) (Preset, error) {
 	return Preset{}, fault.New(fault.Invalid, "preset: %.64q is not one of %s", name, strings.Join(names, ", "))
 }
 
-// lines returns the crons of a preset, without ids.
-func (p Preset) lines() []scheduling.CronLine {
+// cronLines returns the crons of a preset, without ids.
+func (p Preset) cronLines() []scheduling.CronLine {
 	out := make([]scheduling.CronLine, len(p.Crons))
 	for i, c := range p.Crons {
 		out[i] = scheduling.CronLine{Expression: c.CronExpression, Action: c.Action}

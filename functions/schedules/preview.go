@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Bounds of a preview.
+// These constants bound a preview.
 const (
 	usualPreview = 7 * 24 * time.Hour
 	maxFirings   = 5000
@@ -21,7 +21,7 @@ const (
 	maxListed    = 20_000 // resources over all firings
 )
 
-// Preview is what will happen.
+// Preview is a list of future firings and their effects.
 type Preview struct {
 	ScheduleID        *string           `json:"scheduleID" doc:"Null for one that is not stored"`
 	Timezone          string            `json:"timezone"`
@@ -33,27 +33,27 @@ type Preview struct {
 	SavingNote        string            `json:"savingNote" doc:"Why the saving is null"`
 }
 
-// PreviewedFiring is one cron at one minute, and what becomes of it.
+// PreviewedFiring is one cron at one minute, and its effect.
 type PreviewedFiring struct {
 	At                time.Time           `json:"at" doc:"UTC"`
 	LocalTime         string              `json:"localTime" example:"2026-03-29T08:00:00+02:00" doc:"In the timezone of the schedule"`
 	CronID            *string             `json:"cronID" doc:"Null for a schedule that is not stored"`
 	CronExpression    string              `json:"cronExpression"`
 	Action            cloud.Verb          `json:"action" enum:"start,stop"`
-	Skipped           *string             `json:"skipped" doc:"Why the schedule as a whole does not act: calendar or disabled; null when it does"`
+	Skipped           *string             `json:"skipped" doc:"Why the whole schedule does not act: calendar or disabled; else null"`
 	SkippedDetail     *string             `json:"skippedDetail"`
 	ActsOn            int                 `json:"actsOn" doc:"How many resources are acted on"`
 	LeftOut           map[string]int      `json:"leftOut" doc:"How many resources are not, by reason"`
-	Resources         []PreviewedResource `json:"resources" doc:"Those that are left out first; fewer than there are where the preview would grow too long"`
+	Resources         []PreviewedResource `json:"resources" doc:"Skipped resources first; shortened if the preview would grow too long"`
 	ExpectedSavingUSD *string             `json:"expectedSavingUSD" doc:"Null until prices are known"`
 }
 
-// PreviewedResource is a resource that a firing reaches.
+// PreviewedResource is a resource of a firing.
 type PreviewedResource struct {
 	ResourceID  string  `json:"resourceID"`
 	ResourceUID string  `json:"resourceUID"`
 	Name        string  `json:"name"`
-	Skipped     *string `json:"skipped" enum:"calendar,event,override,read_only_account,disconnected_account,contradiction,unschedulable,disabled" doc:"Why it is not acted on; null when it is"`
+	Skipped     *string `json:"skipped" enum:"calendar,event,override,read_only_account,disconnected_account,contradiction,unschedulable,disabled" doc:"Why it is not acted on; else null"`
 	Detail      *string `json:"detail"`
 }
 
@@ -65,7 +65,7 @@ type previewInput struct {
 }
 
 func (s *service) previewOne(ctx context.Context, in *previewInput) (Preview, error) {
-	span, err := s.span(in.From, in.To)
+	span, err := s.previewSpan(in.From, in.To)
 	if err != nil {
 		return Preview{}, err
 	}
@@ -77,7 +77,7 @@ func (s *service) previewOne(ctx context.Context, in *previewInput) (Preview, er
 	if err != nil {
 		return Preview{}, err
 	}
-	return s.preview(ctx, sch, members[sch.ID], span)
+	return s.previewFirings(ctx, sch, members[sch.ID], span)
 }
 
 // NewPreview is the body of POST /schedules/preview.
@@ -90,11 +90,11 @@ type NewPreview struct {
 }
 
 func (s *service) previewNew(ctx context.Context, in *struct{ Body NewPreview }) (Preview, error) {
-	span, err := s.span(in.Body.From, in.Body.To)
+	span, err := s.previewSpan(in.Body.From, in.Body.To)
 	if err != nil {
 		return Preview{}, err
 	}
-	sch, err := s.made(in.Body.NewSchedule)
+	sch, err := s.scheduleOf(in.Body.NewSchedule)
 	if err != nil {
 		return Preview{}, err
 	}
@@ -110,21 +110,22 @@ func (s *service) previewNew(ctx context.Context, in *struct{ Body NewPreview })
 	for i := range sch.Crons {
 		sch.Crons[i].ID = ""
 	}
-	members, err := s.asked(ctx, in.Body)
+	members, err := s.previewMembers(ctx, in.Body)
 	if err != nil {
 		return Preview{}, err
 	}
-	out, err := s.preview(ctx, sch, members, span)
+	out, err := s.previewFirings(ctx, sch, members, span)
 	out.ScheduleID = nil
 	return out, err
 }
 
-// lastInstant is the last that RFC 3339 can write.
+// lastInstant is the last instant that RFC 3339 can represent.
 var lastInstant = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
 
-// span returns the time of a preview; fault.Invalid naming field and value when it is too long or runs backwards. Without from it is
-// from now on, or as long as usual where that does not reach to.
-func (s *service) span(from, to rest.Time) (scheduling.Span, error) {
+// previewSpan returns the time span of a preview. The error is fault.Invalid, naming field and value, if the span is
+// too long or ends before it begins. The default for from is now, or the usual length before to if to lies in the
+// past.
+func (s *service) previewSpan(from, to rest.Time) (scheduling.Span, error) {
 	span := scheduling.Span{From: from.Time, To: to.Time}
 	if span.From.IsZero() {
 		span.From = s.p.Clock.Now()
@@ -151,8 +152,8 @@ func (s *service) span(from, to rest.Time) (scheduling.Span, error) {
 	return span, nil
 }
 
-// asked returns the resources that a schedule would be attached to.
-func (s *service) asked(ctx context.Context, in NewPreview) ([]inventory.Member, error) {
+// previewMembers returns the resources that the previewed schedule would be attached to.
+func (s *service) previewMembers(ctx context.Context, in NewPreview) ([]inventory.Member, error) {
 	var out []inventory.Member
 	if len(in.ResourceIDs) > 0 {
 		found, err := s.inventory.ByIDs(ctx, identity.CallerOrg(ctx), in.ResourceIDs,
@@ -183,9 +184,9 @@ func (s *service) asked(ctx context.Context, in NewPreview) ([]inventory.Member,
 	return slices.CompactFunc(out, func(a, b inventory.Member) bool { return a.ResourceID == b.ResourceID }), nil
 }
 
-func (s *service) preview(ctx context.Context, sch scheduling.Schedule, members []inventory.Member,
+func (s *service) previewFirings(ctx context.Context, sch scheduling.Schedule, members []inventory.Member,
 	span scheduling.Span) (Preview, error) {
-	t, targets, err := s.targets(ctx, sch, members, span)
+	t, targets, err := s.previewTargets(ctx, sch, members, span)
 	if err != nil {
 		return Preview{}, err
 	}
@@ -210,10 +211,10 @@ func (s *service) preview(ctx context.Context, sch scheduling.Schedule, members 
 	return out, nil
 }
 
-// calendarReading is the policy that shows names of calendars.
+// calendarReading is the policy needed to see names of calendars.
 const calendarReading = "calendars:read"
 
-// hideCalendars takes the names of calendars out of the reasons of firings.
+// hideCalendars removes the names of calendars from the reasons of firings.
 func hideCalendars(firings []scheduling.Foretold) {
 	const hidden = "a calendar, whose name " + calendarReading + " on the whole organization shows"
 	for i := range firings {
@@ -229,7 +230,7 @@ func hideCalendars(firings []scheduling.Foretold) {
 	}
 }
 
-// newFiring returns a firing as it is shown, with at most a number of its resources.
+// newFiring returns the client's view of a firing, with at most most of its resources.
 func newFiring(f *scheduling.Foretold, targets []scheduling.Target, most int) PreviewedFiring {
 	out := PreviewedFiring{
 		At: f.At, LocalTime: f.Local().Format(time.RFC3339), CronID: rest.Optional(f.Cron.ID),
@@ -246,15 +247,15 @@ func newFiring(f *scheduling.Foretold, targets []scheduling.Target, most int) Pr
 			continue
 		}
 		out.LeftOut[string(skip.Reason)]++
-		out.list(&targets[i].Member, skip, most)
+		out.listResources(&targets[i].Member, skip, most)
 	}
 	for _, i := range acted {
-		out.list(&targets[i].Member, scheduling.Skip{}, most)
+		out.listResources(&targets[i].Member, scheduling.Skip{}, most)
 	}
 	return out
 }
 
-func (f *PreviewedFiring) list(m *inventory.Member, skip scheduling.Skip, most int) {
+func (f *PreviewedFiring) listResources(m *inventory.Member, skip scheduling.Skip, most int) {
 	if len(f.Resources) < most {
 		f.Resources = append(f.Resources,
 			PreviewedResource{m.ResourceID, m.UID, m.Name, rest.Optional(string(skip.Reason)),

@@ -21,8 +21,8 @@ import (
 	"lamplighter.dev/shared/testkit/inventorytest"
 )
 
-// attach attaches instances to a schedule, and returns the warnings.
-func (f *fixture) attach(scheduleID string, instances ...int) []string {
+// attachTo attaches instances to a schedule, and returns the warnings.
+func (f *fixture) attachTo(scheduleID string, instances ...int) []string {
 	f.Helper()
 	var out []string
 	for _, n := range instances {
@@ -33,13 +33,13 @@ func (f *fixture) attach(scheduleID string, instances ...int) []string {
 	return out
 }
 
-func (f *fixture) preview(scheduleID, query string) Preview {
+func (f *fixture) readPreview(scheduleID, query string) Preview {
 	f.Helper()
 	return apitest.Data[Preview](f.Call(ada, "GET /schedules/"+scheduleID+"/preview"+query))
 }
 
-// lines are the firings of a preview, each with how many it acts on and why it leaves others out.
-func lines(p Preview) string {
+// previewLines are the firings of a preview, each with how many it acts on and why it leaves others out.
+func previewLines(p Preview) string {
 	var b strings.Builder
 	for _, f := range p.Firings {
 		why := ""
@@ -54,15 +54,17 @@ func lines(p Preview) string {
 
 func TestPreview_OverTheDayOnWhichClocksAreSet(t *testing.T) {
 	f := newFixture(t)
-	made := f.schedule(`{"name":"Night","timezone":"Europe/Berlin","crons":[{"cronExpression":"30 2 * * *","action":"stop"}]}`)
-	f.attach(made.ID, 0, 1)
-	f.Equal("firings", lines(f.preview(made.ID, "?from=2026-03-28&to=2026-03-31")), `03-28T01:30Z 2026-03-28T02:30:00+01:00 stop 2 map[] 
+	made := f.newSchedule(`{"name":"Night","timezone":"Europe/Berlin",` +
+		`"crons":[{"cronExpression":"30 2 * * *","action":"stop"}]}`)
+	f.attachTo(made.ID, 0, 1)
+	nights := previewLines(f.readPreview(made.ID, "?from=2026-03-28&to=2026-03-31"))
+	f.Equal("firings", nights, `03-28T01:30Z 2026-03-28T02:30:00+01:00 stop 2 map[] 
 03-29T01:00Z 2026-03-29T03:00:00+02:00 stop 2 map[] 
 03-30T00:30Z 2026-03-30T02:30:00+02:00 stop 2 map[] 
 `)
-	f.Equal("in autumn", lines(f.preview(made.ID, "?from=2026-10-25&to=2026-10-26")),
+	f.Equal("in autumn", previewLines(f.readPreview(made.ID, "?from=2026-10-25&to=2026-10-26")),
 		"10-25T00:30Z 2026-10-25T02:30:00+02:00 stop 2 map[] \n")
-	p := f.preview(made.ID, "?from=2026-03-28&to=2026-03-29")
+	p := f.readPreview(made.ID, "?from=2026-03-28&to=2026-03-29")
 	if p.ExpectedSavingUSD != nil || !strings.Contains(p.SavingNote, "prices") ||
 		p.Firings[0].ExpectedSavingUSD != nil {
 		t.Errorf("a saving of no prices: %+v", p)
@@ -70,25 +72,28 @@ func TestPreview_OverTheDayOnWhichClocksAreSet(t *testing.T) {
 	reached := []string{p.Firings[0].Resources[0].ResourceUID, p.Firings[0].Resources[1].ResourceUID}
 	slices.Sort(reached)
 	f.Equal("reached", fmt.Sprint(p.ResourceCount, reached), "2 [i-0 i-1]")
-	f.Equal("without a time it is seven days", len(f.preview(made.ID, "").Firings), 7)
+	f.Equal("without a time it is seven days", len(f.readPreview(made.ID, "").Firings), 7)
 }
 
 func TestPreview_SaysWhyOneIsLeftOut(t *testing.T) {
 	f := newFixture(t)
 	cal := apitest.Data[calendars.Calendar](f.Call(ada, "POST /calendars",
-		`{"name":"Easter","effect":"stay_stopped","entries":[{"from":"2026-04-03","to":"2026-04-06","name":"Easter"}]}`))
-	day := f.schedule(strings.Replace(daily, `"name"`, fmt.Sprintf(`"calendarIDs":[%q],"name"`, cal.ID), 1))
+		`{"name":"Easter","effect":"stay_stopped",`+
+			`"entries":[{"from":"2026-04-03","to":"2026-04-06","name":"Easter"}]}`))
+	day := f.newSchedule(strings.Replace(daily, `"name"`, fmt.Sprintf(`"calendarIDs":[%q],"name"`, cal.ID), 1))
 	// 20:00 in Berlin
-	rival := f.schedule(`{"name":"Rival","timezone":"UTC","crons":[{"cronExpression":"0 18 5 4 *","action":"start"}]}`)
-	f.attach(day.ID, 0, 1, 2)
-	warnings := f.attach(rival.ID, 1)
+	rival := f.newSchedule(`{"name":"Rival","timezone":"UTC",` +
+		`"crons":[{"cronExpression":"0 18 5 4 *","action":"start"}]}`)
+	f.attachTo(day.ID, 0, 1, 2)
+	warnings := f.attachTo(rival.ID, 1)
 	if len(warnings) != 1 || !strings.Contains(warnings[0], "2026-04-05T18:00:00Z") ||
 		!strings.Contains(warnings[0], day.ID) {
 		t.Errorf("warnings: %q", warnings)
 	}
-	f.hold(2, override.ForceOn, time.Date(2026, 4, 5, 20, 0, 0, 0, time.UTC))
+	f.holdInstance(2, override.ForceOn, time.Date(2026, 4, 5, 20, 0, 0, 0, time.UTC))
 
-	f.Equal("holidays", lines(f.preview(day.ID, "?from=2026-04-04&to=2026-04-08")), `04-04T06:00Z 2026-04-04T08:00:00+02:00 start 0 map[calendar:3] calendar
+	holidays := previewLines(f.readPreview(day.ID, "?from=2026-04-04&to=2026-04-08"))
+	f.Equal("holidays", holidays, `04-04T06:00Z 2026-04-04T08:00:00+02:00 start 0 map[calendar:3] calendar
 04-04T18:00Z 2026-04-04T20:00:00+02:00 stop 2 map[override:1] 
 04-05T06:00Z 2026-04-05T08:00:00+02:00 start 0 map[calendar:3] calendar
 04-05T18:00Z 2026-04-05T20:00:00+02:00 stop 1 map[contradiction:1 override:1] 
@@ -98,19 +103,19 @@ func TestPreview_SaysWhyOneIsLeftOut(t *testing.T) {
 04-07T18:00Z 2026-04-07T20:00:00+02:00 stop 3 map[] 
 `)
 	f.Change(inventory.AccountKey(apitest.Org, inventorytest.Account), table.Set("permissionLevel", "read_only"))
-	f.Equal("read-only", lines(f.preview(day.ID, "?from=2026-04-07&to=2026-04-07T12:00:00Z")),
+	f.Equal("read-only", previewLines(f.readPreview(day.ID, "?from=2026-04-07&to=2026-04-07T12:00:00Z")),
 		"04-07T06:00Z 2026-04-07T08:00:00+02:00 start 0 map[read_only_account:3] \n")
 	f.Change(inventory.AccountKey(apitest.Org, inventorytest.Account), table.Set("permissionLevel", "read_write"),
 		table.Set("status", "disconnected"))
-	f.Equal("disconnected", lines(f.preview(day.ID, "?from=2026-04-07&to=2026-04-07T12:00:00Z")),
+	f.Equal("disconnected", previewLines(f.readPreview(day.ID, "?from=2026-04-07&to=2026-04-07T12:00:00Z")),
 		"04-07T06:00Z 2026-04-07T08:00:00+02:00 start 0 map[disconnected_account:3] \n")
 	f.Call(ada, "PUT /schedules/"+day.ID, `{"enabled":false}`).Want(http.StatusOK)
-	f.Equal("disabled", lines(f.preview(day.ID, "?from=2026-04-07&to=2026-04-07T12:00:00Z")),
+	f.Equal("disabled", previewLines(f.readPreview(day.ID, "?from=2026-04-07&to=2026-04-07T12:00:00Z")),
 		"04-07T06:00Z 2026-04-07T08:00:00+02:00 start 0 map[disabled:3] disabled\n")
 }
 
-// hold stores a live override on an instance, from now on.
-func (f *fixture) hold(n int, action override.Action, until time.Time) {
+// holdInstance stores a live override on an instance, from now on.
+func (f *fixture) holdInstance(n int, action override.Action, until time.Time) {
 	f.Helper()
 	err := override.Change(f.In(apitest.Org), f.Table, apitest.Org,
 		func(l override.Live) (override.Live, []table.Write, error) {
@@ -128,8 +133,9 @@ func (f *fixture) hold(n int, action override.Action, until time.Time) {
 func TestPreview_NamesCalendarsToWhoMayReadThem(t *testing.T) {
 	f := newFixture(t)
 	cal := apitest.Data[calendars.Calendar](f.Call(ada, "POST /calendars",
-		`{"name":"Takeover of Globex","effect":"stay_stopped","entries":[{"from":"2026-04-03","to":"2026-04-06","name":"Signing"}]}`))
-	day := f.schedule(strings.Replace(daily, `"name"`, fmt.Sprintf(`"calendarIDs":[%q],"name"`, cal.ID), 1))
+		`{"name":"Takeover of Globex","effect":"stay_stopped",`+
+			`"entries":[{"from":"2026-04-03","to":"2026-04-06","name":"Signing"}]}`))
+	day := f.newSchedule(strings.Replace(daily, `"name"`, fmt.Sprintf(`"calendarIDs":[%q],"name"`, cal.ID), 1))
 	path := "GET /schedules/" + day.ID + "/preview?from=2026-04-04&to=2026-04-05"
 	f.Call(ada, path).Want(http.StatusOK, "Takeover of Globex")
 	got := f.Call(apitest.Caller(apitest.Org, "bob", "schedules:read,resources:read"), path).Want(http.StatusOK,
@@ -141,10 +147,11 @@ func TestPreview_NamesCalendarsToWhoMayReadThem(t *testing.T) {
 
 func TestPreview_OfAScheduleThatIsNotStored(t *testing.T) {
 	f := newFixture(t)
-	body := fmt.Sprintf(`{"preset":"office-hours","timezone":"America/New_York","resourceIDs":[%q,%q],"from":"2026-03-13","to":"2026-03-17"}`, f.ids[0], f.ids[1])
+	body := fmt.Sprintf(`{"preset":"office-hours","timezone":"America/New_York","resourceIDs":[%q,%q],`+
+		`"from":"2026-03-13","to":"2026-03-17"}`, f.ids[0], f.ids[1])
 	a := f.Call(ada, "POST /schedules/preview", body)
 	p := apitest.Data[Preview](a)
-	f.Equal("firings", lines(p), `03-13T12:00Z 2026-03-13T08:00:00-04:00 start 2 map[] 
+	f.Equal("firings", previewLines(p), `03-13T12:00Z 2026-03-13T08:00:00-04:00 start 2 map[] 
 03-13T23:00Z 2026-03-13T19:00:00-04:00 stop 2 map[] 
 03-16T12:00Z 2026-03-16T08:00:00-04:00 start 2 map[] 
 03-16T23:00Z 2026-03-16T19:00:00-04:00 stop 2 map[] 
@@ -158,14 +165,15 @@ func TestPreview_OfAScheduleThatIsNotStored(t *testing.T) {
 
 func TestSchedules_Refusals(t *testing.T) {
 	f := newFixture(t)
-	day := f.schedule(daily)
+	day := f.newSchedule(daily)
 	path := "/schedules/" + day.ID
 	with := func(field, value string) string {
 		return fmt.Sprintf(`{"name":"x","crons":[{"cronExpression":"0 8 * * *","action":"start"}],%q:%s}`, field, value)
 	}
 	cron := func(expression string) string {
 		return fmt.Sprintf(
-			`{"name":"x","crons":[{"cronExpression":"0 8 * * *","action":"stop"},{"cronExpression":%q,"action":"start"}]}`, expression)
+			`{"name":"x","crons":[{"cronExpression":"0 8 * * *","action":"stop"},`+
+				`{"cronExpression":%q,"action":"start"}]}`, expression)
 	}
 	for _, c := range []struct {
 		name, request, body string
@@ -240,8 +248,8 @@ func TestSchedules_Refusals(t *testing.T) {
 
 func TestSchedules_AnotherOrganizationSeesNothing(t *testing.T) {
 	f := newFixture(t)
-	day := f.schedule(daily)
-	f.attach(day.ID, 0)
+	day := f.newSchedule(daily)
+	f.attachTo(day.ID, 0)
 	cal := apitest.Data[calendars.Calendar](f.Call(ada, "POST /calendars",
 		`{"name":"c","effect":"no_action","entries":[{"from":"2026-12-24"}]}`))
 	path := "/schedules/" + day.ID
@@ -266,9 +274,9 @@ func TestSchedules_AnotherOrganizationSeesNothing(t *testing.T) {
 func TestSchedules_AScopedCallerSeesWhatTakesTheirResources(t *testing.T) {
 	f := newFixture(t)
 	team := inventorytest.Team(f.Fixture, apitest.Org, "Web", f.ids[0], f.ids[1])
-	mine, other := f.schedule(daily), f.schedule(strings.Replace(daily, "Day", "Other", 1))
-	f.attach(mine.ID, 0, 2)
-	f.attach(other.ID, 2, 3)
+	mine, other := f.newSchedule(daily), f.newSchedule(strings.Replace(daily, "Day", "Other", 1))
+	f.attachTo(mine.ID, 0, 2)
+	f.attachTo(other.ID, 2, 3)
 	tim := apitest.Caller(apitest.Org, "tim", "viewer team:"+team)
 	list := apitest.Data[rest.List[Schedule]](f.Call(tim, "GET /schedules"))
 	f.Equal("list", fmt.Sprint(list.Total, list.Items[0].ID), "1"+mine.ID)
@@ -300,30 +308,30 @@ func TestSchedules_ByTagAndByGroup(t *testing.T) {
 	)
 	f.ids = tagged
 	f.Equal("before there is a schedule", f.schedulesOf(0)+f.schedulesOf(1), "[][]")
-	office := f.schedule(`{"preset":"office-hours","timezone":"Europe/Berlin"}`)
+	office := f.newSchedule(`{"preset":"office-hours","timezone":"Europe/Berlin"}`)
 	f.Equal("named", office.Name, "office-hours")
 	f.Equal("of what is tagged", f.schedulesOf(0)+f.schedulesOf(1)+f.schedulesOf(2),
 		fmt.Sprintf("[%s][%s][]", office.ID, office.ID))
 	f.Call(ada, "PUT /schedules/"+office.ID, `{"name":"Berlin"}`).Want(http.StatusOK)
 	f.Equal("by its preset", f.schedulesOf(1), fmt.Sprintf("[%s]", office.ID))
-	f.Equal("taken", f.preview(office.ID, "").ResourceCount, 2)
+	f.Equal("taken", f.readPreview(office.ID, "").ResourceCount, 2)
 	f.Call(ada, "PUT /schedules/"+office.ID, `{"byTag":false}`).Want(http.StatusOK)
-	f.Equal("switched off", f.schedulesOf(1)+strconv.Itoa(f.preview(office.ID, "").ResourceCount), "[]0")
+	f.Equal("switched off", f.schedulesOf(1)+strconv.Itoa(f.readPreview(office.ID, "").ResourceCount), "[]0")
 
-	g := f.group("Web", inventory.Selector{Tags: map[string]string{"lamplighter:schedule": "siesta"}})
+	g := f.addGroup("Web", inventory.Selector{Tags: map[string]string{"lamplighter:schedule": "siesta"}})
 	a := apitest.Data[Attached](f.Call(ada, "POST /schedules/"+office.ID+"/attachments",
 		fmt.Sprintf(`{"groupID":%q}`, g.ID)))
 	f.Equal("attached", fmt.Sprint(a.ID, *a.Name, a.ResourceID == nil), fmt.Sprint(g.ID, "Web", true))
 	f.Equal("of its member", f.schedulesOf(2), fmt.Sprintf("[%s]", office.ID))
 	list := apitest.Data[rest.List[Schedule]](f.Call(ada, "GET /resource-groups/"+g.ID+"/schedules"))
 	f.Equal("of the group", fmt.Sprint(list.Total, list.Items[0].ID), "1"+office.ID)
-	f.Equal("reached", f.preview(office.ID, "").Firings[0].Resources[0].ResourceUID, "i-c")
+	f.Equal("reached", f.readPreview(office.ID, "").Firings[0].Resources[0].ResourceUID, "i-c")
 	apitest.Data[rest.Deleted](f.Call(ada, "DELETE /schedules/"+office.ID+"/attachments/"+g.ID))
 	f.Equal("of its member after", f.schedulesOf(2), "[]")
 }
 
-// group stores a group.
-func (f *fixture) group(name string, sel inventory.Selector) inventory.Group {
+// addGroup stores a group.
+func (f *fixture) addGroup(name string, sel inventory.Selector) inventory.Group {
 	f.Helper()
 	g := inventory.Group{ID: id.New("grp", f.Clock.Now()), Name: name, Selector: &sel,
 		FailurePolicy: inventory.ContinueOnFailure, CreatedAt: f.Clock.Now()}
@@ -332,7 +340,9 @@ func (f *fixture) group(name string, sel inventory.Selector) inventory.Group {
 
 func TestCalendars_FromCreationToEnd(t *testing.T) {
 	f := newFixture(t)
-	const ics = `BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//x//EN\r\nBEGIN:VEVENT\r\nUID:1\r\nDTSTAMP:20260101T000000Z\r\nDTSTART;VALUE=DATE:20261224\r\nSUMMARY:Christmas\r\nRRULE:FREQ=YEARLY\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n`
+	const ics = `BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//x//EN\r\nBEGIN:VEVENT\r\nUID:1\r\n` +
+		`DTSTAMP:20260101T000000Z\r\nDTSTART;VALUE=DATE:20261224\r\nSUMMARY:Christmas\r\nRRULE:FREQ=YEARLY\r\n` +
+		`END:VEVENT\r\nEND:VCALENDAR\r\n`
 	made := apitest.Data[calendars.Calendar](f.Call(ada, "POST /calendars",
 		`{"name":"Holidays","effect":"stay_stopped","iCalendar":"`+ics+`"}`))
 	if !id.IsValid("cal", made.ID) || made.ICalendar == nil || made.Timezone != nil {
@@ -344,10 +354,11 @@ func TestCalendars_FromCreationToEnd(t *testing.T) {
 		`{"effect":"no_action","entries":[{"from":"2026-12-31","yearly":true}],"timezone":"Europe/Berlin"}`))
 	f.Equal("changed", fmt.Sprint(got.Name, got.Effect, len(got.Entries), *got.Timezone),
 		fmt.Sprint("Holidays", "no_action", 1, "Europe/Berlin"))
-	day := f.schedule(strings.Replace(daily, `"name"`, fmt.Sprintf(`"calendarIDs":[%q],"name"`, made.ID), 1))
-	f.attach(day.ID, 0)
+	day := f.newSchedule(strings.Replace(daily, `"name"`, fmt.Sprintf(`"calendarIDs":[%q],"name"`, made.ID), 1))
+	f.attachTo(day.ID, 0)
 	// Christmas Eve and New Year's Eve
-	f.Equal("no firing acts", strings.Count(lines(f.preview(day.ID, "?from=2026-12-24&to=2027-01-01")), " calendar\n"),
+	f.Equal("no firing acts",
+		strings.Count(previewLines(f.readPreview(day.ID, "?from=2026-12-24&to=2027-01-01")), " calendar\n"),
 		4)
 	f.Call(ada, "DELETE "+path).Want(http.StatusConflict, day.ID, "Day", "calendarIDs")
 	f.Call(ada, "PUT /schedules/"+day.ID, `{"calendarIDs":[]}`).Want(http.StatusOK)
@@ -381,7 +392,9 @@ func TestCalendars_Refusals(t *testing.T) {
 			`{"name":"x","effect":"no_action","iCalendar":"BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n"}`,
 			[]string{"iCalendar", "0 events"}},
 		{"one that repeats each second",
-			`{"name":"x","effect":"no_action","iCalendar":"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nDTSTART:20261224T000000Z\r\nDURATION:PT1H\r\nRRULE:FREQ=SECONDLY\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"}`, []string{"iCalendar", "RRULE", "SECONDLY"}},
+			`{"name":"x","effect":"no_action","iCalendar":"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\n` +
+				`DTSTART:20261224T000000Z\r\nDURATION:PT1H\r\nRRULE:FREQ=SECONDLY\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"}`,
+			[]string{"iCalendar", "RRULE", "SECONDLY"}},
 	} {
 		a := f.Call(ada, "POST /calendars", c.body)
 		if a.Status != 400 || slices.ContainsFunc(c.says, func(w string) bool { return !strings.Contains(a.Body, w) }) {

@@ -27,15 +27,15 @@ type Schedule struct {
 	Drift           string     `json:"drift" enum:"report,enforce"`
 	GraceMinutes    int        `json:"graceMinutes" doc:"Until a drift is enforced"`
 	AttachmentCount int64      `json:"attachmentCount"`
-	NextFiringAt    *time.Time `json:"nextFiringAt" doc:"The next minute at which a cron fires, whether it acts or not; null while it is not enabled"`
-	CreatedBy       *string    `json:"createdBy" doc:"The address of its maker; null for one of before this was noted. The schedule stays when its maker leaves, and the owners are told"`
+	NextFiringAt    *time.Time `json:"nextFiringAt" doc:"The next minute at which a cron is due, even if it will be skipped; null if disabled"`
+	CreatedBy       *string    `json:"createdBy" doc:"The creator's mail address; null for schedules created before it was recorded. The schedule stays when its creator leaves, and the owners are told"`
 	CreatedAt       time.Time  `json:"createdAt"`
 	UpdatedAt       time.Time  `json:"updatedAt"`
 }
 
 // Cron is a cron of a schedule.
 type Cron struct {
-	ID             string     `json:"id" required:"false" maxLength:"64" example:"cron_01k6v0e4y0c2b7m9q8r5t3w1xz" doc:"Ours; when sent, the cron of the schedule that is kept"`
+	ID             string     `json:"id" required:"false" maxLength:"64" example:"cron_01k6v0e4y0c2b7m9q8r5t3w1xz" doc:"Assigned by the service; when sent, it keeps the existing cron"`
 	CronExpression string     `json:"cronExpression" minLength:"1" maxLength:"256" example:"0 8 * * 1-5"`
 	Action         cloud.Verb `json:"action" enum:"start,stop"`
 }
@@ -60,19 +60,19 @@ func (s *service) newSchedule(sch scheduling.Schedule) Schedule {
 	return out
 }
 
-// read reads a schedule. What cannot be the id of one needs no look-up.
-func (s *service) read(ctx context.Context, scheduleID string) (scheduling.Schedule, error) {
+// readSchedule reads a schedule. A malformed ID is reported as missing without a look-up.
+func (s *service) readSchedule(ctx context.Context, scheduleID string) (scheduling.Schedule, error) {
 	if !id.IsValid("sch", scheduleID) {
-		return scheduling.Schedule{}, missing(scheduleID)
+		return scheduling.Schedule{}, missingSchedule(scheduleID)
 	}
 	sch, err := s.store.ReadSchedule(ctx, identity.CallerOrg(ctx), scheduleID)
 	if err == nil && sch.Deleting {
-		return sch, missing(scheduleID)
+		return sch, missingSchedule(scheduleID)
 	}
 	return sch, err
 }
 
-func missing(scheduleID string) error {
+func missingSchedule(scheduleID string) error {
 	return fault.New(fault.NotFound, "schedule %.64q does not exist", scheduleID)
 }
 
@@ -81,7 +81,7 @@ type listInput struct {
 	rest.Sort[scheduling.Schedule, orders]
 }
 
-// orders are what schedules can be sorted by.
+// orders are the sort orders of schedules.
 type orders struct{}
 
 var _ rest.Orders[scheduling.Schedule] = orders{}
@@ -93,8 +93,8 @@ func (orders) Orders() []rest.Order[scheduling.Schedule] {
 	}
 }
 
-func (s *service) list(ctx context.Context, in *listInput) (rest.List[Schedule], error) {
-	all, err := s.visible(ctx)
+func (s *service) listSchedules(ctx context.Context, in *listInput) (rest.List[Schedule], error) {
+	all, err := s.visibleSchedules(ctx)
 	if err != nil {
 		return rest.List[Schedule]{}, err
 	}
@@ -102,7 +102,7 @@ func (s *service) list(ctx context.Context, in *listInput) (rest.List[Schedule],
 	return rest.MapItems(rest.PageOf(all, in.Page), s.newSchedule), nil
 }
 
-func (s *service) get(ctx context.Context, in *ScheduleInput) (Schedule, error) {
+func (s *service) getSchedule(ctx context.Context, in *ScheduleInput) (Schedule, error) {
 	sch, err := s.readVisible(ctx, in.ScheduleID)
 	if err != nil {
 		return Schedule{}, err
@@ -110,11 +110,11 @@ func (s *service) get(ctx context.Context, in *ScheduleInput) (Schedule, error) 
 	return s.newSchedule(sch), nil
 }
 
-func (s *service) remove(ctx context.Context, in *ScheduleInput) (rest.Deleted, error) {
+func (s *service) deleteSchedule(ctx context.Context, in *ScheduleInput) (rest.Deleted, error) {
 	if !id.IsValid("sch", in.ScheduleID) {
-		return rest.Deleted{}, missing(in.ScheduleID)
+		return rest.Deleted{}, missingSchedule(in.ScheduleID)
 	}
-	// one whose deletion was cut off is deleted to its end
+	// A deletion that was interrupted is completed.
 	sch, err := s.store.ReadSchedule(ctx, identity.CallerOrg(ctx), in.ScheduleID)
 	if err != nil {
 		return rest.Deleted{}, err

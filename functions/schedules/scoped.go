@@ -11,8 +11,9 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// visible returns the schedules that the caller may see: all of them, or those that take a resource in the caller's scopes.
-func (s *service) visible(ctx context.Context) ([]scheduling.Schedule, error) {
+// visibleSchedules returns the schedules that the caller may see: all of them, or those that take a resource in the
+// caller's scopes.
+func (s *service) visibleSchedules(ctx context.Context) ([]scheduling.Schedule, error) {
 	all, err := s.store.ListSchedules(ctx, identity.CallerOrg(ctx))
 	if err != nil || identity.CallerFrom(ctx).Scopes(reading).All || len(all) == 0 {
 		return all, err
@@ -21,11 +22,11 @@ func (s *service) visible(ctx context.Context) ([]scheduling.Schedule, error) {
 	return slices.DeleteFunc(all, func(sch scheduling.Schedule) bool { return !taken[sch.ID] }), err
 }
 
-// takenInScope returns the ids of the schedules that take a resource in the scopes of a caller who may not see all.
+// takenInScope returns the IDs of the schedules that take a resource in the scopes of a caller with narrow grants.
 func (s *service) takenInScope(ctx context.Context) (map[string]bool, error) {
 	c := identity.CallerFrom(ctx)
 	found, err := s.inventory.FindResources(ctx, c.Org, inventory.List{
-		Filter: inventory.Filter{Sight: inventory.SightOf(c, reading).WithSchedules()}, By: inventory.ByUID,
+		Filter: inventory.Filter{Sight: inventory.SightOf(c, reading).WithSchedules(scheduling.Heads{})}, By: inventory.ByUID,
 	})
 	out := map[string]bool{}
 	for i := range found {
@@ -38,18 +39,18 @@ func (s *service) takenInScope(ctx context.Context) (map[string]bool, error) {
 
 // readVisible reads a schedule that the caller may see.
 func (s *service) readVisible(ctx context.Context, scheduleID string) (scheduling.Schedule, error) {
-	sch, err := s.read(ctx, scheduleID)
+	sch, err := s.readSchedule(ctx, scheduleID)
 	if err != nil || identity.CallerFrom(ctx).Scopes(reading).All {
 		return sch, err
 	}
 	taken, err := s.takenInScope(ctx)
 	if err == nil && !taken[sch.ID] {
-		err = missing(scheduleID)
+		err = missingSchedule(scheduleID)
 	}
 	return sch, err
 }
 
-// inScope returns the resources that the caller may see schedules of.
+// inScope returns the resources whose schedules the caller may see.
 func (s *service) inScope(ctx context.Context) (inventory.ResourceSet, error) {
 	c := identity.CallerFrom(ctx)
 	sets, err := s.inventory.ResourceSets(ctx, c.Org, c.Scopes(reading))
@@ -59,7 +60,8 @@ func (s *service) inScope(ctx context.Context) (inventory.ResourceSet, error) {
 	return sets[0], nil
 }
 
-// groupsInScope returns the ids of the groups of which the caller may see something; nil when that is all.
+// groupsInScope returns the IDs of the groups that contain a resource the caller may see, or nil if the caller may
+// see all groups.
 func (s *service) groupsInScope(ctx context.Context) (map[string]bool, error) {
 	c := identity.CallerFrom(ctx)
 	scopes := c.Scopes(reading)
@@ -74,7 +76,7 @@ func (s *service) groupsInScope(ctx context.Context) (map[string]bool, error) {
 	return out, err
 }
 
-// seesGroup refuses a group that does not exist for the caller.
+// seesGroup returns fault.NotFound for a group that does not exist or that the caller may not see.
 func (s *service) seesGroup(ctx context.Context, groupID string) error {
 	unknown := fault.New(fault.NotFound, "resource group %.64q does not exist", groupID)
 	if !id.IsValid("grp", groupID) {

@@ -13,7 +13,7 @@ import (
 
 func compareText(a, b string) int { return strings.Compare(a, b) }
 
-// newMember returns what a preview needs of a resource.
+// newMember returns the attributes of a resource that a preview needs.
 func newMember(r *inventory.Listed) inventory.Member {
 	return inventory.Member{
 		ResourceID: r.ID, UID: r.UID, Name: r.Name, Type: r.Type, Provider: r.Provider, Region: r.Region,
@@ -22,9 +22,9 @@ func newMember(r *inventory.Listed) inventory.Member {
 	}
 }
 
-// targets makes the timetable of a schedule, and tells of the resources in the caller's scopes that it takes what a preview has to
-// know.
-func (s *service) targets(ctx context.Context, sch scheduling.Schedule, members []inventory.Member,
+// previewTargets returns the timetable of a schedule, and the resources in the caller's scopes that it takes, with
+// the attributes that a preview needs.
+func (s *service) previewTargets(ctx context.Context, sch scheduling.Schedule, members []inventory.Member,
 	span scheduling.Span) (*scheduling.Timetable, []scheduling.Target, error) {
 	seen, err := s.inScope(ctx)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *service) targets(ctx context.Context, sch scheduling.Schedule, members 
 	if err != nil {
 		return nil, nil, err
 	}
-	out, err := s.subjects(ctx, members)
+	out, err := s.readSubjects(ctx, members)
 	for i := range out {
 		out[i].Attached = append(out[i].Attached, tables[sch.ID])
 		for _, id := range others[out[i].Member.ResourceID] {
@@ -62,13 +62,13 @@ func (s *service) targets(ctx context.Context, sch scheduling.Schedule, members 
 	return tables[sch.ID], out, err
 }
 
-// schedulesOf returns the schedules of resources, by the ids of these.
+// schedulesOf returns the schedules of resources, by resource ID.
 func (s *service) schedulesOf(ctx context.Context, members []inventory.Member) (map[string][]string, error) {
 	ids := make([]string, len(members))
 	for i := range members {
 		ids[i] = members[i].ResourceID
 	}
-	found, err := s.inventory.ByIDs(ctx, identity.CallerOrg(ctx), ids, inventory.SeeEverything().WithSchedules())
+	found, err := s.inventory.ByIDs(ctx, identity.CallerOrg(ctx), ids, inventory.SeeEverything().WithSchedules(scheduling.Heads{}))
 	out := make(map[string][]string, len(found))
 	for i := range found {
 		out[found[i].ID] = found[i].ScheduleIDs
@@ -76,8 +76,8 @@ func (s *service) schedulesOf(ctx context.Context, members []inventory.Member) (
 	return out, err
 }
 
-// subjects tells of members whether their accounts are read-only or disconnected, and what overrides hold them.
-func (s *service) subjects(ctx context.Context, members []inventory.Member) ([]scheduling.Target, error) {
+// readSubjects returns for each member whether its account is read-only or disconnected, and its override.
+func (s *service) readSubjects(ctx context.Context, members []inventory.Member) ([]scheduling.Target, error) {
 	accounts, err := s.inventory.ListAccounts(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (s *service) subjects(ctx context.Context, members []inventory.Member) ([]s
 	if err != nil {
 		return nil, err
 	}
-	events, err := s.events(ctx)
+	events, err := s.readEvents(ctx)
 	if err != nil {
 		return nil, err
 	}

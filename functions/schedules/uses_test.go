@@ -20,7 +20,7 @@ import (
 	"lamplighter.dev/shared/testkit/inventorytest"
 )
 
-// newSharedFixture returns a fixture in front of which the functions stand whose things schedules name.
+// newSharedFixture returns a fixture that also serves the functions whose records schedules name.
 func newSharedFixture(t *testing.T) *fixture {
 	t.Helper()
 	p, c := apitest.NewPlatform(t)
@@ -45,7 +45,7 @@ func (acceptingEngine) Start(context.Context, string, string, any) error { retur
 
 func TestGroups_OneThatASchedulesNamesIsNotDeleted(t *testing.T) {
 	f := newSharedFixture(t)
-	day := f.schedule(daily)
+	day := f.newSchedule(daily)
 	g := apitest.Data[resourcegroups.Group](f.Call(ada, "POST /resource-groups", `{"name":"Web"}`))
 	f.Call(ada, "POST /schedules/"+day.ID+"/attachments", fmt.Sprintf(`{"groupID":%q}`, g.ID)).Want(http.StatusOK)
 	f.Call(ada, "DELETE /resource-groups/"+g.ID).Want(http.StatusConflict, day.ID, "Day", "detach")
@@ -58,7 +58,7 @@ func TestGroups_OneThatASchedulesNamesIsNotDeleted(t *testing.T) {
 // TestGroups_DeletedWhileItIsAttached has a schedule take the group after its deletion has looked for schedules.
 func TestGroups_DeletedWhileItIsAttached(t *testing.T) {
 	f := newSharedFixture(t)
-	day := f.schedule(daily)
+	day := f.newSchedule(daily)
 	g := apitest.Data[resourcegroups.Group](f.Call(ada, "POST /resource-groups", `{"name":"Web"}`))
 	read := apitest.Value(inventory.New(f.Platform).ReadGroup(f.In(apitest.Org), apitest.Org, g.ID))(t)
 	f.Call(ada, "POST /schedules/"+day.ID+"/attachments", fmt.Sprintf(`{"groupID":%q}`, g.ID)).Want(http.StatusOK)
@@ -71,14 +71,15 @@ func TestGroups_DeletedWhileItIsAttached(t *testing.T) {
 
 func TestAccounts_OneWhoseResourcesAreAttachedIsNotDeleted(t *testing.T) {
 	f := newSharedFixture(t)
-	day, other := f.schedule(daily), f.schedule(strings.Replace(daily, "Day", "Other", 1))
-	f.attach(day.ID, 0, 1)
-	f.attach(other.ID, 1)
+	day, other := f.newSchedule(daily), f.newSchedule(strings.Replace(daily, "Day", "Other", 1))
+	f.attachTo(day.ID, 0, 1)
+	f.attachTo(other.ID, 1)
 	f.Call(ada, "DELETE /cloud-accounts/"+account).Want(http.StatusConflict, day.ID, "2 of its resources", other.ID,
 		"1 of its resources", "detach=true")
 	f.Call(ada, "DELETE /cloud-accounts/"+account+"?detach=true").Want(http.StatusOK)
-	f.Equal("left", fmt.Sprint(f.get(day.ID).AttachmentCount, f.get(other.ID).AttachmentCount), "0 0")
-	f.Equal("rows", len(apitest.Rows[scheduling.Attachment](f.Fixture, scheduling.AttachmentKey(apitest.Org, day.ID, "").PK)), 0)
+	f.Equal("left", fmt.Sprint(f.getSchedule(day.ID).AttachmentCount, f.getSchedule(other.ID).AttachmentCount), "0 0")
+	rows := apitest.Rows[scheduling.Attachment](f.Fixture, scheduling.AttachmentKey(apitest.Org, day.ID, "").PK)
+	f.Equal("rows", len(rows), 0)
 	f.Equal("of the resource", f.schedulesOf(1), "[]")
 }
 
@@ -90,8 +91,8 @@ func TestSchedules_ADeletionThatWasCutOffIsDoneAgain(t *testing.T) {
 	p.Table = faulty
 	f.Mount(Operations)
 	f.ids = inventorytest.Discover(f.Fixture, apitest.Org, "aws-ec2", inventorytest.Instances(3)...)
-	day := f.schedule(daily)
-	f.attach(day.ID, 0, 1, 2)
+	day := f.newSchedule(daily)
+	f.attachTo(day.ID, 0, 1, 2)
 	for call := 1; ; call++ {
 		faulty.Inject(table.Injection{Harm: table.FailBefore, Method: table.TransactMethod,
 			PK: table.OrgPK(apitest.Org), Call: call})
@@ -111,35 +112,36 @@ func TestSchedules_ADeletionThatWasCutOffIsDoneAgain(t *testing.T) {
 	for n := range 3 {
 		f.Equal("of the resource", f.schedulesOf(n), "[]")
 	}
-	f.Equal("rows", len(apitest.Rows[scheduling.Attachment](f.Fixture, scheduling.AttachmentKey(apitest.Org, day.ID, "").PK)), 0)
-	f.schedule(daily) // its name is free
+	rows := apitest.Rows[scheduling.Attachment](f.Fixture, scheduling.AttachmentKey(apitest.Org, day.ID, "").PK)
+	f.Equal("rows", len(rows), 0)
+	f.newSchedule(daily) // its name is free
 }
 
 func TestSchedules_Bounds(t *testing.T) {
 	f := newFixture(t)
-	day := f.schedule(daily)
+	day := f.newSchedule(daily)
 	f.Change(scheduling.ScheduleKey(apitest.Org, day.ID), table.Set("attachments", scheduling.MaxAttachments))
 	f.Call(ada, "POST /schedules/"+day.ID+"/attachments", `{"resourceUID":"i-0"}`).Want(http.StatusBadRequest,
 		"10000 attachments")
 	for n := range scheduling.MaxOfTarget {
-		f.attach(f.schedule(strings.Replace(daily, "Day", fmt.Sprint("s", n), 1)).ID, 1)
+		f.attachTo(f.newSchedule(strings.Replace(daily, "Day", fmt.Sprint("s", n), 1)).ID, 1)
 	}
-	last := f.schedule(strings.Replace(daily, "Day", "last", 1))
+	last := f.newSchedule(strings.Replace(daily, "Day", "last", 1))
 	f.Call(ada, "POST /schedules/"+last.ID+"/attachments", `{"resourceUID":"i-1"}`).Want(http.StatusBadRequest,
 		"20 schedules")
 }
 
 func TestSchedules_ManyAttachAtOnce(t *testing.T) {
 	f := newFixture(t)
-	day := f.schedule(daily)
+	day := f.newSchedule(daily)
 	var groups []string
 	for n := range 8 {
-		groups = append(groups, f.group(fmt.Sprint("g", n), inventory.Selector{Type: "aws-ec2"}).ID)
+		groups = append(groups, f.addGroup(fmt.Sprint("g", n), inventory.Selector{Type: "aws-ec2"}).ID)
 	}
 	var all sync.WaitGroup
-	for _, body := range append(bodies("groupID", groups), bodies("resourceID", f.ids)...) {
+	for _, body := range append(attachBodies("groupID", groups), attachBodies("resourceID", f.ids)...) {
 		all.Go(func() {
-			for range 20 { // what lost a race says so, and may be sent again
+			for range 20 { // a request that lost a race says so, and may be sent again
 				if f.Call(ada, "POST /schedules/"+day.ID+"/attachments", body).Status == http.StatusOK {
 					return
 				}
@@ -148,15 +150,15 @@ func TestSchedules_ManyAttachAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	f.Equal("counted", f.get(day.ID).AttachmentCount, 13)
+	f.Equal("counted", f.getSchedule(day.ID).AttachmentCount, 13)
 	list := apitest.Data[rest.List[Attachment]](f.Call(ada, "GET /schedules/"+day.ID+"/attachments"))
 	f.Equal("listed", list.Total, 13)
-	head := apitest.Value(inventory.New(f.Platform).ReadScheduleHead(f.In(apitest.Org), apitest.Org, day.ID))(t)
+	head := apitest.Value(scheduling.New(f.Platform).ReadHead(f.In(apitest.Org), apitest.Org, day.ID))(t)
 	f.Equal("groups in the head", len(head.GroupIDs), 8)
 	f.Equal("of a resource once", f.schedulesOf(0), fmt.Sprintf("[%s]", day.ID))
 }
 
-func bodies(field string, ids []string) []string {
+func attachBodies(field string, ids []string) []string {
 	var out []string
 	for _, id := range ids {
 		out = append(out, fmt.Sprintf(`{%q:%q}`, field, id))
@@ -170,14 +172,14 @@ func TestResources_APageCostsNoTripMoreForItsSchedules(t *testing.T) {
 	page := func() int {
 		ctx, meter := table.WithMeter(f.In(apitest.Org))
 		apitest.Value(inventory.New(f.Platform).FindResources(ctx, apitest.Org, inventory.List{
-			Filter: inventory.Filter{Sight: inventory.SeeEverything().WithSchedules()}, Limit: 5,
+			Filter: inventory.Filter{Sight: inventory.SeeEverything().WithSchedules(scheduling.Heads{})}, Limit: 5,
 		}))(t)
 		return meter.Usage().RoundTrips
 	}
 	page()
 	before := page()
 	for n := range 3 {
-		f.attach(f.schedule(strings.Replace(daily, "Day", fmt.Sprint("s", n), 1)).ID, 0, 1, 2, 3, 4)
+		f.attachTo(f.newSchedule(strings.Replace(daily, "Day", fmt.Sprint("s", n), 1)).ID, 0, 1, 2, 3, 4)
 	}
 	f.Equal("round trips", page(), before)
 	f.Equal("of a resource", strings.Count(f.schedulesOf(4), "sch_"), 3)
@@ -186,7 +188,7 @@ func TestResources_APageCostsNoTripMoreForItsSchedules(t *testing.T) {
 // TestDue_EachChangeListsTheNextFiring reads the list that the evaluator reads.
 func TestDue_EachChangeListsTheNextFiring(t *testing.T) {
 	f := newFixture(t)
-	day := f.schedule(daily)
+	day := f.newSchedule(daily)
 	due := func() (out []string) {
 		for shard := range scheduling.DueShards {
 			for _, d := range apitest.Rows[scheduling.Due](f.Fixture, scheduling.DuePK(shard)) {

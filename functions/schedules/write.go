@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// maxName is how many characters a name may have.
+// maxName is the maximum number of characters of a name.
 const maxName = 128
 
 // NewSchedule is the body of POST /schedules.
@@ -32,8 +32,8 @@ type NewSchedule struct {
 	GraceMinutes int      `json:"graceMinutes,omitempty" minimum:"0" maximum:"1440"`
 }
 
-func (s *service) create(ctx context.Context, in *struct{ Body NewSchedule }) (Schedule, error) {
-	sch, err := s.made(in.Body)
+func (s *service) createSchedule(ctx context.Context, in *struct{ Body NewSchedule }) (Schedule, error) {
+	sch, err := s.scheduleOf(in.Body)
 	if err != nil {
 		return Schedule{}, err
 	}
@@ -46,7 +46,7 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewSchedule }) (S
 	c := identity.CallerFrom(ctx)
 	sch.CreatedBy, sch.Maker = c.Email, c.User
 	err = scheduling.LimitedSchedules(c.Org).Add(ctx, s.p.Table, func(take table.Write) error {
-		if err := s.room(ctx); err != nil {
+		if err := s.checkRoom(ctx); err != nil {
 			return err
 		}
 		sch, err = s.store.CreateSchedule(ctx, c.Org, sch, take)
@@ -60,18 +60,18 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewSchedule }) (S
 	return out, nil
 }
 
-// room refuses one schedule too many.
-func (s *service) room(ctx context.Context) error {
+// checkRoom refuses one schedule more than the maximum.
+func (s *service) checkRoom(ctx context.Context) error {
 	all, err := s.store.ListSchedules(ctx, identity.CallerOrg(ctx))
 	if err == nil && len(all) >= scheduling.MaxSchedules {
-		return fault.New(fault.Invalid, "the organization has %d schedules, which is the most; delete one first",
+		return fault.New(fault.Invalid, "the organization has %d schedules, the maximum; delete one first",
 			len(all))
 	}
 	return err
 }
 
-// made makes the schedule that a body describes, and refuses one that cannot be read.
-func (s *service) made(in NewSchedule) (scheduling.Schedule, error) {
+// scheduleOf builds the schedule that a body describes. The error is fault.Invalid if it is malformed.
+func (s *service) scheduleOf(in NewSchedule) (scheduling.Schedule, error) {
 	now := s.p.Clock.Now()
 	sch := scheduling.Schedule{
 		ID: id.New("sch", now), Name: cmp.Or(in.Name, in.Preset), Description: in.Description,
@@ -86,19 +86,19 @@ func (s *service) made(in NewSchedule) (scheduling.Schedule, error) {
 		if err != nil {
 			return sch, err
 		}
-		sch.Crons = preset.lines()
+		sch.Crons = preset.cronLines()
 	}
 	if in.Crons != nil || in.Preset == "" {
 		if sch.Crons, err = newLines(in.Crons, nil); err != nil {
 			return sch, err
 		}
 	}
-	s.number(sch.Crons)
-	return sch, check(sch)
+	s.assignIDs(sch.Crons)
+	return sch, checkSchedule(sch)
 }
 
-// check refuses a schedule that cannot be read.
-func check(sch scheduling.Schedule) error {
+// checkSchedule refuses a malformed schedule.
+func checkSchedule(sch scheduling.Schedule) error {
 	if len(sch.Crons) == 0 {
 		return fault.New(fault.Invalid, "crons: it is empty; send at least one, or a preset of GET /schedules/presets")
 	}
@@ -111,7 +111,7 @@ func check(sch scheduling.Schedule) error {
 	return err
 }
 
-// newLines reads crons. An id that is sent must be of one of old.
+// newLines parses crons. A sent ID must belong to one of old.
 func newLines(in []Cron, old []scheduling.CronLine) ([]scheduling.CronLine, error) {
 	out := make([]scheduling.CronLine, len(in))
 	had := map[string]bool{}
@@ -129,8 +129,8 @@ func newLines(in []Cron, old []scheduling.CronLine) ([]scheduling.CronLine, erro
 	return out, nil
 }
 
-// number gives ids to the crons that have none.
-func (s *service) number(lines []scheduling.CronLine) {
+// assignIDs gives IDs to the crons that have none.
+func (s *service) assignIDs(lines []scheduling.CronLine) {
 	for i := range lines {
 		if lines[i].ID == "" {
 			lines[i].ID = id.New("cron", s.p.Clock.Now())
@@ -156,21 +156,21 @@ type updateInput struct {
 	Body ChangedSchedule
 }
 
-func (s *service) update(ctx context.Context, in *updateInput) (Schedule, error) {
-	old, err := s.read(ctx, in.ScheduleID)
+func (s *service) updateSchedule(ctx context.Context, in *updateInput) (Schedule, error) {
+	old, err := s.readSchedule(ctx, in.ScheduleID)
 	if err != nil {
 		return Schedule{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Before: s.newSchedule(old)})
 	next := old
-	if err = in.Body.apply(&next); err != nil {
+	if err = in.Body.applyTo(&next); err != nil {
 		return Schedule{}, err
 	}
 	if next.Name, err = displayname.CleanName("name", next.Name, maxName); err != nil {
 		return Schedule{}, err
 	}
-	s.number(next.Crons)
-	if err = check(next); err != nil {
+	s.assignIDs(next.Crons)
+	if err = checkSchedule(next); err != nil {
 		return Schedule{}, err
 	}
 	if err = s.checkActs(ctx, old, next); err != nil {
@@ -183,8 +183,8 @@ func (s *service) update(ctx context.Context, in *updateInput) (Schedule, error)
 	return s.newSchedule(next), nil
 }
 
-// apply changes the fields that were sent.
-func (c ChangedSchedule) apply(to *scheduling.Schedule) error {
+// applyTo changes the fields that were sent.
+func (c ChangedSchedule) applyTo(to *scheduling.Schedule) error {
 	for _, f := range []struct {
 		name string
 		null bool

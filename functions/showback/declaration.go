@@ -3,7 +3,7 @@ package showback
 import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/showback"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/people/teams"
 )
@@ -14,7 +14,7 @@ var Declaration = platform.Declaration{
 	Routes: []string{"/showback/rules", "/showback/rules/{ruleID}"},
 	Access: rest.Access.With(table.Access{
 		Reads:  []table.Partition{teams.Partition},
-		Writes: []table.Partition{showback.Partition},
+		Writes: []table.Partition{report.ShowbackPartition},
 	}),
 	Samples: []string{"list"},
 	Kinds:   []platform.Kind{{Name: "showback rule", Prefix: "rule", Delete: "deleteShowbackRule"}},

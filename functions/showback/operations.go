@@ -6,7 +6,7 @@ import (
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/showback"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/people/teams"
 )
 
@@ -19,14 +19,14 @@ const (
 
 type service struct {
 	p     *platform.Platform
-	store showback.Store
+	store report.ShowbackStore
 	teams teams.Store
 }
 
 // Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Showback (Cost Attribution)")
-	s := &service{p, showback.NewStore(p.Table), teams.New(p.Table)}
+	s := &service{p, report.NewShowbackStore(p.Table), teams.New(p.Table)}
 	rest.Handle(g, rest.Op{
 		ID: "listShowbackRules", Method: http.MethodGet, Path: rules, Policy: reading, Summary: "List showback rules",
 		Description: "All of them, in the order in which they are tried. " + shape,

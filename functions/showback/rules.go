@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/showback"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/foundation/displayname"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -35,7 +35,7 @@ type Share struct {
 	Percent *rest.USD `json:"percent" required:"false" doc:"Of split fixed alone: more than 0, and 100 at most of all together" example:"12.5"`
 }
 
-func newRule(r showback.Saved) Rule {
+func newRule(r report.SavedShowbackRule) Rule {
 	out := Rule{
 		ID: r.ID, Name: r.Name, Order: r.Order, Selector: r.Selector, Split: string(r.Method),
 		Shares:    make([]Share, len(r.Shares)),
@@ -46,7 +46,7 @@ func newRule(r showback.Saved) Rule {
 	}
 	for i, s := range r.Shares {
 		out.Shares[i].TeamID = s.TeamID
-		if r.Method == showback.Fixed {
+		if r.Method == report.Fixed {
 			p := rest.USDOf(s.Percent)
 			out.Shares[i].Percent = &p
 		}
@@ -83,8 +83,8 @@ func (s *service) get(ctx context.Context, in *RuleInput) (Rule, error) {
 	return newRule(all[n]), nil
 }
 
-func find(all []showback.Saved, ruleID string) (int, error) {
-	n := slices.IndexFunc(all, func(r showback.Saved) bool { return r.ID == ruleID })
+func find(all []report.SavedShowbackRule, ruleID string) (int, error) {
+	n := slices.IndexFunc(all, func(r report.SavedShowbackRule) bool { return r.ID == ruleID })
 	if n < 0 {
 		return n, fault.New(fault.NotFound, "showback rule %.64q does not exist", ruleID)
 	}
@@ -104,9 +104,9 @@ type NewRule struct {
 
 func (s *service) create(ctx context.Context, in *struct{ Body NewRule }) (Rule, error) {
 	now := s.p.Clock.Now()
-	r := showback.Saved{
+	r := report.SavedShowbackRule{
 		ID: id.New("rule", now), Name: in.Body.Name, Order: in.Body.Order, Selector: in.Body.Selector,
-		Method: showback.Method(in.Body.Split),
+		Method: report.ShowbackMethod(in.Body.Split),
 		From:   day(in.Body.ValidFrom), To: day(in.Body.ValidTo), CreatedAt: now, UpdatedAt: now,
 	}
 	var err error
@@ -114,7 +114,7 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewRule }) (Rule,
 		return Rule{}, err
 	}
 	return newRule(r),
-		s.store.Change(ctx, identity.CallerOrg(ctx), func(all []showback.Saved) ([]showback.Saved, error) {
+		s.store.Change(ctx, identity.CallerOrg(ctx), func(all []report.SavedShowbackRule) ([]report.SavedShowbackRule, error) {
 			err := s.check(ctx, &r) // after the rules were read: a team that is deleted meanwhile changes their version
 			return append(all, r), err
 		})
@@ -123,8 +123,8 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewRule }) (Rule,
 // day returns the beginning of the day of a time that was sent.
 func day(t rest.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
-func shares(sent []Share) ([]showback.Share, error) {
-	out := make([]showback.Share, len(sent))
+func shares(sent []Share) ([]report.ShowbackShare, error) {
+	out := make([]report.ShowbackShare, len(sent))
 	for i, s := range sent {
 		out[i].TeamID = s.TeamID
 		if s.Percent == nil {
@@ -145,7 +145,7 @@ const (
 )
 
 // check brings the name into shape and refuses a rule that cannot be carried out.
-func (s *service) check(ctx context.Context, r *showback.Saved) error {
+func (s *service) check(ctx context.Context, r *report.SavedShowbackRule) error {
 	var err error
 	if r.Name, err = displayname.CleanName("name", r.Name, 128); err != nil {
 		return err
@@ -217,8 +217,8 @@ type updateInput struct {
 }
 
 func (s *service) update(ctx context.Context, in *updateInput) (Rule, error) {
-	var out showback.Saved
-	err := s.store.Change(ctx, identity.CallerOrg(ctx), func(all []showback.Saved) ([]showback.Saved, error) {
+	var out report.SavedShowbackRule
+	err := s.store.Change(ctx, identity.CallerOrg(ctx), func(all []report.SavedShowbackRule) ([]report.SavedShowbackRule, error) {
 		n, err := find(all, in.RuleID)
 		if err != nil {
 			return nil, err
@@ -242,7 +242,7 @@ func (s *service) update(ctx context.Context, in *updateInput) (Rule, error) {
 }
 
 // apply changes the fields that were sent.
-func (c *ChangedRule) apply(to *showback.Saved) error {
+func (c *ChangedRule) apply(to *report.SavedShowbackRule) error {
 	for field, null := range map[string]bool{"name": c.Name.Null, "split": c.Split.Null, "shares": c.Shares.Null} {
 		if null {
 			return fault.New(fault.Invalid, "%s: it cannot be null; leave it out to keep it", field)
@@ -252,7 +252,7 @@ func (c *ChangedRule) apply(to *showback.Saved) error {
 	c.Order.Apply(&to.Order)
 	c.Selector.Apply(&to.Selector)
 	if c.Split.Set() {
-		to.Method = showback.Method(c.Split.Value)
+		to.Method = report.ShowbackMethod(c.Split.Value)
 	}
 	if c.ValidFrom.Sent {
 		to.From = day(c.ValidFrom.Value)
@@ -270,7 +270,7 @@ func (c *ChangedRule) apply(to *showback.Saved) error {
 
 func (s *service) remove(ctx context.Context, in *RuleInput) (rest.Deleted, error) {
 	return rest.Deleted{ID: in.RuleID},
-		s.store.Change(ctx, identity.CallerOrg(ctx), func(all []showback.Saved) ([]showback.Saved, error) {
+		s.store.Change(ctx, identity.CallerOrg(ctx), func(all []report.SavedShowbackRule) ([]report.SavedShowbackRule, error) {
 			n, err := find(all, in.RuleID)
 			if err != nil {
 				return nil, err

@@ -1,4 +1,5 @@
-// Package smarttags is the operation group Smart Tags: tags that are derived from what resources are, and count once they are accepted.
+// Package smarttags is the operation group Smart Tags: tags that policies derive from the attributes of resources. A
+// tag counts once it is accepted.
 package smarttags
 
 import (
@@ -42,23 +43,24 @@ func (s *service) tagOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "listSmartTags", Method: http.MethodGet, Path: tags, Policy: reading, Scoped: true, Statuses: invalid,
 		Summary: "List smart tags",
-		Description: "What the policies derive for resources now, by resource and key, pending or accepted. " +
-			derived + " A grant on teams or resources shows the tags of these.",
-	}, s.list)
+		Description: "The tags that the policies derive from the present resources, sorted by resource and key, " +
+			"pending or accepted. " +
+			derived + " A caller with a grant on teams or resources sees the tags of resources in it.",
+	}, s.listTags)
 	rest.Handle(g, rest.Op{
 		ID: "acceptSmartTags", Method: http.MethodPost, Path: tags + "/accept", Policy: writing,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict},
 		Summary:  "Accept smart tags",
-		Description: "Those that are named, or all that a policy derives now. An accepted tag counts in reports as " +
-			"one of the cloud does, while it is derived with the same value; " +
-			"derived with another one it is pending again. At most 20,000 are accepted in an organization.",
-	}, s.accept)
+		Description: "Accepts the named tags, or all that a policy derives now. An accepted tag counts in reports " +
+			"like a tag of the cloud while it is derived with the same value; with another value it is pending " +
+			"again. At most 20,000 accepted tags an organization.",
+	}, s.acceptTags)
 	rest.Handle(g, rest.Op{
 		ID: "revokeSmartTags", Method: http.MethodPost, Path: tags + "/revoke", Policy: writing,
 		Statuses:    []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict},
 		Summary:     "Revoke smart tags",
-		Description: "Those that are named, or all that a policy derives now: they are pending again.",
-	}, s.revoke)
+		Description: "The named tags, or all that a policy derives now, become pending again.",
+	}, s.revokeTags)
 }
 
 func (s *service) policyOperations(g *rest.Group) {
@@ -70,38 +72,38 @@ func (s *service) policyOperations(g *rest.Group) {
 		ID: "createSmartTagPolicy", Method: http.MethodPost, Path: policies, Policy: writing,
 		Statuses: []int{http.StatusBadRequest, http.StatusConflict},
 		Summary:  "Create a smart tag policy", Description: shape,
-	}, s.create)
+	}, s.createPolicy)
 	rest.Handle(g, rest.Op{
 		ID: "getSmartTagPolicy", Method: http.MethodGet, Path: one, Policy: reading, Statuses: missing,
 		Summary: "Read a smart tag policy",
-	}, s.get)
+	}, s.getPolicy)
 	rest.Handle(g, rest.Op{
 		ID: "updateSmartTagPolicy", Method: http.MethodPut, Path: one, Policy: writing,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict},
 		Summary:  "Change a smart tag policy", Description: "Changes only the fields present. " + shape,
-	}, s.update)
+	}, s.updatePolicy)
 	rest.Handle(g, rest.Op{
 		ID: "deleteSmartTagPolicy", Method: http.MethodDelete, Path: one, Policy: writing,
 		Statuses: []int{http.StatusNotFound, http.StatusConflict},
-		Summary:  "Delete a smart tag policy", Description: "Its tags are not derived any more, and end.",
-	}, s.remove)
+		Summary:  "Delete a smart tag policy", Description: "Its tags are no longer derived, and end.",
+	}, s.deletePolicy)
 	rest.Handle(g, rest.Op{
 		ID: "previewSmartTagPolicy", Method: http.MethodPost, Path: one + "/preview", Policy: reading, Reads: true,
 		Statuses: missing,
 		Summary:  "Preview a smart tag policy",
-		Description: "What it derives now, by itself: how many resources would have which value, and the first " +
-			"of them. " + derived,
-	}, s.preview)
+		Description: "The tags that this policy alone derives now: the number of resources for each value, and the " +
+			"first tags. " + derived,
+	}, s.previewPolicy)
 }
 
 const (
-	derived = "The first 20,000 resources that policies select are looked at, by their native ids. A tag that a " +
-		"resource has in its cloud stands, and none is derived."
-	shape = "A resource that the selector takes, an empty one takes all, gets a tag of the key, whose value is its " +
-		"fields (res.type res.region res.provider res.instance_type res.name) with the separator between them; " +
-		"empty ones are left out, and when all are empty there is no tag. Of several policies of one key the oldest " +
-		"that gives a value decides. At most 50 policies an organization. Names are unique without regard to case. " +
-		"Nothing is ever written to the cloud."
+	derived = "At most the first 20,000 selected resources, by native id, are read. If a resource has the tag in its " +
+		"cloud, none is derived."
+	shape = "Each resource that matches the selector (an empty one matches all) gets a tag with the key. Its value " +
+		"is the resource's fields (res.type res.region res.provider res.instance_type res.name), joined by the " +
+		"separator. Empty fields are left out; if all are empty there is no tag. If several policies have the same " +
+		"key, the oldest one with a value decides. At most 50 policies an organization. Names are unique, ignoring " +
+		"case. Tags are never written to the cloud."
 )
 
 // PolicyInput names the policy of a request.

@@ -17,7 +17,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// TagSelector chooses the resources of a policy: those that agree with every field that is set.
+// TagSelector selects the resources of a policy. A resource must match every field that is set.
 type TagSelector struct {
 	Provider string            `json:"provider" required:"false" maxLength:"32"`
 	Type     string            `json:"type" required:"false" maxLength:"64"`
@@ -25,14 +25,14 @@ type TagSelector struct {
 	Tags     map[string]string `json:"tags" required:"false" maxProperties:"20"`
 }
 
-// TagValue is what a value is made of.
+// TagValue defines the value of a tag from fields of the resource.
 type TagValue struct {
 	Fields    []string `json:"fields" minItems:"1" maxItems:"5" example:"res.type"`
 	Separator string   `json:"separator" required:"false" maxLength:"8"`
 	Lowercase bool     `json:"lowercase" required:"false"`
 }
 
-// TagPolicy is a smart tag policy as clients see it.
+// TagPolicy is the client's view of a smart tag policy.
 type TagPolicy struct {
 	ID        string      `json:"id" example:"tagp_01k6v0e4y0c2b7m9q8r5t3w1xz"`
 	Name      string      `json:"name"`
@@ -64,12 +64,12 @@ func (s *service) listPolicies(ctx context.Context, _ *struct{}) ([]TagPolicy, e
 	return out, nil
 }
 
-func (s *service) get(ctx context.Context, in *PolicyInput) (TagPolicy, error) {
-	_, p, err := s.read(ctx, in)
+func (s *service) getPolicy(ctx context.Context, in *PolicyInput) (TagPolicy, error) {
+	_, p, err := s.readPolicy(ctx, in)
 	return newPolicy(p), err
 }
 
-func (s *service) read(ctx context.Context, in *PolicyInput) (*smarttag.State, smarttag.Policy, error) {
+func (s *service) readPolicy(ctx context.Context, in *PolicyInput) (*smarttag.State, smarttag.Policy, error) {
 	st, err := s.store.Read(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return nil, smarttag.Policy{}, err
@@ -86,20 +86,20 @@ type NewTagPolicy struct {
 	Value    TagValue    `json:"value"`
 }
 
-func (s *service) create(ctx context.Context, in *struct{ Body NewTagPolicy }) (TagPolicy, error) {
+func (s *service) createPolicy(ctx context.Context, in *struct{ Body NewTagPolicy }) (TagPolicy, error) {
 	now, v := s.p.Clock.Now(), in.Body.Value
 	p := smarttag.Policy{
 		ID: id.New("tagp", now), Name: in.Body.Name, Selector: inventory.Selector(in.Body.Selector), Key: in.Body.Key,
 		Fields: v.Fields, Separator: v.Separator, Lowercase: v.Lowercase, Version: 1, CreatedAt: now, UpdatedAt: now,
 	}
 	err := smarttag.Limited(identity.CallerOrg(ctx)).Add(ctx, s.p.Table, func(take table.Write) error {
-		return s.add(ctx, &p, take)
+		return s.addPolicy(ctx, &p, take)
 	})
 	return newPolicy(p), err
 }
 
-// add adds a policy that is sound, when there is room for one more, together with take.
-func (s *service) add(ctx context.Context, p *smarttag.Policy, take table.Write) error {
+// addPolicy adds a valid policy, together with take, if there is room for one more.
+func (s *service) addPolicy(ctx context.Context, p *smarttag.Policy, take table.Write) error {
 	st, err := s.store.Read(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return err
@@ -108,14 +108,14 @@ func (s *service) add(ctx context.Context, p *smarttag.Policy, take table.Write)
 		return fault.New(fault.Invalid,
 			"the organization has %d smart tag policies, which is the most; delete one first", len(st.Policies))
 	}
-	if err = sound(p, st); err != nil {
+	if err = checkPolicy(p, st); err != nil {
 		return err
 	}
 	return s.store.Add(ctx, identity.CallerOrg(ctx), *p, take)
 }
 
-// sound brings the name into shape and refuses a policy that makes no tag, or has the name of another.
-func sound(p *smarttag.Policy, st *smarttag.State) error {
+// checkPolicy normalizes the name, and refuses a policy that derives no tag or has the name of another.
+func checkPolicy(p *smarttag.Policy, st *smarttag.State) error {
 	var err error
 	if p.Name, err = displayname.CleanName("name", p.Name, 128); err != nil {
 		return err
@@ -142,15 +142,15 @@ type updateInput struct {
 	Body ChangedTagPolicy
 }
 
-func (s *service) update(ctx context.Context, in *updateInput) (TagPolicy, error) {
-	st, p, err := s.read(ctx, &in.PolicyInput)
+func (s *service) updatePolicy(ctx context.Context, in *updateInput) (TagPolicy, error) {
+	st, p, err := s.readPolicy(ctx, &in.PolicyInput)
 	if err != nil {
 		return TagPolicy{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: p.ID, Before: newPolicy(p)})
-	in.Body.apply(&p)
+	in.Body.applyTo(&p)
 	p.Version, p.UpdatedAt = p.Version+1, s.p.Clock.Now()
-	if err = sound(&p, st); err != nil {
+	if err = checkPolicy(&p, st); err != nil {
 		return TagPolicy{}, err
 	}
 	if err = s.store.Put(ctx, identity.CallerOrg(ctx), p); err != nil {
@@ -160,8 +160,8 @@ func (s *service) update(ctx context.Context, in *updateInput) (TagPolicy, error
 	return newPolicy(p), nil
 }
 
-// apply changes the fields that were sent; sound refuses what cannot be empty.
-func (c *ChangedTagPolicy) apply(p *smarttag.Policy) {
+// applyTo changes the fields that were sent. checkPolicy refuses fields that must not be empty.
+func (c *ChangedTagPolicy) applyTo(p *smarttag.Policy) {
 	c.Name.Apply(&p.Name)
 	c.Key.Apply(&p.Key)
 	if c.Selector.Sent {
@@ -172,8 +172,8 @@ func (c *ChangedTagPolicy) apply(p *smarttag.Policy) {
 	}
 }
 
-func (s *service) remove(ctx context.Context, in *PolicyInput) (rest.Deleted, error) {
-	_, p, err := s.read(ctx, in)
+func (s *service) deletePolicy(ctx context.Context, in *PolicyInput) (rest.Deleted, error) {
+	_, p, err := s.readPolicy(ctx, in)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
@@ -181,25 +181,25 @@ func (s *service) remove(ctx context.Context, in *PolicyInput) (rest.Deleted, er
 	return rest.Deleted{ID: p.ID}, s.store.Delete(ctx, identity.CallerOrg(ctx), p)
 }
 
-// ValueCount is how many resources would have a value.
+// ValueCount is the number of resources that would have a value.
 type ValueCount struct {
 	Value string `json:"value"`
 	Count int    `json:"count"`
 }
 
-// PolicyPreview is what a policy derives.
+// PolicyPreview is the effect of a policy.
 type PolicyPreview struct {
 	Resources int          `json:"resources" doc:"How many resources would have a tag"`
 	Values    []ValueCount `json:"values" doc:"The 100 most frequent values"`
 	Items     []SmartTag   `json:"items" doc:"The first 50"`
 }
 
-func (s *service) preview(ctx context.Context, in *PolicyInput) (PolicyPreview, error) {
-	st, p, err := s.read(ctx, in)
+func (s *service) previewPolicy(ctx context.Context, in *PolicyInput) (PolicyPreview, error) {
+	st, p, err := s.readPolicy(ctx, in)
 	if err != nil {
 		return PolicyPreview{}, err
 	}
-	all, err := s.derive(ctx, st, []smarttag.Policy{p})
+	all, err := s.deriveTags(ctx, st, []smarttag.Policy{p})
 	if err != nil {
 		return PolicyPreview{}, err
 	}

@@ -37,10 +37,11 @@ func (a *fixture) call(request string, body ...any) apitest.Answer {
 	return a.Call(apitest.Caller(apitest.Org, "ada", "finops"), request, body...)
 }
 
-const tier = `{"name":"Tier","key":"tier","selector":{"type":"aws-ec2"},"value":{"fields":["res.instance_type"],"lowercase":true}}`
+const tier = `{"name":"Tier","key":"tier","selector":{"type":"aws-ec2"},` +
+	`"value":{"fields":["res.instance_type"],"lowercase":true}}`
 
-// list writes the tags as "i-0 tier=m5.large pending".
-func (a *fixture) list(query string) string {
+// listTags writes the tags as "i-0 tier=m5.large pending".
+func (a *fixture) listTags(query string) string {
 	a.Helper()
 	var out []string
 	for _, t := range apitest.Data[SmartTags](a.call("GET " + tags + query)).Items {
@@ -52,23 +53,23 @@ func (a *fixture) list(query string) string {
 func TestSmartTags_AreAcceptedWhileTheyAreDerived(t *testing.T) {
 	a := newFixture(t)
 	p := apitest.Data[TagPolicy](a.call("POST "+policies, tier))
-	a.Equal("derived", a.list(""), "i-0 tier=m5.large pending, i-2 tier=m5.large pending")
+	a.Equal("derived", a.listTags(""), "i-0 tier=m5.large pending, i-2 tier=m5.large pending")
 	a.call("POST "+tags+"/accept", `{"tags":[{"resourceUID":"i-2","key":"tier"}]}`).Want(http.StatusOK, `"count":1`)
-	a.Equal("accepted", a.list("?status=accepted"), "i-2 tier=m5.large accepted")
-	a.Equal("pending", a.list("?status=pending&key=tier"), "i-0 tier=m5.large pending")
+	a.Equal("accepted", a.listTags("?status=accepted"), "i-2 tier=m5.large accepted")
+	a.Equal("pending", a.listTags("?status=pending&key=tier"), "i-0 tier=m5.large pending")
 
 	a.call("PUT "+policies+"/"+p.ID,
 		`{"value":{"fields":["res.instance_type","res.region"],"separator":"/"}}`).Want(http.StatusOK)
-	a.Equal("of another value", a.list("?status=accepted"), "")
+	a.Equal("of another value", a.listTags("?status=accepted"), "")
 	a.call("PUT "+policies+"/"+p.ID, `{"value":{"fields":["res.instance_type"],"lowercase":true}}`).Want(http.StatusOK)
-	a.Equal("of the value that was accepted", a.list("?status=accepted"), "i-2 tier=m5.large accepted")
+	a.Equal("of the value that was accepted", a.listTags("?status=accepted"), "i-2 tier=m5.large accepted")
 
 	a.call("POST "+tags+"/accept", fmt.Sprintf(`{"policyID":%q}`, p.ID)).Want(http.StatusOK, `"count":1`)
-	a.Equal("all", a.list("?status=accepted&size=1&page=2"), "i-2 tier=m5.large accepted")
+	a.Equal("all", a.listTags("?status=accepted&size=1&page=2"), "i-2 tier=m5.large accepted")
 	a.call("POST "+tags+"/revoke", `{"tags":[{"resourceUID":"i-0","key":"tier"}]}`).Want(http.StatusOK, `"count":1`)
-	a.Equal("revoked", a.list(""), "i-0 tier=m5.large pending, i-2 tier=m5.large accepted")
+	a.Equal("revoked", a.listTags(""), "i-0 tier=m5.large pending, i-2 tier=m5.large accepted")
 	a.call("DELETE " + policies + "/" + p.ID).Want(http.StatusOK)
-	a.Equal("without the policy", a.list(""), "")
+	a.Equal("without the policy", a.listTags(""), "")
 }
 
 func TestSmartTags_RefuseWhatCannotBe(t *testing.T) {

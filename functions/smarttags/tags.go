@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// maxResources is how many resources are looked at.
+// maxResources is how many resources are read.
 const maxResources = 20_000
 
 // SmartTag is a tag that a policy derives for a resource.
@@ -26,7 +26,7 @@ type SmartTag struct {
 	PolicyID     string `json:"policyID"`
 }
 
-// The statuses of a tag.
+// These are the statuses of a tag.
 const (
 	pending  = "pending"
 	accepted = "accepted"
@@ -47,12 +47,12 @@ type listInput struct {
 	Size   int    `query:"size" minimum:"1" default:"10" doc:"Items a page; more than 100 counts as 100"`
 }
 
-func (s *service) list(ctx context.Context, in *listInput) (SmartTags, error) {
+func (s *service) listTags(ctx context.Context, in *listInput) (SmartTags, error) {
 	st, err := s.store.Read(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return SmartTags{}, err
 	}
-	all, err := s.derive(ctx, st, st.Policies)
+	all, err := s.deriveTags(ctx, st, st.Policies)
 	if err != nil {
 		return SmartTags{}, err
 	}
@@ -64,16 +64,16 @@ func (s *service) list(ctx context.Context, in *listInput) (SmartTags, error) {
 	return SmartTags{append([]SmartTag{}, all[from:min(from+size, len(all))]...), len(all), in.Page, size}, nil
 }
 
-// derive derives the tags of the resources that the caller may see, by resource and key.
-func (s *service) derive(ctx context.Context, st *smarttag.State, by []smarttag.Policy) ([]SmartTag, error) {
+// deriveTags derives the tags of the resources that the caller may see, ordered by resource and key.
+func (s *service) deriveTags(ctx context.Context, st *smarttag.State, by []smarttag.Policy) ([]SmartTag, error) {
 	if len(by) == 0 {
 		return nil, nil
 	}
 	c := identity.CallerFrom(ctx)
 	f := inventory.Filter{Sight: inventory.SightOf(c, reading)}
 	if len(by) == 1 {
-		f.Providers, f.Types, f.Regions = among(by[0].Selector.Provider), among(by[0].Selector.Type),
-			among(by[0].Selector.Region)
+		f.Providers, f.Types, f.Regions = allowedValues(by[0].Selector.Provider), allowedValues(by[0].Selector.Type),
+			allowedValues(by[0].Selector.Region)
 	}
 	found, err := s.inventory.FindResources(ctx, c.Org,
 		inventory.List{Filter: f, By: inventory.ByUID, Limit: maxResources})
@@ -94,8 +94,8 @@ func (s *service) derive(ctx context.Context, st *smarttag.State, by []smarttag.
 	return out, nil
 }
 
-// among returns the filter that allows a value; "" allows all.
-func among(value string) []string {
+// allowedValues returns the filter that allows a value; "" allows all values.
+func allowedValues(value string) []string {
 	if value == "" {
 		return nil
 	}
@@ -108,19 +108,19 @@ type TagName struct {
 	Key         string `json:"key" minLength:"1" maxLength:"128"`
 }
 
-// Named are smart tags: those that are listed, or all of a policy.
+// Named is a selection of smart tags: listed ones, or all of a policy.
 type Named struct {
 	PolicyID string    `json:"policyID,omitempty" maxLength:"64"`
 	Tags     []TagName `json:"tags,omitempty" maxItems:"500"`
 }
 
-// Changed is how many tags were accepted, or taken back.
+// Changed is the number of tags that were accepted or revoked.
 type Changed struct {
 	Count int `json:"count"`
 }
 
-func (s *service) accept(ctx context.Context, in *struct{ Body Named }) (Changed, error) {
-	st, tags, err := s.named(ctx, &in.Body, pending)
+func (s *service) acceptTags(ctx context.Context, in *struct{ Body Named }) (Changed, error) {
+	st, tags, err := s.selectTags(ctx, &in.Body, pending)
 	if err != nil {
 		return Changed{}, err
 	}
@@ -129,21 +129,21 @@ func (s *service) accept(ctx context.Context, in *struct{ Body Named }) (Changed
 			fault.New(fault.Invalid, "%d smart tags would be accepted, %d is the most; revoke some, or accept fewer", n,
 				smarttag.MaxAccepted)
 	}
-	in.Body.note(ctx)
+	in.Body.noteTags(ctx)
 	return Changed{len(tags)}, s.store.Accept(ctx, identity.CallerOrg(ctx), tags)
 }
 
-func (s *service) revoke(ctx context.Context, in *struct{ Body Named }) (Changed, error) {
-	_, tags, err := s.named(ctx, &in.Body, accepted)
+func (s *service) revokeTags(ctx context.Context, in *struct{ Body Named }) (Changed, error) {
+	_, tags, err := s.selectTags(ctx, &in.Body, accepted)
 	if err != nil {
 		return Changed{}, err
 	}
-	in.Body.note(ctx)
+	in.Body.noteTags(ctx)
 	return Changed{len(tags)}, s.store.Revoke(ctx, identity.CallerOrg(ctx), tags)
 }
 
-// note says in the audit log which tags the request was about.
-func (n *Named) note(ctx context.Context) {
+// noteTags records the request's selection for the audit row.
+func (n *Named) noteTags(ctx context.Context) {
 	target := n.PolicyID
 	if target == "" {
 		target = n.Tags[0].ResourceUID
@@ -151,8 +151,10 @@ func (n *Named) note(ctx context.Context) {
 	audit.NoteChange(ctx, audit.Change{Target: target, After: *n})
 }
 
-// named returns the tags of a status that are named. One that is not derived is 404; one of the other status is left as it is.
-func (s *service) named(ctx context.Context, n *Named, status string) (*smarttag.State, []smarttag.Derived, error) {
+// selectTags returns the selected tags with a status. A tag that is not derived is fault.NotFound. A tag with the
+// other status is left as it is.
+func (s *service) selectTags(ctx context.Context, n *Named, status string) (*smarttag.State, []smarttag.Derived,
+	error) {
 	if (n.PolicyID == "") == (len(n.Tags) == 0) {
 		return nil, nil, fault.New(fault.Invalid, "policyID, tags: give one of them")
 	}
@@ -165,16 +167,16 @@ func (s *service) named(ctx context.Context, n *Named, status string) (*smarttag
 			return nil, nil, err
 		}
 	}
-	all, err := s.derive(ctx, st, st.Policies)
+	all, err := s.deriveTags(ctx, st, st.Policies)
 	if err != nil {
 		return nil, nil, err
 	}
-	out, err := n.among(all, status)
+	out, err := n.selectFrom(all, status)
 	return st, out, err
 }
 
-// among returns those of a status that are named among all that are derived.
-func (n *Named) among(all []SmartTag, status string) ([]smarttag.Derived, error) {
+// selectFrom returns the selected tags with a status from all derived tags.
+func (n *Named) selectFrom(all []SmartTag, status string) ([]smarttag.Derived, error) {
 	wanted := map[TagName]bool{}
 	for _, t := range n.Tags {
 		wanted[t] = true

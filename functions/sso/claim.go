@@ -10,10 +10,11 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// domainPrefix begins the keys of claims.
+// domainPrefix is the prefix of the keys of claims.
 const domainPrefix = "SSODOMAIN#"
 
-// claim says which organization has proven a domain. It is the same for all organizations, so that no two have one.
+// claim stores which organization has proven a domain. It has the same key for all organizations, so only one can
+// have it.
 type claim struct {
 	Org   string    `json:"org"`
 	Since time.Time `json:"since"`
@@ -21,7 +22,7 @@ type claim struct {
 
 func claimKey(name string) table.Key { return table.Key{PK: domainPrefix + name, SK: "D"} }
 
-// findDomainHolder returns the organization that has proven a domain, "" when none has.
+// findDomainHolder returns the organization that has proven a domain, or "".
 func (s service) findDomainHolder(ctx context.Context, name string) (string, error) {
 	k := claimKey(name)
 	c, err := table.Read[claim](table.Within(ctx, k.PK), s.Table, k)
@@ -31,7 +32,7 @@ func (s service) findDomainHolder(ctx context.Context, name string) (string, err
 	return c.Org, fault.Wrap("read claim of "+name, err)
 }
 
-// hasEnded reports whether an organization has ended. What it had claimed is free then, whoever forgot to give it back.
+// hasEnded reports whether an organization has ended. Its claims are then free, even if they were not released.
 func (s service) hasEnded(ctx context.Context, org string) (bool, error) {
 	k := identity.AccessKey(org)
 	a, err := table.Read[identity.Access](table.Within(ctx, k.PK), s.Table, k)
@@ -41,7 +42,8 @@ func (s service) hasEnded(ctx context.Context, org string) (bool, error) {
 	return a.Ended, fault.Wrap("read access of "+org, err)
 }
 
-// claimDomain returns the write that gives the domain to org; nil when another organization has it, which is noted in d.
+// claimDomain returns the write that gives the domain to org, or nil if another organization has it, which is then
+// noted in d.
 func (s service) claimDomain(ctx context.Context, org string, d *domain) (*table.Write, error) {
 	have, err := s.findDomainHolder(ctx, d.Name)
 	if err != nil {
@@ -70,7 +72,7 @@ func (s service) claimDomain(ctx context.Context, org string, d *domain) (*table
 	return &w, nil
 }
 
-// claimDomains returns the writes that give the domains to org which nobody else has.
+// claimDomains returns the writes that give org the domains that no other organization has.
 func (s service) claimDomains(ctx context.Context, org string, ds []*domain) ([]table.Write, error) {
 	var out []table.Write
 	for _, d := range ds {
@@ -85,7 +87,7 @@ func (s service) claimDomains(ctx context.Context, org string, ds []*domain) ([]
 	return out, nil
 }
 
-// releaseDomains returns the writes that free the domains which was has proven and which are not in is.
+// releaseDomains returns the writes that free the proven domains of was that are not in is.
 func releaseDomains(org string, was, is []domain) []table.Write {
 	var out []table.Write
 	for _, d := range was {
@@ -97,8 +99,8 @@ func releaseDomains(org string, was, is []domain) []table.Write {
 	return out
 }
 
-// recordEnforcedDomains returns the write by which the record of the organization says which domains demand single sign-on:
-// sessions read it there.
+// recordEnforcedDomains returns the write that stores the domains with mandatory single sign-on in the organization's
+// record, where sessions read them.
 func recordEnforcedDomains(org string, names []string) table.Write {
 	change := table.Remove("ssoDomains")
 	if len(names) > 0 {
@@ -107,7 +109,7 @@ func recordEnforcedDomains(org string, names []string) table.Write {
 	return table.Update(identity.OrganisationKey(org), []table.Change{change}, table.Exists())
 }
 
-// withClaims returns a context in which the store may touch the claims.
+// withClaims returns a context that lets the store touch the claims of domains.
 func withClaims(ctx context.Context) context.Context { return table.Within(ctx, domainPrefix) }
 
 // ifUnchanged returns the condition that the setup is still the one that was read.
@@ -118,7 +120,7 @@ func ifUnchanged(have setup) table.Cond {
 	return table.Equal("version", have.Version)
 }
 
-// changedMeanwhile returns the error of a transaction that found something else than was read.
+// changedMeanwhile returns the error of a transaction whose condition failed because of a concurrent change.
 func changedMeanwhile() error {
 	return fault.New(fault.Conflict, "single sign-on was changed by somebody else meanwhile: read it and try again")
 }

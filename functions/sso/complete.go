@@ -4,17 +4,17 @@ import (
 	"context"
 	"errors"
 
+	"lamplighter.dev/functions/sso/saml"
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/accounts"
-	"lamplighter.dev/shared/people/saml"
 	"lamplighter.dev/shared/people/sessions"
 )
 
-// seenPrefix begins the keys of assertions that were used.
+// seenPrefix is the prefix of the keys of used assertions.
 const seenPrefix = "SAMLSEEN#"
 
 type completeInput struct {
@@ -36,7 +36,7 @@ func (s service) completeLogin(ctx context.Context, in *completeInput) (sessions
 		return sessions.LoggedIn{}, err
 	}
 	who, err := a.Subject()
-	audit.NoteActor(ctx, org, "", who.Email) // it is the organization's own affair from here on, whatever comes of it
+	audit.NoteActor(ctx, org, "", who.Email) // from here on the organization's own audit log records the result
 	if err != nil {
 		return sessions.LoggedIn{}, addStartAgain(err)
 	}
@@ -48,8 +48,8 @@ func (s service) completeLogin(ctx context.Context, in *completeInput) (sessions
 	return s.sessions.Begin(ctx, u, sessions.Options{Org: org, SSO: org})
 }
 
-// verifyResponse checks a response against the request that it says to answer, and uses both up. It returns the organization
-// whose provider sent it, and what that provider asserts.
+// verifyResponse checks a response against the request that it claims to answer, and marks both as used. It returns
+// the organization whose provider sent it, and the provider's assertion.
 func (s service) verifyResponse(ctx context.Context, r *saml.Response) (string, setup, *saml.Assertion, error) {
 	id := r.RequestID()
 	org, err := s.findRequest(ctx, id)
@@ -80,19 +80,19 @@ func (s service) findRequest(ctx context.Context, id string) (string, error) {
 	return r.Org, fault.Wrap("read a request for single sign-on", err)
 }
 
-// refuseUnknownRequest returns the error of a response to a request that nobody made, that was answered already, or that is
+// refuseUnknownRequest returns the error of a response to a request that was never made, was already answered, or is
 // too old.
 func refuseUnknownRequest() error {
 	return refuseLogin("it answers no request that is open: none was made, or it was answered already, or it is " +
 		"older than ten minutes")
 }
 
-// seenKey returns where an assertion is noted that was used.
+// seenKey returns the key of a used assertion.
 func (s service) seenKey(org, assertion string) table.Key {
 	return table.Key{PK: seenPrefix + identity.Digest(s.Settings.Pepper, "saml-assertion", org, assertion), SK: "A"}
 }
 
-// useOnce makes sure that the request is answered once and the assertion used once, however many try at the same time.
+// useOnce makes sure that the request is answered once and the assertion used once, also with concurrent calls.
 func (s service) useOnce(ctx context.Context, org, id string, a *saml.Assertion) error {
 	seen, err := table.NewItem(s.seenKey(org, a.ID), request{org})
 	if err != nil {
@@ -107,8 +107,8 @@ func (s service) useOnce(ctx context.Context, org, id string, a *saml.Assertion)
 	return fault.Wrap("use an assertion for "+org, err)
 }
 
-// findOrCreateUser returns the account of a person, as a member of the organization. A provider is believed about the
-// domains that the organization has proven, and about no others: it could name anybody.
+// findOrCreateUser returns the account of a person, as a member of the organization. A provider is trusted only about
+// the domains that the organization has proven: otherwise it could name any person.
 func (s service) findOrCreateUser(ctx context.Context, org string, have setup, who saml.Subject) (identity.User,
 	error) {
 	if err := checkEmailDomain(have, who.Email); err != nil {
@@ -121,7 +121,7 @@ func (s service) findOrCreateUser(ctx context.Context, org string, have setup, w
 	if err != nil {
 		return u, err
 	}
-	// an account of long ago, under an address that was the organization's then
+	// an older account, with an address that belonged to the organization then
 	if err = checkEmailDomain(have, u.Email); err != nil {
 		return u, err
 	}
@@ -142,7 +142,8 @@ func checkEmailDomain(have setup, email string) error {
 	return nil
 }
 
-// ensureMember lets a member in, and makes one of who is none yet: with the role of an invitation, or else the default one.
+// ensureMember lets a member in. A person who is not a member yet becomes one, with the role of an invitation or else
+// the default role.
 func (s service) ensureMember(ctx context.Context, org, role string, u identity.User) error {
 	m, err := s.readMember(ctx, org, u)
 	if fault.Is(err, fault.NotFound) {
@@ -167,7 +168,7 @@ func (s service) readMember(ctx context.Context, org string, u identity.User) (i
 	return m, fault.Wrap("read member "+u.ID+" of "+org, err)
 }
 
-// addMember makes a member with the default role.
+// addMember creates a member with the default role.
 func (s service) addMember(ctx context.Context, org, role string, u identity.User) error {
 	_, err := s.defaultRolePolicies(ctx, org, role)
 	if fault.Is(err, fault.Invalid) {

@@ -19,16 +19,16 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
-	"lamplighter.dev/shared/people/saml/samltest"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/samltest"
 )
 
-// connected returns an organization of example.com that signs in by a provider.
-func connected(t *testing.T) (*fixture, *organization, provider) {
+// newConnected returns an organization of example.com that signs in by a provider.
+func newConnected(t *testing.T) (*fixture, *organization, provider) {
 	t.Helper()
 	h := newFixture(t)
-	o, w := h.found("owner@example.com"), newProvider()
-	o.connect(w.Metadata(), "example.com")
+	o, w := h.newOrganization("owner@example.com"), newProvider()
+	o.connectProvider(w.Metadata(), "example.com")
 	return h, o, w
 }
 
@@ -37,12 +37,12 @@ func (a answer) user() string { return a.Data["user"].(map[string]any)["id"].(st
 
 // check 26: a provider is believed about the domains that its organization has proven, and about no others.
 func TestAProviderNamesSomebodyOfAnotherOrganization(t *testing.T) {
-	h, a, w := connected(t)
-	b := h.found("owner@other.test")
+	h, a, w := newConnected(t)
+	b := h.newOrganization("owner@other.test")
 	other := provider{&samltest.Provider{EntityID: "https://idp.other.test", SSOURL: "https://idp.other.test/sso",
 		Signer: samltest.Attacker()}}
-	b.connect(other.Metadata(), "other.test")
-	victim := h.account("victim@other.test")
+	b.connectProvider(other.Metadata(), "other.test")
+	victim := h.newAccount("victim@other.test")
 	for name, email := range map[string]string{
 		"a domain of another organization": "victim@other.test",
 		"its owner":                        "owner@other.test",
@@ -53,7 +53,8 @@ func TestAProviderNamesSomebodyOfAnotherOrganization(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h.TB = t
-			h.refuses(http.StatusForbidden, w.respond(h, samltest.ReadRequest(t, h.begin(ada)), email).Document(t))
+			h.refuses(http.StatusForbidden,
+				w.respond(h, samltest.ReadRequest(t, h.beginSignOn(ada)), email).Document(t))
 		})
 	}
 	h.TB = t
@@ -78,19 +79,19 @@ func TestAProviderNamesSomebodyOfAnotherOrganization(t *testing.T) {
 	t.Run("the response of one organization's provider to the request of another", func(t *testing.T) {
 		h.TB = t
 		h.refuses(http.StatusUnauthorized,
-			w.respond(h, samltest.ReadRequest(t, h.begin("victim@other.test")), "victim@other.test").Document(t))
+			w.respond(h, samltest.ReadRequest(t, h.beginSignOn("victim@other.test")), "victim@other.test").Document(t))
 	})
 }
 
 // Two organizations may use one provider, under one name, and still do not share its people's links.
 func TestOneProviderOfTwoOrganizations(t *testing.T) {
-	h, _, w := connected(t)
-	b := h.found("owner@other.test")
-	b.connect(w.Metadata(), "other.test")
+	h, _, w := newConnected(t)
+	b := h.newOrganization("owner@other.test")
+	b.connectProvider(w.Metadata(), "other.test")
 	say := func(email, begin string) answer {
-		s := w.respond(h, samltest.ReadRequest(t, h.begin(begin)), "4711")
+		s := w.respond(h, samltest.ReadRequest(t, h.beginSignOn(begin)), "4711")
 		s.Format, s.Email = samltest.PersistentFormat, email
-		return h.finish(s.Document(t))
+		return h.finishSignOn(s.Document(t))
 	}
 	first := say(ada, ada)
 	first.want(t, http.StatusOK)
@@ -99,37 +100,38 @@ func TestOneProviderOfTwoOrganizations(t *testing.T) {
 	if first.user() == second.user() {
 		t.Error("the same subject is one account in both")
 	}
-	// The provider knows 4711 by another address now: it is the same person, but not one of an address that is not covered.
+	// The provider now has another address for 4711: it is the same person, but an address of an uncovered domain is
+	// refused.
 	say("countess@example.com", ada).want(t, http.StatusOK)
 	say("eve@other.test", ada).want(t, http.StatusForbidden)
 }
 
 // An account whose address was the organization's once is not opened by a link of that time.
 func TestALinkOutlivesNoDomain(t *testing.T) {
-	h, o, w := connected(t)
-	o.set(map[string]any{"domains": []string{"example.com", "second.test"}})
-	o.prove()
-	s := w.respond(h, samltest.ReadRequest(t, h.begin(ada)), "4711")
+	h, o, w := newConnected(t)
+	o.putSettings(map[string]any{"domains": []string{"example.com", "second.test"}})
+	o.proveDomain()
+	s := w.respond(h, samltest.ReadRequest(t, h.beginSignOn(ada)), "4711")
 	s.Format, s.Email = samltest.PersistentFormat, ada
-	h.finish(s.Document(t)).want(t, http.StatusOK)
-	o.set(map[string]any{"domains": []string{"second.test"}})
-	s = w.respond(h, samltest.ReadRequest(t, h.begin("x@second.test")), "4711")
+	h.finishSignOn(s.Document(t)).want(t, http.StatusOK)
+	o.putSettings(map[string]any{"domains": []string{"second.test"}})
+	s = w.respond(h, samltest.ReadRequest(t, h.beginSignOn("x@second.test")), "4711")
 	s.Format, s.Email = samltest.PersistentFormat, "x@second.test"
 	h.refuses(http.StatusForbidden, s.Document(t))
 }
 
 // check 27.
 func TestRelayStateIsNotFollowed(t *testing.T) {
-	h, _, w := connected(t)
+	h, _, w := newConnected(t)
 	for _, relay := range []string{"//evil.test", "https:evil.test", `\\evil.test`, "javascript:alert(1)",
 		"https://evil.test/", ""} {
-		u := h.begin(ada)
+		u := h.beginSignOn(ada)
 		r := samltest.ReadRequest(t, u)
 		if v, err := url.Parse(r.RelayState); err != nil || v.Scheme != "" || len(r.RelayState) < 20 ||
 			strings.Contains(r.RelayState, "/") {
 			t.Errorf("RelayState %q could be an address, or be guessed", r.RelayState)
 		}
-		form := url.Values{"SAMLResponse": {encoded(w.answer(h, u))}, "RelayState": {relay}, "redirect": {relay},
+		form := url.Values{"SAMLResponse": {encodeForm(w.answer(h, u))}, "RelayState": {relay}, "redirect": {relay},
 			"returnTo": {relay}}
 		a := h.do(http.MethodPost, acsPath+"?returnTo="+url.QueryEscape(relay), formKind,
 			strings.NewReader(form.Encode()))
@@ -140,17 +142,17 @@ func TestRelayStateIsNotFollowed(t *testing.T) {
 	}
 }
 
-func encoded(doc []byte) string { return base64.StdEncoding.EncodeToString(doc) }
+func encodeForm(doc []byte) string { return base64.StdEncoding.EncodeToString(doc) }
 
 // check 25: one of twenty at once gets in, by one response; and an assertion is good once, also in another response.
 func TestAResponseIsGoodOnce(t *testing.T) {
-	h, _, w := connected(t)
-	doc := w.answer(h, h.begin(ada))
+	h, _, w := newConnected(t)
+	doc := w.answer(h, h.beginSignOn(ada))
 	var in atomic.Int64
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			if h.finish(doc).Status == http.StatusOK {
+			if h.finishSignOn(doc).Status == http.StatusOK {
 				in.Add(1)
 			}
 		})
@@ -159,51 +161,55 @@ func TestAResponseIsGoodOnce(t *testing.T) {
 	if in.Load() != 1 {
 		t.Errorf("%d of 20 got in", in.Load())
 	}
-	s := w.respond(h, samltest.ReadRequest(t, h.begin(ada)), ada)
-	h.finish(s.Document(t)).want(t, http.StatusOK)
-	r := samltest.ReadRequest(t, h.begin(ada)) // another request, the same id of an assertion
+	s := w.respond(h, samltest.ReadRequest(t, h.beginSignOn(ada)), ada)
+	h.finishSignOn(s.Document(t)).want(t, http.StatusOK)
+	r := samltest.ReadRequest(t, h.beginSignOn(ada)) // another request, the same id of an assertion
 	s.InResponseTo, s.ConfirmedFor, s.ID = r.ID, r.ID, "_r"+rand.Text()
 	h.refuses(http.StatusUnauthorized, s.Document(t))
 }
 
 func TestARequestEnds(t *testing.T) {
-	h, _, w := connected(t)
-	u := h.begin(ada)
+	h, _, w := newConnected(t)
+	u := h.beginSignOn(ada)
 	h.Clock.Advance(requestTTL + time.Second)
 	h.refuses(http.StatusUnauthorized, w.answer(h, u))
 	h.refuses(http.StatusUnauthorized,
-		w.respond(h, samltest.Request{ID: "_made-up", ACSURL: h.Settings.BaseURL + acsPath, Issuer: h.Settings.BaseURL + metadataPath}, ada).Document(t))
+		w.respond(h, samltest.Request{
+			ID: "_made-up", ACSURL: h.Settings.BaseURL + acsPath, Issuer: h.Settings.BaseURL + metadataPath,
+		}, ada).Document(t))
 }
 
 func TestAResponseAfterSingleSignOnEnded(t *testing.T) {
-	h, o, w := connected(t)
-	doc := w.answer(h, h.begin(ada))
-	o.ask(grant.Owner, http.MethodDelete, nil).want(t, http.StatusOK)
+	h, o, w := newConnected(t)
+	doc := w.answer(h, h.beginSignOn(ada))
+	o.askAs(grant.Owner, http.MethodDelete, nil).want(t, http.StatusOK)
 	h.refuses(http.StatusUnauthorized, doc)
 }
 
 func TestAResponseByAnotherCertificateThanThePinnedOnes(t *testing.T) {
-	h, o, w := connected(t)
+	h, o, w := newConnected(t)
 	both := provider{&samltest.Provider{EntityID: w.EntityID, SSOURL: w.SSOURL, Signer: samltest.Attacker()}}
-	o.set(map[string]any{"metadataXML": string(samltest.MetadataOf(w.EntityID, w.SSOURL, samltest.Genuine().DER,
+	o.putSettings(map[string]any{"metadataXML": string(samltest.MetadataOf(w.EntityID, w.SSOURL, samltest.Genuine().DER,
 		samltest.Attacker().DER))})
-	h.finish(w.answer(h, h.begin(ada))).want(t, http.StatusOK)
-	h.finish(both.answer(h, h.begin(ada))).want(t, http.StatusOK) // a provider that changes its key has two for a while
-	o.set(map[string]any{"metadataXML": string(both.Metadata())})
-	h.refuses(http.StatusUnauthorized, w.answer(h, h.begin(ada)))
+	h.finishSignOn(w.answer(h, h.beginSignOn(ada))).want(t, http.StatusOK)
+	// a provider that changes its key has two for a while
+	h.finishSignOn(both.answer(h, h.beginSignOn(ada))).want(t, http.StatusOK)
+	o.putSettings(map[string]any{"metadataXML": string(both.Metadata())})
+	h.refuses(http.StatusUnauthorized, w.answer(h, h.beginSignOn(ada)))
 }
 
 func TestAResponseWithoutKeyInfoIsTriedByEachCertificate(t *testing.T) {
-	h, o, w := connected(t)
-	o.set(map[string]any{"metadataXML": string(samltest.MetadataOf(w.EntityID, w.SSOURL, samltest.Attacker().DER,
+	h, o, w := newConnected(t)
+	o.putSettings(map[string]any{"metadataXML": string(samltest.MetadataOf(w.EntityID, w.SSOURL,
+		samltest.Attacker().DER,
 		samltest.Genuine().DER))})
 	doc := samltest.OnTree("", func(r *etree.Element) bool {
 		for _, e := range r.FindElements("//KeyInfo") {
 			e.Parent().RemoveChild(e)
 		}
 		return true
-	}).Change(w.answer(h, h.begin(ada)), "")
-	h.finish(doc).want(t, http.StatusOK)
+	}).Change(w.answer(h, h.beginSignOn(ada)), "")
+	h.finishSignOn(doc).want(t, http.StatusOK)
 }
 
 func TestACertificateThatExpired(t *testing.T) {
@@ -213,10 +219,10 @@ func TestACertificateThatExpired(t *testing.T) {
 	})
 	w := newProvider()
 	w.Signer = soon
-	h.found("owner@example.com").connect(w.Metadata(), "example.com")
-	h.finish(w.answer(h, h.begin(ada))).want(t, http.StatusOK)
+	h.newOrganization("owner@example.com").connectProvider(w.Metadata(), "example.com")
+	h.finishSignOn(w.answer(h, h.beginSignOn(ada))).want(t, http.StatusOK)
 	h.Clock.Advance(2 * time.Hour)
-	a := h.finish(w.answer(h, h.begin(ada)))
+	a := h.finishSignOn(w.answer(h, h.beginSignOn(ada)))
 	a.want(t, http.StatusUnauthorized)
 	if !strings.Contains(a.Body, "expired") {
 		t.Errorf("it does not say why: %s", a.Body)
@@ -224,8 +230,8 @@ func TestACertificateThatExpired(t *testing.T) {
 }
 
 func TestWhatIsNoResponse(t *testing.T) {
-	h, _, w := connected(t)
-	good := encoded(w.answer(h, h.begin(ada)))
+	h, _, w := newConnected(t)
+	good := encodeForm(w.answer(h, h.beginSignOn(ada)))
 	for name, tt := range map[string]struct{ kind, body string }{
 		"JSON":          {"application/json", `{"SAMLResponse":"x"}`},
 		"no kind":       {"", "SAMLResponse=" + url.QueryEscape(good)},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"lamplighter.dev/functions/sso/saml"
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
@@ -12,15 +13,14 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/membership"
-	"lamplighter.dev/shared/people/saml"
 )
 
 // ChangedSAML is the body of PUT /organisation/saml.
 type ChangedSAML struct {
 	MetadataXML rest.Patch[string]   `json:"metadataXML,omitzero" minLength:"1" maxLength:"500000" doc:"The metadata of the identity provider"`
-	MetadataURL rest.Patch[string]   `json:"metadataURL,omitzero" minLength:"1" maxLength:"2048" doc:"Where to fetch them, once, now; instead of metadataXML"`
-	Domains     rest.Patch[[]string] `json:"domains,omitzero" maxItems:"20" doc:"All mail domains of the organization; one that is left out is given up" example:"[\"example.com\"]"`
-	DefaultRole rest.Patch[string]   `json:"defaultRole,omitzero" maxLength:"64" doc:"A system role but owner, or the id of a role of the organization; viewer when it is not set" example:"viewer"`
+	MetadataURL rest.Patch[string]   `json:"metadataURL,omitzero" minLength:"1" maxLength:"2048" doc:"Address of the metadata, fetched once at this request; instead of metadataXML"`
+	Domains     rest.Patch[[]string] `json:"domains,omitzero" maxItems:"20" doc:"All mail domains of the organization; a domain that is not listed is released" example:"[\"example.com\"]"`
+	DefaultRole rest.Patch[string]   `json:"defaultRole,omitzero" maxLength:"64" doc:"A system role except owner, or the id of a role of the organization; default: viewer" example:"viewer"`
 	Enforced    rest.Patch[bool]     `json:"enforced,omitzero" doc:"Needs a proven domain"`
 }
 
@@ -28,7 +28,7 @@ type configureInput struct {
 	Body ChangedSAML
 }
 
-// maxAttempts bounds how often a change starts again because another one was faster.
+// maxAttempts is how often a change is tried if other changes are faster.
 const maxAttempts = 3
 
 func (s service) setSettings(ctx context.Context, in *configureInput) (SAML, error) {
@@ -48,7 +48,7 @@ func (s service) setSettings(ctx context.Context, in *configureInput) (SAML, err
 	return SAML{}, changedMeanwhile()
 }
 
-// readProvider returns the provider that the metadata of the body describe; nil when there are none.
+// readProvider returns the provider that the metadata of the body describe, or nil without metadata.
 func (s service) readProvider(ctx context.Context, body ChangedSAML) (*saml.Provider, error) {
 	switch {
 	case body.MetadataXML.Null:
@@ -68,7 +68,7 @@ func (s service) readProvider(ctx context.Context, body ChangedSAML) (*saml.Prov
 	return nil, nil
 }
 
-// parseMetadata reads the provider out of metadata. Field is where they came from, for messages.
+// parseMetadata parses the provider's metadata. field names their source in errors.
 func (s service) parseMetadata(field string, b []byte) (*saml.Provider, error) {
 	p, err := saml.ParseMetadata(b, s.Clock.Now(), s.Settings.PrivateAddresses)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s service) parseMetadata(field string, b []byte) (*saml.Provider, error) {
 	return p, nil
 }
 
-// trySetSettings changes the setup once.
+// trySetSettings tries to change the setup once.
 func (s service) trySetSettings(ctx context.Context, body ChangedSAML, told *saml.Provider) (SAML, error) {
 	c := identity.CallerFrom(ctx)
 	have, err := s.readSetup(ctx, c.Org)
@@ -93,7 +93,8 @@ func (s service) trySetSettings(ctx context.Context, body ChangedSAML, told *sam
 		return SAML{}, err
 	}
 	if next.Enforced && len(next.verifiedDomains()) == 0 {
-		return SAML{}, fault.New(fault.Invalid, "enforced: no domain is proven yet, so nobody could get in: publish "+
+		return SAML{}, fault.New(fault.Invalid, "enforced: no domain is proven yet, so no member could sign "+
+			"in: publish "+
 			"the TXT record of a domain first")
 	}
 	if err = s.storeSetup(ctx, have, next, claims); err != nil {
@@ -108,7 +109,7 @@ func (s service) trySetSettings(ctx context.Context, body ChangedSAML, told *sam
 	return out, nil
 }
 
-// applyChange returns have with what the body changes.
+// applyChange returns have with the changes of the body.
 func (s service) applyChange(ctx context.Context, have setup, body ChangedSAML, told *saml.Provider) (setup, error) {
 	now, next := s.Clock.Now(), have
 	if have.Version == 0 {
@@ -134,8 +135,8 @@ func (s service) applyChange(ctx context.Context, have setup, body ChangedSAML, 
 	return next, nil
 }
 
-// setProvider sets the identity provider. Its word opens the account of any member, so that nobody sets it who does not hold
-// whatever a member can.
+// setProvider sets the identity provider. The provider's assertions can sign in as any member, so only a caller who
+// holds every policy may set it.
 func setProvider(ctx context.Context, next *setup, body ChangedSAML, told *saml.Provider) error {
 	if told == nil && next.EntityID == "" {
 		return fault.New(fault.Invalid, "metadataXML or metadataURL is needed the first time")
@@ -148,14 +149,14 @@ func setProvider(ctx context.Context, next *setup, body ChangedSAML, told *saml.
 	}
 	if err := membership.MayGrant(identity.CallerFrom(ctx), []string{"*:*"}, grant.OrgScope); err != nil {
 		return fault.NewWithCause(fault.Denied, err,
-			"permission denied: whoever sets the identity provider can sign in as anybody, so only who holds every "+
+			"permission denied: the identity provider can sign in as every member, so only a caller who holds every "+
 				"policy may: ask an owner")
 	}
 	next.Provider = *told
 	return nil
 }
 
-// setDefaultRole sets the default role, when the caller could assign it.
+// setDefaultRole sets the default role, if the caller could assign it.
 func (s service) setDefaultRole(ctx context.Context, next *setup, role rest.Patch[string]) error {
 	if !role.Sent {
 		return nil
@@ -175,7 +176,7 @@ func (s service) setDefaultRole(ctx context.Context, next *setup, role rest.Patc
 	return nil
 }
 
-// defaultRolePolicies returns those of a role that may be the default one.
+// defaultRolePolicies returns the policies of a role that may be the default role.
 func (s service) defaultRolePolicies(ctx context.Context, org, role string) ([]string, error) {
 	if role == grant.Owner {
 		return nil, fault.New(fault.Invalid, "defaultRole: owner cannot be given to everybody who signs in; choose "+
@@ -197,7 +198,7 @@ func (s service) defaultRolePolicies(ctx context.Context, org, role string) ([]s
 	return r.Policies, nil
 }
 
-// storeSetup writes the setup, the claims that come and go with it, and what the organization's record repeats, all or none.
+// storeSetup writes the setup, the changed claims, and the copies in the organization's record, in one transaction.
 func (s service) storeSetup(ctx context.Context, have, next setup, claims []table.Write) error {
 	org := identity.CallerOrg(ctx)
 	put, err := table.PutFields(identity.SSOKey(org), next, ifUnchanged(have))

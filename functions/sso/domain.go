@@ -16,8 +16,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// domain is a mail domain that an organization calls its own. Token is what the TXT record must say; it is no secret, for
-// only who runs the domain's DNS can publish it.
+// domain is a mail domain that an organization claims. Token is the expected TXT record. It is not secret, because
+// only the operator of the domain's DNS can publish it.
 type domain struct {
 	Name     string    `json:"name"`
 	Token    string    `json:"token"`
@@ -40,7 +40,7 @@ func (d domain) describe() Domain {
 	return out
 }
 
-// findOrAddDomains finds the domains under names, each under its one spelling, and makes those that are not among have.
+// findOrAddDomains returns the domains with these names in normalized form, and adds those that are not in have.
 func findOrAddDomains(names []string, have []domain) ([]domain, error) {
 	out := make([]domain, 0, len(names))
 	for _, raw := range names {
@@ -61,7 +61,7 @@ func findOrAddDomains(names []string, have []domain) ([]domain, error) {
 	return out, nil
 }
 
-// parseDomain brings a mail domain into its one spelling, and refuses what can belong to no organization.
+// parseDomain normalizes a mail domain, and refuses domains that cannot belong to an organization.
 func parseDomain(raw string) (string, error) {
 	name, err := emailDomain("x@" + strings.TrimSuffix(strings.TrimSpace(raw), "."))
 	if err != nil {
@@ -81,14 +81,17 @@ func emailDomain(email string) (string, error) {
 	return name, err
 }
 
-// mailProviders give mailboxes to everybody. None of their customers can publish a record there; this is a second lock.
+// mailProviders are providers that offer mailboxes to the public. Their customers cannot publish a record there; this
+// list is a second safeguard.
 var mailProviders = func() map[string]bool {
 	out := map[string]bool{}
-	for name := range strings.FieldsSeq(`126.com 163.com aol.com fastmail.com gmail.com gmx.com gmx.de gmx.net googlemail.com hey.com
-		hotmail.co.uk hotmail.com hotmail.de hotmail.fr icloud.com laposte.net libero.it live.com mac.com mail.com mail.ru me.com
-		msn.com naver.com orange.fr outlook.com outlook.de outlook.fr pm.me posteo.de proton.me protonmail.com qq.com
-		rediffmail.com rocketmail.com seznam.cz sina.com t-online.de tuta.com tutanota.com web.de wp.pl ya.ru yahoo.co.jp
-		yahoo.co.uk yahoo.com yahoo.de yahoo.fr yandex.com yandex.ru ymail.com zoho.com`) {
+	for name := range strings.FieldsSeq(`
+		126.com 163.com aol.com fastmail.com gmail.com gmx.com gmx.de gmx.net googlemail.com hey.com
+		hotmail.co.uk hotmail.com hotmail.de hotmail.fr icloud.com laposte.net libero.it live.com mac.com
+		mail.com mail.ru me.com msn.com naver.com orange.fr outlook.com outlook.de outlook.fr pm.me posteo.de
+		proton.me protonmail.com qq.com rediffmail.com rocketmail.com seznam.cz sina.com t-online.de tuta.com
+		tutanota.com web.de wp.pl ya.ru yahoo.co.jp yahoo.co.uk yahoo.com yahoo.de yahoo.fr yandex.com yandex.ru
+		ymail.com zoho.com`) {
 		out[name] = true
 	}
 	return out
@@ -100,8 +103,8 @@ const (
 	maxParallelLookups = 5 // domains that are asked for at once
 )
 
-// checkDomains looks in DNS for the proof of each domain that is not proven yet, and notes what it found. It returns those that can
-// now be claimed.
+// checkDomains looks up in DNS the proof of each unproven domain, and records the results. It returns the domains
+// that can now be claimed.
 func (s service) checkDomains(ctx context.Context, ds []domain) []*domain {
 	found := make([]bool, len(ds))
 	free := make(chan struct{}, maxParallelLookups)
@@ -126,7 +129,7 @@ func (s service) checkDomains(ctx context.Context, ds []domain) []*domain {
 	return out
 }
 
-// checkTXTRecord reports whether the record of d is in DNS, and if not, what is wrong.
+// checkTXTRecord reports whether the record of d is in DNS, and if not, the reason.
 func (s service) checkTXTRecord(ctx context.Context, d domain) (bool, string) {
 	var records []string
 	var err error
@@ -153,7 +156,7 @@ func (s service) lookUpTXT(ctx context.Context, name string) ([]string, error) {
 	return s.Resolver.LookupTXT(ctx, name)
 }
 
-// isRetryable reports whether a question to DNS is worth another try.
+// isRetryable reports whether a DNS query is worth another try.
 func isRetryable(err error) bool {
 	e, ok := errors.AsType[*net.DNSError](err)
 	return ok && (e.IsTimeout || e.IsTemporary) && !e.IsNotFound

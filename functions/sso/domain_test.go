@@ -25,22 +25,23 @@ func domainsOf(data map[string]any) map[string]map[string]any {
 }
 
 func TestADomainBelongsToOneOrganization(t *testing.T) {
-	h, first, w := connected(t)
-	other := h.found("owner@other.test")
-	other.set(map[string]any{"metadataXML": string(w.Metadata()), "domains": []string{"example.com"}})
-	d := domainsOf(other.prove())["example.com"]
+	h, first, w := newConnected(t)
+	other := h.newOrganization("owner@other.test")
+	other.putSettings(map[string]any{"metadataXML": string(w.Metadata()), "domains": []string{"example.com"}})
+	d := domainsOf(other.proveDomain())["example.com"]
 	if d["verified"] != false || !strings.Contains(d["reason"].(string), "another organization") ||
 		strings.Contains(d["reason"].(string), first.org) {
 		t.Fatalf("%v", d)
 	}
-	if tok := domainsOf(first.get())["example.com"]["txtValue"]; tok == d["txtValue"] {
+	if tok := domainsOf(first.getSettings())["example.com"]["txtValue"]; tok == d["txtValue"] {
 		t.Error("two organizations have one token")
 	}
-	first.set(map[string]any{"domains": []string{}})
-	if d := domainsOf(other.set(map[string]any{}))["example.com"]; d["verified"] != true {
+	first.putSettings(map[string]any{"domains": []string{}})
+	if d := domainsOf(other.putSettings(map[string]any{}))["example.com"]; d["verified"] != true {
 		t.Errorf("after the other gave it up: %v", d)
 	}
-	if first.set(map[string]any{"domains": []string{"example.com"}}); domainsOf(first.get())["example.com"]["verified"] == true {
+	first.putSettings(map[string]any{"domains": []string{"example.com"}})
+	if domainsOf(first.getSettings())["example.com"]["verified"] == true {
 		t.Error("it is the first one's again, by an old record")
 	}
 }
@@ -49,16 +50,17 @@ func TestTwoOrganizationsProveOneDomainAtOnce(t *testing.T) {
 	h, w := newFixture(t), newProvider()
 	organisations := make([]*organization, 8)
 	for i := range organisations {
-		organisations[i] = h.found(fmt.Sprintf("owner@org%d.test", i))
-		organisations[i].set(map[string]any{"metadataXML": string(w.Metadata()), "domains": []string{"example.com"}})
-		d := domainsOf(organisations[i].get())["example.com"]
+		organisations[i] = h.newOrganization(fmt.Sprintf("owner@org%d.test", i))
+		organisations[i].putSettings(map[string]any{"metadataXML": string(w.Metadata()),
+			"domains": []string{"example.com"}})
+		d := domainsOf(organisations[i].getSettings())["example.com"]
 		h.dns.Publish(d["txtName"].(string), d["txtValue"].(string))
 	}
 	var proven atomic.Int64
 	var wg sync.WaitGroup
 	for _, o := range organisations {
 		wg.Go(func() {
-			if a := o.ask(grant.Owner, http.MethodPut, map[string]any{}); a.Status != http.StatusOK {
+			if a := o.askAs(grant.Owner, http.MethodPut, map[string]any{}); a.Status != http.StatusOK {
 				t.Errorf("status %d: %s", a.Status, a.Body)
 			} else if domainsOf(a.Data)["example.com"]["verified"] == true {
 				proven.Add(1)
@@ -72,11 +74,11 @@ func TestTwoOrganizationsProveOneDomainAtOnce(t *testing.T) {
 }
 
 func TestADomainOfAnOrganizationThatEndedIsFree(t *testing.T) {
-	h, first, w := connected(t)
+	h, first, w := newConnected(t)
 	h.Put(identity.AccessKey(first.org), identity.Access{Ended: true})
 	h.initiate(map[string]any{"email": ada}).want(t, http.StatusBadRequest)
-	other := h.found("owner@other.test")
-	other.connect(w.Metadata(), "example.com")
+	other := h.newOrganization("owner@other.test")
+	other.connectProvider(w.Metadata(), "example.com")
 	if c := apitest.Read[claim](h.Fixture, claimKey("example.com")); c.Org != other.org {
 		t.Errorf("claimed by %s", c.Org)
 	}
@@ -84,7 +86,7 @@ func TestADomainOfAnOrganizationThatEndedIsFree(t *testing.T) {
 
 func TestDomainsThatBelongToNobody(t *testing.T) {
 	h := newFixture(t)
-	o := h.found("owner@example.com")
+	o := h.newOrganization("owner@example.com")
 	for _, name := range []string{
 		"gmail.com", "GMAIL.com", "outlook.com", "com", "co.uk", "github.io", "", "localhost", "exa mple.com",
 		"example..com", "-a.com", "ex@mple.com",
@@ -103,12 +105,12 @@ func TestDomainsThatBelongToNobody(t *testing.T) {
 
 func TestEnforcingNeedsAProvenDomain(t *testing.T) {
 	h := newFixture(t)
-	o := h.found("owner@example.com")
+	o := h.newOrganization("owner@example.com")
 	body := map[string]any{"metadataXML": string(newProvider().Metadata()), "domains": []string{"example.com"},
 		"enforced": true}
 	o.setAs(grant.Owner, http.StatusBadRequest, body)
-	o.connect(newProvider().Metadata(), "example.com", "second.test")
-	o.set(map[string]any{"enforced": true})
+	o.connectProvider(newProvider().Metadata(), "example.com", "second.test")
+	o.putSettings(map[string]any{"enforced": true})
 	demanded := func() []string {
 		return apitest.Read[identity.OrganisationRecord](h.Fixture, identity.OrganisationKey(o.org)).SSO
 	}
@@ -116,16 +118,16 @@ func TestEnforcingNeedsAProvenDomain(t *testing.T) {
 		t.Errorf("the organization's record says %v", got)
 	}
 	o.setAs(grant.Owner, http.StatusBadRequest, map[string]any{"domains": []string{}})
-	o.set(map[string]any{"domains": []string{"second.test"}})
+	o.putSettings(map[string]any{"domains": []string{"second.test"}})
 	if got := demanded(); !slices.Equal(got, []string{"second.test"}) {
 		t.Errorf("after a domain went: %v", got)
 	}
-	o.set(map[string]any{"enforced": nil})
+	o.putSettings(map[string]any{"enforced": nil})
 	if got := demanded(); got != nil {
 		t.Errorf("after it ended: %v", got)
 	}
-	o.set(map[string]any{"enforced": true})
-	o.ask(grant.Owner, http.MethodDelete, nil).want(t, http.StatusOK)
+	o.putSettings(map[string]any{"enforced": true})
+	o.askAs(grant.Owner, http.MethodDelete, nil).want(t, http.StatusOK)
 	if got := demanded(); got != nil {
 		t.Errorf("after all ended: %v", got)
 	}
@@ -134,7 +136,7 @@ func TestEnforcingNeedsAProvenDomain(t *testing.T) {
 	}
 }
 
-// Both have read that nobody has the domain; the one that writes later learns otherwise.
+// Both organizations have read that the domain is free. The second write fails.
 func TestADomainIsTakenOnCondition(t *testing.T) {
 	h := newFixture(t)
 	s := newService(h.Platform)
@@ -150,7 +152,7 @@ func TestADomainIsTakenOnCondition(t *testing.T) {
 
 // A claim alone opens nothing: the setup must say the same.
 func TestAClaimWithoutASetupThatSaysSo(t *testing.T) {
-	h, o, _ := connected(t)
+	h, o, _ := newConnected(t)
 	h.Put(claimKey("other.test"), claim{Org: o.org})
 	h.initiate(map[string]any{"domain": "other.test"}).want(t, http.StatusBadRequest)
 }

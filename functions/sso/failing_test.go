@@ -11,24 +11,24 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// check 78: each call of a sign-in fails in turn, before or after it took effect. The answer is never a wrong one, and the
-// next sign-in finds one account and one member.
+// check 78: each store call of a sign-in fails in turn, before or after it took effect. The answer is never wrong,
+// and the next sign-in finds one account and one member.
 func TestASignInWhoseStoreFails(t *testing.T) {
 	for name, harm := range map[string]table.Harm{"before": table.FailBefore, "after": table.FailAfter} {
 		t.Run(name, func(t *testing.T) {
 			refused := 0
 			for n := 1; ; n++ {
-				h, o, w := connected(t)
-				doc := w.answer(h, h.begin(ada))
+				h, o, w := newConnected(t)
+				doc := w.answer(h, h.beginSignOn(ada))
 				sound := h.Table
 				faulty := table.NewFaultyStore(sound, h.Clock, table.Injection{Harm: harm, Call: n})
 				h.Table = faulty
-				a := h.finish(doc)
+				a := h.finishSignOn(doc)
 				h.Table = sound
 				if a.Status != http.StatusOK && a.Status != http.StatusInternalServerError {
 					t.Fatalf("call %d: status %d: %s", n, a.Status, a.Body)
 				}
-				again := h.finish(w.answer(h, h.begin(ada)))
+				again := h.finishSignOn(w.answer(h, h.beginSignOn(ada)))
 				again.want(t, http.StatusOK)
 				if got := apitest.Read[identity.Access](h.Fixture, identity.AccessKey(o.org)).Members; got != 2 {
 					t.Fatalf("call %d: %d members", n, got)
@@ -53,13 +53,13 @@ func TestAChangeOfSettingsWhoseStoreFails(t *testing.T) {
 	for name, harm := range map[string]table.Harm{"before": table.FailBefore, "after": table.FailAfter} {
 		t.Run(name, func(t *testing.T) {
 			for n := 1; ; n++ {
-				h, o, _ := connected(t)
+				h, o, _ := newConnected(t)
 				sound := h.Table
 				faulty := table.NewFaultyStore(sound, h.Clock, table.Injection{Harm: harm, Call: n})
 				h.Table = faulty
-				a := o.ask(grant.Owner, http.MethodPut, map[string]any{"domains": []string{}})
+				a := o.askAs(grant.Owner, http.MethodPut, map[string]any{"domains": []string{}})
 				h.Table = sound
-				proven := domainsOf(o.get())["example.com"] != nil
+				proven := domainsOf(o.getSettings())["example.com"] != nil
 				_, err := table.Read[claim](anywhere(), sound, claimKey("example.com"))
 				if claimed := !fault.Is(err, fault.NotFound); claimed != proven {
 					t.Fatalf("call %d: claimed %t, proven %t, after %d", n, claimed, proven, a.Status)

@@ -5,14 +5,15 @@ import (
 	"net/http"
 	"strconv"
 
+	"lamplighter.dev/functions/sso/saml"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/ssrfguard"
-	"lamplighter.dev/shared/people/saml"
 )
 
 const fetchTries = 2
 
-// fetchMetadata gets metadata from an address that a user gave: through ssrfguard, once, and never again by itself.
+// fetchMetadata fetches metadata from an address given by a user, through ssrfguard. It fetches once per request, and
+// never again by itself.
 func (s service) fetchMetadata(ctx context.Context, address string) ([]byte, error) {
 	client := ssrfguard.Policy{Private: s.Settings.PrivateAddresses}.HTTPClient()
 	var err error
@@ -26,7 +27,8 @@ func (s service) fetchMetadata(ctx context.Context, address string) ([]byte, err
 	return nil, err
 }
 
-// fetchOnce asks once, and reports whether asking again could help. What the other side says is shown to nobody.
+// fetchOnce sends one request, and reports whether another one could succeed. The other side's error text is not
+// shown to the user.
 func fetchOnce(ctx context.Context, client *http.Client, address string) (b []byte, retry bool, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -39,7 +41,7 @@ func fetchOnce(ctx context.Context, client *http.Client, address string) (b []by
 		}
 		return nil, true,
 			fault.NewWithCause(fault.Invalid, err,
-				"metadataURL: nobody answers there; send the document as metadataXML")
+				"metadataURL: the server does not answer; send the document as metadataXML")
 	}
 	defer func() { _ = w.Body.Close() }()
 	if w.StatusCode != http.StatusOK {

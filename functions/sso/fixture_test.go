@@ -21,7 +21,7 @@ import (
 
 const (
 	ada  = "ada@example.com"
-	boss = "boss@example.com" // whom the attacks want to be
+	boss = "boss@example.com" // the target of the attacks
 )
 
 // fixture is both groups, with a DNS of its own.
@@ -45,12 +45,12 @@ type organization struct {
 	owner identity.User
 }
 
-// found makes an organization whose owner has the address.
-func (h *fixture) found(email string) *organization {
+// newOrganization makes an organization whose owner has the address.
+func (h *fixture) newOrganization(email string) *organization {
 	h.Helper()
 	now := h.Platform.Clock.Now()
 	o := identity.Organisation{ID: id.New("org", now), Name: "Org of " + email, CreatedAt: now}
-	u := h.account(email)
+	u := h.newAccount(email)
 	grants := []grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}}
 	h.Put(identity.OrganisationKey(o.ID), o)
 	h.Put(identity.AccessKey(o.ID), identity.Access{Members: 1, Owners: 1})
@@ -59,8 +59,8 @@ func (h *fixture) found(email string) *organization {
 	return &organization{h, o.ID, u}
 }
 
-// account makes a verified account.
-func (h *fixture) account(email string) identity.User {
+// newAccount makes a verified account.
+func (h *fixture) newAccount(email string) identity.User {
 	h.Helper()
 	u := accounts.NewUser(h.Platform.Clock.Now(), email, "Somebody")
 	u.Verified = true
@@ -72,10 +72,10 @@ func (h *fixture) account(email string) identity.User {
 	return u
 }
 
-// anywhere lets a test touch whatever it wants to look at.
+// anywhere returns a context that lets a test access every key.
 func anywhere() context.Context { return table.Within(context.Background(), "") }
 
-// answer is what a request got.
+// answer is the answer to a request.
 type answer struct {
 	apitest.Answer
 	Data map[string]any
@@ -108,7 +108,7 @@ func (o *organization) caller(role string) identity.Caller {
 		Method: identity.MethodToken, Grants: grants}
 }
 
-func (o *organization) ask(role, method string, body map[string]any) answer {
+func (o *organization) askAs(role, method string, body map[string]any) answer {
 	o.h.Helper()
 	if body == nil {
 		return decoded(o.h.Call(o.caller(role), method+" /organisation/saml"))
@@ -116,31 +116,31 @@ func (o *organization) ask(role, method string, body map[string]any) answer {
 	return decoded(o.h.Call(o.caller(role), method+" /organisation/saml", body))
 }
 
-// set sends a PUT of the owner, which must succeed.
-func (o *organization) set(body map[string]any) map[string]any {
+// putSettings sends a PUT of the owner, which must succeed.
+func (o *organization) putSettings(body map[string]any) map[string]any {
 	o.h.Helper()
-	a := o.ask(grant.Owner, http.MethodPut, body)
+	a := o.askAs(grant.Owner, http.MethodPut, body)
 	a.want(o.h.TB, http.StatusOK)
 	return a.Data
 }
 
-// prove publishes the records of all domains that the settings show, and has them checked.
-func (o *organization) prove() map[string]any {
+// proveDomain publishes the records of all domains that the settings show, and has them checked.
+func (o *organization) proveDomain() map[string]any {
 	o.h.Helper()
-	a := o.ask(grant.Owner, http.MethodGet, nil)
+	a := o.askAs(grant.Owner, http.MethodGet, nil)
 	a.want(o.h.TB, http.StatusOK)
 	for _, d := range a.Data["domains"].([]any) {
 		d := d.(map[string]any)
 		o.h.dns.Publish(d["txtName"].(string), d["txtValue"].(string))
 	}
-	return o.set(map[string]any{})
+	return o.putSettings(map[string]any{})
 }
 
-// connect sets a provider up, with domains that are proven.
-func (o *organization) connect(metadata []byte, domains ...string) {
+// connectProvider sets a provider up, with domains that are proven.
+func (o *organization) connectProvider(metadata []byte, domains ...string) {
 	o.h.Helper()
-	o.set(map[string]any{"metadataXML": string(metadata), "domains": domains})
-	for _, d := range o.prove()["domains"].([]any) {
+	o.putSettings(map[string]any{"metadataXML": string(metadata), "domains": domains})
+	for _, d := range o.proveDomain()["domains"].([]any) {
 		if d := d.(map[string]any); d["verified"] != true {
 			o.h.Fatalf("not proven: %v", d)
 		}
@@ -154,8 +154,8 @@ func (a answer) want(t testing.TB, status int) {
 	}
 }
 
-// begin starts a sign-in and gives the address of the provider.
-func (h *fixture) begin(email string) *url.URL {
+// beginSignOn starts a sign-in and gives the address of the provider.
+func (h *fixture) beginSignOn(email string) *url.URL {
 	h.Helper()
 	a := h.initiate(map[string]any{"email": email})
 	a.want(h.TB, http.StatusOK)
@@ -164,8 +164,8 @@ func (h *fixture) begin(email string) *url.URL {
 	return u
 }
 
-// finish sends a response as a browser does.
-func (h *fixture) finish(doc []byte) answer {
+// finishSignOn sends a response as a browser does.
+func (h *fixture) finishSignOn(doc []byte) answer {
 	h.Helper()
 	form := url.Values{"SAMLResponse": {base64.StdEncoding.EncodeToString(doc)}}
 	return h.do(http.MethodPost, acsPath, formKind, strings.NewReader(form.Encode()))

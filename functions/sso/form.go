@@ -14,7 +14,7 @@ const (
 	formKind = "application/x-www-form-urlencoded"
 )
 
-// readForm returns the document in a form that a browser sends (HTTP-POST binding).
+// readForm returns the document in a form sent by a browser (HTTP-POST binding).
 func readForm(kind string, form []byte) ([]byte, error) {
 	if k, _, err := mime.ParseMediaType(kind); err != nil || k != formKind {
 		return nil, fault.New(fault.Invalid, "body: Content-Type %.64q is not supported, send %s", kind, formKind)
@@ -33,15 +33,15 @@ func readForm(kind string, form []byte) ([]byte, error) {
 	return doc, nil
 }
 
-// refuseLogin returns the error of a response that is not believed. Why is told to whoever sent it: an administrator has to mend
-// it, and it says nothing of what would be believed.
+// refuseLogin returns the error of a response that is not accepted. The sender gets the reason, because an
+// administrator must fix it. The reason does not help to forge a response.
 func refuseLogin(why string) error {
 	return fault.New(fault.Unauthenticated, "SAMLResponse: %s"+startAgain, why)
 }
 
 const startAgain = "; begin again with POST /auth/saml/initiate"
 
-// addStartAgain says what to do about a response that is not believed.
+// addStartAgain adds the way out to the error of a response that is not accepted.
 func addStartAgain(err error) error {
 	if !fault.Is(err, fault.Unauthenticated) {
 		return err

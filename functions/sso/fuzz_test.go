@@ -7,26 +7,27 @@ import (
 	"strings"
 	"testing"
 
+	"lamplighter.dev/functions/sso/saml"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/people/saml"
-	"lamplighter.dev/shared/people/saml/samltest"
+	"lamplighter.dev/shared/testkit/samltest"
 )
 
-// FuzzForm sends what may be a form of a browser, with a response to a request that is opened anew each time. Whoever gets in
-// is the one whom the provider signed in; nothing is a failure of ours. Documents alone are fuzzed in people/saml.
+// FuzzForm sends a possible browser form with a response to a request that is opened again each time. Only the
+// person signed in by the provider gets in, and no input causes an internal error. Documents alone are fuzzed in
+// functions/sso/saml.
 func FuzzForm(f *testing.F) {
 	h := newFixture(f)
-	org, w := h.found("owner@example.com").org, newProvider()
+	org, w := h.newOrganization("owner@example.com").org, newProvider()
 	h.openFor(org, w)
-	for _, s := range h.seeds(w) {
+	for _, s := range h.seedForms(w) {
 		f.Add(url.Values{"SAMLResponse": {base64.StdEncoding.EncodeToString(s)}, "RelayState": {"x"}}.Encode())
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		h.TB = t
 		h.reopen(org)
-		h.survives(body)
+		h.checkForm(body)
 	})
 }
 
@@ -53,8 +54,8 @@ func (h *fixture) reopen(org string) {
 	h.Write(table.Delete(s.seenKey(org, fuzzAssertion)))
 }
 
-// seeds are genuine responses, signed in each way, and what came of some attacks.
-func (h *fixture) seeds(w provider) [][]byte {
+// seedForms returns genuine responses, signed in each way, and results of some attacks.
+func (h *fixture) seedForms(w provider) [][]byte {
 	r := samltest.Request{ID: fuzzRequest, ACSURL: h.Settings.BaseURL + acsPath,
 		Issuer: h.Settings.BaseURL + metadataPath}
 	s := w.respond(h, r, ada)
@@ -62,8 +63,8 @@ func (h *fixture) seeds(w provider) [][]byte {
 	return samltest.Seeds(h.TB, s)
 }
 
-// survives sends a form. The first three seeds get in; nobody else does.
-func (h *fixture) survives(body string) {
+// checkForm sends a form. Only the first three seeds get in.
+func (h *fixture) checkForm(body string) {
 	h.Helper()
 	a := h.do(http.MethodPost, acsPath, formKind, strings.NewReader(body))
 	switch {

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"time"
 
+	"lamplighter.dev/functions/sso/saml"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
-	"lamplighter.dev/shared/people/saml"
 )
 
 const (
@@ -19,17 +19,17 @@ const (
 	requestTTL    = saml.MaxAge
 )
 
-// request is one that waits for its response.
+// request is a request that waits for its response.
 type request struct {
 	Org string `json:"org"`
 }
 
-// requestKey returns where a request is found by its id, which is not in the key.
+// requestKey returns the key of a request by its ID. The key does not contain the ID itself.
 func (s service) requestKey(id string) table.Key {
 	return table.Key{PK: requestPrefix + identity.Digest(s.Settings.CodeKey(), "saml-request", id), SK: "R"}
 }
 
-// sourceRateLimit is how many requests one address can begin: an office, not a flood.
+// sourceRateLimit limits the requests that one address can begin. It is enough for an office.
 var sourceRateLimit = ratelimit.Rule{Name: "saml", Max: 600, Per: 10 * time.Minute}
 
 // SignOnRequest is the body of POST /auth/saml/initiate.
@@ -40,7 +40,7 @@ type SignOnRequest struct {
 
 type initiateInput struct{ Body SignOnRequest }
 
-// Initiated says where to go.
+// Initiated is the address to continue at.
 type Initiated struct {
 	RedirectURL string `json:"redirectURL" doc:"Send the browser there"`
 }
@@ -69,7 +69,7 @@ func (s service) initiateLogin(ctx context.Context, in *initiateInput) (Initiate
 	return out, err
 }
 
-// requestedDomain returns the domain that a request is about.
+// requestedDomain returns the domain of a request.
 func requestedDomain(email, domain string) (string, error) {
 	if (email == "") == (domain == "") {
 		return "", fault.New(fault.Invalid, "email, domain: send one of them")
@@ -80,7 +80,7 @@ func requestedDomain(email, domain string) (string, error) {
 	return emailDomain(email)
 }
 
-// checkRateLimit refuses one source that begins too often. A count that cannot be kept stops nobody.
+// checkRateLimit refuses a source that begins too many requests. A failing counter refuses no request.
 func (s service) checkRateLimit(ctx context.Context) error {
 	ok, err := ratelimit.TakeUse(ctx, s.Table, s.Clock.Now(), sourceRateLimit, ratelimit.SourceOf(rest.SourceIP(ctx)))
 	if err != nil {
@@ -120,7 +120,7 @@ func firstError(err, otherwise error) error {
 	return otherwise
 }
 
-// storeRequest remembers a request for as long as it may be answered.
+// storeRequest stores a request for as long as it may be answered.
 func (s service) storeRequest(ctx context.Context, id, org string) error {
 	it, err := table.NewItem(s.requestKey(id), request{org})
 	if err != nil {
@@ -131,7 +131,7 @@ func (s service) storeRequest(ctx context.Context, id, org string) error {
 	return fault.Wrap("begin single sign-on of "+org, err)
 }
 
-// getMetadata answers what identity providers have to know of us.
+// getMetadata returns the metadata of this service for identity providers.
 func (s service) getMetadata(context.Context, *struct{}) (rest.Raw, error) {
 	if err := s.requireBaseURL(); err != nil {
 		return rest.Raw{}, err

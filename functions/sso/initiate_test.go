@@ -10,11 +10,11 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/people/saml/samltest"
+	"lamplighter.dev/shared/testkit/samltest"
 )
 
 func TestInitiate(t *testing.T) {
-	h, o, w := connected(t)
+	h, o, w := newConnected(t)
 	for name, body := range map[string]map[string]any{
 		"somebody who is there": {"email": "owner@example.com"}, "nobody": {"email": "nobody@example.com"},
 		"in other letters": {"email": " Nobody@EXAMPLE.com "}, "a domain": {"domain": "Example.com."},
@@ -34,21 +34,21 @@ func TestInitiate(t *testing.T) {
 		defer func() { h.Table = sound }()
 		counting := table.NewFaultyStore(sound, h.Clock)
 		h.Table = counting
-		h.begin(email)
+		h.beginSignOn(email)
 		return counting.CallCount()
 	}
 	if known, unknown := calls("owner@example.com"), calls("nobody@example.com"); known != unknown {
 		t.Errorf("%d calls of the store for somebody, %d for nobody", known, unknown)
 	}
-	r := samltest.ReadRequest(t, h.begin(ada))
+	r := samltest.ReadRequest(t, h.beginSignOn(ada))
 	if r.Destination != w.SSOURL || r.ACSURL != "https://lamplighter.test/auth/saml/acs" ||
 		r.Issuer != "https://lamplighter.test/auth/saml/metadata" || len(r.ID) < 26 {
 		t.Errorf("%+v", r)
 	}
-	if again := samltest.ReadRequest(t, h.begin(ada)); again.ID == r.ID || again.RelayState == r.RelayState {
+	if again := samltest.ReadRequest(t, h.beginSignOn(ada)); again.ID == r.ID || again.RelayState == r.RelayState {
 		t.Error("two requests are one")
 	}
-	o.set(map[string]any{"domains": []string{"example.com", "unproven.test"}})
+	o.putSettings(map[string]any{"domains": []string{"example.com", "unproven.test"}})
 	for name, body := range map[string]map[string]any{
 		"a domain that is not proven": {"email": "x@unproven.test"}, "an unknown domain": {"domain": "unknown.test"},
 		"a mail provider": {"email": "x@gmail.com"},
@@ -63,20 +63,20 @@ func TestInitiate(t *testing.T) {
 }
 
 func TestInitiateIsPaced(t *testing.T) {
-	h, _, _ := connected(t)
+	h, _, _ := newConnected(t)
 	// where httptest says requests come from
 	all := ratelimit.CountWrite(h.Platform.Clock.Now(), sourceRateLimit, "192.0.2.1")
 	all.Changes[0] = table.Add("n", sourceRateLimit.Max-1)
 	h.Write(all)
-	h.begin(ada)
+	h.beginSignOn(ada)
 	h.initiate(map[string]any{"email": ada}).want(t, http.StatusForbidden)
 	h.Clock.Advance(10 * time.Minute)
-	h.begin(ada)
+	h.beginSignOn(ada)
 }
 
-// Whoever has one IPv6 address has all of its /64: they are paced as one.
+// The owner of one IPv6 address has all of its /64, so the network shares one limit.
 func TestInitiateIsPacedForANetwork(t *testing.T) {
-	h, _, _ := connected(t)
+	h, _, _ := newConnected(t)
 	all := ratelimit.CountWrite(h.Platform.Clock.Now(), sourceRateLimit, "2001:db8:0:1::/64")
 	all.Changes[0] = table.Add("n", sourceRateLimit.Max)
 	h.Write(all)
@@ -96,7 +96,7 @@ func TestInitiateIsPacedForANetwork(t *testing.T) {
 }
 
 func TestADeploymentThatDoesNotKnowItsAddress(t *testing.T) {
-	h, o, _ := connected(t)
+	h, o, _ := newConnected(t)
 	h.Settings.BaseURL = ""
 	h.initiate(map[string]any{"email": ada}).want(t, http.StatusBadRequest)
 	o.setAs(grant.Owner, http.StatusBadRequest, map[string]any{})

@@ -11,14 +11,14 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/people/membership"
-	"lamplighter.dev/shared/people/saml/samltest"
 	"lamplighter.dev/shared/people/sessions"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/samltest"
 )
 
 func TestTheFirstSignInMakesAMemberWithTheDefaultRole(t *testing.T) {
-	h, o, w := connected(t)
-	a := h.finish(w.answer(h, h.begin(ada)))
+	h, o, w := newConnected(t)
+	a := h.finishSignOn(w.answer(h, h.beginSignOn(ada)))
 	a.want(t, http.StatusOK)
 	user := a.Data["user"].(map[string]any)
 	if user["email"] != ada || user["name"] != "Ada Lovelace" || a.Data["accessToken"] == "" ||
@@ -40,7 +40,7 @@ func TestTheFirstSignInMakesAMemberWithTheDefaultRole(t *testing.T) {
 		t.Errorf("token of %+v, %v", claims, err)
 	}
 
-	again := h.finish(w.answer(h, h.begin(ada)))
+	again := h.finishSignOn(w.answer(h, h.beginSignOn(ada)))
 	again.want(t, http.StatusOK)
 	if again.user() != a.user() {
 		t.Errorf("the second time it is %v, was %v", again.user(), a.user())
@@ -51,8 +51,8 @@ func TestTheFirstSignInMakesAMemberWithTheDefaultRole(t *testing.T) {
 }
 
 func TestAMemberStaysWhatTheyAre(t *testing.T) {
-	h, o, w := connected(t)
-	a := h.finish(w.respond(h, samltest.ReadRequest(t, h.begin(ada)), "owner@example.com").Document(t))
+	h, o, w := newConnected(t)
+	a := h.finishSignOn(w.respond(h, samltest.ReadRequest(t, h.beginSignOn(ada)), "owner@example.com").Document(t))
 	a.want(t, http.StatusOK)
 	if a.user() != o.owner.ID {
 		t.Errorf("signed in %s, want the owner %s", a.user(), o.owner.ID)
@@ -63,42 +63,43 @@ func TestAMemberStaysWhatTheyAre(t *testing.T) {
 }
 
 func TestADisabledMemberDoesNotGetIn(t *testing.T) {
-	h, o, w := connected(t)
-	user := h.finish(w.answer(h, h.begin(ada))).user()
+	h, o, w := newConnected(t)
+	user := h.finishSignOn(w.answer(h, h.beginSignOn(ada))).user()
 	k := identity.MemberKey(o.org, user)
 	h.Write(table.Update(k, []table.Change{table.Set("disabled", true)}))
-	h.refuses(http.StatusForbidden, w.answer(h, h.begin(ada)))
+	h.refuses(http.StatusForbidden, w.answer(h, h.beginSignOn(ada)))
 }
 
 func TestADisabledAccountDoesNotGetIn(t *testing.T) {
-	h, _, w := connected(t)
-	user := h.finish(w.answer(h, h.begin(ada))).user()
+	h, _, w := newConnected(t)
+	user := h.finishSignOn(w.answer(h, h.beginSignOn(ada))).user()
 	h.Write(table.Update(identity.UserKey(user), []table.Change{table.Set("disabled", true)}))
-	h.refuses(http.StatusForbidden, w.answer(h, h.begin(ada)))
+	h.refuses(http.StatusForbidden, w.answer(h, h.beginSignOn(ada)))
 }
 
 // Who was on the way when the organization ended is told so, in a status that is documented, member or not.
 func TestAnOrganizationThatEndsMeanwhileLetsNobodyIn(t *testing.T) {
-	h, o, w := connected(t)
-	newcomer := w.answer(h, h.begin(ada))
-	owner := w.respond(h, samltest.ReadRequest(t, h.begin(ada)), "owner@example.com").Document(t)
+	h, o, w := newConnected(t)
+	newcomer := w.answer(h, h.beginSignOn(ada))
+	owner := w.respond(h, samltest.ReadRequest(t, h.beginSignOn(ada)), "owner@example.com").Document(t)
 	for _, k := range []table.Key{identity.AccessKey(o.org), identity.OrganisationKey(o.org)} {
 		h.Write(table.Update(k, []table.Change{table.Set("ended", true)}))
 	}
-	h.finish(newcomer).want(t, http.StatusForbidden)
-	h.finish(owner).want(t, http.StatusForbidden)
+	h.finishSignOn(newcomer).want(t, http.StatusForbidden)
+	h.finishSignOn(owner).want(t, http.StatusForbidden)
 }
 
-// A session that a provider vouched for works in its organization only: it must not open what the person can do elsewhere.
+// A session from single sign-on works only in its organization: it must not open the person's other organizations.
 func TestASessionOfSingleSignOnStaysInItsOrganization(t *testing.T) {
-	h, o, w := connected(t)
-	user := apitest.Read[identity.User](h.Fixture, identity.UserKey(h.finish(w.answer(h, h.begin(ada))).user()))
-	b := h.found("owner@other.test")
+	h, o, w := newConnected(t)
+	user := apitest.Read[identity.User](h.Fixture,
+		identity.UserKey(h.finishSignOn(w.answer(h, h.beginSignOn(ada))).user()))
+	b := h.newOrganization("owner@other.test")
 	viewer := []grant.Grant{{Role: grant.Viewer, Scope: grant.OrgScope}}
 	if err := newService(h.Platform).people.JoinOrganisation(anywhere(), b.org, user, viewer); err != nil {
 		t.Fatal(err)
 	}
-	a := h.finish(w.answer(h, h.begin(ada)))
+	a := h.finishSignOn(w.answer(h, h.beginSignOn(ada)))
 	a.want(t, http.StatusOK)
 	if organisations := a.Data["tenants"].([]any); len(organisations) != 1 ||
 		organisations[0].(map[string]any)["id"] != o.org {
@@ -114,9 +115,10 @@ func TestASessionOfSingleSignOnStaysInItsOrganization(t *testing.T) {
 }
 
 func TestEnforcedSingleSignOn(t *testing.T) {
-	h, o, w := connected(t)
-	member := apitest.Read[identity.User](h.Fixture, identity.UserKey(h.finish(w.answer(h, h.begin(ada))).user()))
-	guest := h.account("guest@elsewhere.test")
+	h, o, w := newConnected(t)
+	member := apitest.Read[identity.User](h.Fixture,
+		identity.UserKey(h.finishSignOn(w.answer(h, h.beginSignOn(ada))).user()))
+	guest := h.newAccount("guest@elsewhere.test")
 	viewer := []grant.Grant{{Role: grant.Viewer, Scope: grant.OrgScope}}
 	if err := newService(h.Platform).people.JoinOrganisation(anywhere(), o.org, guest, viewer); err != nil {
 		t.Fatal(err)
@@ -128,7 +130,7 @@ func TestEnforcedSingleSignOn(t *testing.T) {
 	if err := begin(member); err != nil {
 		t.Errorf("before it was enforced: %v", err)
 	}
-	o.set(map[string]any{"enforced": true})
+	o.putSettings(map[string]any{"enforced": true})
 	if err := begin(member); !fault.Is(err, fault.Denied) {
 		t.Errorf("a member of a proven domain got in by password: %v", err)
 	}
@@ -137,31 +139,31 @@ func TestEnforcedSingleSignOn(t *testing.T) {
 			t.Errorf("%s is kept out: %v", name, err)
 		}
 	}
-	h.finish(w.answer(h, h.begin(ada))).want(t, http.StatusOK)
-	o.set(map[string]any{"enforced": false})
+	h.finishSignOn(w.answer(h, h.beginSignOn(ada))).want(t, http.StatusOK)
+	o.putSettings(map[string]any{"enforced": false})
 	if err := begin(member); err != nil {
 		t.Errorf("after it ended: %v", err)
 	}
 }
 
 func TestTheDefaultRole(t *testing.T) {
-	h, o, w := connected(t)
+	h, o, w := newConnected(t)
 	role := id.New("role", h.Platform.Clock.Now())
 	h.Put(identity.AccessKey(o.org), identity.Access{Members: 1, Owners: 1, Roles: map[string]identity.CustomRole{
 		role: {ID: role, Name: "Starter", Policies: []string{"actions:execute"}},
 	}})
-	o.set(map[string]any{"defaultRole": role})
-	user := h.finish(w.answer(h, h.begin(ada))).user()
+	o.putSettings(map[string]any{"defaultRole": role})
+	user := h.finishSignOn(w.answer(h, h.beginSignOn(ada))).user()
 	if m := apitest.Read[identity.Member](h.Fixture, identity.MemberKey(o.org, user)); m.Grants[0].Role != role {
 		t.Errorf("member %+v", m)
 	}
 	h.Put(identity.AccessKey(o.org), identity.Access{Members: 2, Owners: 1}) // the role goes
-	h.refuses(http.StatusForbidden, w.respond(h, samltest.ReadRequest(t, h.begin(ada)), boss).Document(t))
-	h.finish(w.answer(h, h.begin(ada))).want(t, http.StatusOK) // who is a member already needs no role
+	h.refuses(http.StatusForbidden, w.respond(h, samltest.ReadRequest(t, h.beginSignOn(ada)), boss).Document(t))
+	h.finishSignOn(w.answer(h, h.beginSignOn(ada))).want(t, http.StatusOK) // who is a member already needs no role
 }
 
 func TestWhoWasInvitedGetsTheRoleOfTheInvitation(t *testing.T) {
-	h, o, w := connected(t)
+	h, o, w := newConnected(t)
 	now := h.Platform.Clock.Now()
 	inv := membership.Invitation{Email: ada, Role: grant.Editor, Inviter: o.owner.ID, Created: now,
 		Expires: now.Add(time.Hour)}
@@ -169,7 +171,7 @@ func TestWhoWasInvitedGetsTheRoleOfTheInvitation(t *testing.T) {
 		inv); err != nil {
 		t.Fatal(err)
 	}
-	a := h.finish(w.answer(h, h.begin(ada)))
+	a := h.finishSignOn(w.answer(h, h.beginSignOn(ada)))
 	a.want(t, http.StatusOK)
 	if m := apitest.Read[identity.Member](h.Fixture, identity.MemberKey(o.org, a.user())); len(m.Grants) != 1 ||
 		m.Grants[0].Role != grant.Editor {
@@ -179,16 +181,16 @@ func TestWhoWasInvitedGetsTheRoleOfTheInvitation(t *testing.T) {
 
 // The provider says who belongs to the organization: who shall stay out is disabled, here or there.
 func TestWhoWasRemovedComesBackWithTheDefaultRole(t *testing.T) {
-	h, o, w := connected(t)
-	o.set(map[string]any{"defaultRole": grant.Editor})
-	user := h.finish(w.answer(h, h.begin(ada))).user()
+	h, o, w := newConnected(t)
+	o.putSettings(map[string]any{"defaultRole": grant.Editor})
+	user := h.finishSignOn(w.answer(h, h.beginSignOn(ada))).user()
 	k := identity.MemberKey(o.org, user)
 	if err := newService(h.Platform).people.RemoveMember(anywhere(), o.org,
 		apitest.Read[identity.Member](h.Fixture, k)); err != nil {
 		t.Fatal(err)
 	}
-	o.set(map[string]any{"defaultRole": grant.Viewer})
-	h.finish(w.answer(h, h.begin(ada))).want(t, http.StatusOK)
+	o.putSettings(map[string]any{"defaultRole": grant.Viewer})
+	h.finishSignOn(w.answer(h, h.beginSignOn(ada))).want(t, http.StatusOK)
 	if m := apitest.Read[identity.Member](h.Fixture, k); m.Grants[0].Role != grant.Viewer {
 		t.Errorf("member %+v", m)
 	}

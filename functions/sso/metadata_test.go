@@ -34,10 +34,11 @@ func TestOurMetadataAreWhatAProviderReads(t *testing.T) {
 	}
 }
 
-// What is wrong with metadata is told with the field that they came in.
+// The error about invalid metadata names the field that contained them.
 func TestMetadataThatAreNotTaken(t *testing.T) {
 	h := newFixture(t)
-	a := h.found("owner@example.com").setAs(grant.Owner, http.StatusBadRequest, map[string]any{"metadataXML": "<a/>"})
+	a := h.newOrganization("owner@example.com").setAs(grant.Owner, http.StatusBadRequest,
+		map[string]any{"metadataXML": "<a/>"})
 	if !strings.Contains(a.Body, "metadataXML: the document is <a>, not metadata of SAML 2.0") {
 		t.Error(a.Body)
 	}
@@ -45,7 +46,7 @@ func TestMetadataThatAreNotTaken(t *testing.T) {
 
 func TestMetadataFromAnAddress(t *testing.T) {
 	h := newFixture(t)
-	o, w := h.found("owner@example.com"), newProvider()
+	o, w := h.newOrganization("owner@example.com"), newProvider()
 	var asked atomic.Int64
 	answer := func(rw http.ResponseWriter, _ *http.Request) { _, _ = rw.Write(w.Metadata()) }
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -53,11 +54,11 @@ func TestMetadataFromAnAddress(t *testing.T) {
 		answer(rw, r)
 	}))
 	defer server.Close()
-	got := o.set(map[string]any{"metadataURL": server.URL + "/metadata"})
+	got := o.putSettings(map[string]any{"metadataURL": server.URL + "/metadata"})
 	if got["entityID"] != w.EntityID || got["metadataURL"] != server.URL+"/metadata" || asked.Load() != 1 {
 		t.Errorf("%v, asked %d times", got, asked.Load())
 	}
-	o.set(map[string]any{})
+	o.putSettings(map[string]any{})
 	if asked.Load() != 1 {
 		t.Error("fetched again without being told to")
 	}
@@ -95,7 +96,7 @@ func TestMetadataFromAnAddress(t *testing.T) {
 // check 60: the address goes through the guard, whose own tests try the long list.
 func TestMetadataFromAnAddressOfOurOwn(t *testing.T) {
 	h := newFixture(t)
-	o := h.found("owner@example.com")
+	o := h.newOrganization("owner@example.com")
 	for _, private := range []bool{false, true} {
 		h.Settings.PrivateAddresses = private
 		for _, address := range []string{

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"lamplighter.dev/shared/people/saml/samltest"
+	"lamplighter.dev/shared/testkit/samltest"
 )
 
 // provider is the identity provider of a test. It goes by the clock of the test.
@@ -17,7 +17,7 @@ type provider struct{ *samltest.Provider }
 
 func newProvider() provider { return provider{samltest.NewProvider()} }
 
-// respond returns what the provider says to a request when nothing is wrong.
+// respond returns the provider's correct response to a request.
 func (p provider) respond(h *fixture, r samltest.Request, email string) samltest.Response {
 	return p.Respond(r, email, h.Platform.Clock.Now())
 }
@@ -27,10 +27,10 @@ func (p provider) answer(h *fixture, u *url.URL) []byte {
 	return p.respond(h, samltest.ReadRequest(h.TB, u), ada).Document(h.TB)
 }
 
-// refuses wants the status for a response, and nobody let in.
+// refuses checks that a response gets the status, and that no session begins.
 func (h *fixture) refuses(status int, doc []byte) answer {
 	h.Helper()
-	a := h.finish(doc)
+	a := h.finishSignOn(doc)
 	a.want(h.TB, status)
 	if strings.Contains(a.Body, "accessToken") {
 		h.Fatalf("let in: %s", a.Body)
@@ -39,12 +39,12 @@ func (h *fixture) refuses(status int, doc []byte) answer {
 }
 
 // check 25: each attack is sent in response to one open request. None gets in, none uses the request up, and nothing is
-// fetched; then the genuine response gets in, once. The same attacks in other ways of signing are tried in people/saml.
+// fetched; then the genuine response gets in, once. The same attacks in other ways of signing are tried in functions/sso/saml.
 func TestAttacksOnAnOpenRequest(t *testing.T) {
 	for name, signAssertion := range map[string]bool{"signed as a whole": false, "signed twice": true} {
 		t.Run(name, func(t *testing.T) {
-			h, _, w := connected(t)
-			s := w.respond(h, samltest.ReadRequest(t, h.begin(ada)), ada)
+			h, _, w := newConnected(t)
+			s := w.respond(h, samltest.ReadRequest(t, h.beginSignOn(ada)), ada)
 			s.SignAssertion, s.SignResponse = signAssertion, true
 			attackRequest(t, h, s.Document(t))
 		})
@@ -76,7 +76,7 @@ func attackRequest(t *testing.T, h *fixture, good []byte) {
 	if fetched.Load() > 0 || len(h.dns.Asked()) > asked {
 		t.Errorf("%d fetched, asked DNS for %v", fetched.Load(), h.dns.Asked()[asked:])
 	}
-	a := h.finish(good)
+	a := h.finishSignOn(good)
 	a.want(t, http.StatusOK)
 	if got := a.Data["user"].(map[string]any)["email"]; got != ada {
 		t.Errorf("signed in %v", got)
@@ -84,14 +84,14 @@ func attackRequest(t *testing.T, h *fixture, good []byte) {
 	h.refuses(http.StatusUnauthorized, good) // check 25: replay
 }
 
-// A response is believed, but what it says of whom it is about is no address.
+// A valid response has a subject that is not a mail address.
 func TestAResponseAboutNoAddress(t *testing.T) {
-	h, _, w := connected(t)
-	s := w.respond(h, samltest.ReadRequest(t, h.begin(ada)), "ada at example.com")
+	h, _, w := newConnected(t)
+	s := w.respond(h, samltest.ReadRequest(t, h.beginSignOn(ada)), "ada at example.com")
 	h.refuses(http.StatusUnauthorized, s.Document(t))
 }
 
-// check 28: what is sent is bounded before any of it is read.
+// check 28: the size of the input is limited before any of it is read.
 func TestAResponseThatIsTooMuch(t *testing.T) {
 	h := newFixture(t)
 	h.refuses(http.StatusRequestEntityTooLarge, []byte(strings.Repeat("<a>", 250_000)))

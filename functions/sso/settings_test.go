@@ -13,32 +13,32 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
-	"lamplighter.dev/shared/people/saml/samltest"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/samltest"
 )
 
-func (o *organization) get() map[string]any {
+func (o *organization) getSettings() map[string]any {
 	o.h.Helper()
-	a := o.ask(grant.Owner, http.MethodGet, nil)
+	a := o.askAs(grant.Owner, http.MethodGet, nil)
 	a.want(o.h.TB, http.StatusOK)
 	return a.Data
 }
 
 func (o *organization) setAs(role string, status int, body map[string]any) answer {
 	o.h.Helper()
-	a := o.ask(role, http.MethodPut, body)
+	a := o.askAs(role, http.MethodPut, body)
 	a.want(o.h.TB, status)
 	return a
 }
 
 func TestFromNoSettingsToNone(t *testing.T) {
 	h := newFixture(t)
-	o, w := h.found("owner@example.com"), newProvider()
-	o.ask(grant.Owner, http.MethodGet, nil).want(t, http.StatusNotFound)
-	o.ask(grant.Owner, http.MethodDelete, nil).want(t, http.StatusNotFound)
+	o, w := h.newOrganization("owner@example.com"), newProvider()
+	o.askAs(grant.Owner, http.MethodGet, nil).want(t, http.StatusNotFound)
+	o.askAs(grant.Owner, http.MethodDelete, nil).want(t, http.StatusNotFound)
 	o.setAs(grant.Owner, http.StatusBadRequest, map[string]any{"domains": []string{"example.com"}}) // no metadata yet
 
-	got := o.set(map[string]any{"metadataXML": string(w.Metadata()),
+	got := o.putSettings(map[string]any{"metadataXML": string(w.Metadata()),
 		"domains": []string{" Example.COM. ", "example.com", "second.test"}})
 	if got["entityID"] != w.EntityID || got["ssoURL"] != w.SSOURL || got["defaultRole"] != grant.Viewer ||
 		got["enforced"] != false {
@@ -65,13 +65,13 @@ func TestFromNoSettingsToNone(t *testing.T) {
 	}
 
 	h.dns.Publish("_lamplighter-challenge.example.com", "lamplighter-domain-verification=another")
-	if d := domainsOf(o.set(map[string]any{}))["example.com"]; d["verified"] != false ||
+	if d := domainsOf(o.putSettings(map[string]any{}))["example.com"]; d["verified"] != false ||
 		!strings.Contains(d["reason"].(string), "another text") {
 		t.Errorf("%v", d)
 	}
 	h.dns.Publish("_lamplighter-challenge.example.com", d["txtValue"].(string))
 	h.dns.Silence("_lamplighter-challenge.second.test", true)
-	ds = domainsOf(o.set(map[string]any{}))
+	ds = domainsOf(o.putSettings(map[string]any{}))
 	if d := ds["example.com"]; d["verified"] != true || d["verifiedAt"] == nil || d["reason"] != "" {
 		t.Errorf("%v", d)
 	}
@@ -79,25 +79,25 @@ func TestFromNoSettingsToNone(t *testing.T) {
 		t.Errorf("%v", d)
 	}
 	asked := len(h.dns.Asked())
-	if got := o.get(); !slices.Equal(slices.Sorted(maps.Keys(domainsOf(got))),
+	if got := o.getSettings(); !slices.Equal(slices.Sorted(maps.Keys(domainsOf(got))),
 		[]string{"example.com", "second.test"}) || len(h.dns.Asked()) != asked {
 		t.Errorf("GET answers %v, and asked DNS %d times", got, len(h.dns.Asked())-asked)
 	}
-	o.set(map[string]any{"domains": []string{"example.com"}})
+	o.putSettings(map[string]any{"domains": []string{"example.com"}})
 	if slices.Contains(h.dns.Asked()[asked:], "_lamplighter-challenge.example.com") {
 		t.Error("a proven domain was asked for again")
 	}
 
-	o.ask(grant.Owner, http.MethodDelete, nil).want(t, http.StatusOK)
-	o.ask(grant.Owner, http.MethodGet, nil).want(t, http.StatusNotFound)
+	o.askAs(grant.Owner, http.MethodDelete, nil).want(t, http.StatusOK)
+	o.askAs(grant.Owner, http.MethodGet, nil).want(t, http.StatusNotFound)
 	if _, err := table.Read[claim](anywhere(), h.Table, claimKey("example.com")); !fault.Is(err, fault.NotFound) {
 		t.Errorf("the domain was not given back: %v", err)
 	}
 }
 
-// check 43: nobody sets a default role, or a provider, by which somebody could do what they cannot.
+// check 43: a caller cannot set a default role, or a provider, that would let a person do more than the caller may.
 func TestWhoMaySetWhat(t *testing.T) {
-	h, o, w := connected(t)
+	h, o, w := newConnected(t)
 	strong := id.New("role", h.Platform.Clock.Now())
 	h.Put(identity.AccessKey(o.org), identity.Access{Members: 1, Owners: 1, Roles: map[string]identity.CustomRole{
 		strong: {ID: strong, Name: "Strong", Policies: []string{"organisation:*"}},
@@ -139,17 +139,17 @@ func TestWhoMaySetWhat(t *testing.T) {
 		})
 	}
 	h.TB = t
-	o.ask(grant.Viewer, http.MethodGet, nil).want(t, http.StatusOK)
-	o.ask(grant.Viewer, http.MethodDelete, nil).want(t, http.StatusForbidden)
-	if got := o.get()["entityID"]; got != w.EntityID {
+	o.askAs(grant.Viewer, http.MethodGet, nil).want(t, http.StatusOK)
+	o.askAs(grant.Viewer, http.MethodDelete, nil).want(t, http.StatusForbidden)
+	if got := o.getSettings()["entityID"]; got != w.EntityID {
 		t.Errorf("the provider is now %v", got)
 	}
 }
 
 func TestChangesAreOnRecord(t *testing.T) {
-	h, o, _ := connected(t)
-	o.set(map[string]any{"enforced": true})
-	o.ask(grant.Owner, http.MethodDelete, nil).want(t, http.StatusOK)
+	h, o, _ := newConnected(t)
+	o.putSettings(map[string]any{"enforced": true})
+	o.askAs(grant.Owner, http.MethodDelete, nil).want(t, http.StatusOK)
 	apitest.LinkAudit(t, h.Platform, audit.PlaceOf(o.org))
 	page, err := h.Table.Query(anywhere(), table.Query{PK: audit.PlaceOf(o.org).PK, Reverse: true, Limit: 2})
 	if err != nil {
@@ -171,20 +171,20 @@ func TestChangesAreOnRecord(t *testing.T) {
 }
 
 func TestTwoChangesAtOnce(t *testing.T) {
-	h, o, _ := connected(t)
+	h, o, _ := newConnected(t)
 	s := newService(h.Platform)
 	have, err := s.readSetup(anywhere(), o.org)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.set(map[string]any{"defaultRole": grant.Editor})
+	o.putSettings(map[string]any{"defaultRole": grant.Editor})
 	ctx := identity.WithCaller(anywhere(), o.caller(grant.Owner))
 	next := have
 	next.Version++
 	if err = s.storeSetup(ctx, have, next, nil); !fault.Is(err, fault.Conflict) {
 		t.Errorf("written over another change: %v", err)
 	}
-	if got := o.get()["defaultRole"]; got != grant.Editor {
+	if got := o.getSettings()["defaultRole"]; got != grant.Editor {
 		t.Errorf("the other change is lost: %v", got)
 	}
 }

@@ -8,14 +8,14 @@ import (
 	"slices"
 	"time"
 
+	"lamplighter.dev/functions/sso/saml"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
-	"lamplighter.dev/shared/people/saml"
 )
 
-// setup is what an organization says of its single sign-on, as it is stored. Version grows with each change, which is
-// written on condition of it.
+// setup is the stored single sign-on setup of an organization. Version grows with each change, and each change is
+// conditional on it.
 type setup struct {
 	saml.Provider
 	MetadataURL string    `json:"metadataURL,omitempty"`
@@ -27,7 +27,7 @@ type setup struct {
 	Updated     time.Time `json:"updated"`
 }
 
-// readSetup reads the setup of org; fault.NotFound when it has none.
+// readSetup reads the setup of org. The error is fault.NotFound if it has none.
 func (s service) readSetup(ctx context.Context, org string) (setup, error) {
 	k := identity.SSOKey(org)
 	out, err := table.Read[setup](table.Within(ctx, k.PK), s.Table, k)
@@ -37,10 +37,10 @@ func (s service) readSetup(ctx context.Context, org string) (setup, error) {
 	return out, fault.Wrap("read single sign-on of "+org, err)
 }
 
-// hasVerified reports whether the organization has proven the domain to be its own.
+// hasVerified reports whether the organization has proven the domain.
 func (s setup) hasVerified(name string) bool { return slices.Contains(s.verifiedDomains(), name) }
 
-// verifiedDomains returns the names of the domains that the organization has proven.
+// verifiedDomains returns the names of the proven domains of the organization.
 func (s setup) verifiedDomains() []string {
 	var out []string
 	for _, d := range s.Domains {
@@ -51,7 +51,8 @@ func (s setup) verifiedDomains() []string {
 	return out
 }
 
-// enforcedDomains returns the domains whose members must use single sign-on: what the record of the organization repeats.
+// enforcedDomains returns the domains whose members must use single sign-on. The organization's record has a copy of
+// them.
 func (s setup) enforcedDomains() []string {
 	if !s.Enforced {
 		return nil
@@ -59,31 +60,31 @@ func (s setup) enforcedDomains() []string {
 	return s.verifiedDomains()
 }
 
-// SAML is the settings of single sign-on as clients see them.
+// SAML is the client's view of the single sign-on settings.
 type SAML struct {
-	EntityID     string        `json:"entityID" doc:"What the identity provider calls itself"`
+	EntityID     string        `json:"entityID" doc:"The entity id of the identity provider"`
 	SSOURL       string        `json:"ssoURL" doc:"Where people are sent to sign in"`
 	Certificates []Certificate `json:"certificates" doc:"The only ones that its signatures are checked with"`
 	MetadataURL  string        `json:"metadataURL" doc:"Where its metadata came from; empty when they were sent"`
 	Domains      []Domain      `json:"domains"`
 	DefaultRole  string        `json:"defaultRole" doc:"The role of who signs in for the first time"`
-	Enforced     bool          `json:"enforced" doc:"Members with an address of a proven domain must use single sign-on; owners may use passwords still"`
-	OurEntityID  string        `json:"serviceProviderEntityID" doc:"What we call ourselves: to be told to the identity provider, as the audience"`
+	Enforced     bool          `json:"enforced" doc:"Members with an address of a proven domain must use single sign-on; owners may still use passwords"`
+	OurEntityID  string        `json:"serviceProviderEntityID" doc:"The entity id of this service; register it at the identity provider as the audience"`
 	OurACSURL    string        `json:"assertionConsumerServiceURL" doc:"Where it has to send its responses"`
 	CreatedAt    time.Time     `json:"createdAt"`
 	UpdatedAt    time.Time     `json:"updatedAt"`
 }
 
-// Certificate is one that an identity provider signs with.
+// Certificate is a signing certificate of an identity provider.
 type Certificate struct {
 	Fingerprint string    `json:"fingerprint" doc:"SHA-256, in hexadecimal"`
-	ExpiresAt   time.Time `json:"expiresAt" doc:"Until when it is good; afterwards nobody gets in with it"`
+	ExpiresAt   time.Time `json:"expiresAt" doc:"Sign-ins with this certificate fail after this time"`
 }
 
-// Domain is a mail domain of the organization, or one that it has not proven yet.
+// Domain is a mail domain of the organization, proven or not.
 type Domain struct {
 	Name       string     `json:"name" example:"example.com"`
-	Verified   bool       `json:"verified" doc:"The organization has proven it: its identity provider is believed about addresses of this domain"`
+	Verified   bool       `json:"verified" doc:"Proven: the identity provider is trusted about addresses of this domain"`
 	TXTName    string     `json:"txtName" doc:"Publish a TXT record under this name" example:"_lamplighter-challenge.example.com"`
 	TXTValue   string     `json:"txtValue" doc:"with this text"`
 	VerifiedAt *time.Time `json:"verifiedAt" doc:"Null while it is not proven"`
@@ -98,7 +99,7 @@ func (s service) getSettings(ctx context.Context, _ *struct{}) (SAML, error) {
 	return s.describeSetup(have), nil
 }
 
-// describeSetup returns a setup as clients see it.
+// describeSetup returns the client's view of a setup.
 func (s service) describeSetup(c setup) SAML {
 	out := SAML{
 		EntityID: c.EntityID, SSOURL: c.SSOURL, Certificates: []Certificate{}, MetadataURL: c.MetadataURL,

@@ -6,14 +6,14 @@ import (
 	"lamplighter.dev/shared/engine/workqueue"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name:   "sweeper",
 	Share:  2,
 	Access: table.Access{Writes: []table.Partition{workqueue.Partition}},
 	Starts: []string{platform.EveryMachine},
 	Looks:  []string{platform.EveryMachine},
-	// which end the records of what is parked
+	// they end the records of parked work
 	Calls:    []string{"executor", "discovery", "organisationsync", "billingsync", "exporter"},
 	Schedule: "rate(1 minute)",
 	Samples:  []string{"schedule"},

@@ -12,61 +12,63 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// longestPause is the most that lies between two looks at the same work.
+// longestPause is the longest pause between two looks at the same work.
 const longestPause = 30 * time.Minute
 
-// noteTime bounds the note of a look.
+// noteTime is the time limit for recording a look.
 const noteTime = 3 * time.Second
 
-// maxTries is how often work is started anew, within some two hours.
+// maxTries is how often work is started again, within about two hours.
 const maxTries = 8
 
-// look starts the execution of w. What was never started runs now, and a start of what runs does nothing. What has ended without
-// ending its work is told by the conflict. So one call of the larger quota answers for nearly all.
-func (s *sweep) look(ctx context.Context, w workqueue.Work) (Swept, error) {
+// lookAt starts the execution of w. Work that was never started runs now; a start of running work does nothing. A
+// conflict shows that the execution has ended without ending its work. So one call of the larger quota is enough for
+// nearly all work.
+func (s *sweep) lookAt(ctx context.Context, w workqueue.Work) (Swept, error) {
 	if s.starts.Wait(ctx) != nil {
 		return Swept{Left: 1}, nil //nolint:nilerr // the time of this sweep is over, and the next goes on
 	}
 	switch err := s.Workflow.Start(ctx, w.Machine, w.ExecutionName(), w.Input); {
 	case err == nil:
-		return s.postpone(ctx, w)
+		return s.postponeLook(ctx, w)
 	case ctx.Err() != nil, fault.Is(err, fault.Unavailable):
-		return s.leave(ctx, err), nil //nolint:nilerr // the next sweep goes on
+		return s.endSweep(ctx, err), nil //nolint:nilerr // the next sweep goes on
 	case fault.Is(err, fault.Conflict):
 		return s.lookCloser(ctx, w)
 	default:
-		return s.refused(ctx, w, fmt.Errorf("start %s again: %w", w.ExecutionName(), err))
+		return s.countRefusal(ctx, w, fmt.Errorf("start %s again: %w", w.ExecutionName(), err))
 	}
 }
 
-// lookCloser asks how the execution of w stands, whose start was refused. That it has ended is not taken for granted: two that
-// run for the same work would be worse than a call of the smaller quota.
+// lookCloser reads the status of w's execution after its start was refused. It does not assume that the execution has
+// ended: two executions of the same work would be worse than a call of the smaller quota.
 func (s *sweep) lookCloser(ctx context.Context, w workqueue.Work) (Swept, error) {
 	if s.describes.Wait(ctx) != nil {
 		return Swept{Left: 1}, nil //nolint:nilerr // as in look
 	}
 	switch ex, err := s.Workflow.Describe(ctx, w.Machine, w.ExecutionName()); {
 	case ctx.Err() != nil, fault.Is(err, fault.Unavailable):
-		return s.leave(ctx, err), nil //nolint:nilerr // the next sweep goes on
+		return s.endSweep(ctx, err), nil //nolint:nilerr // the next sweep goes on
 	case err != nil:
 		return Swept{Looked: 1}, fmt.Errorf("describe %s: %w", w.ExecutionName(), err)
 	case ex.Status == workflow.Running:
-		return s.postpone(ctx, w)
+		return s.postponeLook(ctx, w)
 	case workflow.HasDied(ex.Error): // it would only die again
 		return s.parkDead(ctx, w, reasonOf(ex))
 	default:
-		return s.retry(ctx, w, reasonOf(ex))
+		return s.retryWork(ctx, w, reasonOf(ex))
 	}
 }
 
-// postpone has w, which runs, looked at again when it is twice as old.
-func (s *sweep) postpone(ctx context.Context, w workqueue.Work) (Swept, error) {
-	_, err := s.write(ctx, workqueue.Postpone(w, s.now.Add(pauseOf(s.now.Sub(w.At)))))
+// postponeLook schedules the next look at w, which runs, for when it is twice as old.
+func (s *sweep) postponeLook(ctx context.Context, w workqueue.Work) (Swept, error) {
+	_, err := s.writeIf(ctx, workqueue.Postpone(w, s.now.Add(pauseOf(s.now.Sub(w.At)))))
 	return Swept{Looked: 1}, err
 }
 
-// leave ends the sweep: its time is over, a quota is used up, or the workflow service is away. The next goes on.
-func (s *sweep) leave(ctx context.Context, why error) Swept {
+// endSweep ends the sweep because its time is over, a quota is used up, or the workflow service is unavailable. The
+// next sweep continues.
+func (s *sweep) endSweep(ctx context.Context, why error) Swept {
 	if ctx.Err() == nil {
 		s.Log.WarnContext(ctx, "the sweep ends before its time, and the next goes on", "error", why.Error())
 	}
@@ -74,13 +76,13 @@ func (s *sweep) leave(ctx context.Context, why error) Swept {
 	return Swept{Left: 1}
 }
 
-// retry starts w anew under the name of its next try, unless it has had all of them: its execution has ended and left it
-// unfinished. The try is counted before it is begun.
-func (s *sweep) retry(ctx context.Context, w workqueue.Work, why string) (Swept, error) {
-	if spent(w) {
-		return s.park(ctx, w, why)
+// retryWork starts w again under the name of its next try, or parks it after maxTries: its execution has ended and
+// left it unfinished. The try is counted before it begins.
+func (s *sweep) retryWork(ctx context.Context, w workqueue.Work, why string) (Swept, error) {
+	if hasSpentTries(w) {
+		return s.parkWork(ctx, w, why)
 	}
-	first, err := s.write(ctx, workqueue.CountTry(w, s.nextTry(w)))
+	first, err := s.writeIf(ctx, workqueue.CountTry(w, s.nextTry(w)))
 	if err != nil || !first || s.starts.Wait(ctx) != nil {
 		return Swept{Looked: 1}, err
 	}
@@ -94,28 +96,29 @@ func (s *sweep) retry(ctx context.Context, w workqueue.Work, why string) (Swept,
 	return Swept{Looked: 1, Retried: 1}, fault.Wrap("start "+w.ExecutionName(), err)
 }
 
-// refused counts a try of w that could not begin, and never will as it is: its machine is not there, for one.
-func (s *sweep) refused(ctx context.Context, w workqueue.Work, why error) (Swept, error) {
-	if spent(w) {
-		return s.park(ctx, w, why.Error())
+// countRefusal counts a try of w that could not begin and cannot succeed unchanged, for example because its machine
+// does not exist.
+func (s *sweep) countRefusal(ctx context.Context, w workqueue.Work, why error) (Swept, error) {
+	if hasSpentTries(w) {
+		return s.parkWork(ctx, w, why.Error())
 	}
-	_, err := s.write(ctx, workqueue.CountTry(w, s.nextTry(w)))
+	_, err := s.writeIf(ctx, workqueue.CountTry(w, s.nextTry(w)))
 	return Swept{Looked: 1}, errors.Join(why, err)
 }
 
-func spent(w workqueue.Work) bool { return w.Try-w.From >= maxTries }
+func hasSpentTries(w workqueue.Work) bool { return w.Try-w.From >= maxTries }
 
-// nextTry returns when w, whose next try begins now, is looked at again: each time later.
+// nextTry returns when w, whose next try begins now, is looked at again: later each time.
 func (s *sweep) nextTry(w workqueue.Work) time.Time {
 	return s.now.Add(pauseOf(time.Minute << max(w.Try-w.From, 0)))
 }
 
-// pauseOf returns d as a pause between two looks.
+// pauseOf limits d to the allowed pauses between two looks.
 func pauseOf(d time.Duration) time.Duration { return min(max(d, time.Minute), longestPause) }
 
-// write does a write whose condition does not hold when the work has ended meanwhile, or another sweep was first; it reports
-// whether it held. What was looked at is noted though the time of the sweep is over.
-func (s *sweep) write(ctx context.Context, w table.Write) (bool, error) {
+// writeIf makes a conditional write, and reports whether its condition held. It does not hold if the work has ended
+// meanwhile, or another sweep was faster. The write is made even if the time of the sweep is over.
+func (s *sweep) writeIf(ctx context.Context, w table.Write) (bool, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
 	defer cancel()
 	_, err := s.Table.Write(ctx, w)

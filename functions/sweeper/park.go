@@ -12,17 +12,17 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// endTries is how often the end of a record is tried, besides, before its work is parked without it.
+// endTries is how often, in addition, the end of a record is tried before its work is parked without it.
 const endTries = 4
 
-// longestReason is how many bytes of a reason are kept.
+// longestReason is how many bytes of a reason are stored.
 const longestReason = 500
 
-// ending is the task of a worker that ends the record of a machine's work as failed, as the machine itself does when it gives
-// up. It frees what the record holds: the claim on a resource, on a group, on an account.
+// ending is the task of a worker that ends the record of a machine's work as failed, as the machine itself does when
+// it gives up. It releases the record's claims on a resource, group or account.
 type ending struct{ function, task string }
 
-// endings are those of all machines. An erasure has none: nobody may be told that it is over before it is.
+// endings are the endings of all machines. An erasure has none: it must not be reported as over before it is.
 var endings = map[string]ending{
 	"action":            {"executor", "abandon"},
 	"bill-upload":       {"billingsync", "giveUp"},
@@ -35,36 +35,37 @@ var endings = map[string]ending{
 	"organisation-sync": {"organisationsync", "finish"},
 }
 
-// park gives w up: its record ends as failed with the reason, and the work is kept, off the list, for an operator. Where the
-// record cannot be ended, for its worker is what is broken, the work stays on the list for some more tries, so that what the
-// record holds is freed as soon as the worker is mended; and then it is parked with its record waiting.
-func (s *sweep) park(ctx context.Context, w workqueue.Work, why string) (Swept, error) {
+// parkWork gives up w: its record ends as failed with the reason, and the work is moved from the list of pending work
+// to that of parked work, for an operator. If the record cannot be ended, because its worker is broken, the work
+// stays pending for some more tries, so that the record's claims are released as soon as the worker works again.
+// After that it is parked with its record still open.
+func (s *sweep) parkWork(ctx context.Context, w workqueue.Work, why string) (Swept, error) {
 	p := workqueue.Parked{Work: w, Why: why[:min(len(why), longestReason)], ParkedAt: s.now}
-	ended, err := s.end(ctx, p)
+	ended, err := s.endRecord(ctx, p)
 	if err != nil && w.Try-w.From < maxTries+endTries {
-		_, again := s.write(ctx, workqueue.CountTry(w, s.now.Add(longestPause)))
+		_, again := s.writeIf(ctx, workqueue.CountTry(w, s.now.Add(longestPause)))
 		return Swept{Looked: 1}, fault.Wrap("end the record of "+w.ID, errors.Join(err, again))
 	}
-	return s.keep(ctx, p, ended, err)
+	return s.storeParked(ctx, p, ended, err)
 }
 
 // deadTime is how long the sweeper tries to end the record of work that ended its processes, before it parks the work
-// without.
+// without that.
 const deadTime = 24 * time.Hour
 
-// parkDead gives up w, whose execution ended because a call ended its process each time. It is not started anew.
+// parkDead gives up w, whose execution ended because each call ended its process. It is not started again.
 func (s *sweep) parkDead(ctx context.Context, w workqueue.Work, why string) (Swept, error) {
 	p := workqueue.Parked{Work: w, Why: why[:min(len(why), longestReason)], ParkedAt: s.now}
-	ended, err := s.end(ctx, p)
+	ended, err := s.endRecord(ctx, p)
 	if err != nil && s.now.Sub(w.At) < deadTime {
-		_, again := s.write(ctx, workqueue.Postpone(w, s.now.Add(longestPause)))
+		_, again := s.writeIf(ctx, workqueue.Postpone(w, s.now.Add(longestPause)))
 		return Swept{Looked: 1}, fault.Wrap("end the record of "+w.ID, errors.Join(err, again))
 	}
-	return s.keep(ctx, p, ended, err)
+	return s.storeParked(ctx, p, ended, err)
 }
 
-// keep parks work whose record was ended, or could not be for the reason endErr.
-func (s *sweep) keep(ctx context.Context, p workqueue.Parked, ended bool, endErr error) (Swept, error) {
+// storeParked parks work whose record was ended, or could not be ended because of endErr.
+func (s *sweep) storeParked(ctx context.Context, p workqueue.Parked, ended bool, endErr error) (Swept, error) {
 	w := p.Work
 	if p.Ended = ended; endErr != nil {
 		p.Why += "; its record could not be ended: " + endErr.Error()
@@ -81,8 +82,8 @@ func (s *sweep) keep(ctx context.Context, p workqueue.Parked, ended bool, endErr
 	return Swept{Looked: 1, Parked: 1}, nil
 }
 
-// end ends the record of what is parked; it reports whether it did.
-func (s *sweep) end(ctx context.Context, p workqueue.Parked) (bool, error) {
+// endRecord ends the record of parked work. It reports whether it did.
+func (s *sweep) endRecord(ctx context.Context, p workqueue.Parked) (bool, error) {
 	e := endings[p.Machine]
 	if e.task == "" {
 		return false, nil
@@ -95,7 +96,7 @@ func (s *sweep) end(ctx context.Context, p workqueue.Parked) (bool, error) {
 	return err == nil, err
 }
 
-// reasonOf tells what an execution ended with that left its work unfinished.
+// reasonOf describes how an execution ended without finishing its work.
 func reasonOf(ex workflow.Execution) string {
 	if ex.Error == "" {
 		return fmt.Sprintf("its state machine ended as %s and left it unfinished", ex.Status)

@@ -24,14 +24,15 @@ import (
 // latency is of a call to Step Functions.
 const latency = 50 * time.Millisecond
 
-// quotaEngine is Step Functions with its quotas (see stepFunctions.Start for their source): what is above them is refused.
+// quotaEngine is Step Functions with its quotas (see stepFunctions.Start for their source). It refuses calls above
+// them.
 type quotaEngine struct {
 	clock             clock.Clock
 	starts, describes *rate.Limiter
 
 	mu      sync.Mutex
 	status  map[string]workflow.Status
-	strict  bool // a start of what runs is refused too
+	strict  bool // a start of running work is refused, too
 	refused int
 	asked   map[string]int
 }
@@ -43,8 +44,8 @@ func newQuotaEngine() *quotaEngine {
 	}
 }
 
-// take takes one call out of a quota.
-func (e *quotaEngine) take(ctx context.Context, l *rate.Limiter, name string) error {
+// takeToken takes one call out of a quota.
+func (e *quotaEngine) takeToken(ctx context.Context, l *rate.Limiter, name string) error {
 	if err := e.clock.Sleep(ctx, latency); err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func (e *quotaEngine) take(ctx context.Context, l *rate.Limiter, name string) er
 }
 
 func (e *quotaEngine) Start(ctx context.Context, _, name string, _ any) error {
-	if err := e.take(ctx, e.starts, name); err != nil {
+	if err := e.takeToken(ctx, e.starts, name); err != nil {
 		return err
 	}
 	e.mu.Lock()
@@ -71,7 +72,7 @@ func (e *quotaEngine) Start(ctx context.Context, _, name string, _ any) error {
 }
 
 func (e *quotaEngine) Describe(ctx context.Context, machine, name string) (workflow.Execution, error) {
-	if err := e.take(ctx, e.describes, name); err != nil {
+	if err := e.takeToken(ctx, e.describes, name); err != nil {
 		return workflow.Execution{}, err
 	}
 	e.mu.Lock()
@@ -85,8 +86,8 @@ func (e *quotaEngine) Describe(ctx context.Context, machine, name string) (workf
 func (e *quotaEngine) Stop(context.Context, string, string, string) error             { return nil }
 func (e *quotaEngine) Signal(context.Context, string, any, *workflow.TaskError) error { return nil }
 
-// pend lists n pieces of work, each tenth of which was never started; the others run.
-func pend(t *testing.T, p *platform.Platform, e *quotaEngine, n int) {
+// addPending adds n pieces of pending work. One in ten was never started; the others run.
+func addPending(t *testing.T, p *platform.Platform, e *quotaEngine, n int) {
 	t.Helper()
 	ctx := table.Within(t.Context(), workqueue.Prefix)
 	ws := make([]table.Write, n)
@@ -103,8 +104,8 @@ func pend(t *testing.T, p *platform.Platform, e *quotaEngine, n int) {
 	}
 }
 
-// pause waits until the next sweep.
-func pause(t *testing.T, c clock.Clock) {
+// pauseOn waits until the next sweep.
+func pauseOn(t *testing.T, c clock.Clock) {
 	t.Helper()
 	if err := c.Sleep(t.Context(), time.Minute); err != nil {
 		t.Fatal(err)
@@ -120,8 +121,8 @@ func TestSweep_TakesTenThousandWithinItsTimeAndTheQuota(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, e := apitest.PlatformAt(t, clock.System{}), newQuotaEngine()
 		p.Workflow = e
-		pend(t, p, e, n)
-		pause(t, e.clock)
+		addPending(t, p, e, n)
+		pauseOn(t, e.clock)
 		begin := time.Now()
 		got, err := Handler(p)(t.Context(), nil)
 		if took := time.Since(begin); err != nil || took > 55*time.Second {
@@ -140,10 +141,10 @@ func TestSweep_GoesOnWhereTheQuotaEndedIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, e := apitest.PlatformAt(t, clock.System{}), newQuotaEngine()
 		p.Workflow, e.starts = e, rate.NewLimiter(10, 200)
-		pend(t, p, e, n)
+		addPending(t, p, e, n)
 		handler, shards := Handler(p), map[string]bool{}
 		for turn := 0; len(shards) < workqueue.Shards; turn++ {
-			pause(t, e.clock)
+			pauseOn(t, e.clock)
 			if _, err := handler(t.Context(), nil); err != nil || turn == sweeps {
 				t.Fatalf("%d of %d shards were reached in %d sweeps: %v", len(shards), workqueue.Shards, turn, err)
 			}
@@ -154,19 +155,20 @@ func TestSweep_GoesOnWhereTheQuotaEndedIt(t *testing.T) {
 	})
 }
 
-// Executions that all ended without ending their work are looked at within the smaller quota, and started anew turn by turn.
+// All executions ended without ending their work. They are looked at within the smaller quota, and started again in
+// turn.
 func TestSweep_KeepsTheQuotasWhereEverythingHasEnded(t *testing.T) {
 	const n = 2_000
 	synctest.Test(t, func(t *testing.T) {
 		p, e := apitest.PlatformAt(t, clock.System{}), newQuotaEngine()
 		p.Workflow = e
-		pend(t, p, e, n)
+		addPending(t, p, e, n)
 		for name := range e.status {
 			e.status[name] = workflow.Failed
 		}
 		handler := Handler(p)
 		for range 6 {
-			pause(t, e.clock)
+			pauseOn(t, e.clock)
 			apitest.Value(handler(t.Context(), nil))(t)
 		}
 		anew := 0
@@ -186,11 +188,12 @@ func TestSweep_StartsNothingTwiceThatRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, e := apitest.PlatformAt(t, clock.System{}), newQuotaEngine()
 		p.Workflow, e.strict = e, true
-		pend(t, p, e, 20)
+		addPending(t, p, e, 20)
 		handler := Handler(p)
 		for range 5 {
-			pause(t, e.clock)
-			if got := apitest.Value(handler(t.Context(), nil))(t).(Swept); got.Retried != 0 { //nolint:forcetypeassert // as above
+			pauseOn(t, e.clock)
+			got := apitest.Value(handler(t.Context(), nil))(t).(Swept) //nolint:forcetypeassert // as above
+			if got.Retried != 0 {
 				t.Errorf("%+v", got)
 			}
 		}

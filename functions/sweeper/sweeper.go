@@ -1,6 +1,6 @@
-// Package sweeper finds work that has begun and whose state machine was lost: never started, because the process died
-// between the commit and the start, or ended without ending the work. It starts it again, so often and no more: what cannot be
-// brought to an end is parked for an operator.
+// Package sweeper finds pending work whose state machine was lost: never started, because the process died between
+// the commit and the start, or ended without ending the work. It starts the work again, up to a number of times; work
+// that cannot be completed is parked for an operator.
 package sweeper
 
 import (
@@ -27,32 +27,32 @@ const (
 	atOnce    = 32               // pieces of work looked at beside each other: a start takes some 50 ms
 )
 
-// What the sweeper takes of the quota of StartExecution, which the whole account has 1,300 of at once and 300 a second in
-// us-east-1, us-west-2 and eu-west-1 (800 and 150 elsewhere; see stepFunctions.Start): the rest is left to what people begin.
-// Where the quota is used up all the same, the sweep ends, and the next minute goes on.
+// These constants are the sweeper's share of the quota of StartExecution. The whole account has 1,300 at once and 300
+// a second in us-east-1, us-west-2 and eu-west-1 (800 and 150 elsewhere; see stepFunctions.Start). The rest is left
+// to users' requests. If the quota is used up all the same, the sweep ends, and the next minute continues.
 const (
 	startsAtOnce    = 800
 	startsPerSecond = 200
 )
 
-// What it takes of the quota of DescribeExecution, which is 300 at once and 15 a second there, 250 and 10 elsewhere. It is asked for
-// the few alone that have ended.
+// These constants are the share of the quota of DescribeExecution, which is 300 at once and 15 a second there, 250
+// and 10 elsewhere. It is called only for the few executions that have ended.
 const (
 	describesAtOnce    = 200
 	describesPerSecond = 8
 )
 
-// Swept tells what a sweep did.
+// Swept summarizes a sweep.
 type Swept struct {
 	Pending int `json:"pending"` // work that has begun and not ended
-	Looked  int `json:"looked"`  // of it, what was due and was started again, which does nothing to what runs
-	Retried int `json:"retried"` // of that, what had ended without ending the work
-	Parked  int `json:"parked"`  // of that, what was given up
-	Left    int `json:"left"`    // what was due and was left to the next sweep: the time or the quota was used up
+	Looked  int `json:"looked"`  // of it, due work that was started again; that does nothing to running work
+	Retried int `json:"retried"` // of that, work whose execution had ended without ending it
+	Parked  int `json:"parked"`  // of that, work that was given up
+	Left    int `json:"left"`    // due work left to the next sweep, because the time or a quota was used up
 	Oldest  int `json:"oldestPendingSeconds"`
 }
 
-// Handler sweeps once; EventBridge calls it every minute.
+// Handler sweeps once. EventBridge calls it every minute.
 func Handler(p *platform.Platform) workflow.Handler {
 	starts := ratelimit.NewBucket(p.Clock, startsPerSecond, startsAtOnce)
 	describes := ratelimit.NewBucket(p.Clock, describesPerSecond, describesAtOnce)
@@ -73,15 +73,15 @@ type sweep struct {
 	errs []error
 }
 
-// sweepPending looks at the pending work that is due. One piece that cannot be started does not keep the others from being. The
-// shards are taken in random order and each from either end, so that whatever a sweep cannot get through with, and whatever ends
-// it, stands before something else the next time.
+// sweepPending looks at the due pending work. Work that cannot be started does not affect other work. The shards are
+// read in random order, each from a random end, so that work which a sweep cannot complete, or which ends the sweep,
+// does not always delay the same other work.
 func sweepPending(ctx context.Context, s *sweep) (Swept, error) {
 	ctx, cancel := context.WithTimeout(table.Within(ctx, workqueue.Prefix), sweepTime)
 	defer cancel()
 	s.now, s.full = s.Clock.Now(), cancel
 	for _, shard := range rand.Perm(workqueue.Shards) { //nolint:gosec // no secret
-		if err := s.shard(ctx, workqueue.PK(shard)); err != nil && ctx.Err() == nil {
+		if err := s.sweepShard(ctx, workqueue.PK(shard)); err != nil && ctx.Err() == nil {
 			s.errs = append(s.errs, err)
 		}
 	}
@@ -91,24 +91,25 @@ func sweepPending(ctx context.Context, s *sweep) (Swept, error) {
 	return d, errors.Join(s.errs...)
 }
 
-// shard looks at what is due of one shard, page by page.
-func (s *sweep) shard(ctx context.Context, pk string) error {
+// sweepShard looks at the due work of one shard, page by page.
+func (s *sweep) sweepShard(ctx context.Context, pk string) error {
 	q := table.Query{PK: pk, Limit: pageSize, Reverse: rand.IntN(2) == 0} //nolint:gosec // no secret
 	for {
-		// What a replica does not have yet is not due either, and what it still has is written to on the condition that it is there.
+		// A stale replica may lack new work, which is not due yet, and may contain ended work, which conditional
+		// writes protect.
 		works, next, err := table.ReadPage[workqueue.Work](table.Eventually(ctx), s.Table, q)
 		if err != nil {
 			return fmt.Errorf("read pending work of %s: %w", pk, err)
 		}
-		s.page(ctx, works)
+		s.sweepPage(ctx, works)
 		if q.Cursor = next; q.Cursor == "" {
 			return nil
 		}
 	}
 }
 
-// page looks at what is due of a page.
-func (s *sweep) page(ctx context.Context, works []workqueue.Work) {
+// sweepPage looks at the due work of a page.
+func (s *sweep) sweepPage(ctx context.Context, works []workqueue.Work) {
 	var g errgroup.Group
 	g.SetLimit(atOnce)
 	s.done.Pending += len(works)
@@ -118,16 +119,16 @@ func (s *sweep) page(ctx context.Context, works []workqueue.Work) {
 			continue
 		}
 		g.Go(func() error {
-			looked, err := s.look(ctx, w)
-			s.count(looked, err)
+			looked, err := s.lookAt(ctx, w)
+			s.addResult(looked, err)
 			return nil
 		})
 	}
-	_ = g.Wait() // what failed is among errs
+	_ = g.Wait() // errors are collected in errs
 }
 
-// count adds up what was done to one piece of work.
-func (s *sweep) count(d Swept, err error) {
+// addResult adds the result for one piece of work to the summary.
+func (s *sweep) addResult(d Swept, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.done.Looked += d.Looked

@@ -21,7 +21,8 @@ import (
 	"lamplighter.dev/shared/testkit/npmpeer"
 )
 
-const machine = `{"StartAt":"Do","States":{"Do":{"Type":"Task","Resource":"arn:aws:states:::lambda:invoke","Parameters":{"FunctionName":"${DoFunctionArn}","Payload.$":"$"},"End":true}}}`
+const machine = `{"StartAt":"Do","States":{"Do":{"Type":"Task","Resource":"arn:aws:states:::lambda:invoke",` +
+	`"Parameters":{"FunctionName":"${DoFunctionArn}","Payload.$":"$"},"End":true}}}`
 
 // fixture is a platform whose one machine calls do, and whose executor ends records by abandon.
 type fixture struct {
@@ -52,48 +53,49 @@ func newFixture(t *testing.T, do func() error) *fixture {
 	return s
 }
 
-// add lists work, as the transaction that begins it does.
-func (s *fixture) add(id string) {
+// addWork lists work, as the transaction that begins it does.
+func (s *fixture) addWork(id string) {
 	s.Helper()
 	w := apitest.Value(workqueue.AddWork(workqueue.Work{ID: id, Org: "org_1", Machine: "action", At: s.Clock.Now()},
 		map[string]string{"org": "org_1"}))(s)
 	s.Write(w)
 }
 
-// begin lists the work act_1 and starts it.
-func (s *fixture) begin() {
+// beginWork lists the work act_1 and starts it.
+func (s *fixture) beginWork() {
 	s.Helper()
-	s.add("act_1")
+	s.addWork("act_1")
 	s.Must(s.Workflow.Start(s.Context(), "action", "act_1", json.RawMessage(`{"org":"org_1"}`)))
 }
 
 func (s *fixture) sweep() Swept {
 	s.Helper()
-	return apitest.Value(s.handler(s.Context(), nil))(s).(Swept) //nolint:forcetypeassert // what it answers
+	return apitest.Value(s.handler(s.Context(), nil))(s).(Swept) //nolint:forcetypeassert // its answer
 }
 
-// ends waits until the execution of the name has ended.
-func (s *fixture) ends(name string) workflow.Status {
+// waitForEnd waits until the execution of the name has ended.
+func (s *fixture) waitForEnd(name string) workflow.Status {
 	s.Helper()
-	return apitest.Value(s.Workflow.(*workflow.Embedded).Wait(s.Context(), "action", name))(s).Status //nolint:forcetypeassert // the fixture made it
+	w := s.Workflow.(*workflow.Embedded) //nolint:forcetypeassert // the fixture made it
+	return apitest.Value(w.Wait(s.Context(), "action", name))(s).Status
 }
 
-// exhaust sweeps after each pause until the work act_1 has been started anew n times.
-func (s *fixture) exhaust(n int) {
+// exhaustTries sweeps after each pause until the work act_1 has been started anew n times.
+func (s *fixture) exhaustTries(n int) {
 	s.Helper()
 	w := workqueue.Work{ID: "act_1"}
 	for ; w.Try < n; w.Try++ {
-		s.ends(w.ExecutionName())
+		s.waitForEnd(w.ExecutionName())
 		s.Clock.Advance(longestPause)
 		if got := s.sweep(); got.Retried != 1 {
 			s.Fatalf("after %s: %+v", w.ExecutionName(), got)
 		}
 	}
-	s.ends(w.ExecutionName())
+	s.waitForEnd(w.ExecutionName())
 	s.Clock.Advance(longestPause)
 }
 
-func (s *fixture) parked() []workqueue.Parked {
+func (s *fixture) parkedWork() []workqueue.Parked {
 	s.Helper()
 	parked, _, err := workqueue.ListParked(s.Context(), s.Table, "")
 	s.Must(err)
@@ -102,7 +104,7 @@ func (s *fixture) parked() []workqueue.Parked {
 
 func TestSweep_StartsWorkWhoseMachineWasNeverStarted(t *testing.T) {
 	s := newFixture(t, func() error { return nil })
-	s.add("act_1")
+	s.addWork("act_1")
 	if got := s.sweep(); got.Looked != 0 || got.Pending != 1 {
 		t.Errorf("swept work that has just begun: %+v", got)
 	}
@@ -110,7 +112,7 @@ func TestSweep_StartsWorkWhoseMachineWasNeverStarted(t *testing.T) {
 	if got := s.sweep(); got.Looked != 1 || got.Oldest != 60 {
 		t.Errorf("swept %+v", got)
 	}
-	if got := s.ends("act_1"); got != workflow.Succeeded || s.calls.Load() != 1 {
+	if got := s.waitForEnd("act_1"); got != workflow.Succeeded || s.calls.Load() != 1 {
 		t.Errorf("%s after %d calls", got, s.calls.Load())
 	}
 }
@@ -129,11 +131,11 @@ func TestSweep_CountsWhatWaitsByItselfFromItsTimeOn(t *testing.T) {
 	}
 }
 
-// What runs is looked at again when twice its age has passed, so that a long action does not cost a call each minute.
+// Running work is looked at again when its age has doubled, so that a long action does not cost a call each minute.
 func TestSweep_LooksAtWhatRunsLessAndLessOften(t *testing.T) {
 	hold := make(chan struct{})
 	s := newFixture(t, func() error { <-hold; return nil })
-	s.begin()
+	s.beginWork()
 	looks := 0
 	for range 120 {
 		s.Clock.Advance(time.Minute)
@@ -143,15 +145,15 @@ func TestSweep_LooksAtWhatRunsLessAndLessOften(t *testing.T) {
 		t.Errorf("looked %d times in two hours; today it is 120 times", looks)
 	}
 	close(hold)
-	if s.ends("act_1"); s.calls.Load() != 1 {
+	if s.waitForEnd("act_1"); s.calls.Load() != 1 {
 		t.Errorf("called %d times", s.calls.Load())
 	}
 }
 
 func TestSweep_TriesWorkWhoseMachineFailedUnderAnotherName(t *testing.T) {
 	s := newFixture(t, func() error { return errors.New("broken") })
-	s.begin()
-	s.exhaust(2)
+	s.beginWork()
+	s.exhaustTries(2)
 	s.Write(workqueue.RemoveWork("act_1"))
 	if got := s.sweep(); got != (Swept{}) {
 		t.Errorf("ended work was swept: %+v", got)
@@ -163,22 +165,23 @@ func TestSweep_OnePieceThatCannotBeStartedDoesNotHoldUpTheOthers(t *testing.T) {
 	s.Write(apitest.Value(workqueue.AddWork(workqueue.Work{ID: "job_0", Org: "org_1", Machine: "unknown",
 		At: apitest.Start}, nil))(s))
 	for _, id := range []string{"act_1", "act_2", "act_3", "act_4"} {
-		s.add(id)
+		s.addWork(id)
 	}
 	s.Clock.Advance(time.Minute)
 	got, err := s.handler(t.Context(), nil)
-	if got.(Swept).Looked != 5 || err == nil || fault.KindOf(err) != fault.Internal { //nolint:forcetypeassert // what it answers
+	swept := got.(Swept) //nolint:forcetypeassert // its answer
+	if swept.Looked != 5 || err == nil || fault.KindOf(err) != fault.Internal {
 		t.Errorf("swept %+v: %v", got, err)
 	}
 	for _, id := range []string{"act_1", "act_2", "act_3", "act_4"} {
-		s.ends(id)
+		s.waitForEnd(id)
 	}
 }
 
 func TestSweep_ParksPoisonAndEndsItsRecord(t *testing.T) {
 	s := newFixture(t, func() error { return errors.New("division by zero") })
-	s.begin()
-	s.exhaust(maxTries)
+	s.beginWork()
+	s.exhaustTries(maxTries)
 	if got := s.sweep(); got.Parked != 1 {
 		t.Fatalf("swept %+v", got)
 	}
@@ -189,7 +192,7 @@ func TestSweep_ParksPoisonAndEndsItsRecord(t *testing.T) {
 		!strings.Contains(s.ended[0].Error.String(), "division by zero") {
 		t.Errorf("its record was ended by %+v", s.ended)
 	}
-	p := s.parked()
+	p := s.parkedWork()
 	if len(p) != 1 || p[0].ID != "act_1" || !p[0].Ended || !strings.Contains(p[0].Why, "division by zero") {
 		t.Errorf("parked %+v", p)
 	}
@@ -205,27 +208,28 @@ func TestSweep_ParksPoisonAndEndsItsRecord(t *testing.T) {
 	}
 }
 
-// A claim that the record holds is freed as soon as the worker can do that; only after all tries the work is parked without.
+// A record's claims are released as soon as the worker can do that. Only after all tries the work is parked with its
+// record open.
 func TestSweep_ParksWorkWhoseRecordCannotBeEndedInTheEnd(t *testing.T) {
 	s := newFixture(t, func() error { return errors.New("broken") })
 	s.abandon = func(workflow.Call) error { return errors.New("the executor is broken") }
-	s.begin()
-	s.exhaust(maxTries)
+	s.beginWork()
+	s.exhaustTries(maxTries)
 	for range 2*endTries + 1 { // a sweep that cannot end the record, and one that starts it anew
-		if _, err := s.handler(t.Context(), nil); err != nil && len(s.parked()) > 0 {
+		if _, err := s.handler(t.Context(), nil); err != nil && len(s.parkedWork()) > 0 {
 			t.Error(err)
 		}
 		s.Clock.Advance(longestPause)
 		s.Must(s.Workflow.(*workflow.Embedded).Idle(t.Context())) //nolint:forcetypeassert // the fixture made it
 	}
-	p := s.parked()
+	p := s.parkedWork()
 	if len(p) != 1 || p[0].Ended || !strings.Contains(p[0].Why, "the executor is broken") ||
 		len(s.ended) != endTries+1 {
 		t.Fatalf("parked %+v after %d tries to end its record", p, len(s.ended))
 	}
 	s.Must(workqueue.Unpark(s.Context(), s.Table, "act_1", s.Clock.Now()))
-	if got := s.sweep(); got.Looked != 1 || len(s.parked()) != 0 {
-		t.Errorf("unparked work was not started: %+v, parked %v", got, s.parked())
+	if got := s.sweep(); got.Looked != 1 || len(s.parkedWork()) != 0 {
+		t.Errorf("unparked work was not started: %+v, parked %v", got, s.parkedWork())
 	}
 	s.exhaustFrom(p[0].Try + 1)
 }
@@ -235,16 +239,16 @@ func (s *fixture) exhaustFrom(try int) {
 	s.Helper()
 	w := workqueue.Work{ID: "act_1", Try: try}
 	for range maxTries {
-		s.ends(w.ExecutionName())
+		s.waitForEnd(w.ExecutionName())
 		s.Clock.Advance(longestPause)
-		if got := s.sweep(); got.Retried != 1 || len(s.parked()) != 0 {
+		if got := s.sweep(); got.Retried != 1 || len(s.parkedWork()) != 0 {
 			s.Fatalf("after %s: %+v", w.ExecutionName(), got)
 		}
 		w.Try++
 	}
 }
 
-// What ended its process as often as it may would only end it again.
+// Work that has ended its process the maximum number of times is not started again.
 func TestSweep_ParksWorkThatEndedItsProcessesAtOnce(t *testing.T) {
 	died := func() error { return &workflow.TaskError{Name: "Runtime.ExitError", Cause: "signal: killed"} }
 	s := newFixture(t, died)
@@ -255,18 +259,19 @@ func TestSweep_ParksWorkThatEndedItsProcessesAtOnce(t *testing.T) {
 		}
 		return nil
 	}
-	s.begin()
-	s.ends("act_1")
+	s.beginWork()
+	s.waitForEnd("act_1")
 	s.Clock.Advance(longestPause)
-	if _, err := s.handler(t.Context(), nil); err == nil || len(s.parked()) != 0 {
-		t.Errorf("its record could not be ended: %v, parked %+v", err, s.parked())
+	if _, err := s.handler(t.Context(), nil); err == nil || len(s.parkedWork()) != 0 {
+		t.Errorf("its record could not be ended: %v, parked %+v", err, s.parkedWork())
 	}
 	broken = false
 	s.Clock.Advance(longestPause)
 	if got := s.sweep(); got.Parked != 1 || s.calls.Load() != 1 {
 		t.Errorf("swept %+v after %d calls", got, s.calls.Load())
 	}
-	if p := s.parked(); len(p) != 1 || !p[0].Ended || !strings.Contains(p[0].Why, "Runtime.ExitError: signal: killed") {
+	if p := s.parkedWork(); len(p) != 1 || !p[0].Ended ||
+		!strings.Contains(p[0].Why, "Runtime.ExitError: signal: killed") {
 		t.Errorf("parked %+v", p)
 	}
 }

@@ -21,7 +21,7 @@ func TestTeamsAreBounded(t *testing.T) {
 	s.Call(ada, "POST /teams", `{"name":"one too many"}`).Want(http.StatusBadRequest, "500 teams")
 }
 
-// TestALargeTeamIsReadInHundreds bounds what the largest team costs.
+// TestALargeTeamIsReadInHundreds bounds the cost of the largest team.
 func TestALargeTeamIsReadInHundreds(t *testing.T) {
 	s := newFixture(t)
 	var members []identity.Member
@@ -31,7 +31,7 @@ func TestALargeTeamIsReadInHundreds(t *testing.T) {
 		s.Put(identity.MemberKey(ours, m.User), m)
 		members = append(members, m)
 	}
-	web := s.team("Web", "")
+	web := s.newTeam("Web", "")
 	w := apitest.Value(rosterWrite(ours, web.ID, members))(s)
 	s.Write(w)
 	page := s.Call(ada, "GET /teams/"+web.ID+"/members?page=3&limit=100")

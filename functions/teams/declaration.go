@@ -6,14 +6,14 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/reference"
-	"lamplighter.dev/shared/domain/showback"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/people/membership"
 	"lamplighter.dev/shared/people/teams"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name: "teams",
 	Access: rest.Access.With(reference.Access, table.Access{
@@ -25,8 +25,8 @@ var Declaration = platform.Declaration{
 		Writes: []table.Partition{
 			teams.Partition, teams.NamePartition, "ORG#*#TEAMPEOPLE", inventory.IndexPartition,
 			inventory.AccountPartition, // counts how often its resources are named
-			workqueue.Partition,        // costs are rebuilt when it has changed what a team owns
-			showback.Partition,         // whose rules look at the teams again when one is deleted
+			workqueue.Partition,        // a change of a team's resources rebuilds costs
+			report.ShowbackPartition,   // whose rules look at the teams again when one is deleted
 		},
 	}),
 	Samples: []string{"list"},

@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/reference"
-	"lamplighter.dev/shared/domain/showback"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
@@ -33,7 +33,7 @@ func (s *service) deleteTeam(ctx context.Context, in *TeamInput) (rest.Deleted, 
 		return rest.Deleted{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: t.ID, Before: before})
-	rebuilt, err := s.rebuild(ctx, true)
+	rebuilt, err := s.rebuildWrites(ctx, true)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
@@ -43,9 +43,9 @@ func (s *service) deleteTeam(ctx context.Context, in *TeamInput) (rest.Deleted, 
 		s.teams.Delete(table.Within(ctx, workqueue.Prefix), identity.CallerOrg(ctx), t, append(gone, rebuilt...)...)
 }
 
-// releaseUnused returns the write that goes with the deletion of a team, or the error that lists its uses:
-// assignments, showback rules, and records whose scope it is. Those count as changes of the team (teams.Hold); the
-// write fails when a showback rule is changed meanwhile.
+// releaseUnused returns the write that completes the deletion of a team, or the error that lists its uses:
+// assignments, showback rules, and records with the team as their scope. New such records count as changes of the
+// team (teams.Hold). The write fails if a showback rule is changed meanwhile.
 func (s *service) releaseUnused(ctx context.Context, t teams.Team) (table.Write, error) {
 	var uses []fault.Use
 	err := s.eachAssignment(ctx, t.ID, func(a membership.Assignment) {
@@ -54,7 +54,7 @@ func (s *service) releaseUnused(ctx context.Context, t teams.Team) (table.Write,
 	if err != nil {
 		return table.Write{}, err
 	}
-	shared, unshared, err := showback.NewStore(s.p.Table).UsesOfTeam(ctx, identity.CallerOrg(ctx), t.ID)
+	shared, unshared, err := report.NewShowbackStore(s.p.Table).UsesOfTeam(ctx, identity.CallerOrg(ctx), t.ID)
 	if err != nil {
 		return table.Write{}, err
 	}

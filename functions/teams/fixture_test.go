@@ -34,19 +34,19 @@ func newFixture(t *testing.T) *fixture {
 	return s
 }
 
-// team makes one; body is what follows its name.
-func (s *fixture) team(name, body string) Team {
+// newTeam creates a team. body is the rest of the request's JSON after the name.
+func (s *fixture) newTeam(name, body string) Team {
 	s.Helper()
 	return apitest.Data[Team](s.Call(ada, "POST /teams", fmt.Sprintf(`{"name":%q%s}`, name, body)))
 }
 
-func (s *fixture) read(id string) Team {
+func (s *fixture) readTeam(id string) Team {
 	s.Helper()
 	return apitest.Data[Team](s.Call(ada, "GET /teams/"+id))
 }
 
-// assign gives name a role on a team.
-func (s *fixture) assign(name, role, teamID string) {
+// assignRole gives name a role on a team.
+func (s *fixture) assignRole(name, role, teamID string) {
 	s.Helper()
 	m := s.Member(ours, name)
 	s.Must(s.People.ReplaceGrants(s.Context(), ours, m,

@@ -41,7 +41,7 @@ type addMemberInput struct {
 }
 
 func (s *service) addMember(ctx context.Context, in *addMemberInput) (TeamListed, error) {
-	m, err := s.member(ctx, in.TeamID, in.Body.Email)
+	m, err := s.findMember(ctx, in.TeamID, in.Body.Email)
 	if err != nil {
 		return TeamListed{}, err
 	}
@@ -57,8 +57,8 @@ func (s *service) addMember(ctx context.Context, in *addMemberInput) (TeamListed
 	})
 }
 
-// member finds who is to be put into a team, or taken out: first of all the team must exist.
-func (s *service) member(ctx context.Context, teamID, email string) (identity.Member, error) {
+// findMember returns the member to be added to a team, or removed. The team must exist.
+func (s *service) findMember(ctx context.Context, teamID, email string) (identity.Member, error) {
 	if _, err := s.readTeam(ctx, teamID); err != nil {
 		return identity.Member{}, err
 	}
@@ -66,7 +66,7 @@ func (s *service) member(ctx context.Context, teamID, email string) (identity.Me
 	return m, err
 }
 
-// changeCrew changes the people of a team; how gives nil when they stay as they are.
+// changeCrew changes the people of a team. how returns nil if they stay unchanged.
 func (s *service) changeCrew(ctx context.Context, teamID string,
 	how func([]identity.Member) ([]identity.Member, error)) (TeamListed, error) {
 	return s.changeTeam(ctx, teamID, func(t teams.Team) (*draft, error) {
@@ -88,7 +88,7 @@ type memberInput struct {
 }
 
 func (s *service) removeMember(ctx context.Context, in *memberInput) (rest.Deleted, error) {
-	m, err := s.member(ctx, in.TeamID, in.Email)
+	m, err := s.findMember(ctx, in.TeamID, in.Email)
 	if err != nil {
 		return rest.Deleted{}, err
 	}

@@ -18,15 +18,17 @@ import (
 
 func TestATeamFromItsCreationToItsEnd(t *testing.T) {
 	s := newFixture(t)
-	made := s.team(" Web ",
-		fmt.Sprintf(`,"description":"the shop","members":["BOB@example.com","ada@example.com","bob@example.com"],"resources":[%q,%q]`, s.ids[1], s.ids[1]))
-	s.Equal("made", fmt.Sprint(made.Name, made.Description, made.Members, made.Resources, made.MemberCount, made.ResourceCount),
+	made := s.newTeam(" Web ",
+		fmt.Sprintf(`,"description":"the shop","members":["BOB@example.com","ada@example.com","bob@example.com"],`+
+			`"resources":[%q,%q]`, s.ids[1], s.ids[1]))
+	s.Equal("made",
+		fmt.Sprint(made.Name, made.Description, made.Members, made.Resources, made.MemberCount, made.ResourceCount),
 		fmt.Sprint("Web", "the shop", []TeamMember{{apitest.Email("ada"), "ADA"}, {apitest.Email("bob"), "BOB"}},
 			[]string{s.ids[1]}, 2, 1))
 	if !id.IsValid("team", made.ID) || made.CreatedAt.IsZero() {
 		t.Errorf("made: %+v", made)
 	}
-	s.Equal("read", s.read(made.ID), made)
+	s.Equal("read", s.readTeam(made.ID), made)
 
 	s.Clock.Advance(time.Hour)
 	path := "/teams/" + made.ID
@@ -68,13 +70,13 @@ func TestATeamFromItsCreationToItsEnd(t *testing.T) {
 	s.Equal("deleted", apitest.Data[rest.Deleted](s.Call(ada, "DELETE "+path)).ID, made.ID)
 	s.Call(ada, "GET "+path).Want(http.StatusNotFound, made.ID)
 	s.Equal("listed after the end", apitest.Data[rest.List[TeamListed]](s.Call(ada, "GET /teams")).Total, 0)
-	s.team("shop", "") // its name is free
+	s.newTeam("shop", "") // its name is free
 }
 
 func TestRefusals(t *testing.T) {
 	s := newFixture(t)
-	web := s.team("Web", "")
-	s.team("Other", "")
+	web := s.newTeam("Web", "")
+	s.newTeam("Other", "")
 	path, nobody := "/teams/"+web.ID, id.New("res", apitest.Start)
 	foreign := s.foreign
 	for _, c := range []struct {
@@ -118,13 +120,13 @@ func TestRefusals(t *testing.T) {
 		})
 	}
 	s.TB = t
-	s.Equal("after all that", s.read(web.ID), web)
+	s.Equal("after all that", s.readTeam(web.ID), web)
 }
 
 // TestAddressesOfOthersAreAnsweredAsThoseOfNobody: the two differ in nothing but the address.
 func TestAddressesOfOthersAreAnsweredAsThoseOfNobody(t *testing.T) {
 	s := newFixture(t)
-	path := "/teams/" + s.team("Web", "").ID
+	path := "/teams/" + s.newTeam("Web", "").ID
 	for _, request := range []string{"POST " + path + "/members", "POST /teams", "DELETE " + path + "/members/%s"} {
 		var bodies []string
 		var trips []int
@@ -142,7 +144,7 @@ func TestAddressesOfOthersAreAnsweredAsThoseOfNobody(t *testing.T) {
 
 func TestAnotherOrganizationHasNoneOfOurTeams(t *testing.T) {
 	s := newFixture(t)
-	web := s.team("Web", fmt.Sprintf(`,"members":["bob@example.com"],"resources":[%q]`, s.ids[0]))
+	web := s.newTeam("Web", fmt.Sprintf(`,"members":["bob@example.com"],"resources":[%q]`, s.ids[0]))
 	path := "/teams/" + web.ID
 	for _, request := range []string{
 		"GET " + path, "PUT " + path, "DELETE " + path, "GET " + path + "/members", "POST " + path + "/members",
@@ -156,13 +158,13 @@ func TestAnotherOrganizationHasNoneOfOurTeams(t *testing.T) {
 	if list := apitest.Data[rest.List[TeamListed]](s.Call(eve, "GET /teams")); list.Total != 0 {
 		t.Errorf("listed: %+v", list)
 	}
-	s.Equal("after all that", s.read(web.ID), web)
+	s.Equal("after all that", s.readTeam(web.ID), web)
 }
 
 // TestWhoLeavesTheOrganizationLeavesItsTeams, and does not come back into them with coming back.
 func TestWhoLeavesTheOrganizationLeavesItsTeams(t *testing.T) {
 	s := newFixture(t)
-	path := "/teams/" + s.team("Web", `,"members":["ada@example.com","bob@example.com"]`).ID
+	path := "/teams/" + s.newTeam("Web", `,"members":["ada@example.com","bob@example.com"]`).ID
 	s.Must(s.People.RemoveMember(t.Context(), ours, s.Member(ours, "bob")))
 	count := func(what string, n int) {
 		t.Helper()
@@ -183,19 +185,19 @@ func TestWhoLeavesTheOrganizationLeavesItsTeams(t *testing.T) {
 
 func TestATeamOnWhichRolesAreHeldIsNotDeleted(t *testing.T) {
 	s := newFixture(t)
-	web := s.team("Web", "")
-	s.assign("bob", grant.Operator, web.ID)
+	web := s.newTeam("Web", "")
+	s.assignRole("bob", grant.Operator, web.ID)
 	m := s.Member(ours, "bob")
 	s.Call(ada, "DELETE /teams/"+web.ID).Want(http.StatusConflict, m.Grants[1].ID)
 	s.Must(s.People.ReplaceGrants(t.Context(), ours, m, m.Grants[:1]))
 	apitest.Data[rest.Deleted](s.Call(ada, "DELETE /teams/"+web.ID))
 }
 
-// TestNobodyMakesRolesReachFurtherThanTheirOwn: whoever may change teams, and no more, cannot give a team on which somebody
-// operates the resources that they themselves may not operate.
+// TestNobodyMakesRolesReachFurtherThanTheirOwn: a caller who may only change teams cannot give resources that they
+// may not operate to a team with an operator.
 func TestNobodyMakesRolesReachFurtherThanTheirOwn(t *testing.T) { // check 43
 	s := newFixture(t)
-	web := s.team("Web", fmt.Sprintf(`,"resources":[%q]`, s.ids[0]))
+	web := s.newTeam("Web", fmt.Sprintf(`,"resources":[%q]`, s.ids[0]))
 	keeper := identity.Caller{Org: ours, User: "usr_bob", Email: apitest.Email("bob"), Session: "s",
 		Grants: grant.ResolveGrants([]grant.Grant{
 			{Role: "role_keeper", Policies: []string{"teams:read", "teams:write", "resources:read"},
@@ -203,24 +205,24 @@ func TestNobodyMakesRolesReachFurtherThanTheirOwn(t *testing.T) { // check 43
 			{Role: grant.Operator, Scope: grant.TeamScope + web.ID},
 		})}
 	path := "/teams/" + web.ID
-	// nobody holds anything on it
+	// no user has a role on the team
 	apitest.Data[TeamListed](s.Call(keeper, "POST "+path+"/resources", fmt.Sprintf(`{"resourceID":%q}`, s.ids[1])))
-	s.assign("bob", grant.Operator, web.ID)
+	s.assignRole("bob", grant.Operator, web.ID)
 	for request, body := range map[string]string{
 		"POST " + path + "/resources": fmt.Sprintf(`{"resourceIDs":[%q]}`, s.ids[2]),
 		"PUT " + path:                 fmt.Sprintf(`{"resources":[%q]}`, s.ids[2]),
 	} {
 		s.Call(keeper, request, body).Want(http.StatusForbidden, "holds more than you do")
 	}
-	s.Equal("owned", s.read(web.ID).ResourceCount, 2)
+	s.Equal("owned", s.readTeam(web.ID).ResourceCount, 2)
 	apitest.Data[Team](s.Call(keeper, "PUT "+path, fmt.Sprintf(`{"resources":[%q]}`, s.ids[1])))
 	apitest.Data[TeamListed](s.Call(ada, "POST "+path+"/resources", fmt.Sprintf(`{"resourceIDs":[%q]}`, s.ids[2])))
 }
 
 func TestAGrantOnATeamShowsThatTeam(t *testing.T) { // check 42
 	s := newFixture(t)
-	web, db := s.team("Web", fmt.Sprintf(`,"resources":[%q,%q]`, s.ids[0], s.ids[1])),
-		s.team("DB", fmt.Sprintf(`,"resources":[%q]`, s.ids[2]))
+	web, db := s.newTeam("Web", fmt.Sprintf(`,"resources":[%q,%q]`, s.ids[0], s.ids[1])),
+		s.newTeam("DB", fmt.Sprintf(`,"resources":[%q]`, s.ids[2]))
 	c := apitest.Caller(ours, "bob", "admin team:"+web.ID)
 	list := apitest.Data[rest.List[TeamListed]](s.Call(c, "GET /teams"))
 	s.Equal("listed", fmt.Sprint(list.Total, list.Items[0].ID, list.Items[0].ResourceCount), fmt.Sprint(1, web.ID, 2))
@@ -250,7 +252,7 @@ func TestAGrantOnATeamShowsThatTeam(t *testing.T) { // check 42
 
 func TestChangesAtTheSameTimeAreAllThere(t *testing.T) {
 	s := newFixture(t)
-	web := s.team("Web", "")
+	web := s.newTeam("Web", "")
 	var wg sync.WaitGroup
 	for n, resource := range s.ids {
 		s.Join(ours, fmt.Sprint("user", n), grant.Viewer)
@@ -267,14 +269,14 @@ func TestChangesAtTheSameTimeAreAllThere(t *testing.T) {
 		}
 	}
 	wg.Wait()
-	got := s.read(web.ID)
+	got := s.readTeam(web.ID)
 	s.Equal("in the end", fmt.Sprint(got.MemberCount, got.ResourceCount), "6 6")
 }
 
 func TestListsArePagedAndOrdered(t *testing.T) {
 	s := newFixture(t)
 	for _, name := range []string{"beta", "Alpha", "gamma"} {
-		s.team(name, "")
+		s.newTeam(name, "")
 		s.Clock.Advance(time.Second)
 	}
 	for query, want := range map[string]string{
@@ -292,7 +294,7 @@ func TestListsArePagedAndOrdered(t *testing.T) {
 
 func TestEveryChangeIsOnRecord(t *testing.T) {
 	s := newFixture(t)
-	web := s.team("Web", `,"members":["bob@example.com"]`)
+	web := s.newTeam("Web", `,"members":["bob@example.com"]`)
 	path := "/teams/" + web.ID
 	for _, c := range []struct{ request, body, before, after string }{
 		{"PUT " + path, `{"name":"Shop"}`, `"name":"Web"`, `"name":"Shop"`},

@@ -11,12 +11,12 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// maxMembers is how many members a team can have.
+// maxMembers is the maximum number of members of a team.
 const maxMembers = 1_000
 
-// roster is the people of a team as they are stored, by the ids of their accounts. Whoever leaves the organization stays in
-// it, unseen, until the team is changed; who comes back later joined at another time, and has to be added again. So nobody
-// who removes a user has to know of teams.
+// roster is the stored list of the people of a team, by user ID. A user who leaves the organization stays in it,
+// hidden, until the team is changed. A user who comes back has a new join time and must be added again. So the code
+// that removes a user does not need to know teams.
 type roster struct {
 	People []entry `json:"people"`
 }
@@ -43,8 +43,8 @@ func rosterWrite(org, teamID string, members []identity.Member) (table.Write, er
 	return table.Put(it), err
 }
 
-// peopleOf reads the people of teams as far as they belong to the organization, by address: two round trips, and one more for
-// each further hundred of them.
+// peopleOf reads the people of teams who belong to the organization, sorted by address. It takes two round trips, and
+// one more for each further hundred people.
 func (s *service) peopleOf(ctx context.Context, teamIDs []string) (map[string][]identity.Member, error) {
 	keys := make([]table.Key, len(teamIDs))
 	for i, id := range teamIDs {
@@ -71,13 +71,13 @@ func (s *service) peopleOf(ctx context.Context, teamIDs []string) (map[string][]
 	}
 	out := make(map[string][]identity.Member, len(stored))
 	for id, r := range stored {
-		out[id] = r.present(members)
+		out[id] = r.presentMembers(members)
 	}
 	return out, nil
 }
 
-// present returns those of the roster who still belong to the organization, by address.
-func (r roster) present(members map[string]identity.Member) []identity.Member {
+// presentMembers returns the people of the roster who still belong to the organization, sorted by address.
+func (r roster) presentMembers(members map[string]identity.Member) []identity.Member {
 	var out []identity.Member
 	for _, p := range r.People {
 		if m, ok := members[p.User]; ok && m.Joined.Equal(p.Joined) {
@@ -88,7 +88,7 @@ func (r roster) present(members map[string]identity.Member) []identity.Member {
 	return out
 }
 
-// namedMembers are members with their names. It is never nil.
+// namedMembers returns members with their names. It is never nil.
 func (s *service) namedMembers(ctx context.Context, members []identity.Member) ([]TeamMember, error) {
 	users := make([]string, len(members))
 	for i, m := range members {

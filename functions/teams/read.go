@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/people/teams"
 )
 
-// TeamBrief is what lists and single reads show of a team alike.
+// TeamBrief holds the fields of a team that lists and single reads share.
 type TeamBrief struct {
 	ID            string    `json:"id" example:"team_01k6v0e4y0c2b7m9q8r5t3w1xz"`
 	Name          string    `json:"name"`
@@ -24,21 +24,23 @@ type TeamBrief struct {
 	UpdatedAt     time.Time `json:"updatedAt"`
 }
 
-// TeamListed is a team in a list. Members and Resources hold the first of each, at most maxListed; the counts count all.
+// TeamListed is a team in a list. Members and Resources hold at most the first maxListed ones; the counts are
+// complete.
 type TeamListed struct {
 	TeamBrief
 	Members   []TeamMember `json:"members" doc:"The first 100 members, by address; memberCount counts all"`
 	Resources []string     `json:"resources" doc:"Our ids of the first 100 resources that the team owns; resourceCount counts all"`
 }
 
-// maxListed is how many members and how many resources of one team a list of teams shows. It keeps a page of 100 teams below 2 MB.
+// maxListed is how many members and resources of one team a list of teams contains. It keeps a page of 100 teams
+// below 2 MB.
 const maxListed = 100
 
-// Team is a team with all that belongs to it.
+// Team is a team with all its members and resources.
 type Team struct {
 	TeamBrief
 	Members   []TeamMember `json:"members"`
-	Resources []string     `json:"resources" doc:"Our ids of what the team owns (res_…)"`
+	Resources []string     `json:"resources" doc:"The ids of the team's resources (res_…)"`
 }
 
 // TeamMember is a member of a team.
@@ -47,32 +49,32 @@ type TeamMember struct {
 	Name  string `json:"name"`
 }
 
-func brief(t teams.Team, people, owned int) TeamBrief {
+func newBrief(t teams.Team, people, owned int) TeamBrief {
 	return TeamBrief{t.ID, t.Name, t.Description, people, owned, t.CreatedAt, t.UpdatedAt}
 }
 
-// readTeam reads a team. What cannot be the id of one needs no look-up.
+// readTeam reads a team. A malformed ID is reported as missing without a look-up.
 func (s *service) readTeam(ctx context.Context, teamID string) (teams.Team, error) {
 	if !id.IsValid("team", teamID) {
-		return teams.Team{}, missing(teamID)
+		return teams.Team{}, missingTeam(teamID)
 	}
 	return s.teams.Get(ctx, identity.CallerOrg(ctx), teamID)
 }
 
-func missing(teamID string) error {
+func missingTeam(teamID string) error {
 	return fault.New(fault.NotFound, "team %.64q does not exist", teamID)
 }
 
 // visibleTeam reads a team that the caller may see.
 func (s *service) visibleTeam(ctx context.Context, teamID string) (teams.Team, error) {
-	if !sees(identity.CallerFrom(ctx).Scopes(reading), teamID) {
-		return teams.Team{}, missing(teamID)
+	if !seesTeam(identity.CallerFrom(ctx).Scopes(reading), teamID) {
+		return teams.Team{}, missingTeam(teamID)
 	}
 	return s.readTeam(ctx, teamID)
 }
 
-// sees reports whether a team is among those that scopes show. A grant on a resource shows no team.
-func sees(scopes grant.Scopes, teamID string) bool {
+// seesTeam reports whether scopes include a team. A grant on a resource includes no team.
+func seesTeam(scopes grant.Scopes, teamID string) bool {
 	return scopes.All || slices.Contains(scopes.Teams, teamID)
 }
 
@@ -95,7 +97,7 @@ func (s *service) teamWithMembers(ctx context.Context, t teams.Team) (Team, erro
 		return Team{}, err
 	}
 	owned, err := s.inventory.ListOwned(ctx, identity.CallerOrg(ctx), t.ID)
-	return Team{brief(t, len(persons), len(owned)), persons, owned}, err
+	return Team{newBrief(t, len(persons), len(owned)), persons, owned}, err
 }
 
 type listInput struct {
@@ -103,7 +105,7 @@ type listInput struct {
 	rest.Sort[teams.Team, orders]
 }
 
-// orders are what teams can be sorted by. Those of one name, which are no two, and of one moment come by id.
+// orders are the sort orders of teams. Teams with equal keys are sorted by ID.
 type orders struct{}
 
 var _ rest.Orders[teams.Team] = orders{}
@@ -121,15 +123,15 @@ func (s *service) listTeams(ctx context.Context, in *listInput) (rest.List[TeamL
 		return rest.List[TeamListed]{}, err
 	}
 	scopes := identity.CallerFrom(ctx).Scopes(reading)
-	all = slices.DeleteFunc(all, func(t teams.Team) bool { return !sees(scopes, t.ID) })
+	all = slices.DeleteFunc(all, func(t teams.Team) bool { return !seesTeam(scopes, t.ID) })
 	in.Apply(all)
 	page := rest.PageOf(all, in.Page)
-	items, err := s.listed(ctx, page.Items)
+	items, err := s.listedTeams(ctx, page.Items)
 	return rest.WithItems(page, items), err
 }
 
-// listed returns teams as lists have them: five round trips, and one more for each further hundred members.
-func (s *service) listed(ctx context.Context, some []teams.Team) ([]TeamListed, error) {
+// listedTeams returns teams as in lists, in five round trips and one more for each further hundred members.
+func (s *service) listedTeams(ctx context.Context, some []teams.Team) ([]TeamListed, error) {
 	if len(some) == 0 {
 		return nil, nil
 	}
@@ -152,7 +154,7 @@ func (s *service) listed(ctx context.Context, some []teams.Team) ([]TeamListed, 
 	out := make([]TeamListed, len(some))
 	for i, t := range some {
 		o := owned[t.ID]
-		out[i] = TeamListed{brief(t, len(people[t.ID]), o.Count), orNone(named[t.ID]), orNone(o.IDs)}
+		out[i] = TeamListed{newBrief(t, len(people[t.ID]), o.Count), orNone(named[t.ID]), orNone(o.IDs)}
 	}
 	return out, nil
 }
@@ -179,7 +181,7 @@ func (s *service) namedFirst(ctx context.Context, people map[string][]identity.M
 	return out, nil
 }
 
-// orNone returns list, or an empty one instead of nil, which JSON would show as null.
+// orNone returns list, or an empty list instead of nil, which would be null in JSON.
 func orNone[T any](list []T) []T {
 	if list == nil {
 		return []T{}

@@ -17,7 +17,7 @@ import (
 	"lamplighter.dev/shared/people/teams"
 )
 
-// TeamResource is what a team is told of a resource that it owns.
+// TeamResource is a resource of a team.
 type TeamResource struct {
 	ID       string       `json:"id" example:"res_01k6v0e4y0c2b7m9q8r5t3w1xz"`
 	UID      string       `json:"uid" doc:"Native provider identifier"`
@@ -28,7 +28,7 @@ type TeamResource struct {
 	Status   cloud.Status `json:"status" enum:"running,stopped,starting,stopping,pending,terminated,unknown"`
 }
 
-// listResources shows all that the team owns: a grant on the team reaches it.
+// listResources lists all resources of the team: a grant on the team includes them.
 func (s *service) listResources(ctx context.Context, in *pageInput) (rest.List[TeamResource], error) {
 	t, err := s.visibleTeam(ctx, in.TeamID)
 	if err != nil {
@@ -42,10 +42,10 @@ func (s *service) listResources(ctx context.Context, in *pageInput) (rest.List[T
 	got, err := s.inventory.FindResources(ctx, identity.CallerOrg(ctx),
 		inventory.List{Filter: f, Skip: in.Skip(), Limit: in.Limit})
 	out := rest.List[inventory.Listed]{Items: got, Total: sum.Total, Page: in.Page.Page, Limit: in.Limit}
-	return rest.MapItems(out, shown), err
+	return rest.MapItems(out, showResource), err
 }
 
-func shown(r inventory.Listed) TeamResource {
+func showResource(r inventory.Listed) TeamResource {
 	return TeamResource{r.ID, r.UID, r.Name, r.Type, r.Provider, r.Region, r.Status}
 }
 
@@ -55,8 +55,8 @@ type NewTeamResources struct {
 	ResourceIDs []string `json:"resourceIDs,omitempty" maxItems:"10000" doc:"Our ids of resources"`
 }
 
-// ids returns all that the body names.
-func (b NewTeamResources) ids() []string {
+// allIDs returns all resource IDs of the body.
+func (b NewTeamResources) allIDs() []string {
 	if b.ResourceID == "" {
 		return b.ResourceIDs
 	}
@@ -69,7 +69,7 @@ type addResourcesInput struct {
 }
 
 func (s *service) addResources(ctx context.Context, in *addResourcesInput) (TeamListed, error) {
-	ids := in.Body.ids()
+	ids := in.Body.allIDs()
 	if len(ids) == 0 {
 		return TeamListed{},
 			fault.New(fault.Invalid, "resourceID: name a resource by its id, or several with resourceIDs")
@@ -103,7 +103,7 @@ func (s *service) addResources(ctx context.Context, in *addResourcesInput) (Team
 	})
 }
 
-// missingFrom returns those of ids that are not in had, each once.
+// missingFrom returns the ids that are not in had, each once.
 func missingFrom(had, ids []string) []string {
 	known := make(map[string]bool, len(had))
 	for _, id := range had {
@@ -139,8 +139,8 @@ func (s *service) removeResource(ctx context.Context, in *resourceInput) (rest.D
 	return rest.Deleted{ID: in.ResourceID}, err
 }
 
-// mayGive reports whether the caller may give resources to a team. That makes the roles that people hold on the team reach
-// further, so it takes what granting these roles would: nobody gives what they do not hold.
+// mayGive reports whether the caller may give resources to a team. The roles on the team then apply to more
+// resources, so it takes the permission to grant these roles.
 func (s *service) mayGive(ctx context.Context, teamID string) error {
 	roles := map[string]bool{}
 	if err := s.eachAssignment(ctx, teamID, func(a membership.Assignment) {

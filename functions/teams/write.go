@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -19,7 +19,7 @@ import (
 	"lamplighter.dev/shared/people/teams"
 )
 
-// maxName is how many characters a name may have.
+// maxName is the maximum number of characters of a name.
 const maxName = 128
 
 // NewTeam is the body of POST /teams.
@@ -37,11 +37,11 @@ func (s *service) createTeam(ctx context.Context, in *struct{ Body NewTeam }) (T
 	if t.Name, err = displayname.CleanName("name", in.Body.Name, maxName); err != nil {
 		return Team{}, err
 	}
-	crew, err := s.crew(ctx, in.Body.Members)
+	crew, err := s.findCrew(ctx, in.Body.Members)
 	if err != nil {
 		return Team{}, err
 	}
-	owned, held, err := s.existing(ctx, in.Body.Resources)
+	owned, held, err := s.existingResources(ctx, in.Body.Resources)
 	if err != nil {
 		return Team{}, err
 	}
@@ -53,11 +53,11 @@ func (s *service) createTeam(ctx context.Context, in *struct{ Body NewTeam }) (T
 	if err != nil {
 		return Team{}, err
 	}
-	rebuilt, err := s.rebuild(ctx, len(owned) > 0)
+	rebuilt, err := s.rebuildWrites(ctx, len(owned) > 0)
 	if err != nil {
 		return Team{}, err
 	}
-	if t, err = s.add(ctx, t, slices.Concat(ownership, held, []table.Write{roster}, rebuilt)); err != nil {
+	if t, err = s.addTeam(ctx, t, slices.Concat(ownership, held, []table.Write{roster}, rebuilt)); err != nil {
 		return Team{}, err
 	}
 	out, err := s.teamWithMembers(ctx, t)
@@ -65,20 +65,20 @@ func (s *service) createTeam(ctx context.Context, in *struct{ Body NewTeam }) (T
 	return out, err
 }
 
-// rebuild returns the writes that have costs rebuilt where it has changed what a team owns.
-func (s *service) rebuild(ctx context.Context, changed bool) ([]table.Write, error) {
+// rebuildWrites returns the writes that rebuild the costs if the resources of a team have changed.
+func (s *service) rebuildWrites(ctx context.Context, changed bool) ([]table.Write, error) {
 	if !changed {
 		return nil, nil
 	}
-	w, err := billing.AddRebuild(identity.CallerOrg(ctx), s.p.Clock.Now())
+	w, err := billimport.AddRebuild(identity.CallerOrg(ctx), s.p.Clock.Now())
 	return []table.Write{w}, err
 }
 
-// add stores a new team with the extra writes, when the organization has room for one more.
-func (s *service) add(ctx context.Context, t teams.Team, extra []table.Write) (teams.Team, error) {
+// addTeam stores a new team with the extra writes, if the organization has room for one more.
+func (s *service) addTeam(ctx context.Context, t teams.Team, extra []table.Write) (teams.Team, error) {
 	org := identity.CallerOrg(ctx)
 	err := teams.Limited(org).Add(ctx, s.p.Table, func(take table.Write) error {
-		err := s.room(ctx)
+		err := s.checkRoom(ctx)
 		if err == nil {
 			t, err = s.teams.Create(table.Within(ctx, workqueue.Prefix), org, t, append(slices.Clip(extra), take)...)
 		}
@@ -87,8 +87,8 @@ func (s *service) add(ctx context.Context, t teams.Team, extra []table.Write) (t
 	return t, err
 }
 
-// room refuses one team too many.
-func (s *service) room(ctx context.Context) error {
+// checkRoom refuses one team more than the maximum.
+func (s *service) checkRoom(ctx context.Context) error {
 	all, err := s.teams.List(ctx, identity.CallerOrg(ctx))
 	if err == nil && len(all) >= teams.MaxTeams {
 		return fault.New(fault.Invalid, "the organization has %d teams, which is the most; delete one first", len(all))
@@ -96,8 +96,8 @@ func (s *service) room(ctx context.Context) error {
 	return err
 }
 
-// crew returns the members of the organization who have the addresses, each once.
-func (s *service) crew(ctx context.Context, emails []string) ([]identity.Member, error) {
+// findCrew returns the members of the organization with the addresses, each once.
+func (s *service) findCrew(ctx context.Context, emails []string) ([]identity.Member, error) {
 	all, err := s.people.MembersByEmail(ctx, identity.CallerOrg(ctx), emails)
 	if fault.Is(err, fault.NotFound) {
 		return nil, fault.NewWithCause(fault.Invalid, err, "members: %s", fault.Message(err))
@@ -114,9 +114,9 @@ func (s *service) crew(ctx context.Context, emails []string) ([]identity.Member,
 	return out, nil
 }
 
-// existing returns the ids, each once, and the writes that hold the accounts of the resources; one that no resource has is refused
-// by name. It is never nil.
-func (s *service) existing(ctx context.Context, ids []string) ([]string, []table.Write, error) {
+// existingResources returns the ids, each once, and the writes that hold the accounts of the resources. The error
+// names unknown ids. The result is never nil.
+func (s *service) existingResources(ctx context.Context, ids []string) ([]string, []table.Write, error) {
 	out := append([]string{}, missingFrom(nil, ids)...)
 	if len(out) == 0 {
 		return out, nil, nil
@@ -132,16 +132,16 @@ func (s *service) existing(ctx context.Context, ids []string) ([]string, []table
 	return out, held, err
 }
 
-// mentioned is how many of many an error names.
-const mentioned = 10
+// maxMentioned is how many of many IDs an error names.
+const maxMentioned = 10
 
 func quoteIDs(ids []string) string {
 	var out []string
-	for _, id := range ids[:min(len(ids), mentioned)] {
+	for _, id := range ids[:min(len(ids), maxMentioned)] {
 		out = append(out, fmt.Sprintf("%.64q", id))
 	}
 	text := strings.Join(out, ", ")
-	if len(ids) > mentioned {
+	if len(ids) > maxMentioned {
 		text += " and others"
 	}
 	return text
@@ -169,7 +169,7 @@ func (s *service) updateTeam(ctx context.Context, in *updateInput) (Team, error)
 	if err != nil {
 		return Team{}, err
 	}
-	t, err := s.replace(ctx, old, before, in.Body)
+	t, err := s.applyChange(ctx, old, before, in.Body)
 	if err != nil {
 		return Team{}, err
 	}
@@ -178,8 +178,8 @@ func (s *service) updateTeam(ctx context.Context, in *updateInput) (Team, error)
 	return out, err
 }
 
-// replace changes of a team, old as it was read and before as it was shown, what was sent.
-func (s *service) replace(ctx context.Context, old teams.Team, before Team, sent ChangedTeam) (teams.Team, error) {
+// applyChange applies the sent changes to a team. old is the stored team, before is the client's view of it.
+func (s *service) applyChange(ctx context.Context, old teams.Team, before Team, sent ChangedTeam) (teams.Team, error) {
 	d := draft{Team: old}
 	sent.Name.Apply(&d.Name)
 	sent.Description.Apply(&d.Description)
@@ -188,37 +188,37 @@ func (s *service) replace(ctx context.Context, old teams.Team, before Team, sent
 		return old, err
 	}
 	if sent.Members.Sent {
-		if d.crew, err = s.crew(ctx, sent.Members.Value); err != nil {
+		if d.crew, err = s.findCrew(ctx, sent.Members.Value); err != nil {
 			return old, err
 		}
 	}
 	if sent.Resources.Sent {
-		if d.owned, d.held, err = s.exchange(ctx, before, sent.Resources.Value); err != nil {
+		if d.owned, d.held, err = s.replaceResources(ctx, before, sent.Resources.Value); err != nil {
 			return old, err
 		}
 	}
-	return s.store(ctx, old, d)
+	return s.storeDraft(ctx, old, d)
 }
 
-// exchange returns the resources that a team is to own in place of those that it had.
-func (s *service) exchange(ctx context.Context, before Team, next []string) ([]string, []table.Write, error) {
-	owned, held, err := s.existing(ctx, next)
+// replaceResources returns the new resources of a team, and the writes that hold their accounts.
+func (s *service) replaceResources(ctx context.Context, before Team, next []string) ([]string, []table.Write, error) {
+	owned, held, err := s.existingResources(ctx, next)
 	if err == nil && len(missingFrom(before.Resources, owned)) > 0 {
 		err = s.mayGive(ctx, before.ID)
 	}
 	return owned, held, err
 }
 
-// draft is what a team is to become. A nil crew, and nil owned, stay what they are.
+// draft is the new state of a team. A nil crew, and nil owned, stay unchanged.
 type draft struct {
 	teams.Team
 	crew  []identity.Member
 	owned []string
-	held  []table.Write // the accounts of what is new of owned
+	held  []table.Write // the holds on the accounts of new resources in owned
 }
 
-// store replaces old, as it was read.
-func (s *service) store(ctx context.Context, old teams.Team, d draft) (teams.Team, error) {
+// storeDraft replaces old, the team as it was read.
+func (s *service) storeDraft(ctx context.Context, old teams.Team, d draft) (teams.Team, error) {
 	d.UpdatedAt = s.p.Clock.Now()
 	extra := slices.Clone(d.held)
 	if d.crew != nil {
@@ -235,7 +235,7 @@ func (s *service) store(ctx context.Context, old teams.Team, d draft) (teams.Tea
 		}
 		extra = append(extra, ws...)
 	}
-	rebuilt, err := s.rebuild(ctx, d.owned != nil)
+	rebuilt, err := s.rebuildWrites(ctx, d.owned != nil)
 	if err != nil {
 		return old, err
 	}
@@ -243,15 +243,15 @@ func (s *service) store(ctx context.Context, old teams.Team, d draft) (teams.Tea
 		append(extra, rebuilt...)...)
 }
 
-// tries is how often a change starts over because somebody else changed the team.
-const tries = 8
+// maxChangeTries is how often a change is retried because another request changed the team.
+const maxChangeTries = 8
 
-// changeTeam changes a team as it is; how gives nil when there is nothing to change.
+// changeTeam changes a team. how returns nil if there is nothing to change.
 func (s *service) changeTeam(ctx context.Context, teamID string, how func(teams.Team) (*draft, error)) (TeamListed,
 	error) {
 	for try := 1; ; try++ {
 		out, err := s.changeOnce(ctx, teamID, how)
-		if !fault.Is(err, fault.Conflict) || try == tries {
+		if !fault.Is(err, fault.Conflict) || try == maxChangeTries {
 			return out, err
 		}
 	}
@@ -268,11 +268,11 @@ func (s *service) changeOnce(ctx context.Context, teamID string, how func(teams.
 		return TeamListed{}, err
 	}
 	if d != nil {
-		if t, err = s.store(ctx, t, *d); err != nil {
+		if t, err = s.storeDraft(ctx, t, *d); err != nil {
 			return TeamListed{}, err
 		}
 	}
-	out, err := s.listed(ctx, []teams.Team{t})
+	out, err := s.listedTeams(ctx, []teams.Team{t})
 	if err != nil {
 		return TeamListed{}, err
 	}

@@ -17,15 +17,15 @@ import (
 
 const (
 	mostTokens = 50 // of one user at a time
-	// rows of a user's list: those of an earlier epoch go when the first of the next is made
+	// rows of a user's list: those of an earlier epoch are deleted when the first token of the next is created
 	pageSize = 1 + 2*mostTokens
 	tries    = 20 // of writing a new token while the same user makes others
 )
 
 // NewToken is the body of POST /personal-access-tokens.
 type NewToken struct {
-	Name          string `json:"name" minLength:"1" maxLength:"100" doc:"What to call it" example:"nightly report"`
-	ExpiresInDays int    `json:"expiresInDays,omitempty" minimum:"1" maximum:"365" default:"90" doc:"How many days it is good for"`
+	Name          string `json:"name" minLength:"1" maxLength:"100" doc:"The name of the token" example:"nightly report"`
+	ExpiresInDays int    `json:"expiresInDays,omitempty" minimum:"1" maximum:"365" default:"90" doc:"Days until it expires"`
 }
 
 type createInput struct{ Body NewToken }
@@ -44,23 +44,23 @@ func (s service) createToken(ctx context.Context, in *createInput) (Created, err
 	c := identity.CallerFrom(ctx)
 	ctx = table.Within(ctx, identity.UserPrefix+c.User, identity.SessionKey(c.Session).PK, identity.PATPrefix,
 		identity.PATDuePrefix)
-	t, err := s.begin(ctx, c)
+	t, err := s.beginToken(ctx, c)
 	if err != nil {
 		return Created{}, err
 	}
 	t.Name, t.Expires = name, t.Created.Add(time.Duration(in.Body.ExpiresInDays)*24*time.Hour)
 	secret := identity.NewPAT()
 	t.Last4 = secret[len(secret)-4:]
-	if err = s.store(ctx, t, secret); err != nil {
+	if err = s.storeToken(ctx, t, secret); err != nil {
 		return Created{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: t.ID, After: newToken(t)})
 	return Created{newToken(t), secret}, nil
 }
 
-// begin makes a token that ends when the caller's session would be ended with all others, and works where that works. A
-// session that has ended makes none.
-func (s service) begin(ctx context.Context, c identity.Caller) (identity.PAT, error) {
+// beginToken returns a token that ends together with all sessions of the user, and works in the organizations where
+// the caller's session works. An ended session creates none.
+func (s service) beginToken(ctx context.Context, c identity.Caller) (identity.PAT, error) {
 	userKey, sessionKey := identity.UserKey(c.User), identity.SessionKey(c.Session)
 	found, err := s.Table.BatchGet(ctx, userKey, sessionKey)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s service) begin(ctx context.Context, c identity.Caller) (identity.PAT, er
 		return identity.PAT{}, err
 	}
 	sess, err := table.Decode[identity.Session](found[sessionKey])
-	// it ended after the authorizer had let it in
+	// the session ended after the authorizer had accepted it
 	if err == nil && (sess.Epoch != u.Epoch || sess.State != identity.SessionLive) {
 		err = errEnded()
 	}
@@ -84,23 +84,24 @@ func (s service) begin(ctx context.Context, c identity.Caller) (identity.PAT, er
 
 func errEnded() error { return fault.New(fault.Unauthenticated, "the session has ended: log in again") }
 
-// counted is how many tokens a user has made.
+// counted is the number of tokens that a user has created.
 type counted struct {
 	Made int64 `json:"made"`
 }
 
-// store writes the token if its user has room for it. Whoever makes another one at the same moment makes it look again.
-func (s service) store(ctx context.Context, t identity.PAT, secret string) error {
+// storeToken writes the token if its user has room for it. If the user creates another token at the same moment,
+// storeToken checks again.
+func (s service) storeToken(ctx context.Context, t identity.PAT, secret string) error {
 	hash, err := identity.ParsePAT(secret)
 	if err != nil {
 		return fmt.Errorf("hash token %s: %w", t.ID, err)
 	}
 	for range tries {
-		h, err := s.room(ctx, t)
+		h, err := s.checkRoom(ctx, t)
 		if err != nil {
 			return err
 		}
-		ws, err := writes(t, hash, h.made)
+		ws, err := tokenWrites(t, hash, h.made)
 		if err != nil {
 			return err
 		}
@@ -116,16 +117,16 @@ func (s service) store(ctx context.Context, t identity.PAT, secret string) error
 	return fault.New(fault.Conflict, "you are creating many tokens at once: create them one after another")
 }
 
-// room refuses one more token to a user who has many, or one of this name. It clears tokens away that ended with all
-// sessions of their time, so that what it counts is bounded.
-func (s service) room(ctx context.Context, t identity.PAT) (tokenList, error) {
+// checkRoom refuses a token above the maximum, and one with a name that is taken. It deletes tokens that ended with
+// the sessions of their time, so that their number is bounded.
+func (s service) checkRoom(ctx context.Context, t identity.PAT) (tokenList, error) {
 	h, err := s.readTokenList(ctx, t.User)
 	if err != nil {
 		return h, err
 	}
 	var old []identity.PATEntry
 	for _, e := range h.entries {
-		if s.outdated(e, t.Epoch) {
+		if s.isOutdated(e, t.Epoch) {
 			old = append(old, e)
 		} else if strings.EqualFold(e.Name, t.Name) {
 			return h, fault.New(fault.Conflict, "name: you have a personal access token %q already", t.Name)
@@ -135,10 +136,10 @@ func (s service) room(ctx context.Context, t identity.PAT) (tokenList, error) {
 		return h, fault.New(
 			fault.Conflict, "you have %d personal access tokens, and more are not possible: revoke one", mostTokens)
 	}
-	return h, s.clear(ctx, t.User, old)
+	return h, s.clearOutdated(ctx, t.User, old)
 }
 
-func (s service) clear(ctx context.Context, user string, old []identity.PATEntry) error {
+func (s service) clearOutdated(ctx context.Context, user string, old []identity.PATEntry) error {
 	var ws []table.Write
 	for _, e := range old {
 		for _, w := range removalWrites(user, e) {
@@ -152,10 +153,10 @@ func (s service) clear(ctx context.Context, user string, old []identity.PATEntry
 	return fault.Wrap("clear ended tokens of "+user, s.Table.BatchWrite(ctx, ws...))
 }
 
-// writes returns those of a new token, all or none: the token, its place in its user's list, the day on which its end is
-// announced, all of which end with it, and the count of those made. The first of them demands that nothing has ended the
-// user's sessions meanwhile.
-func writes(t identity.PAT, hash string, made int64) ([]table.Write, error) {
+// tokenWrites returns the writes of a new token for one transaction: the token, its row in the user's list, the day
+// when its end is announced, and the count of created tokens. The rows expire with the token. The first write fails
+// if the user's sessions were ended meanwhile.
+func tokenWrites(t identity.PAT, hash string, made int64) ([]table.Write, error) {
 	unchanged := table.Equal("made", made)
 	if made == 0 {
 		unchanged = table.Lacks("made")

@@ -1,5 +1,5 @@
-// Package tokens makes, lists and revokes personal access tokens, with which programs act as their user. What such a token
-// lets its holder do is the authorizer's business; here it is made sure that one can only be made by who has logged in.
+// Package tokens creates, lists and revokes personal access tokens, which let programs act as their user. The
+// authorizer decides the permissions of a token; this package makes sure that only a logged-in user can create one.
 package tokens
 
 import (
@@ -18,50 +18,45 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Operations returns those of the group "Authentication" that concern personal access tokens.
+// Operations returns the operations for personal access tokens in the group "Authentication".
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Authentication")
 	s := service{p}
 	rest.Handle(g, rest.Op{
 		ID: "listPersonalAccessTokens", Method: http.MethodGet, Path: "/personal-access-tokens",
 		Summary: "List the caller's personal access tokens",
-		Description: "Those that work, the oldest first; never their secrets. A session of single sign-on sees, and " +
-			"revokes, those that were created in one of the same organization.",
+		Description: "The working tokens, oldest first, without their secrets. A session of single sign-on sees " +
+			"and revokes the tokens that were created in a single sign-on session of the same organization.",
 		SignedIn: true,
-	}, s.list)
+	}, s.listTokens)
 	rest.Handle(g, rest.Op{
 		ID: "createPersonalAccessToken", Method: http.MethodPost, ShownOnce: "token", Path: "/personal-access-tokens",
 		Summary: "Create a personal access token",
-		Description: "It acts as the caller, with what the caller may do at the moment of each request, in every " +
-			"organization " +
-			"that the caller belongs to: the header X-Organisation-Id names one by its id, and without it the one " +
-			"that the caller joined first is meant. " +
-			"It ends with its date, when it is revoked, and when the caller's password is reset. A token that is " +
-			"created in a " +
-			"session of single sign-on works in that session's organization only, named or not, and an organization " +
-			"that demands single " +
-			"sign-on lets in no others, but its owners'. At most 50 at a time, and no two of one name. The secret, " +
-			"token, is shown " +
-			"by this answer and never again. A mail announces the end seven days ahead, of tokens that last eight " +
-			"days or longer. " +
-			"Needs the access token of a session.",
+		Description: "It acts as the caller, with the caller's permissions at the moment of each request, in every " +
+			"organization of the caller. The header X-Organisation-Id names the organization by its id; the " +
+			"default is the organization that the caller joined first. It ends at its date, when it is revoked, " +
+			"and when the caller's password is reset. A token created in a session of single sign-on works only in " +
+			"that session's organization, with or without the header. An organization that requires single sign-on " +
+			"accepts no other tokens, except its owners'. At most 50 tokens at a time, with different names. The " +
+			"secret, token, is shown only in this answer. If a token lasts eight days or longer, a mail announces " +
+			"its end seven days ahead. The operation needs the access token of a session.",
 		SignedIn: true, Session: true, Statuses: []int{http.StatusBadRequest, http.StatusConflict},
 	}, s.createToken)
 	rest.Handle(g, rest.Op{
 		ID: "revokePersonalAccessToken", Method: http.MethodDelete, Path: "/personal-access-tokens/{tokenID}",
 		Summary:     "Revoke a personal access token",
-		Description: "It is refused from the next request on. Needs the access token of a session.",
+		Description: "It is refused from the next request on. The operation needs the access token of a session.",
 		SignedIn:    true, Session: true, Statuses: []int{http.StatusNotFound},
-	}, s.revoke)
+	}, s.revokeToken)
 	return g
 }
 
 type service struct{ *platform.Platform }
 
-// Token is a personal access token as its user sees it.
+// Token is the user's view of a personal access token.
 type Token struct {
 	ID         string     `json:"id" doc:"The token" example:"pat_01k8z3v5y0e6m9x2q4t7r1c8bd"`
-	Name       string     `json:"name" doc:"What its user calls it"`
+	Name       string     `json:"name" doc:"The name given by its user"`
 	Last4      string     `json:"last4" doc:"The last four characters of the secret"`
 	CreatedAt  time.Time  `json:"createdAt" doc:"When it was created"`
 	ExpiresAt  time.Time  `json:"expiresAt" doc:"When it ends"`
@@ -77,7 +72,7 @@ func newToken(t identity.PAT) Token {
 	return out
 }
 
-func (s service) list(ctx context.Context, _ *struct{}) ([]Token, error) {
+func (s service) listTokens(ctx context.Context, _ *struct{}) ([]Token, error) {
 	c := identity.CallerFrom(ctx)
 	user := c.User
 	ctx = table.Within(ctx, identity.UserPrefix+user, identity.PATPrefix)
@@ -97,11 +92,12 @@ func (s service) list(ctx context.Context, _ *struct{}) ([]Token, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.live(c, u, keys[1:], found)
+	return s.liveTokens(c, u, keys[1:], found)
 }
 
-// live shows the tokens that let their user in and are the caller's to see, in the order of keys.
-func (s service) live(c identity.Caller, u identity.User, keys []table.Key, found map[table.Key]table.Item) ([]Token,
+// liveTokens returns the working tokens that the caller may see, in the order of keys.
+func (s service) liveTokens(c identity.Caller, u identity.User, keys []table.Key,
+	found map[table.Key]table.Item) ([]Token,
 	error) {
 	out := make([]Token, 0, len(keys))
 	for _, k := range keys {
@@ -113,27 +109,28 @@ func (s service) live(c identity.Caller, u identity.User, keys []table.Key, foun
 		if err != nil {
 			return nil, err
 		}
-		if t.Live(u, s.Clock.Now(), s.Settings.Epoch) && within(c, t) {
+		if t.Live(u, s.Clock.Now(), s.Settings.Epoch) && isVisible(c, t) {
 			out = append(out, newToken(t))
 		}
 	}
 	return out, nil
 }
 
-// within reports whether a token is the caller's to see and revoke: in a session of single sign-on those that were made in
-// one of the same organization, so that its identity provider has no say in the others.
-func within(c identity.Caller, t identity.PAT) bool { return !c.SSO || t.SSO == c.Org }
+// isVisible reports whether the caller may see and revoke a token. A session of single sign-on may do so only with
+// tokens that were created in a single sign-on session of the same organization, so that its identity provider cannot
+// control the others.
+func isVisible(c identity.Caller, t identity.PAT) bool { return !c.SSO || t.SSO == c.Org }
 
-// tokenList is a user's list of tokens, and how many were made before it was read.
+// tokenList is a user's list of tokens, and the number of tokens created before it was read.
 type tokenList struct {
 	made    int64
 	entries []identity.PATEntry
 }
 
-// readTokenList reads a user's list. A new token is written on condition that none was made since.
+// readTokenList reads a user's list. A new token is written on the condition that no other was created since.
 func (s service) readTokenList(ctx context.Context, user string) (tokenList, error) {
 	count := identity.PATMadeKey(user)
-	rows, err := s.rows(ctx, table.Query{PK: count.PK, Prefix: count.SK, Limit: pageSize})
+	rows, err := s.readAll(ctx, table.Query{PK: count.PK, Prefix: count.SK, Limit: pageSize})
 	if err != nil {
 		return tokenList{}, fmt.Errorf("list the tokens of %s: %w", user, err)
 	}
@@ -149,9 +146,9 @@ func (s service) readTokenList(ctx context.Context, user string) (tokenList, err
 	return out, err
 }
 
-// rows reads all rows of a query, which are at most pageSize. That can still be more than one page: a row that has ended
-// takes up room in a page until the store has swept it.
-func (s service) rows(ctx context.Context, q table.Query) ([]table.Item, error) {
+// readAll reads all rows of a query, at most pageSize. They can fill more than one page, because expired rows take up
+// room in a page until the store deletes them.
+func (s service) readAll(ctx context.Context, q table.Query) ([]table.Item, error) {
 	var out []table.Item
 	for {
 		page, err := s.Table.Query(ctx, q)
@@ -169,7 +166,7 @@ type tokenInput struct {
 	TokenID string `path:"tokenID" maxLength:"64"`
 }
 
-func (s service) revoke(ctx context.Context, in *tokenInput) (rest.Deleted, error) {
+func (s service) revokeToken(ctx context.Context, in *tokenInput) (rest.Deleted, error) {
 	c := identity.CallerFrom(ctx)
 	user := c.User
 	ctx = table.Within(ctx, identity.UserPrefix+user, identity.PATPrefix, identity.PATDuePrefix)
@@ -184,8 +181,8 @@ func (s service) revoke(ctx context.Context, in *tokenInput) (rest.Deleted, erro
 	if err != nil {
 		return rest.Deleted{}, fmt.Errorf("read token %s: %w", in.TokenID, err)
 	}
-	if err = s.theirs(ctx, c, e); err != nil {
-		return rest.Deleted{}, hidden(err, unknown)
+	if err = s.checkOwn(ctx, c, e); err != nil {
+		return rest.Deleted{}, hideMissing(err, unknown)
 	}
 	audit.NoteChange(ctx, audit.Change{Target: e.ID, Before: map[string]string{"id": e.ID, "name": e.Name}})
 	err = s.Table.Transact(ctx, removalWrites(user, e)...)
@@ -195,8 +192,9 @@ func (s service) revoke(ctx context.Context, in *tokenInput) (rest.Deleted, erro
 	return rest.Deleted{ID: e.ID}, fault.Wrap("revoke token "+e.ID, err)
 }
 
-// theirs refuses a token that is not the caller's to revoke, as if it were not there. It reads nothing where all are.
-func (s service) theirs(ctx context.Context, c identity.Caller, e identity.PATEntry) error {
+// checkOwn refuses a token that the caller may not revoke, as if it did not exist. It reads nothing if the caller may
+// revoke all.
+func (s service) checkOwn(ctx context.Context, c identity.Caller, e identity.PATEntry) error {
 	if !c.SSO {
 		return nil
 	}
@@ -204,14 +202,14 @@ func (s service) theirs(ctx context.Context, c identity.Caller, e identity.PATEn
 	if err != nil {
 		return fmt.Errorf("read token %s: %w", e.ID, err)
 	}
-	if !within(c, t) {
+	if !isVisible(c, t) {
 		return fault.New(fault.NotFound, "token %s is of another organization", e.ID)
 	}
 	return nil
 }
 
-// hidden returns what is not there, or not to be seen, its one answer.
-func hidden(err, unknown error) error {
+// hideMissing returns unknown for a missing record, else err.
+func hideMissing(err, unknown error) error {
 	if fault.Is(err, fault.NotFound) {
 		return unknown
 	}
@@ -230,8 +228,8 @@ func removalWrites(user string, e identity.PATEntry) []table.Write {
 	return out
 }
 
-// outdated reports whether a token has ended with the sessions of its time: since another one is made at the epoch of its
-// user, or the store was restored.
-func (s service) outdated(e identity.PATEntry, epoch int64) bool {
+// isOutdated reports whether a token has ended with the sessions of its time: the epoch of its user has changed, or
+// the store was restored.
+func (s service) isOutdated(e identity.PATEntry, epoch int64) bool {
 	return e.Epoch < epoch || id.TimeOf(e.ID).Before(s.Settings.Epoch)
 }

@@ -45,32 +45,33 @@ func newFixture(t *testing.T) *fixture {
 	return d
 }
 
-// in returns the caller in a session.
-func in(user string) identity.Caller {
+// callerIn returns the caller in a session.
+func callerIn(user string) identity.Caller {
 	return identity.Caller{User: user, Method: identity.MethodToken, Session: "s-" + user}
 }
 
-// by returns the caller with a personal access token.
-func by(user string) identity.Caller {
+// callerBy returns the caller with a personal access token.
+func callerBy(user string) identity.Caller {
 	return identity.Caller{User: user, Method: identity.MethodPAT}
 }
 
-// call makes a request; line is its method and what follows the path of the list.
+// call makes a request; line is its method and the rest of the path after that of the list.
 func (d *fixture) call(c identity.Caller, line, body string) apitest.Answer {
 	d.Helper()
 	method, path, _ := strings.Cut(line, " ")
 	return d.Call(c, method+" /personal-access-tokens"+path, body)
 }
 
-func (d *fixture) make(user, name string, days int) Created {
+func (d *fixture) newToken(user, name string, days int) Created {
 	d.Helper()
-	return apitest.Data[Created](d.call(in(user), "POST ", fmt.Sprintf(`{"name":%q,"expiresInDays":%d}`, name, days)))
+	return apitest.Data[Created](d.call(callerIn(user), "POST ",
+		fmt.Sprintf(`{"name":%q,"expiresInDays":%d}`, name, days)))
 }
 
-func (d *fixture) names(user string) []string {
+func (d *fixture) tokenNames(user string) []string {
 	d.Helper()
 	var out []string
-	for _, t := range apitest.Data[[]Token](d.call(by(user), "GET ", "")) {
+	for _, t := range apitest.Data[[]Token](d.call(callerBy(user), "GET ", "")) {
 		out = append(out, t.Name)
 	}
 	return out
@@ -78,7 +79,7 @@ func (d *fixture) names(user string) []string {
 
 func TestATokenIsShownOnce(t *testing.T) {
 	d := newFixture(t)
-	made := apitest.Data[Created](d.call(in(ada), "POST ",
+	made := apitest.Data[Created](d.call(callerIn(ada), "POST ",
 		`{"name":" nightly  ","user":"usr_eve","id":"pat_mine","expires":"2099-01-01"}`))
 	if !id.IsValid("pat", made.ID) || made.Name != "nightly" || made.Last4 != made.Secret[len(made.Secret)-4:] ||
 		made.LastUsedAt != nil ||
@@ -90,17 +91,17 @@ func TestATokenIsShownOnce(t *testing.T) {
 	if !ok || strings.Contains(string(row.Data), made.Secret) || !row.Expires.Equal(made.ExpiresAt) {
 		t.Errorf("stored %s until %s", row.Data, row.Expires)
 	}
-	a := d.call(in(ada), "GET ", "")
+	a := d.call(callerIn(ada), "GET ", "")
 	if strings.Contains(a.Body, made.Secret) || !strings.Contains(a.Body, `"lastUsedAt":null`) ||
 		strings.Contains(a.Body, "token") {
 		t.Errorf("listed %s", a.Body)
 	}
 	d.Change(identity.PATKey(hash), table.Set("used", apitest.Start.Add(time.Hour).Unix()))
-	if got := apitest.Data[[]Token](d.call(by(ada), "GET ", "")); len(got) != 1 || got[0].LastUsedAt == nil ||
+	if got := apitest.Data[[]Token](d.call(callerBy(ada), "GET ", "")); len(got) != 1 || got[0].LastUsedAt == nil ||
 		!got[0].LastUsedAt.Equal(apitest.Start.Add(time.Hour)) {
 		t.Errorf("listed %+v", got)
 	}
-	if got := d.names(eve); len(got) != 0 {
+	if got := d.tokenNames(eve); len(got) != 0 {
 		t.Errorf("somebody else sees %v", got)
 	}
 }
@@ -124,20 +125,20 @@ func TestWhatATokenCanBeAskedFor(t *testing.T) {
 		{"a name of two lines", `{"name":"a\nb"}`, 400},
 		{"a name that is too long", `{"name":"` + strings.Repeat("x", 101) + `"}`, 400},
 	} {
-		if a := d.call(in(ada), "POST ", c.body); a.Status != c.status {
+		if a := d.call(callerIn(ada), "POST ", c.body); a.Status != c.status {
 			t.Errorf("%s: %d %s", c.name, a.Status, a.Body)
 		}
 	}
-	d.call(in(eve), "POST ", `{"name":"a"}`).Want(http.StatusOK) // the name of somebody else's token
+	d.call(callerIn(eve), "POST ", `{"name":"a"}`).Want(http.StatusOK) // the name of somebody else's token
 }
 
 // check 12: a token cannot make or revoke tokens, and can be listed by one.
 func TestATokenMakesNoToken(t *testing.T) {
 	d := newFixture(t)
-	made := d.make(ada, "first", 90)
+	made := d.newToken(ada, "first", 90)
 	for _, line := range []string{"POST ", "DELETE /" + made.ID} {
 		body := `{"name":"second"}`
-		if a := d.call(by(ada), line, body); a.Status != http.StatusForbidden ||
+		if a := d.call(callerBy(ada), line, body); a.Status != http.StatusForbidden ||
 			!strings.Contains(a.Body, `{"error":{"message":`) {
 			t.Errorf("%s: %d %s", line, a.Status, a.Body)
 		}
@@ -145,14 +146,14 @@ func TestATokenMakesNoToken(t *testing.T) {
 			t.Errorf("%s of nobody: %d", line, a.Status)
 		}
 	}
-	if got := d.names(ada); !slices.Equal(got, []string{"first"}) {
+	if got := d.tokenNames(ada); !slices.Equal(got, []string{"first"}) {
 		t.Errorf("listed %v", got)
 	}
 }
 
 func TestRevokingATokenLeavesNothing(t *testing.T) {
 	d := newFixture(t)
-	made := d.make(ada, "first", 90)
+	made := d.newToken(ada, "first", 90)
 	hash := apitest.Value(identity.ParsePAT(made.Secret))(d)
 	for name, c := range map[string]struct {
 		who  string
@@ -164,16 +165,16 @@ func TestRevokingATokenLeavesNothing(t *testing.T) {
 		"that is another kind": {ada, ada},
 		"spelled otherwise":    {ada, strings.ToUpper(made.ID)},
 	} {
-		a := d.call(in(c.who), "DELETE /"+c.path, "")
+		a := d.call(callerIn(c.who), "DELETE /"+c.path, "")
 		if a.Status != http.StatusNotFound ||
 			!strings.Contains(a.Body, fmt.Sprintf("no personal access token %q", c.path)[:24]) {
 			t.Errorf("one %s: %d %s", name, a.Status, a.Body)
 		}
 	}
-	if got := apitest.Data[rest.Deleted](d.call(in(ada), "DELETE /"+made.ID, "")); got.ID != made.ID {
+	if got := apitest.Data[rest.Deleted](d.call(callerIn(ada), "DELETE /"+made.ID, "")); got.ID != made.ID {
 		t.Errorf("revoked %+v", got)
 	}
-	d.call(in(ada), "DELETE /"+made.ID, "").Want(http.StatusNotFound) // again
+	d.call(callerIn(ada), "DELETE /"+made.ID, "").Want(http.StatusNotFound) // again
 	for _, k := range []table.Key{
 		identity.PATKey(hash), identity.PATListKey(ada, made.ID), identity.PATDueKey("2026-06-01", made.ID),
 	} {
@@ -181,14 +182,14 @@ func TestRevokingATokenLeavesNothing(t *testing.T) {
 			t.Errorf("left %+v", it)
 		}
 	}
-	d.make(ada, "first", 90) // the name is free again
+	d.newToken(ada, "first", 90) // the name is free again
 }
 
 // A token that is made has the row that announces its end, if it lives long enough for that.
 func TestTheEndOfATokenWillBeAnnounced(t *testing.T) {
 	d := newFixture(t)
 	for days, due := range map[int]string{8: "2026-03-11", 90: "2026-06-01", 7: "2026-03-10"} {
-		made := d.make(ada, strconv.Itoa(days), days)
+		made := d.newToken(ada, strconv.Itoa(days), days)
 		it, ok := d.get(identity.PATDueKey(due, made.ID))
 		if ok != (days >= 8) || ok && !it.Expires.Equal(made.ExpiresAt) {
 			t.Errorf("%d days: %v %+v", days, ok, it)
@@ -202,7 +203,7 @@ func TestFiftyTokensAreTheMost(t *testing.T) {
 	for i := range mostTokens + 10 {
 		wg.Go(func() {
 			for range 10 { // who is told to come one after another comes again
-				a := d.call(in(ada), "POST ", fmt.Sprintf(`{"name":"t%d","expiresInDays":1}`, i))
+				a := d.call(callerIn(ada), "POST ", fmt.Sprintf(`{"name":"t%d","expiresInDays":1}`, i))
 				if a.Status == http.StatusOK || !strings.Contains(a.Body, "at once") {
 					return
 				}
@@ -210,17 +211,17 @@ func TestFiftyTokensAreTheMost(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if got := d.names(ada); len(got) != mostTokens {
+	if got := d.tokenNames(ada); len(got) != mostTokens {
 		t.Fatalf("%d tokens", len(got))
 	}
-	a := d.call(in(ada), "POST ", `{"name":"one more"}`)
+	a := d.call(callerIn(ada), "POST ", `{"name":"one more"}`)
 	if a.Status != http.StatusConflict || !strings.Contains(a.Body, "revoke one") {
 		t.Errorf("one more: %d %s", a.Status, a.Body)
 	}
-	d.make(eve, "of somebody else", 1)
+	d.newToken(eve, "of somebody else", 1)
 	d.Clock.Advance(24 * time.Hour)
-	d.make(ada, "when they have ended", 1)
-	if got := d.names(ada); len(got) != 1 {
+	d.newToken(ada, "when they have ended", 1)
+	if got := d.tokenNames(ada); len(got) != 1 {
 		t.Errorf("listed %v", got)
 	}
 }
@@ -229,24 +230,25 @@ func TestTwoOfOneNameAtOnceAreOne(t *testing.T) {
 	d := newFixture(t)
 	var wg sync.WaitGroup
 	for range 10 {
-		wg.Go(func() { d.call(in(ada), "POST ", `{"name":"same"}`) })
+		wg.Go(func() { d.call(callerIn(ada), "POST ", `{"name":"same"}`) })
 	}
 	wg.Wait()
-	if got := d.names(ada); len(got) != 1 {
+	if got := d.tokenNames(ada); len(got) != 1 {
 		t.Errorf("listed %v", got)
 	}
 }
 
-// A reset of the password, as anything that ends all sessions, ends the tokens; their rows go when the next one is made.
+// A reset of the password, like everything that ends all sessions, ends the tokens. Their rows are deleted when the
+// next token is created.
 func TestAResetEndsTheTokens(t *testing.T) {
 	d := newFixture(t)
-	old := d.make(ada, "old", 90)
+	old := d.newToken(ada, "old", 90)
 	d.Change(identity.UserKey(ada), table.Add("epoch", 1))
-	if got := d.names(ada); len(got) != 0 {
+	if got := d.tokenNames(ada); len(got) != 0 {
 		t.Errorf("listed %v", got)
 	}
 	d.Change(identity.SessionKey("s-"+ada), table.Add("epoch", 1)) // logged in anew
-	d.make(ada, "old", 90)
+	d.newToken(ada, "old", 90)
 	hash := apitest.Value(identity.ParsePAT(old.Secret))(d)
 	for _, k := range []table.Key{identity.PATKey(hash), identity.PATListKey(ada, old.ID),
 		identity.PATDueKey("2026-06-01", old.ID)} {
@@ -262,27 +264,28 @@ func TestATokenIsNotMadeAcrossAReset(t *testing.T) {
 	s := service{d.Platform}
 	ctx := table.Within(t.Context(), identity.UserPrefix, identity.SessionPrefix, identity.PATPrefix,
 		identity.PATDuePrefix)
-	stale, err := s.begin(ctx, in(ada))
+	stale, err := s.beginToken(ctx, callerIn(ada))
 	d.Must(err)
 	stale.Name, stale.Expires = "stale", stale.Created.AddDate(0, 0, 90)
 	d.Change(identity.UserKey(ada), table.Add("epoch", 1))
 	d.Change(identity.SessionKey("s-"+ada), table.Add("epoch", 1)) // logged in anew
-	fresh := d.make(ada, "fresh", 90)
-	if err = s.store(ctx, stale, identity.NewPAT()); err == nil || !strings.Contains(err.Error(), "session has ended") {
+	fresh := d.newToken(ada, "fresh", 90)
+	if err = s.storeToken(ctx, stale, identity.NewPAT()); err == nil ||
+		!strings.Contains(err.Error(), "session has ended") {
 		t.Errorf("stored: %v", err)
 	}
-	if got := apitest.Data[[]Token](d.call(by(ada), "GET ", "")); len(got) != 1 || got[0].ID != fresh.ID {
+	if got := apitest.Data[[]Token](d.call(callerBy(ada), "GET ", "")); len(got) != 1 || got[0].ID != fresh.ID {
 		t.Errorf("listed %+v", got)
 	}
 }
 
-// A reset that comes between the door and the look at the user ends the session, so that it makes no token any more: who
-// stole the session could otherwise stay.
+// A password reset between the authorizer's check and the read of the user ends the session, so it creates no token:
+// otherwise a person who stole the session could keep access.
 func TestAnEndedSessionMakesNoToken(t *testing.T) {
 	d := newFixture(t)
 	d.Change(identity.UserKey(ada), table.Add("epoch", 1))
-	d.call(in(ada), "POST ", `{"name":"evil"}`).Want(http.StatusUnauthorized)
-	if got := d.names(ada); len(got) != 0 {
+	d.call(callerIn(ada), "POST ", `{"name":"evil"}`).Want(http.StatusUnauthorized)
+	if got := d.tokenNames(ada); len(got) != 0 {
 		t.Errorf("listed %v", got)
 	}
 }
@@ -290,7 +293,7 @@ func TestAnEndedSessionMakesNoToken(t *testing.T) {
 func TestATokenOfASingleSignOnSessionIsBoundToItsOrganization(t *testing.T) {
 	d := newFixture(t)
 	d.Change(identity.SessionKey("s-"+ada), table.Set("sso", "org_1"))
-	made := d.make(ada, "bound", 90)
+	made := d.newToken(ada, "bound", 90)
 	hash := apitest.Value(identity.ParsePAT(made.Secret))(d)
 	row, _ := d.get(identity.PATKey(hash))
 	if got, err := table.Decode[identity.PAT](row); err != nil || got.SSO != "org_1" {
@@ -304,7 +307,7 @@ func TestASecondCreationUnderOneKeyIsTheFirstWithoutItsSecret(t *testing.T) {
 		r := httptest.NewRequest(http.MethodPost, "/personal-access-tokens", strings.NewReader(`{"name":"a"}`))
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Idempotency-Key", "k1")
-		return d.Serve(in(ada), r).Body
+		return d.Serve(callerIn(ada), r).Body
 	}
 	type answer struct {
 		Data struct{ ID, Token string }
@@ -315,14 +318,14 @@ func TestASecondCreationUnderOneKeyIsTheFirstWithoutItsSecret(t *testing.T) {
 	if first.Data.ID != second.Data.ID || !strings.HasPrefix(first.Data.Token, "lampp_") || second.Data.Token != "" {
 		t.Errorf("first %+v, then %+v; want the same record without its token", first, second)
 	}
-	if got := d.names(ada); len(got) != 1 {
+	if got := d.tokenNames(ada); len(got) != 1 {
 		t.Errorf("listed %v", got)
 	}
 }
 
 func TestRoundTrips(t *testing.T) {
 	d := newFixture(t)
-	first := d.make(ada, "first", 90)
+	first := d.newToken(ada, "first", 90)
 	for _, c := range []struct {
 		line, body string
 		most       int
@@ -331,6 +334,6 @@ func TestRoundTrips(t *testing.T) {
 		{"POST ", `{"name":"second"}`, 4}, // one of them is the row of the audit log
 		{"DELETE /" + first.ID, "", 3},
 	} {
-		d.call(in(ada), c.line, c.body).Want(http.StatusOK).AtMost(c.most)
+		d.call(callerIn(ada), c.line, c.body).Want(http.StatusOK).AtMost(c.most)
 	}
 }

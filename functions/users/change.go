@@ -19,8 +19,8 @@ type ChangedUser struct {
 	Name   rest.Patch[string] `json:"name,omitzero" minLength:"1" maxLength:"100" doc:"While the user is invited"`
 }
 
-// clearable refuses null: a user has all of these.
-func (c ChangedUser) clearable() error {
+// checkNull refuses null: every user has all of these fields.
+func (c ChangedUser) checkNull() error {
 	for name, null := range map[string]bool{"role": c.Role.Null, "status": c.Status.Null, "name": c.Name.Null} {
 		if null {
 			return fault.New(fault.Invalid, "%s: it cannot be null", name)
@@ -35,7 +35,7 @@ type changeInput struct {
 }
 
 func (s service) changeUser(ctx context.Context, in *changeInput) (User, error) {
-	if err := in.Body.clearable(); err != nil {
+	if err := in.Body.checkNull(); err != nil {
 		return User{}, err
 	}
 	f, err := s.findUser(ctx, in.Email)
@@ -48,9 +48,9 @@ func (s service) changeUser(ctx context.Context, in *changeInput) (User, error) 
 	}
 	now := f
 	if f.invitation.ID != "" {
-		now.invitation, err = s.amend(ctx, a, f.invitation, in.Body)
+		now.invitation, err = s.changeInvitation(ctx, a, f.invitation, in.Body)
 	} else {
-		now.member, err = s.alter(ctx, a, f.member, in.Body)
+		now.member, err = s.changeMember(ctx, a, f.member, in.Body)
 	}
 	if err != nil {
 		return User{}, err
@@ -59,8 +59,10 @@ func (s service) changeUser(ctx context.Context, in *changeInput) (User, error) 
 	return now.userRecord(), nil
 }
 
-// amend changes an invitation. Whoever gives it another role is its inviter from then on.
-func (s service) amend(ctx context.Context, a identity.Access, inv membership.Invitation, c ChangedUser) (membership.Invitation, error) { //nolint:revive // who, by which roles, what
+// changeInvitation changes an invitation. A caller who changes its role becomes its inviter.
+func (s service) changeInvitation(
+	ctx context.Context, a identity.Access, inv membership.Invitation, c ChangedUser,
+) (membership.Invitation, error) {
 	next := inv
 	if c.Status.Sent {
 		return next, fault.New(
@@ -84,8 +86,10 @@ func (s service) amend(ctx context.Context, a identity.Access, inv membership.In
 	return s.AmendInvitation(ctx, identity.CallerOrg(ctx), inv, next)
 }
 
-// alter changes a member.
-func (s service) alter(ctx context.Context, a identity.Access, m identity.Member, c ChangedUser) (identity.Member, error) { //nolint:revive // who, by which roles, what
+// changeMember changes a member.
+func (s service) changeMember(
+	ctx context.Context, a identity.Access, m identity.Member, c ChangedUser,
+) (identity.Member, error) {
 	if c.Name.Sent {
 		return m, fault.New(fault.Invalid, "name: %s has an account, whose name they change themselves", m.Email)
 	}
@@ -100,14 +104,14 @@ func (s service) alter(ctx context.Context, a identity.Access, m identity.Member
 		if err := mayGive(ctx, a, c.Role.Value); err != nil {
 			return m, err
 		}
-		next.Grants = regranted(m.Grants, c.Role.Value)
+		next.Grants = replaceOrgRole(m.Grants, c.Role.Value)
 	}
 	return s.ChangeMember(ctx, identity.CallerOrg(ctx), membership.MemberChange{Old: m, New: next, Judged: a})
 }
 
-// regranted are grants with the role, and no other one, on the whole organization. What they were given before stays the
-// same assignment.
-func regranted(grants []grant.Grant, role string) []grant.Grant {
+// replaceOrgRole returns grants with the role as the only one on the whole organization. An existing grant of the
+// role stays the same assignment.
+func replaceOrgRole(grants []grant.Grant, role string) []grant.Grant {
 	out := slices.DeleteFunc(slices.Clone(grants), func(g grant.Grant) bool {
 		return g.Scope == grant.OrgScope && g.Role != role
 	})

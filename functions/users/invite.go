@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// The limits of inviting. The second one counts over all organizations: it protects who is invited.
+// These limits apply to invitations. The second one counts over all organizations and protects the invited person.
 var (
 	byOrganisation = ratelimit.Rule{Name: "invitations", Max: 50, Per: time.Hour}
 	toAddress      = ratelimit.Rule{Name: "invited", Max: 5, Per: 24 * time.Hour}
@@ -23,14 +23,14 @@ var (
 // NewUser is the body of POST /users.
 type NewUser struct {
 	Email string `json:"email" maxLength:"254" doc:"Where the invitation goes" example:"ada@example.com"`
-	Name  string `json:"name,omitempty" maxLength:"100" doc:"What to call them until they have an account; without one, the part of the address before the @"`
+	Name  string `json:"name,omitempty" maxLength:"100" doc:"Their name until they have an account; default: the part of the address before the @"`
 	Role  string `json:"role,omitempty" maxLength:"64" default:"viewer" doc:"The name of a system role, or the id of one of the organization's (role_…)"`
 }
 
 type inviteInput struct{ Body NewUser }
 
 func (s service) inviteUser(ctx context.Context, in *inviteInput) (User, error) {
-	inv, err := invitation(ctx, in)
+	inv, err := newInvitation(ctx, in)
 	if err != nil {
 		return User{}, err
 	}
@@ -44,20 +44,20 @@ func (s service) inviteUser(ctx context.Context, in *inviteInput) (User, error) 
 	var out User
 	counted := false // against the allowance, which a further turn does not take again
 	err = membership.LimitedInvitations(identity.CallerOrg(ctx)).Add(ctx, s.Table, func(take table.Write) error {
-		old, err := s.waiting(ctx, a, inv.Email)
+		old, err := s.pendingInvitation(ctx, a, inv.Email)
 		if err == nil && !counted {
-			counted, err = true, s.allowance(ctx, inv.Email)
+			counted, err = true, s.countInvitation(ctx, inv.Email)
 		}
 		if err == nil {
-			out, err = s.send(ctx, old, inv, take)
+			out, err = s.sendInvitation(ctx, old, inv, take)
 		}
 		return err
 	})
 	return out, err
 }
 
-// invitation returns what the request asks for.
-func invitation(ctx context.Context, in *inviteInput) (membership.Invitation, error) {
+// newInvitation returns the invitation that the request describes.
+func newInvitation(ctx context.Context, in *inviteInput) (membership.Invitation, error) {
 	address, err := identity.NormalizeAddress(in.Body.Email)
 	if err != nil {
 		return membership.Invitation{}, err
@@ -67,13 +67,14 @@ func invitation(ctx context.Context, in *inviteInput) (membership.Invitation, er
 		Inviter: identity.CallerFrom(ctx).User}, err
 }
 
-// waiting returns the invitation that the address has already, the zero one when it has none. It refuses to invite a member, and
-// to replace what the caller could not have given.
-func (s service) waiting(ctx context.Context, a identity.Access, address string) (membership.Invitation, error) {
+// pendingInvitation returns the existing invitation of the address, or the zero invitation. It refuses to invite a
+// member, and to replace an invitation that the caller could not have given.
+func (s service) pendingInvitation(ctx context.Context, a identity.Access, address string) (membership.Invitation,
+	error) {
 	_, _, err := s.FindMember(ctx, identity.CallerOrg(ctx), address)
 	if err == nil {
 		return membership.Invitation{},
-			fault.New(fault.Conflict, "email: %s is a member already; PATCH /users/{email} changes what they may do",
+			fault.New(fault.Conflict, "email: %s is a member already; PATCH /users/{email} changes the role",
 				address)
 	}
 	if !fault.Is(err, fault.NotFound) {
@@ -96,9 +97,8 @@ func (s service) waiting(ctx context.Context, a identity.Access, address string)
 	return membership.Invitation{}, nil
 }
 
-// allowance counts the invitation, and refuses it when there have been enough. A counter that cannot be reached does not
-// keep people from being invited.
-func (s service) allowance(ctx context.Context, address string) error {
+// countInvitation counts the invitation, and refuses it above the limits. A failing counter refuses no invitation.
+func (s service) countInvitation(ctx context.Context, address string) error {
 	now := s.Clock.Now()
 	for _, l := range []struct {
 		ratelimit.Rule
@@ -119,8 +119,8 @@ func (s service) allowance(ctx context.Context, address string) error {
 	return nil
 }
 
-// send stores the invitation, queues its mail, and takes a turn: all or none.
-func (s service) send(ctx context.Context, old, inv membership.Invitation, take table.Write) (User, error) {
+// sendInvitation stores the invitation and its turn, and queues its mail, in one transaction.
+func (s service) sendInvitation(ctx context.Context, old, inv membership.Invitation, take table.Write) (User, error) {
 	o, err := table.Read[identity.Organisation](ctx, s.Table, identity.OrganisationKey(identity.CallerOrg(ctx)))
 	if err != nil {
 		return User{}, fault.Wrap("read organization "+identity.CallerOrg(ctx), err)
@@ -140,19 +140,19 @@ func (s service) send(ctx context.Context, old, inv membership.Invitation, take 
 	return newInvitedUser(inv), nil
 }
 
-// noteUserChange puts on record how a user was and is.
+// noteUserChange records a user before and after a change for the audit row.
 func noteUserChange(ctx context.Context, before, after found) {
 	c := audit.Change{}
-	if before.there() {
+	if before.exists() {
 		u := before.userRecord()
 		c.Target, c.Before = u.Email, u
 	}
-	if after.there() {
+	if after.exists() {
 		u := after.userRecord()
 		c.Target, c.After = u.Email, u
 	}
 	audit.NoteChange(ctx, c)
 }
 
-// there reports whether anybody was found.
-func (f found) there() bool { return f.invitation.ID != "" || f.member.User != "" }
+// exists reports whether a member or an invitation was found.
+func (f found) exists() bool { return f.invitation.ID != "" || f.member.User != "" }

@@ -16,19 +16,19 @@ type listInput struct {
 	Search string `query:"search" maxLength:"254" doc:"Part of an address"`
 }
 
-// listUsers reads the invitations, the members of the page, and their names: three round trips, whichever page it is. A search
-// looks at every member, of whom there are at most people.MaxMembers.
+// listUsers reads the invitations, the members of the page, and their names, in three round trips for every page. A
+// search reads every member, at most people.MaxMembers.
 func (s service) listUsers(ctx context.Context, in *listInput) (rest.List[User], error) {
 	guests, err := s.ListInvitations(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return rest.List[User]{}, err
 	}
 	search := strings.ToLower(strings.TrimSpace(in.Search))
-	members, err := s.members(ctx, in.Page, search)
+	members, err := s.readMembers(ctx, in.Page, search)
 	if err != nil {
 		return rest.List[User]{}, err
 	}
-	items, total, err := s.named(ctx, members)
+	items, total, err := s.withNames(ctx, members)
 	if err != nil {
 		return rest.List[User]{}, err
 	}
@@ -36,7 +36,7 @@ func (s service) listUsers(ctx context.Context, in *listInput) (rest.List[User],
 	if search == "" {
 		out.Total = total
 	} else {
-		guests = matching(guests, search)
+		guests = matchingInvitations(guests, search)
 	}
 	for _, inv := range guests {
 		out.Add(newInvitedUser(inv))
@@ -44,7 +44,7 @@ func (s service) listUsers(ctx context.Context, in *listInput) (rest.List[User],
 	return out, nil
 }
 
-func matching(guests []membership.Invitation, search string) []membership.Invitation {
+func matchingInvitations(guests []membership.Invitation, search string) []membership.Invitation {
 	var out []membership.Invitation
 	for _, inv := range guests {
 		if strings.Contains(inv.Email, search) {
@@ -54,8 +54,9 @@ func matching(guests []membership.Invitation, search string) []membership.Invita
 	return out
 }
 
-// members reads those of a page. Their total is told only of a search: otherwise the organization counts them.
-func (s service) members(ctx context.Context, page rest.Page, search string) (rest.List[identity.Member], error) {
+// readMembers reads the members of a page. Their total is returned only for a search; otherwise the organization has
+// the count.
+func (s service) readMembers(ctx context.Context, page rest.Page, search string) (rest.List[identity.Member], error) {
 	q := table.Query{PK: identity.MemberKey(identity.CallerOrg(ctx), "").PK}
 	r := rest.Reading[identity.Member]{Store: s.Table, Page: page}
 	if search == "" {
@@ -64,8 +65,8 @@ func (s service) members(ctx context.Context, page rest.Page, search string) (re
 	return r.Filtered(ctx, q, func(m identity.Member) bool { return strings.Contains(m.Email, search) })
 }
 
-// named returns members their names, and tells how many the organization has.
-func (s service) named(ctx context.Context, members rest.List[identity.Member]) ([]User, int, error) {
+// withNames returns the members with their names, and the number of members of the organization.
+func (s service) withNames(ctx context.Context, members rest.List[identity.Member]) ([]User, int, error) {
 	counts := identity.AccessKey(identity.CallerOrg(ctx))
 	keys := []table.Key{counts}
 	for _, m := range members.Items {
@@ -79,13 +80,13 @@ func (s service) named(ctx context.Context, members rest.List[identity.Member]) 
 	if err != nil {
 		return nil, 0, fmt.Errorf("read %d users of %s: %w", len(keys)-1, identity.CallerOrg(ctx), err)
 	}
-	a, err := decode[identity.Access](items, counts)
+	a, err := decodeAt[identity.Access](items, counts)
 	if err != nil {
 		return nil, 0, err
 	}
 	out := make([]User, 0, len(members.Items))
 	for i, m := range members.Items {
-		u, err := decode[identity.User](items, keys[i+1])
+		u, err := decodeAt[identity.User](items, keys[i+1])
 		if err != nil {
 			return nil, 0, err
 		}
@@ -94,8 +95,8 @@ func (s service) named(ctx context.Context, members rest.List[identity.Member]) 
 	return out, int(a.Members), nil
 }
 
-// decode reads the item under k, the zero T when it is not there.
-func decode[T any](items map[table.Key]table.Item, k table.Key) (T, error) {
+// decodeAt decodes the item under k, or returns the zero T if there is none.
+func decodeAt[T any](items map[table.Key]table.Item, k table.Key) (T, error) {
 	it, ok := items[k]
 	if !ok {
 		var zero T

@@ -12,17 +12,17 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Profile is one's own account.
+// Profile is the caller's own account.
 type Profile struct {
 	ID            string    `json:"id" doc:"The account" example:"usr_01k8z3v5y0e6m9x2q4t7r1c8bd"`
 	Email         string    `json:"email" doc:"Its address" example:"ada@example.com"`
-	Name          string    `json:"name" doc:"What its user is called"`
+	Name          string    `json:"name" doc:"The user's name"`
 	EmailVerified bool      `json:"emailVerified" doc:"They have proved to read mails to the address"`
 	CreatedAt     time.Time `json:"createdAt" doc:"When it was made"`
 	UpdatedAt     time.Time `json:"updatedAt" doc:"When it was changed last"`
 }
 
-func shown(u identity.User) Profile {
+func showProfile(u identity.User) Profile {
 	return Profile{ID: u.ID, Email: u.Email, Name: u.Name, EmailVerified: u.Verified, CreatedAt: u.Created,
 		UpdatedAt: u.Updated}
 }
@@ -33,12 +33,12 @@ func (s service) getProfile(ctx context.Context, _ *struct{}) (Profile, error) {
 	if err != nil {
 		return Profile{}, fault.Wrap("read one's own profile", err)
 	}
-	return shown(u), nil
+	return showProfile(u), nil
 }
 
 // ChangedProfile is the body of PATCH /users/me.
 type ChangedProfile struct {
-	Name rest.Patch[string] `json:"name,omitzero" minLength:"1" maxLength:"100" doc:"What to be called"`
+	Name rest.Patch[string] `json:"name,omitzero" minLength:"1" maxLength:"100" doc:"The new name"`
 }
 
 type renameInput struct{ Body ChangedProfile }

@@ -13,19 +13,19 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// The statuses of a user in an organization.
+// These are the statuses of a user in an organization.
 const (
 	active   = "active"
 	disabled = "disabled"
 	invited  = "invited"
 )
 
-// User is somebody who belongs to the organization, or is invited to.
+// User is a member of the organization, or an invited person.
 type User struct {
 	Email         string     `json:"email" doc:"The address; it names the user in paths" example:"ada@example.com"`
-	Name          string     `json:"name" doc:"What they are called"`
+	Name          string     `json:"name" doc:"The user's name"`
 	Status        string     `json:"status" enum:"active,disabled,invited" doc:"disabled: kept out of this organization"`
-	Roles         []HeldRole `json:"roles" doc:"What they may do; of somebody invited, what they will be given"`
+	Roles         []HeldRole `json:"roles" doc:"The user's roles; for an invited person the promised role"`
 	EmailVerified bool       `json:"emailVerified" doc:"They have proved to read mails to the address"`
 	JoinedAt      *time.Time `json:"joinedAt" doc:"Null while invited"`
 	InvitedAt     *time.Time `json:"invitedAt" doc:"When the newest invitation was sent; null for members"`
@@ -36,10 +36,10 @@ type User struct {
 type HeldRole struct {
 	RoleID       string  `json:"roleID" doc:"The name of a system role, or the id of one of the organization's" example:"viewer"`
 	Scope        string  `json:"scope" doc:"org, team:<id> or resource:<id>" example:"org"`
-	AssignmentID *string `json:"assignmentID" doc:"By which it can be revoked; null while invited"`
+	AssignmentID *string `json:"assignmentID" doc:"The id for revoking it; null while invited"`
 }
 
-// newMemberUser shows a member.
+// newMemberUser returns the client's view of a member.
 func newMemberUser(u identity.User, m identity.Member) User {
 	out := User{Email: m.Email, Name: u.Name, Status: active, Roles: []HeldRole{}, EmailVerified: u.Verified,
 		JoinedAt: &m.Joined}
@@ -52,7 +52,7 @@ func newMemberUser(u identity.User, m identity.Member) User {
 	return out
 }
 
-// newInvitedUser shows somebody invited.
+// newInvitedUser returns the client's view of an invited person.
 func newInvitedUser(inv membership.Invitation) User {
 	return User{
 		Email: inv.Email, Name: inv.Name, Status: invited, Roles: []HeldRole{{RoleID: inv.Role, Scope: grant.OrgScope}},
@@ -60,12 +60,12 @@ func newInvitedUser(inv membership.Invitation) User {
 	}
 }
 
-// EmailInput names the user of a request. It is exported so that the framework looks into it where it is embedded.
+// EmailInput names the user of a request. It is exported because the framework ignores unexported embedded structs.
 type EmailInput struct {
 	Email string `path:"email" maxLength:"1024" doc:"The address" example:"ada@example.com"`
 }
 
-// found is who an address is in the organization: a member, else somebody invited.
+// found is a user of the organization: a member or an invited person.
 type found struct {
 	user       identity.User
 	member     identity.Member
@@ -79,7 +79,8 @@ func (f found) userRecord() User {
 	return newMemberUser(f.user, f.member)
 }
 
-// findUser reads who an address is; fault.NotFound when nobody in this organization. Two round trips for a member, else three.
+// findUser returns the user with an address. The error is fault.NotFound if the organization has no such user. It
+// takes two round trips for a member, else three.
 func (s service) findUser(ctx context.Context, email string) (found, error) {
 	u, m, err := s.FindMember(ctx, identity.CallerOrg(ctx), email)
 	if !fault.Is(err, fault.NotFound) {
@@ -97,7 +98,7 @@ func (s service) getUser(ctx context.Context, in *EmailInput) (User, error) {
 	return f.userRecord(), nil
 }
 
-// readAccess reads what there is to know of the organization's roles.
+// readAccess reads the organization's roles.
 func (s service) readAccess(ctx context.Context) (identity.Access, error) {
 	a, err := table.Read[identity.Access](ctx, s.Table, identity.AccessKey(identity.CallerOrg(ctx)))
 	if err != nil {
@@ -106,7 +107,7 @@ func (s service) readAccess(ctx context.Context) (identity.Access, error) {
 	return a, nil
 }
 
-// mayGive refuses a role that does not exist, and one that holds more than the caller.
+// mayGive refuses a role that does not exist, and one that permits more than the caller may.
 func mayGive(ctx context.Context, a identity.Access, role string) error {
 	policies, ok := membership.PoliciesOfRole(a, role)
 	if !ok {
@@ -115,7 +116,7 @@ func mayGive(ctx context.Context, a identity.Access, role string) error {
 	return membership.MayGrant(identity.CallerFrom(ctx), policies, grant.OrgScope)
 }
 
-// mayTouch refuses to change an invitation to a role that holds more than the caller.
+// mayTouch refuses to change an invitation to a role that permits more than the caller may.
 func mayTouch(ctx context.Context, a identity.Access, inv membership.Invitation) error {
 	if inv.ID == "" {
 		return nil

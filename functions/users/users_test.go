@@ -83,12 +83,14 @@ func TestWhatCannotBeInvited(t *testing.T) {
 	}
 }
 
-// check 40, check 20: what a client sends besides what may be sent has no effect.
+// check 40, check 20: unknown fields in a request have no effect.
 func TestWhatNobodyAskedForIsIgnored(t *testing.T) {
 	s := newFixture(t)
 	s.Organization("org_2", "Looms")
-	smuggled := `"org":"org_2","orgId":"org_2","organisation":"org_2","id":"usr_x","status":"active","emailVerified":true,"isAdmin":true,` +
-		`"roles":[{"roleID":"owner","scope":"org"}],"createdAt":"2001-01-01T00:00:00Z","joinedAt":"2001-01-01T00:00:00Z","inviter":"usr_x","expiresAt":"2099-01-01T00:00:00Z"`
+	smuggled := `"org":"org_2","orgId":"org_2","organisation":"org_2","id":"usr_x","status":"active",` +
+		`"emailVerified":true,"isAdmin":true,` +
+		`"roles":[{"roleID":"owner","scope":"org"}],"createdAt":"2001-01-01T00:00:00Z",` +
+		`"joinedAt":"2001-01-01T00:00:00Z","inviter":"usr_x","expiresAt":"2099-01-01T00:00:00Z"`
 	got := apitest.Data[User](s.as("ada", "POST /users?orgId=org_2", "", `{"email":"eve@example.com",`+smuggled+`}`))
 	if got.Status != invited || got.EmailVerified || got.JoinedAt != nil || got.Roles[0].RoleID != "viewer" ||
 		got.ExpiresAt.After(s.Clock.Now().Add(membership.InvitationTTL)) {
@@ -101,7 +103,8 @@ func TestWhatNobodyAskedForIsIgnored(t *testing.T) {
 	before := apitest.Data[Profile](s.as("bob", "GET /users/me", "", ""))
 	s.Clock.Advance(time.Second)
 	smuggled = strings.Replace(smuggled, `"roles"`,
-		`"email":"eve@example.com","ownerId":"usr_x","role":"owner","epoch":9,"password":"x","disabled":true,"verified":false,"roles"`, 1)
+		`"email":"eve@example.com","ownerId":"usr_x","role":"owner","epoch":9,"password":"x",`+
+			`"disabled":true,"verified":false,"roles"`, 1)
 	after := apitest.Data[Profile](s.as("bob", "PATCH /users/me?orgId=org_2", "", `{"name":"Bob",`+smuggled+`}`))
 	before.Name, before.UpdatedAt = "Bob", s.Clock.Now()
 	if after != before || apitest.Data[Profile](s.as("bob", "GET /users/me", "", "")) != before {
@@ -113,7 +116,8 @@ func TestWhatNobodyAskedForIsIgnored(t *testing.T) {
 	}
 }
 
-// check 43: nobody promotes themselves, gives what they do not hold, or touches who holds more.
+// check 43: a caller cannot promote themselves, give permissions that they do not hold, or change a user who holds
+// more.
 func TestWhoMayChangeWhom(t *testing.T) {
 	s := newFixture(t)
 	s.Join(here, "adam", grant.Admin)
@@ -350,7 +354,7 @@ func TestInvitingTheSameAtOnceMakesOneInvitation(t *testing.T) {
 	}
 }
 
-// check 53: what people write is stored as it is, whatever separates keys.
+// check 53: texts are stored unchanged, also if they contain the separators of keys.
 func TestNamesKeepWhatSeparatesKeys(t *testing.T) {
 	s := newFixture(t)
 	const name = "a#b:c|d%2Fe ORG#org_2#"

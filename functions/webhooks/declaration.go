@@ -4,9 +4,7 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/delivery"
-	"lamplighter.dev/shared/domain/integration"
 	"lamplighter.dev/shared/domain/receiver"
-	"lamplighter.dev/shared/domain/webhook"
 	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
 )
@@ -15,11 +13,11 @@ import (
 var Declaration = platform.Declaration{
 	Name: "webhooks",
 	Access: rest.Access.With(receiver.Access, delivery.Access(), table.Access{
-		Reads:  []table.Partition{integration.Partition}, // whose secret signs what comes
-		Writes: []table.Partition{webhook.Partition, integration.ReceivedPartition, ratelimit.Partition},
+		Reads:  []table.Partition{receiver.IntegrationPartition}, // whose secret signs what comes
+		Writes: []table.Partition{receiver.WebhookPartition, receiver.ReceivedPartition, ratelimit.Partition},
 	}),
-	Seals:   []string{webhook.Secret},
-	Opens:   []string{webhook.Secret, integration.Secret},
+	Seals:   []string{receiver.WebhookSecret},
+	Opens:   []string{receiver.WebhookSecret, receiver.IntegrationSecret},
 	Samples: []string{"list"},
 	Kinds:   []platform.Kind{{Name: "webhook", Prefix: "whk", Delete: "deleteWebhook"}},
 	Names: []platform.Reference{

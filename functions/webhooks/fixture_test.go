@@ -10,7 +10,7 @@ import (
 
 	standard "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"lamplighter.dev/shared/domain/webhook"
+	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
@@ -24,7 +24,7 @@ var (
 type fixture struct {
 	*apitest.Fixture
 	*listener
-	store *webhook.Store
+	store *receiver.WebhookStore
 }
 
 type listener struct {
@@ -44,7 +44,7 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{Fixture: apitest.New(t, Operations), listener: &listener{}}
 	f.Join(apitest.Org, "ada", "owner") // receivers get what their makers may read
-	f.store = webhook.NewStore(f.Table, f.Sealer)
+	f.store = receiver.NewWebhookStore(f.Table, f.Sealer)
 	f.Server = httptest.NewServer(f.listener)
 	t.Cleanup(f.Close)
 	return f

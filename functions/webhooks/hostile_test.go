@@ -8,11 +8,10 @@ import (
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/receiver"
-	"lamplighter.dev/shared/domain/webhook"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/foundation/ssrfguard"
-	"lamplighter.dev/shared/foundation/ssrfguard/ssrfguardtest"
+	"lamplighter.dev/shared/testkit/ssrfguardtest"
 )
 
 // Check 60, of webhooks: refused when they are given, and when one is in the store nevertheless.
@@ -20,12 +19,12 @@ func TestWebhooks_HostileAddressesAreNotReached(t *testing.T) {
 	f := newFixture(t)
 	f.Settings.PrivateAddresses = false
 	f.Mount(Operations)
-	sender := webhook.NewSender(f.store, f.Platform.Clock, ssrfguard.Policy{}, receiver.NewAudience(f.Platform))
+	sender := receiver.NewWebhookSender(f.store, f.Platform.Clock, ssrfguard.Policy{}, receiver.NewAudience(f.Platform))
 	org := ada.Org
 	for _, address := range append([]string{f.URL}, ssrfguardtest.Hostile...) {
 		f.Call(ada, "POST /webhooks", map[string]any{"name": "x", "url": address}).Want(http.StatusBadRequest, "url")
-		w := webhook.Webhook{Row: receiver.Row{ID: id.New(webhook.Prefix, f.Clock.Now()), Name: "x", Enabled: true}}
-		f.Must(f.store.Seal(f.In(org), org, &w, &webhook.Secrets{URL: address, Key: webhook.NewKey()}))
+		w := receiver.Webhook{Row: receiver.Row{ID: id.New(receiver.WebhookPrefix, f.Clock.Now()), Name: "x", Enabled: true}}
+		f.Must(f.store.Seal(f.In(org), org, &w, &receiver.WebhookSecrets{URL: address, Key: receiver.NewWebhookKey()}))
 		f.Must(f.store.Create(f.In(org), org, &w))
 		m := delivery.Message{
 			ID: delivery.NewID(f.Clock.Now()), Org: org, Target: delivery.Target{Kind: delivery.Webhook, ID: w.ID},

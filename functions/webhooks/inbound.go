@@ -7,7 +7,7 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/integration"
+	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -132,10 +132,10 @@ func (s *service) believe(ctx context.Context, d *delivered) error {
 }
 
 // read finds out what a webhook tells.
-func read(d *delivered) (integration.Received, error) {
+func read(d *delivered) (receiver.Received, error) {
 	var p payload
 	if err := p.decode(d.body); err != nil {
-		return integration.Received{},
+		return receiver.Received{},
 			fault.New(fault.Invalid,
 				"body: it is not what %s sends: choose the content type application/json for the webhook", d.kind)
 	}

@@ -15,7 +15,6 @@ import (
 	standard "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/domain/integration"
 	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -28,20 +27,20 @@ const (
 )
 
 // connected makes an integration of a kind, and returns its address and the secret of its webhooks.
-func (f *fixture) connected(org, kind string) (i integration.Integration, address, secret string) {
+func (f *fixture) connected(org, kind string) (i receiver.Integration, address, secret string) {
 	f.Helper()
-	s := integration.NewStore(f.Table, f.Sealer)
-	i = integration.Integration{Kind: kind,
-		Row: receiver.Row{ID: id.New(integration.Prefix, f.Clock.Now()), Name: kind, Enabled: true}}
+	s := receiver.NewIntegrationStore(f.Table, f.Sealer)
+	i = receiver.Integration{Kind: kind,
+		Row: receiver.Row{ID: id.New(receiver.IntegrationPrefix, f.Clock.Now()), Name: kind, Enabled: true}}
 	secret = apitest.Value(s.MakeInbound(f.In(org), org, &i))(f)
 	f.Must(s.Create(f.In(org), org, &i))
 	return i, "/webhooks/" + kind + "?organisation=" + org + "&integration=" + i.ID, secret
 }
 
 // came lists what an integration has received, the newest first.
-func (f *fixture) received(i *integration.Integration) []integration.Received {
+func (f *fixture) received(i *receiver.Integration) []receiver.Received {
 	f.Helper()
-	return apitest.Value(integration.NewStore(f.Table, f.Sealer).LastReceived(f.In(apitest.Org), apitest.Org, i.ID,
+	return apitest.Value(receiver.NewIntegrationStore(f.Table, f.Sealer).LastReceived(f.In(apitest.Org), apitest.Org, i.ID,
 		50))(f)
 }
 
@@ -82,7 +81,7 @@ func TestGitHub_TheSignatureOfItsDocumentation(t *testing.T) {
 
 func TestGitHub_WhatComesIsKeptOnce(t *testing.T) {
 	f := newFixture(t)
-	i, address, secret := f.connected(apitest.Org, integration.GitHub)
+	i, address, secret := f.connected(apitest.Org, receiver.GitHub)
 	signature := hubSignature(secret, pushBody)
 	headers := []string{"X-Hub-Signature-256", signature, "X-GitHub-Event", "push", "X-GitHub-Delivery",
 		"72d3162e-cc78-11e3-81ab-4c9367dc0958"}
@@ -109,7 +108,7 @@ func TestGitHub_WhatComesIsKeptOnce(t *testing.T) {
 	if got = f.received(&i); len(got) != 2 || got[0].Ref != "fix" || got[0].Commit != "abc" {
 		t.Errorf("%+v", got)
 	}
-	f.Clock.Advance(integration.KeepReceived + time.Minute)
+	f.Clock.Advance(receiver.KeepReceived + time.Minute)
 	if got = f.received(&i); len(got) != 0 {
 		t.Errorf("kept for ever: %+v", got)
 	}
@@ -117,13 +116,13 @@ func TestGitHub_WhatComesIsKeptOnce(t *testing.T) {
 
 func TestInbound_WhatIsNotBelievedIsRefusedAlike(t *testing.T) {
 	f := newFixture(t)
-	i, address, secret := f.connected(apitest.Org, integration.GitHub)
-	lab, labAddress, labSecret := f.connected(apitest.Org, integration.GitLab)
-	_, theirs, _ := f.connected(apitest.OtherOrg, integration.GitHub)
-	off, offAddress, offSecret := f.connected(apitest.OtherOrg, integration.GitLab)
+	i, address, secret := f.connected(apitest.Org, receiver.GitHub)
+	lab, labAddress, labSecret := f.connected(apitest.Org, receiver.GitLab)
+	_, theirs, _ := f.connected(apitest.OtherOrg, receiver.GitHub)
+	off, offAddress, offSecret := f.connected(apitest.OtherOrg, receiver.GitLab)
 	next := off
 	next.Enabled = false
-	f.Must(integration.NewStore(f.Table, f.Sealer).Update(f.In(apitest.OtherOrg), apitest.OtherOrg, &off, &next))
+	f.Must(receiver.NewIntegrationStore(f.Table, f.Sealer).Update(f.In(apitest.OtherOrg), apitest.OtherOrg, &off, &next))
 	good := hubSignature(secret, pushBody)
 	said := map[string]bool{}
 	for name, answer := range map[string]apitest.Answer{
@@ -164,7 +163,7 @@ func TestInbound_WhatIsNotBelievedIsRefusedAlike(t *testing.T) {
 
 func TestInbound_TextsOfOthersAreCutAndCleaned(t *testing.T) {
 	f := newFixture(t)
-	i, address, secret := f.connected(apitest.Org, integration.GitHub)
+	i, address, secret := f.connected(apitest.Org, receiver.GitHub)
 	body := `{"ref":"a\u0007b\u202ec` + strings.Repeat("x", 1000) + `","repository":{"full_name":"<script>"}}`
 	f.post(address, body, "X-Hub-Signature-256", hubSignature(secret, body)).Want(http.StatusOK)
 	got := f.received(&i)[0]
@@ -176,7 +175,7 @@ func TestInbound_TextsOfOthersAreCutAndCleaned(t *testing.T) {
 // TestInbound_AnIdempotencyKeyReplaysNothingToAnotherSignature: the answer to a signed webhook is not for one that is signed otherwise.
 func TestInbound_AnIdempotencyKeyReplaysNothingToAnotherSignature(t *testing.T) {
 	f := newFixture(t)
-	_, address, secret := f.connected(apitest.Org, integration.GitHub)
+	_, address, secret := f.connected(apitest.Org, receiver.GitHub)
 	body := `{"ref":"refs/heads/main"}`
 	f.post(address, body, "X-Hub-Signature-256", hubSignature(secret, body), "Idempotency-Key", "k").Want(http.StatusOK)
 	f.post(address, body, "X-Hub-Signature-256", hubSignature("guess", body), "Idempotency-Key",
@@ -186,7 +185,7 @@ func TestInbound_AnIdempotencyKeyReplaysNothingToAnotherSignature(t *testing.T) 
 
 func TestGitLab_ATokenOrASignature(t *testing.T) {
 	f := newFixture(t)
-	i, address, secret := f.connected(apitest.Org, integration.GitLab)
+	i, address, secret := f.connected(apitest.Org, receiver.GitLab)
 	token := []string{"X-Gitlab-Token", secret, "X-Gitlab-Event", "Push Hook"}
 	f.post(address, labBody, append(token, "X-Gitlab-Event-UUID", "uuid-1")...).Want(http.StatusOK, `"duplicate":false`)
 	f.post(address, labBody, append(token, "X-Gitlab-Event-UUID", "uuid-1")...).Want(http.StatusOK, `"duplicate":true`)
@@ -226,7 +225,7 @@ func TestGitLab_ATokenOrASignature(t *testing.T) {
 
 func TestInbound_OneSenderCannotShutOutAnother(t *testing.T) {
 	f := newFixture(t)
-	_, address, secret := f.connected(apitest.Org, integration.GitHub)
+	_, address, secret := f.connected(apitest.Org, receiver.GitHub)
 	from := func(ip string, headers ...string) apitest.Answer {
 		r := httptest.NewRequestWithContext(f.Context(), http.MethodPost, address, strings.NewReader(pushBody))
 		r.RemoteAddr = ip + ":1"

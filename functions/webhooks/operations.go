@@ -8,10 +8,8 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/delivery"
-	"lamplighter.dev/shared/domain/integration"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/receiver"
-	"lamplighter.dev/shared/domain/webhook"
 	"lamplighter.dev/shared/foundation/ssrfguard"
 )
 
@@ -25,20 +23,20 @@ const (
 
 type service struct {
 	p            *platform.Platform
-	store        *webhook.Store
-	integrations *integration.Store
+	store        *receiver.WebhookStore
+	integrations *receiver.IntegrationStore
 	deliveries   *delivery.Store
 	inventory    *inventory.Store
-	sender       *webhook.Sender
+	sender       *receiver.WebhookSender
 	policy       ssrfguard.Policy
 }
 
 func newService(p *platform.Platform) *service {
-	policy, store := ssrfguard.Policy{Private: p.Settings.PrivateAddresses}, webhook.NewStore(p.Table, p.Sealer)
+	policy, store := ssrfguard.Policy{Private: p.Settings.PrivateAddresses}, receiver.NewWebhookStore(p.Table, p.Sealer)
 	return &service{
-		p: p, store: store, integrations: integration.NewStore(p.Table, p.Sealer),
+		p: p, store: store, integrations: receiver.NewIntegrationStore(p.Table, p.Sealer),
 		deliveries: delivery.NewStore(p.Table, p.Clock),
-		inventory:  inventory.New(p), sender: webhook.NewSender(store, p.Clock, policy, receiver.NewAudience(p)),
+		inventory:  inventory.New(p), sender: receiver.NewWebhookSender(store, p.Clock, policy, receiver.NewAudience(p)),
 		policy: policy,
 	}
 }
@@ -140,11 +138,11 @@ type WebhookInput struct {
 // orders are what webhooks can be sorted by.
 type orders struct{}
 
-var _ rest.Orders[webhook.Webhook] = orders{}
+var _ rest.Orders[receiver.Webhook] = orders{}
 
-func (orders) Orders() []rest.Order[webhook.Webhook] {
-	return []rest.Order[webhook.Webhook]{
-		rest.OrderByText("name", func(w webhook.Webhook) string { return w.Name }),
-		rest.OrderByTime("createdAt", func(w webhook.Webhook) time.Time { return w.CreatedAt }),
+func (orders) Orders() []rest.Order[receiver.Webhook] {
+	return []rest.Order[receiver.Webhook]{
+		rest.OrderByText("name", func(w receiver.Webhook) string { return w.Name }),
+		rest.OrderByTime("createdAt", func(w receiver.Webhook) time.Time { return w.CreatedAt }),
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 	standard "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"lamplighter.dev/shared/domain/integration"
+	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -60,8 +60,8 @@ func (p *payload) decode(body []byte) error {
 	return err
 }
 
-func (p *payload) received() integration.Received {
-	return integration.Received{
+func (p *payload) received() receiver.Received {
+	return receiver.Received{
 		Repository: fault.CleanText(cmp.Or(p.Repository.FullName, p.Project.Path), maxText),
 		Ref:        fault.CleanText(cmp.Or(p.Ref, p.PullRequest.Head.Ref, p.MergeRequest.Branch), maxText),
 		Commit: fault.CleanText(cmp.Or(p.CheckoutSHA, p.After, p.PullRequest.Head.SHA, p.MergeRequest.Last.ID),
@@ -80,7 +80,7 @@ type GitHubInput struct {
 }
 
 func (s *service) receiveGitHub(ctx context.Context, in *GitHubInput) (Receipt, error) {
-	d := delivered{Inbound: in.Inbound, kind: integration.GitHub, event: in.Event, delivery: in.Delivery,
+	d := delivered{Inbound: in.Inbound, kind: receiver.GitHub, event: in.Event, delivery: in.Delivery,
 		body: in.RawBody}
 	// GitHub signs the body and nothing else, so who repeats one could call it another delivery: the body is a mark as well.
 	d.marks = []string{"body " + string(in.RawBody)}
@@ -113,7 +113,7 @@ type GitLabInput struct {
 }
 
 func (s *service) receiveGitLab(ctx context.Context, in *GitLabInput) (Receipt, error) {
-	d := delivered{Inbound: in.Inbound, kind: integration.GitLab, event: in.Event, body: in.RawBody}
+	d := delivered{Inbound: in.Inbound, kind: receiver.GitLab, event: in.Event, body: in.RawBody}
 	// A webhook that another one caused has the same X-Gitlab-Event-UUID, so that comes last.
 	d.delivery = cmp.Or(in.ID, in.Key, in.EventUUID)
 	d.marks = []string{"body " + string(in.RawBody)}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/domain/webhook"
+	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/npmpeer"
 )
@@ -74,7 +74,7 @@ func TestStandardWebhooksVerifiesWhatWeSend(t *testing.T) {
 				strconv.FormatInt(now.Add(time.Hour).Unix(), 10)), "No matching signature found"},
 		{"with another body", of(made.Secret, now, changed), "No matching signature found"},
 		{"under another id", of(made.Secret, now, first, "webhook-id", "dlv_1"), "No matching signature found"},
-		{"by another secret", of(webhook.NewKey(), now, first), "No matching signature found"},
+		{"by another secret", of(receiver.NewWebhookKey(), now, first), "No matching signature found"},
 		{"during a rotation, by the old one", of(made.Secret, now, both), good},
 		{"during a rotation, by the new one", of(second.Secret, now, both), good},
 	}

@@ -8,7 +8,6 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/receiver"
-	"lamplighter.dev/shared/domain/webhook"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -33,7 +32,7 @@ type Webhook struct {
 	UpdatedAt       time.Time  `json:"updatedAt"`
 }
 
-func newWebhook(w webhook.Webhook) Webhook {
+func newWebhook(w receiver.Webhook) Webhook {
 	return Webhook{
 		ID: w.ID, Name: w.Name, URL: w.Address, EventTypes: append([]string{}, w.EventTypes...), ScopeType: w.ScopeType,
 		ScopeID: w.ScopeID, Enabled: w.Enabled,
@@ -61,14 +60,14 @@ type NewWebhook struct {
 
 func (s *service) create(ctx context.Context, in *struct{ Body NewWebhook }) (IssuedWebhook, error) {
 	now, b := s.p.Clock.Now(), in.Body
-	w := webhook.Webhook{Row: receiver.Row{
-		ID: id.New(webhook.Prefix, now), Name: b.Name,
+	w := receiver.Webhook{Row: receiver.Row{
+		ID: id.New(receiver.WebhookPrefix, now), Name: b.Name,
 		Filter:  receiver.Filter{EventTypes: b.EventTypes, ScopeType: b.ScopeType, ScopeID: b.ScopeID},
 		Enabled: b.Enabled == nil || *b.Enabled, CreatedBy: identity.CallerFrom(ctx).Email, CreatedAt: now,
 		UpdatedAt: now,
 	}}
 	w.TakeOver(identity.CallerFrom(ctx), w.EventTypes, now)
-	secrets := webhook.Secrets{URL: b.URL, Key: webhook.NewKey()}
+	secrets := receiver.WebhookSecrets{URL: b.URL, Key: receiver.NewWebhookKey()}
 	holds, err := s.prepare(ctx, &w, b.URL)
 	if err != nil {
 		return IssuedWebhook{}, err
@@ -83,14 +82,14 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewWebhook }) (Is
 	return issued(w, &secrets), nil
 }
 
-func issued(w webhook.Webhook, secrets *webhook.Secrets) IssuedWebhook {
+func issued(w receiver.Webhook, secrets *receiver.WebhookSecrets) IssuedWebhook {
 	out := IssuedWebhook{newWebhook(w), secrets.Key}
 	out.URL = secrets.URL
 	return out
 }
 
 // prepare brings a webhook into shape, and returns the conditions that its scope exists.
-func (s *service) prepare(ctx context.Context, w *webhook.Webhook, address string) ([]table.Write, error) {
+func (s *service) prepare(ctx context.Context, w *receiver.Webhook, address string) ([]table.Write, error) {
 	if err := w.Check(); err != nil {
 		return nil, err
 	}
@@ -102,7 +101,7 @@ func (s *service) prepare(ctx context.Context, w *webhook.Webhook, address strin
 
 type listInput struct {
 	rest.Page
-	rest.Sort[webhook.Webhook, orders]
+	rest.Sort[receiver.Webhook, orders]
 }
 
 func (s *service) list(ctx context.Context, in *listInput) (rest.List[Webhook], error) {
@@ -189,7 +188,7 @@ func (c *ChangedWebhook) takesOver() bool {
 }
 
 // apply changes the fields that were sent.
-func (c *ChangedWebhook) apply(to *webhook.Webhook, secrets *webhook.Secrets) error {
+func (c *ChangedWebhook) apply(to *receiver.Webhook, secrets *receiver.WebhookSecrets) error {
 	for field, null := range map[string]bool{"name": c.Name.Null, "url": c.URL.Null, "enabled": c.Enabled.Null} {
 		if null {
 			return fault.New(fault.Invalid, "%s: it cannot be null; leave it out to keep it", field)

@@ -16,7 +16,6 @@ import (
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/receiver"
-	"lamplighter.dev/shared/domain/webhook"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -146,7 +145,7 @@ func TestWebhooks_ATestIsSignedAndLogged(t *testing.T) {
 		!strings.Contains(came.body, apitest.Org) {
 		t.Error(came.body)
 	}
-	if verify(t, webhook.NewKey(), came) {
+	if verify(t, receiver.NewWebhookKey(), came) {
 		t.Error("any secret verifies it")
 	}
 	came.body += " "
@@ -210,7 +209,7 @@ func TestWebhooks_TheSecretBeforeSignsForADay(t *testing.T) {
 		}
 		return out
 	}
-	f.Clock.Advance(webhook.Overlap - time.Second)
+	f.Clock.Advance(receiver.KeyOverlap - time.Second)
 	f.Equal("within the day", signs(made.Secret, second.Secret), []bool{true, true})
 	if n := len(strings.Fields(f.last().Get("Webhook-Signature"))); n != 2 {
 		t.Errorf("%d signatures", n)
@@ -294,7 +293,7 @@ func TestMatch_FindsWhoIsToBeTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var found []delivery.Target
 			usage := f.Meter(func(ctx context.Context) {
-				found = apitest.Value(webhook.NewMatcher(f.store,
+				found = apitest.Value(receiver.NewWebhookMatcher(f.store,
 					receiver.NewAudience(f.Platform)).Match(table.WithOrg(ctx, apitest.Org), apitest.Org, c.e))(t)
 			})
 			var got []string
@@ -316,13 +315,13 @@ func TestWebhooks_SeveralAtOnceAreNoMoreThanTheMost(t *testing.T) {
 		f.Call(ada, "POST /webhooks", map[string]any{"name": "n" + strconv.Itoa(i), "url": f.URL}).Want(http.StatusOK)
 	}
 	const makers = 4
-	store := webhook.NewStore(apitest.Meet(f.Table, table.OrgPK(apitest.Org)+webhook.Partition.Name(), makers),
+	store := receiver.NewWebhookStore(apitest.Meet(f.Table, table.OrgPK(apitest.Org)+receiver.WebhookPartition.Name(), makers),
 		f.Sealer)
 	var wg sync.WaitGroup
 	errs := make([]error, makers)
 	for i := range errs {
 		wg.Go(func() {
-			w := webhook.Webhook{Row: receiver.Row{ID: id.New(webhook.Prefix, f.Clock.Now()),
+			w := receiver.Webhook{Row: receiver.Row{ID: id.New(receiver.WebhookPrefix, f.Clock.Now()),
 				Name: "late " + strconv.Itoa(i)}}
 			errs[i] = store.Create(f.In(apitest.Org), apitest.Org, &w)
 		})

@@ -6,41 +6,48 @@ import (
 	"fmt"
 )
 
-// Autoscaling is how a group of machines or pods is scaled by its provider: between which sizes, and by what.
+// Autoscaling is how a provider scales a group of machines or pods: the bounds of its size, and the rule.
 type Autoscaling struct {
 	Min     int64 `json:"min"`
 	Max     int64 `json:"max"`
-	Desired int64 `json:"desired"` // what it has been told to have; Azure's and Kubernetes' is the present size
-	// TargetCPUPercent is the average CPU that it is kept at, and CooldownSeconds how long it waits between changes; nil: it has none.
+	Desired int64 `json:"desired"` // the size that the provider was told to keep; for Azure and Kubernetes the present size
+	// TargetCPUPercent is the average CPU that it is kept at, and CooldownSeconds how long it waits between changes;
+	// nil: it has none.
 	TargetCPUPercent *int64 `json:"targetCPUPercent,omitempty"`
 	CooldownSeconds  *int64 `json:"cooldownSeconds,omitempty"`
-	// SizedByProvider reports that only the provider sets Desired: SetAutoscaling sets the bounds, and the provider moves the size between them.
+	// SizedByProvider reports that only the provider sets Desired: SetAutoscaling sets the bounds, and the provider
+	// moves the size between them.
 	SizedByProvider bool `json:"sizedByProvider,omitempty"`
-	// Native is what is needed besides to set it back exactly as it is now, in the provider's terms.
+	// Native is the rest of the scaling in the provider's terms. SetAutoscaling needs it to restore the scaling
+	// exactly.
 	Native json.RawMessage `json:"native,omitempty"`
-	// KeepStopped is for SetAutoscaling with Native of a group that has 0 instances: it restores the bounds and rules, and starts nothing.
+	// KeepStopped is for SetAutoscaling with Native of a group that has 0 instances: it restores the bounds and rules,
+	// and starts nothing.
 	KeepStopped bool `json:"keepStopped,omitempty"`
 }
 
-// Autoscaler is a Conn of a provider with kinds that it scales by itself: aws-asg, aws-ecs, azure-vmss, gcp-mig and kubernetes-deployment.
+// Autoscaler is a Conn of a provider with kinds that it scales by itself: aws-asg, aws-ecs, azure-vmss, gcp-mig and
+// kubernetes-deployment.
 type Autoscaler interface {
-	// ReadAutoscaling tells how the resource is scaled now. One that is not there is class NotFound, a kind that is not scaled Unsupported.
+	// ReadAutoscaling tells how the resource is scaled now. One that is not there is class NotFound, a kind that is
+	// not scaled Unsupported.
 	ReadAutoscaling(ctx context.Context, kind, region, uid string) (Autoscaling, error)
-	// SetAutoscaling makes it so, in one call where the provider has one, and does nothing where it is so already. With Native it restores
-	// what ReadAutoscaling told; without, it makes a rule for the CPU where there is none and leaves the customer's other rules alone. Sizes
-	// that contradict each other are class Invalid.
+	// SetAutoscaling sets the scaling, with one call where the provider has one. It makes no change if the scaling is
+	// as wanted. With Native it restores the scaling that ReadAutoscaling returned. Without Native it adds a CPU rule
+	// if there is none, and leaves the customer's other rules alone. Sizes that contradict each other are class
+	// Invalid.
 	SetAutoscaling(ctx context.Context, kind, region, uid string, want Autoscaling) error
 }
 
-// RunsNothing reports whether the group has been told to have 0 instances. A stop leaves a group so. It is never recorded as the size of a
-// group, and never restored.
+// RunsNothing reports whether the group has been told to have 0 instances. A stop leaves a group so. It is never
+// recorded as the size of a group, and never restored.
 func (a Autoscaling) RunsNothing() bool { return a.Desired < 1 }
 
-// CPURule is the name of the rule for the CPU that SetAutoscaling makes where rules have names; one of that name is ours, all others are the
-// customer's.
+// CPURule is the name of the rule for the CPU that SetAutoscaling makes where rules have names; one of that name is
+// ours, all others are the customer's.
 const CPURule = "lamplighter-cpu"
 
-// The bounds of what SetAutoscaling takes.
+// The bounds of the values that SetAutoscaling accepts.
 const (
 	maxInstances = 1_000_000
 	maxCooldown  = 3600 // seconds: more than that Kubernetes does not take
@@ -51,8 +58,8 @@ func AutoscaledTypes() []string {
 	return []string{AWSASG, AWSECS, AzureVMSS, GCPMIG, KubernetesDeployment}
 }
 
-// Check returns an error of class Invalid that names the field when the sizes contradict each other, or the rule is none: the answers of
-// providers to these differ, and some take them.
+// Check returns an error of class Invalid that names the field when the sizes contradict each other, or the rule is
+// none: the answers of providers to these differ, and some take them.
 func (a Autoscaling) Check() error {
 	switch {
 	case a.Min < 0 || a.Max > maxInstances:
@@ -82,7 +89,8 @@ func invalidAutoscaling(format string, args ...any) error {
 	return &Error{Class: Invalid, Op: "SetAutoscaling", Message: fmt.Sprintf(format, args...)}
 }
 
-// IsMetBy reports whether a group that is scaled as live is so already as a asks: a rule that a does not name may be any.
+// IsMetBy reports whether a group that is scaled as live is so already as a asks: a rule that a does not name may be
+// any.
 func (a Autoscaling) IsMetBy(live Autoscaling) bool {
 	return a.Min == live.Min && a.Max == live.Max && a.Desired == live.Desired &&
 		meetsOptional(a.TargetCPUPercent, live.TargetCPUPercent) &&

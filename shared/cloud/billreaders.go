@@ -8,8 +8,9 @@ import (
 	"sync"
 )
 
-// How a file is fetched: what is read from its beginning in long pieces, what is read here and there in short ones, of which so many are
-// kept. A piece is one call, with the deadline of one call, and is asked for again when it breaks off.
+// How a file is fetched. A read from the beginning fetches long pieces. A read at an offset fetches short pieces, and
+// a few of those are cached. A piece is one call with its own deadline, and is fetched again when the connection
+// breaks off.
 const (
 	longPiece  = 8 << 20
 	shortPiece = 1 << 20
@@ -23,7 +24,7 @@ type rangedBill struct {
 	size  int64
 	fetch func(ctx context.Context, p []byte, off int64) error
 
-	long []byte // what of a long piece was not read yet
+	long []byte // the unread rest of a long piece
 	next int64  // where the one after it begins
 
 	mu    sync.Mutex
@@ -31,7 +32,8 @@ type rangedBill struct {
 	order []int64 // of short, the longest unused first
 }
 
-// NewRangedBill reads a file of the size by ranges: fetch fills p with what is at off, or fails. ctx ends the reading.
+// NewRangedBill returns a reader of a file of the given size. fetch fills p with the bytes at offset off, or returns
+// an error. The end of ctx ends the reading.
 func NewRangedBill(ctx context.Context, size int64,
 	fetch func(ctx context.Context, p []byte, off int64) error) BillReader {
 	return &rangedBill{ctx: ctx, size: size, fetch: fetch, short: map[int64][]byte{}}
@@ -40,7 +42,7 @@ func NewRangedBill(ctx context.Context, size int64,
 // Size returns how many bytes the file has.
 func (r *rangedBill) Size() int64 { return r.size }
 
-// Close lets go of what was fetched.
+// Close frees the fetched pieces.
 func (r *rangedBill) Close() error {
 	r.long, r.short, r.order = nil, map[int64][]byte{}, nil
 	return nil
@@ -77,7 +79,7 @@ func (r *rangedBill) piece(off, n int64) ([]byte, error) {
 	}
 }
 
-// ReadAt reads what is at off.
+// ReadAt reads the bytes at offset off.
 func (r *rangedBill) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 {
 		return 0, fmt.Errorf("read at %d: before the beginning of the file", off)
@@ -127,7 +129,7 @@ type pagedBill struct {
 	err  error
 }
 
-// NewPagedBill reads what next gives, page after page, until that is io.EOF.
+// NewPagedBill returns a reader of the pages that next returns, until next returns io.EOF.
 func NewPagedBill(next func() ([]byte, error)) BillReader { return &pagedBill{next: next} }
 
 // Read reads on.

@@ -6,32 +6,34 @@ import (
 	"time"
 )
 
-// Biller is a Conn that delivers what its account is billed.
+// Biller is a Conn that delivers the bills of its account.
 type Biller interface {
-	// Deliveries lists the newest delivery of each billing period that begins at from or later, oldest period first, and says what
-	// keeps the account from having any: a missing permission by its name, an export that is not set up, or that is unhealthy.
+	// Deliveries lists the newest delivery of each billing period that begins at from or later, oldest period first.
+	// If the account has no deliveries, the error names the cause: a missing permission, an export that is not set up,
+	// or an unhealthy export.
 	Deliveries(ctx context.Context, from time.Time) ([]Delivery, error)
 	// OpenBill opens a file of a delivery. A delivery that was replaced while it was read is an error that says so.
 	OpenBill(ctx context.Context, d Delivery, file BillFile) (BillReader, error)
-	// ControlTotal tells what the provider's own interface says was billed in a period, in its currency, with what it asked;
-	// ok is false where it tells nothing.
+	// ControlTotal returns the amount that the provider's own API reports for a period, and its currency. ok is false
+	// if the provider reports none.
 	ControlTotal(ctx context.Context, period time.Time) (total, currency string, ok bool, err error)
 }
 
 // BillSpender is a Biller whose provider charges for being asked.
 type BillSpender interface {
-	// Spent tells what the provider charges for what this connection has asked it of bills so far.
+	// Spent returns the provider's charges for the bill requests of this connection so far.
 	Spent() BillSpending
 }
 
-// BillSpending is what reading bills costs whoever owns the account.
+// BillSpending is the cost that reading bills causes for the owner of the account.
 type BillSpending struct {
 	Requests int     // that are charged each
 	Bytes    int64   // that are charged for being scanned
 	USD      float64 // both, at list prices
 }
 
-// BillSettings is where the bills of an account are delivered, as whoever connected it says. What is left empty is found.
+// BillSettings say where the bills of an account are delivered, as the user who connected it entered them. Empty
+// fields are discovered.
 type BillSettings struct {
 	Source         BillSource `json:"source,omitempty" enum:"data_export,cost_report,cost_explorer,bigquery_export,storage_export,simulated" doc:"Only this source; the best that there is when left out. aws: data_export, cost_report, cost_explorer; azure: storage_export; gcp: bigquery_export"`
 	Export         string     `json:"export,omitempty" maxLength:"200" doc:"aws, azure: the name of the export or report"`
@@ -42,7 +44,7 @@ type BillSettings struct {
 	Dataset        string     `json:"dataset,omitempty" maxLength:"1055" doc:"gcp: DATASET, or PROJECT.DATASET of another project, that holds the billing export; every dataset of the project is looked into when left out"`
 }
 
-// BillSource is where deliveries come from. It is chosen by whoever connects the account, or found.
+// BillSource is the kind of a delivery's origin. The user who connects the account chooses it, or it is discovered.
 type BillSource string
 
 // The sources.
@@ -64,13 +66,13 @@ const (
 	FOCUSForm     BillForm = "focus"
 	LegacyCURForm BillForm = "cur"
 	CUR2Form      BillForm = "cur2"
-	// beside amortized cost: what is billed. Actual cost alone has no form ("")
+	// the billed part of an amortized bill; actual cost alone has no form ("")
 	AzureActualForm    BillForm = "azure_actual"
-	AzureAmortizedForm BillForm = "azure_amortized" // beside actual cost: what is effective
+	AzureAmortizedForm BillForm = "azure_amortized" // the effective part of an amortized bill
 	GoogleForm         BillForm = "google"
 )
 
-// Delivery is one delivery of one billing period: what a manifest lists.
+// Delivery is one delivery of one billing period: the files that a manifest lists.
 type Delivery struct {
 	Source      BillSource
 	Export      string    // its name
@@ -83,8 +85,8 @@ type Delivery struct {
 	Final       bool  // the provider says that the period is closed
 	// Shared says that the files hold other periods too: rows of those belong to other deliveries and are left out.
 	Shared bool
-	// Notice is what the provider says is wrong with the source though there are deliveries: an export that is unhealthy, or why it is
-	// not one of exports. Empty when nothing is.
+	// Notice is a problem of the source that does not prevent deliveries: an unhealthy export, or a source that is no
+	// export. It is empty when there is no problem.
 	Notice string
 }
 
@@ -93,15 +95,16 @@ type BillFile struct {
 	Name string // address of the object: "s3://BUCKET/KEY"
 	Size int64  // bytes; -1 when not known
 	Rows int64  // -1 when not known
-	// Version is which content the delivery lists: a file that has another one by now was replaced. Empty where that shows otherwise.
+	// Version is which content the delivery lists: a file that has another one by now was replaced. Empty where that
+	// shows otherwise.
 	Version string
-	// Form is where it differs from the delivery's. A delivery of files of AzureActualForm and of AzureAmortizedForm is one bill: of the
-	// one what is billed counts, of the other what it costs in effect.
+	// Form is set if it differs from the delivery's. A delivery with files of AzureActualForm and of
+	// AzureAmortizedForm is one bill: billed cost comes from the first, effective cost from the second.
 	Form BillForm
 }
 
-// BillReader reads a file: from its beginning, or anywhere (a Parquet file is read from its end). What is the answer to a query can be read
-// from its beginning alone: its Size is -1, and ReadAt fails.
+// BillReader reads a file from its beginning or at any offset (a Parquet file is read from its end). The answer of a
+// query can be read only from its beginning: its Size is -1, and ReadAt returns an error.
 type BillReader interface {
 	io.ReadCloser
 	io.ReaderAt

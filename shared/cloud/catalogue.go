@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// catalogue describes every kind once, in a place that links no SDK: providers take their descriptions from here, and so
-// does GET /resources/types, which must stay small. Deadlines and batches are those of the executors' trials; which are
-// priced, shared/domain/pricing knows. Each provider's part is a file beside this one.
+// catalogue describes every kind once, in a place that links no SDK: providers take their descriptions from here, and
+// so does GET /resources/types, which must stay small. Deadlines and batches are those of the executors' trials; which
+// are priced, shared/domain/pricing knows. Each provider's part is a file beside this one.
 var catalogue = slices.Concat(awsKinds, azureKinds, gcpKinds, kubernetesKinds)
 
 // collectives are, by provider, the kinds that stand for everything which no other kind of the provider lists.
@@ -19,8 +19,8 @@ var collectives = map[string]Kind{
 	simulated:    {Type: "simulated-*", Provider: simulated, Name: "Everything else", Discoverable: true},
 }
 
-// Catalogue lists every type of every provider, ordered by provider and type: those that have a kind, which says what can be
-// done with them, and those that are only found (resourcetypes.csv).
+// Catalogue lists every type of every provider, ordered by provider and type: the types with a kind, which lists the
+// possible acts, and the types that are only found (resourcetypes.csv).
 func Catalogue() []Kind {
 	out := slices.Clone(readTypes().kinds)
 	slices.SortFunc(out, func(a, b Kind) int {
@@ -29,8 +29,8 @@ func Catalogue() []Kind {
 	return out
 }
 
-// KindsOf lists the kinds of one provider that are listed by themselves, in the order of the catalogue, and behind them the
-// collective one, where the provider has one.
+// KindsOf lists the kinds of one provider that are listed by themselves, in the order of the catalogue, and behind
+// them the collective one, where the provider has one.
 func KindsOf(provider string) []Kind {
 	var out []Kind
 	for _, k := range catalogue {

@@ -27,7 +27,8 @@ const (
 	AzureMLCompute        = "azure-ml-compute"
 )
 
-// azureKinds are the kinds of Azure. Its resource manager acts on one resource a call, and tells the state of one a call.
+// azureKinds are the kinds of Azure. Its resource manager acts on one resource a call, and tells the state of one a
+// call.
 var azureKinds = []Kind{
 	{
 		Type: AzureVM, Provider: "azure", Name: "Azure virtual machine", Actionable: true,

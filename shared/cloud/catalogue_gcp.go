@@ -15,8 +15,8 @@ const (
 	GCPAlloyDB     = "gcp-alloydb"
 )
 
-// gcpKinds are the kinds of Google Cloud. It acts on one resource a call; the batch of instances is of those that are looked at
-// together before each is acted on.
+// gcpKinds are the kinds of Google Cloud. It acts on one resource a call; the batch of instances is of those that are
+// looked at together before each is acted on.
 var gcpKinds = []Kind{
 	{
 		Type: GCPCompute, Provider: "gcp", Name: "Compute Engine instance", Actionable: true,

@@ -12,11 +12,11 @@ const (
 	KubernetesOthers      = "kubernetes-*"
 )
 
-// kubernetesOthers is what else a cluster holds; not all of it (kubernetesUnlisted).
+// kubernetesOthers is the collective kind for the other resources of a cluster. kubernetesUnlisted are not in it.
 var kubernetesOthers = Kind{Type: KubernetesOthers, Provider: "kubernetes", Name: "Everything else", Discoverable: true}
 
-// kubernetesUnlisted are the types that no listing finds: who may list secrets may read them, and what controllers make and throw away by
-// themselves says nothing that its owner does not.
+// kubernetesUnlisted are the types that are not listed. A permission to list secrets is a permission to read them.
+// Objects that controllers create and delete add nothing to their owner.
 var kubernetesUnlisted = []string{
 	"kubernetes-api-service", "kubernetes-certificate-request", "kubernetes-clusterrole",
 	"kubernetes-clusterrolebinding", "kubernetes-configmap",
@@ -28,8 +28,8 @@ var kubernetesUnlisted = []string{
 	"kubernetes-validating-webhook",
 }
 
-// kubernetesKinds are the kinds of Kubernetes. All set a size or a switch, so an act may be given while pods still move. What
-// ends is a matter of seconds; what begins may have to wait for nodes.
+// kubernetesKinds are the kinds of Kubernetes. Each act sets a size or a switch, so it can be repeated while pods
+// still move. A stop takes seconds; a start may have to wait for nodes.
 var kubernetesKinds = []Kind{
 	{
 		Type: KubernetesNamespace, Provider: "kubernetes", Name: "Kubernetes namespace", Actionable: true,

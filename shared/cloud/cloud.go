@@ -1,5 +1,5 @@
-// Package cloud is what the service knows of a cloud provider: kinds of resources, a connection to one account, and what
-// can be asked of it. Providers live in the folders below, one file per kind, and only workers import them.
+// Package cloud defines the service's view of a cloud provider: kinds of resources, a connection to one account, and
+// its operations. Providers live in the folders below, one file per kind, and only workers import them.
 package cloud
 
 import (
@@ -25,7 +25,7 @@ const (
 // IsTransitional reports whether the status is one that a resource leaves by itself.
 func (s Status) IsTransitional() bool { return s == Starting || s == Stopping || s == Pending }
 
-// Verb is what can be done to a resource, in the wording of a desired state: start = be running, stop = be stopped.
+// Verb is an act on a resource, in the wording of a desired state: start = be running, stop = be stopped.
 type Verb string
 
 // The verbs.
@@ -42,15 +42,17 @@ func (v Verb) WantedStatus() Status {
 	return Stopped
 }
 
-// Kind describes one kind of resource, as GET /resources/types shows it. A collective kind (IsCollective) is no
-// type of a resource: its listing finds, in one go, resources of every type of the provider that no other kind lists, each with its Type.
+// Kind describes one kind of resource, as GET /resources/types shows it. A collective kind (IsCollective) is no type
+// of a resource: its listing finds, in one go, resources of every type of the provider that no other kind lists, each
+// with its Type.
 type Kind struct {
 	Type     string // "aws-ec2"
 	Provider string // "aws"
 	Name     string // "EC2 instance"
-	// the provider's own name: "ec2:instance", "microsoft.compute/disks", "compute.googleapis.com/Disk", "apps/Deployment"
+	// the provider's own name: "ec2:instance", "microsoft.compute/disks", "compute.googleapis.com/Disk",
+	// "apps/Deployment"
 	Native       string
-	Global       bool // of a collective kind: what belongs to no region is listed in the region Global
+	Global       bool // of a collective kind: it also lists the region Global, for resources without a region
 	Collected    bool // is found by the collective kind, though something can be done with it
 	Discoverable bool // is found by a discovery
 	Actionable   bool // can be started and stopped
@@ -59,18 +61,20 @@ type Kind struct {
 	Absolute     bool // an act sets a size: it may be given while the resource is still moving the other way
 	// a stop forgets its capacity: State.Snapshot is kept before it and given back at the start
 	Remembers bool
-	// a start of what runs is taken, as is a stop of what is stopped: it may be given without looking first
+	// the provider accepts a start of a running resource and a stop of a stopped one, so no read is needed before the
+	// act
 	Idempotent bool
 	Verifies   bool          // Verify costs less than Read
 	ActBatch   int           // ids that one start or stop call takes
 	ReadBatch  int           // ids that one Read takes in one call
 	Deadline   time.Duration // a transition that takes longer has failed
-	// the provider may run what is stopped for so long, for its maintenance, and stops it again
+	// how long the provider may run a stopped resource for maintenance before it stops it again
 	Wakes time.Duration
 	Usual time.Duration // before this none is done; 0 when that is not known
 }
 
-// Account is what is needed to reach one cloud account. Credentials are in clear: it never leaves a worker.
+// Account holds the data that is needed to reach one cloud account. Its credentials are in clear text: an Account
+// never leaves a worker.
 type Account struct {
 	Org          string
 	ID           string // ca_…
@@ -116,9 +120,9 @@ type State struct {
 	NoCapacity bool   // it is off because the provider had no room for it when it was last started
 	// why it may not be started or stopped: "member of Auto Scaling group x: act on the group"
 	Unschedulable string
-	Snapshot      json.RawMessage // what a stop would forget; nil when there is nothing or the resource is already off
+	Snapshot      json.RawMessage // the state that a stop overwrites; nil when there is none or the resource is already off
 	Marked        bool            // the resource itself carries marks of a stop of ours, which a start takes away
-	Steps         []Step          // of what is stopped and started in steps, in the order of a stop
+	Steps         []Step          // of a kind that is stopped and started in steps, in the order of a stop
 }
 
 // Step is a part of a resource that is stopped and started in steps: how it is, Pending being one that is done in part.
@@ -145,15 +149,17 @@ func IsOff(snapshot json.RawMessage) bool {
 	return len(snapshot) > 0 && json.Unmarshal(snapshot, &was) == nil && was.Off
 }
 
-// NoSizeRemembered returns why a start is refused of a resource of size 0 that no stop of ours has brought there: no size is invented.
+// NoSizeRemembered returns why a start is refused of a resource of size 0 that no stop of ours has brought there: no
+// size is invented.
 func NoSizeRemembered(name string) string {
 	return name + " has the size 0, and none is remembered, because no stop of ours is on record: set the size that " +
 		"it should have in its cloud, " +
 		"which starts it"
 }
 
-// Result is what became of the act on one resource: nil Err means that the provider accepted it. LeftOff is why a start has left the
-// resource off: it was off before it was stopped, or somebody else has switched it off since. It is empty when the resource starts.
+// Result is the outcome of an act on one resource. A nil Err means that the provider accepted it. LeftOff is the
+// reason why a start left the resource off: it was off before the stop, or somebody switched it off after the stop. It
+// is empty when the resource starts.
 type Result struct {
 	UID     string
 	Err     error
@@ -163,9 +169,9 @@ type Result struct {
 // Capacity is a size to scale to; nil fields stay as they are.
 type Capacity struct{ Min, Max, Desired *int64 }
 
-// Permission is what a credential may do: granted, denied or unknown, with the provider's own words.
+// Permission says whether a credential may make a call: granted, denied or unknown, with the provider's own words.
 type Permission struct {
-	Capability string `json:"capability"` // what it is needed for: discover, start_stop, scale, billing
+	Capability string `json:"capability"` // discover, start_stop, scale or billing
 	Action     string `json:"action"`     // the provider's name of the permission
 	Status     string `json:"status"`     // granted, denied, unknown
 	Message    string `json:"message,omitempty"`
@@ -181,8 +187,8 @@ type Provider interface {
 	Connect(ctx context.Context, a Account) (Conn, error)
 }
 
-// Conn is a connection to one account. Errors are *Error. Every call has a deadline of its own, below ctx's, and retries
-// what its provider says may be retried; throttling that outlasts that is class Throttled.
+// Conn is a connection to one account. Errors are *Error. Every call has its own deadline, below ctx's, and is retried
+// when its provider says that it may be retried. Throttling that outlasts the retries is class Throttled.
 type Conn interface {
 	// Identify tells the native id of the account that the credentials open.
 	Identify(ctx context.Context) (string, error)
@@ -193,32 +199,34 @@ type Conn interface {
 	// Read tells the live states of resources of one kind in one region; uids that do not exist are missing from the
 	// answer. It makes one provider call per Kind.ReadBatch ids.
 	Read(ctx context.Context, kind, region string, uids []string) ([]State, error)
-	// Act starts or stops resources of one kind in one region, in provider calls of Kind.ActBatch ids, and tells what
-	// became of each. One bad id does not keep the others from being acted on.
+	// Act starts or stops resources of one kind in one region, in provider calls of Kind.ActBatch ids, and returns one
+	// Result for each target. One bad id does not keep the others from being acted on.
 	Act(ctx context.Context, verb Verb, kind, region string, targets []Target) []Result
 	// Scale sets the capacity of one resource.
 	Scale(ctx context.Context, kind, region, uid string, c Capacity) error
-	// Permissions probes what the credentials may do.
+	// Permissions returns the permissions of the credentials.
 	Permissions(ctx context.Context) ([]Permission, error)
 }
 
-// KindProber is a Conn that tells what its credentials may do with one resource, in fewer calls than Permissions needs for the account.
+// KindProber is a Conn that returns the permissions for one resource, with fewer calls than Permissions needs for the
+// account.
 type KindProber interface {
-	// KindPermissions probes what starts, stops and scales of resources of a kind take, as Permissions does. Where the provider grants permissions
-	// by region or cluster, it is in those of the uid.
+	// KindPermissions returns the permissions for starts, stops and scales of a kind, as Permissions does. If the
+	// provider grants permissions by region or cluster, they are those of the uid's.
 	KindPermissions(ctx context.Context, kind, region, uid string) ([]Permission, error)
 }
 
 // Admitter is a Conn whose provider takes only so many resources at a time, however they are put into calls.
 type Admitter interface {
-	// Admit promises that up to n resources of a kind in a region may be acted on now, and tells how many, and how long to leave
-	// the rest alone. The promise is kept by the next Act on the same connection; what comes of no Act is lost.
+	// Admit reserves acts on up to n resources of a kind in a region. It returns how many may be acted on now, and how
+	// long to wait with the rest. The next Act on the same connection uses the reservation; an unused one is lost.
 	Admit(ctx context.Context, verb Verb, kind, region string, n int) (now int, later time.Duration)
 }
 
 // Verifier is a Conn that tells more cheaply than Read how far resources are that were acted on.
 type Verifier interface {
-	// Verify tells the live states as Read does, but need not tell what matters only before an act: Unschedulable and Snapshot.
+	// Verify returns the live states as Read does, but may leave out Unschedulable and Snapshot, which matter only
+	// before an act.
 	Verify(ctx context.Context, kind, region string, uids []string) ([]State, error)
 }
 

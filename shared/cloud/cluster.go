@@ -16,8 +16,8 @@ const (
 	ClusterUnknown  ClusterStatus = "unknown" // it could not be read
 )
 
-// ClusterStopped is the Code of an Error, of class Moving, about what is in a cluster that its owner has stopped: it is there, and nothing
-// can be told of it until the cluster is started. To a discovery that is no failure.
+// ClusterStopped is the Code of an Error, of class Moving, about the contents of a cluster that its owner has stopped:
+// they exist, and cannot be read until the cluster is started. A discovery does not count it as a failure.
 const ClusterStopped = "ClusterStopped"
 
 // Cluster is a Kubernetes cluster that a provider runs. Name and Region together are unique in an account.
@@ -31,8 +31,8 @@ type Cluster struct {
 	NodeCount *int `json:"nodeCount,omitempty"`
 }
 
-// Clusters is what a Conn can be asked besides, where its provider runs Kubernetes clusters. Errors and deadlines are as
-// for Conn.
+// Clusters is an optional interface of a Conn whose provider runs Kubernetes clusters. Errors and deadlines are as for
+// Conn.
 type Clusters interface {
 	// ClusterNames names the clusters of a region.
 	ClusterNames(ctx context.Context, region string) ([]string, error)

@@ -2,8 +2,9 @@ package cloud
 
 import "context"
 
-// ClusterEntry is what opens a Kubernetes cluster: no file, no plugin. Token makes the bearer token of one call; it is asked
-// before each, keeps what it has made while that lasts, and returns *Error. It is nil where a client certificate opens.
+// ClusterEntry opens a Kubernetes cluster without files and plugins. Token returns the bearer token for one call. It
+// is called before each call, caches its token while that is valid, and returns *Error. It is nil if a client
+// certificate opens the cluster.
 type ClusterEntry struct {
 	UID        string // native identifier of the cluster, as Cluster.UID; empty when it is not known
 	Server     string // https://…
@@ -22,8 +23,8 @@ func ErrNoPublicEndpoint(cluster string) error {
 	}
 }
 
-// RegisteredCluster is a cluster of an account that may be looked into. Kubeconfig is what was handed over for it, as JSON of
-// kubernetes/kubeconfig.Access; nil for one that the account's own credentials open.
+// RegisteredCluster is a cluster of an account whose contents may be read. Kubeconfig is the user's kubeconfig for it,
+// as JSON of kubernetes/kubeconfig.Access; nil if the account's own credentials open the cluster.
 type RegisteredCluster struct {
 	Region, Name string
 	Kubeconfig   []byte
@@ -31,23 +32,23 @@ type RegisteredCluster struct {
 
 // ClusterOpener is the provider that looks into clusters.
 type ClusterOpener interface {
-	// WithClusters returns a connection to the account of conn and to what is in its clusters: what the opener's kinds are,
-	// it lists, reads and acts on in the clusters of a region, everything else conn does.
+	// WithClusters returns a connection to the account of conn and to the contents of its clusters. For the opener's
+	// kinds it lists, reads and acts in the clusters of a region; for all other kinds it uses conn.
 	WithClusters(conn Conn, clusters []RegisteredCluster) Conn
 }
 
-// Inside is what a connection of a ClusterOpener can be asked besides.
+// Inside is an optional interface of a connection of a ClusterOpener.
 type Inside interface {
 	// KindsInside are the kinds that are found in the clusters of a region: none where no cluster is registered.
 	KindsInside(region string) []Kind
-	// PermissionsInside asks a registered cluster what its credentials may do in it, as Conn.Permissions does.
+	// PermissionsInside returns the permissions of a registered cluster's credentials in it, as Conn.Permissions does.
 	PermissionsInside(ctx context.Context, region, name string) ([]Permission, error)
 }
 
-// ClusterAccess is what a Conn can be asked besides, where its credentials open the clusters that its provider runs. Errors
-// and deadlines are as for Conn; the entry is of use as long as the Conn is.
+// ClusterAccess is an optional interface of a Conn whose credentials open the clusters that its provider runs. Errors
+// and deadlines are as for Conn; the entry is valid as long as the Conn.
 type ClusterAccess interface {
-	// EnterCluster tells how a cluster is entered; one that does not exist is class NotFound, one whose server is not known
-	// yet class Moving.
+	// EnterCluster tells how a cluster is entered; one that does not exist is class NotFound, one whose server is not
+	// known yet class Moving.
 	EnterCluster(ctx context.Context, region, name string) (ClusterEntry, error)
 }

@@ -10,7 +10,8 @@ import (
 // secrets replaces the secret values of an account's credentials in texts.
 type secrets struct{ *strings.Replacer }
 
-// public are the credentials that are no secrets: they help to understand what a cloud says.
+// public are the credential fields that are not secret. Errors show them, because they help to understand the cloud's
+// messages.
 var public = map[string]bool{
 	"accessKeyID": true, "roleArn": true, "externalID": true, "tenantID": true, "clientID": true,
 	"projectID": true, "workloadIdentityProvider": true, "serviceAccountEmail": true,
@@ -32,7 +33,7 @@ func secretsOf(a Account) secrets {
 	return secrets{strings.NewReplacer(pairs...)}
 }
 
-// hide returns err without secrets in what it says.
+// hide returns err with the secrets removed from its texts.
 func (s secrets) hide(err error) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
@@ -46,9 +47,8 @@ func (s secrets) hide(err error) error {
 	return &clean
 }
 
-// ConnectRedacted connects to a through p, so that nothing that the cloud says tells a secret of the account's credentials. An
-// endpoint is whatever the account names, and may answer with what it was sent; from here its words go into answers,
-// records and logs.
+// ConnectRedacted connects to a through p and removes the secrets of the account's credentials from all errors and
+// texts. An endpoint that an account names may echo its requests, and its words go into answers, records and logs.
 func ConnectRedacted(ctx context.Context, p Provider, a Account) (Conn, error) {
 	s := secretsOf(a)
 	c, err := p.Connect(ctx, a)
@@ -124,7 +124,7 @@ func (d discreet) Act(ctx context.Context, verb Verb, kind, region string, targe
 	return results
 }
 
-// Admit returns the Conn's; one that does not admit takes whatever it is given.
+// Admit returns the Conn's answer. A Conn that does not admit accepts all resources.
 //
 //nolint:revive // as Admitter has it
 func (d discreet) Admit(ctx context.Context, verb Verb, kind, region string, n int) (now int, later time.Duration) {

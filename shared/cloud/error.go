@@ -7,7 +7,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Class is what an error means for whoever retries.
+// Class tells callers whether to retry an error.
 type Class uint8
 
 // The classes.
@@ -16,7 +16,7 @@ const (
 	Transient                 // timeouts, 5xx, lost replies: retry
 	Throttled                 // retry later, and slower
 	Moving                    // the resource is between two states: read again, then decide
-	NoCapacity                // the provider has no room for what would be started: retry for an hour
+	NoCapacity                // the provider has no capacity to start the resource: retry for an hour
 	NotFound                  // no such resource: permanent
 	Denied                    // the credential lacks a permission: permanent, and the account is degraded
 	Refused                   // the credential itself is not accepted: permanent
@@ -27,7 +27,8 @@ const (
 // Retryable reports whether trying again may help.
 func (c Class) Retryable() bool { return c <= NoCapacity }
 
-// Error is a failure at the provider, classified in one place of each provider. Code and Message are the provider's own.
+// Error is a failure at the provider, classified in one place of each provider. Code and Message are the provider's
+// own.
 type Error struct {
 	Class   Class
 	Op      string // "ec2:StopInstances"
@@ -63,8 +64,8 @@ func (e *Error) Fault() fault.Kind {
 	}
 }
 
-// IsTransientStatus reports whether an HTTP status says that the same request may succeed later: 408 and 5xx. 501 is not one of them: it
-// says that the provider does not know the operation (RFC 9110, 15.6.2).
+// IsTransientStatus reports whether an HTTP status says that the same request may succeed later: 408 and 5xx. 501 is
+// not one of them: it says that the provider does not know the operation (RFC 9110, 15.6.2).
 func IsTransientStatus(status int) bool {
 	return status == http.StatusRequestTimeout || status >= http.StatusInternalServerError &&
 		status != http.StatusNotImplemented

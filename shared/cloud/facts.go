@@ -8,24 +8,26 @@ import (
 	"time"
 )
 
-// Facts are what waste is judged by, by the names and in the units of facts.csv of the rules: text, bool, number (float64), list of
-// texts, or time.Time. What is known to be absent stands there as "", 0, false, an empty list, or Never; what is not known (a call
-// that was denied, an API that does not say) is left out, so that a rule which needs it answers "unknown" and not "no".
+// Facts are the inputs of the waste rules, under the names and in the units of the rules' facts.csv: text, bool,
+// number (float64), list of texts, or time.Time. A value that is known to be absent is "", 0, false, an empty list, or
+// Never. A value that is unknown (a denied call, an API that does not report it) is left out, so that a rule which
+// needs it answers "unknown" and not "no".
 type Facts map[string]any
 
-// Since is the value of a fact that is a time which no provider tells: since when the resource has been as it is, by our own first
-// sight of it. The inventory puts the time there, and keeps it for as long as the fact is told so.
+// Since is the value of a fact that is a time which no provider tells: since when the resource has been as it is, by
+// our own first sight of it. The inventory puts the time there, and keeps it for as long as the fact is told so.
 type Since struct{}
 
-// Epoch and Never are the times that stand for known absence: of what would have to be long ago to matter, and of what has
-// not begun.
+// Epoch and Never are the times for known absence. Epoch stands for an event that would have to be long ago to matter,
+// Never for a state that has not begun.
 var (
 	Epoch = time.Unix(0, 0).UTC()
 	Never = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 )
 
-// Sum is a checksum of the facts, 0 of none: what discovery compares, so that it need not read the facts that it wrote. Of 32 bits,
-// for each resource of an index in memory has one; a change goes unseen until the next one in one of 4 billion cases.
+// Sum returns a checksum of the facts, 0 for no facts. Discovery compares it, so that it need not read the facts that
+// it wrote. It has 32 bits, because an index in memory holds one for each resource; a change is missed until the next
+// one in one of 4 billion cases.
 func (f Facts) Sum() int64 {
 	if len(f) == 0 {
 		return 0
@@ -47,7 +49,7 @@ func (f Facts) TellSince() bool {
 	return false
 }
 
-// MarkSince returns the facts with at in the place of each Since, but for those of which earlier facts know the time.
+// MarkSince returns the facts with at in the place of each Since, unless the earlier facts hold its time.
 func (f Facts) MarkSince(earlier Facts, at time.Time) Facts {
 	if !f.TellSince() {
 		return f
@@ -66,12 +68,12 @@ func (f Facts) MarkSince(earlier Facts, at time.Time) Facts {
 	return out
 }
 
-// Unread is the fact that tells which others are missing because a call for them failed, and how: "logging: s3:GetBucketLogging:
-// AccessDenied". A fact that is missing without it is one that the provider does not tell.
+// Unread is the fact that tells which others are missing because a call for them failed, and how: "logging:
+// s3:GetBucketLogging: AccessDenied". A fact that is missing without it is one that the provider does not tell.
 const Unread = "unread"
 
-// Miss notes that facts could not be read, and why, in words that are the same each time: a rule which needs one of them answers
-// "unknown" and not "no".
+// Miss notes that facts could not be read, and why, in words that are the same each time: a rule which needs one of
+// them answers "unknown" and not "no".
 func (f Facts) Miss(why string, names ...string) {
 	list, _ := f[Unread].([]string)
 	for _, n := range names {

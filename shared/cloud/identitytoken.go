@@ -2,8 +2,8 @@ package cloud
 
 import "context"
 
-// IdentityTokens makes tokens by which other clouds know this service without a secret: they trust who signs them (workload
-// identity federation).
+// IdentityTokens makes the tokens that identify this service to other clouds without a secret: the clouds trust their
+// issuer (workload identity federation).
 type IdentityTokens interface {
 	// IdentityToken returns a signed JWT of this service for the audience. Errors are *Error.
 	IdentityToken(ctx context.Context, audience string) (string, error)

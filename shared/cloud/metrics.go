@@ -11,14 +11,15 @@ import (
 	"time"
 )
 
-// metricTable is the metrics that this service collects, a line each, in the words and units of the rules' metrics.csv, which names
-// more: those that need an agent, bills or finer points than hours are not in it. The factor turns the provider's unit into ours.
+// metricTable is the metrics that this service collects, a line each, in the words and units of the rules'
+// metrics.csv, which names more: those that need an agent, bills or finer points than hours are not in it. The factor
+// turns the provider's unit into ours.
 //
 //go:embed metrics.csv
 var metricTable string
 
-// Metric is a number that says how a resource was used over a window: a statistic of the provider's, rolled up. Of holds what it is
-// made of: more than one is summed.
+// Metric is a number that describes how a resource was used over a window: a rolled-up statistic of the provider. Of
+// holds its measures; several are added up.
 type Metric struct {
 	Type, Name, Unit string
 	Of               []Measure
@@ -28,16 +29,18 @@ type Metric struct {
 	Factor           float64
 }
 
-// Measure is a series that a provider keeps of a resource: "AWS/EC2", "CPUUtilization", "Maximum". Metric may end in a note in
-// parentheses, as metrics.csv has them, which tells the provider which of several it is.
+// Measure is a series that a provider keeps of a resource: "AWS/EC2", "CPUUtilization", "Maximum". Metric may end in a
+// note in parentheses, as metrics.csv has them, which tells the provider which of several it is.
 type Measure struct{ Namespace, Metric, Statistic string }
 
-// IsCount reports whether no points mean that nothing happened, and not that nothing is known (recommendations, section 3.2).
+// IsCount reports whether no points mean that nothing happened, and not that nothing is known (recommendations,
+// section 3.2).
 func (m Measure) IsCount() bool {
 	return slices.Contains([]string{"Sum", "Total", "Count", "ALIGN_DELTA", "increase"}, m.Statistic)
 }
 
-// MetricRequest asks for measures of resources of one type in one region, in buckets of Period, from From until before To.
+// MetricRequest asks for measures of resources of one type in one region, in buckets of Period, from From until before
+// To.
 type MetricRequest struct {
 	Type, Region string
 	UIDs         []string
@@ -46,8 +49,9 @@ type MetricRequest struct {
 	From, To     time.Time
 }
 
-// Points are a measure of a resource: Values in the provider's unit, each of the bucket that begins at its time, in their order. A
-// bucket of which the provider has nothing is left out. Measure is its place in the request.
+// Points are the values of one measure of a resource, in the provider's unit and in the order of their times. A time
+// is the beginning of its bucket. A bucket without data is left out. Measure is the index of the measure in the
+// request.
 type Points struct {
 	UID     string
 	Measure int
@@ -55,27 +59,29 @@ type Points struct {
 	Values  []float64
 }
 
-// MetricAnswer is what was measured: nothing of what the provider knows nothing of. Calls and Queries count what it took, USD is
-// their list price.
+// MetricAnswer holds the points that the provider has; resources without data are left out. Calls and Queries count
+// the requests, USD is their list price.
 type MetricAnswer struct {
 	Points         []Points
 	Calls, Queries int
 	USD            float64
 }
 
-// Metered is a Conn that can tell how resources were used. A type that it does not measure is class Unsupported. What was read
-// before a failure is lost, and paid for: requests are to be small enough to be asked again.
+// Metered is a Conn that measures how resources were used. A type without metrics is class Unsupported. A failed
+// request loses the answers before the failure, though they are charged for; so requests should be small enough to
+// repeat.
 type Metered interface {
 	Conn
 	Metrics(ctx context.Context, r MetricRequest) (MetricAnswer, error)
 }
 
-// azureDays is how many days one collection asks of a resource of Azure, which tells of at most 50 resources in a call: of a night's
-// calls half as many are needed when each resource has its turn every second night.
+// azureDays is how many days one collection asks of a resource of Azure, which tells of at most 50 resources in a
+// call: of a night's calls half as many are needed when each resource has its turn every second night.
 const azureDays = 2
 
-// MeasuredDays returns how many days up to and with this one a nightly collection asks for of a resource: 1, or, of what is
-// measured less often, several when it is the resource's turn and else 0.
+// MeasuredDays returns how many days up to and including this one a nightly collection requests for a resource: 1 for
+// a type that is measured daily. For a type that is measured less often it returns several days when it is the
+// resource's turn, else 0.
 func MeasuredDays(kind, uid string, day time.Time) int {
 	if !strings.HasPrefix(kind, "azure-") {
 		return 1
@@ -111,10 +117,10 @@ func parseMetric(f []string) Metric {
 	return m
 }
 
-// MetricsOf lists the metrics of a type; none of one that is not measured. Nobody changes them.
+// MetricsOf lists the metrics of a type; none for a type without metrics. Callers must not change the list.
 func MetricsOf(kind string) []Metric { return readMetrics()[kind] }
 
-// MeasuresOf lists what the metrics of a type are made of, each once, in a fixed order.
+// MeasuresOf lists the measures of a type's metrics, each once, in a fixed order.
 func MeasuresOf(kind string) []Measure {
 	var out []Measure
 	for _, m := range MetricsOf(kind) {

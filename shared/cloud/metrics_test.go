@@ -27,11 +27,11 @@ func TestMetrics_AreThoseOfTheRules(t *testing.T) {
 	}
 }
 
-// ownMetrics are the types of which no rule asks for what the provider tells without looking into the cluster: they have metrics for
-// people alone.
+// ownMetrics are the types whose metrics no rule reads, because the provider reports them without a look into the
+// cluster. They are for people alone.
 var ownMetrics = []string{"azure-aks", "gcp-gke-nodepool"}
 
-// What the rules ask of the types of section 7 is collected, or there is a reason why not.
+// Every metric that the rules of section 7 read is collected, or has a reason why not.
 func TestMetrics_OfTheRulesAreCollectedOrHaveAReason(t *testing.T) {
 	raw, err := os.ReadFile("testdata/unmeasured.csv")
 	if err != nil {

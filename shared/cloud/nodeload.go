@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// The facts of a node of a cluster by which its cost is split: how many cores, GiB and GPUs it has, the uid of the machine that it is at its
-// cloud, and a NodeLoad for each workload that has pods on it.
+// The facts of a node by which the cost of its cluster is split: its cores, GiB and GPUs, the uid of its machine at
+// its cloud, and a NodeLoad for each workload with pods on it.
 const (
 	NodeCores   = "cpu_cores"
 	NodeGiB     = "mem_gib"
@@ -20,7 +20,8 @@ const (
 // KubernetesNode is the type of nodes.
 const KubernetesNode = "kubernetes-node"
 
-// NodeLoad is what the pods of a workload request of a node, all together. Pods that have ended, or cannot get their image, are not among them.
+// NodeLoad is the sum of the resource requests of a workload's pods on a node. Pods that have ended or cannot get
+// their image do not count.
 type NodeLoad struct {
 	Namespace string
 	Kind      string // "Deployment", "StatefulSet", "DaemonSet", "CronJob", "Job", "Pod"
@@ -38,7 +39,7 @@ func (l NodeLoad) String() string {
 		number(l.GiB), number(l.GPUs)}, " ")
 }
 
-// ParseNodeLoad reads what String wrote.
+// ParseNodeLoad parses the result of NodeLoad.String.
 func ParseNodeLoad(s string) (l NodeLoad, err error) {
 	f := strings.Fields(s)
 	if len(f) != 5 || strings.Count(f[0], "/") != 2 {

@@ -14,20 +14,23 @@ type Member struct {
 	Credentials map[string]string
 }
 
-// Unit is what an organization sorts its members into: an organizational unit, a management group, a folder. Its root is one too.
+// Unit is a group of an organization's members: an organizational unit, a management group, a folder. The root is a
+// unit too.
 type Unit struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 }
 
-// Organisations is what a Conn can be asked besides, where its provider knows organizations of accounts. Errors are as for Conn; a
-// listing has no deadline of its own but ctx's, for it may be long.
+// Organisations is an optional interface of a Conn whose provider has organizations of accounts. Errors are as for
+// Conn. A listing may be long, so its only deadline is ctx's.
 type Organisations interface {
 	// Organisation tells the native id of the organization, whose members the credentials list.
 	Organisation(ctx context.Context) (string, error)
-	// Members lists the accounts of the organization, closed ones too; with their tags, which may cost a call each, where tags is true.
+	// Members lists the accounts of the organization, closed ones too; with their tags, which may cost a call each,
+	// where tags is true.
 	Members(ctx context.Context, tags bool) ([]Member, error)
 }
 
-// MaxMembers bounds the members of one organization: AWS, which has the lowest, gives no more accounts to one without being asked.
+// MaxMembers bounds the members of one organization: AWS, which has the lowest, gives no more accounts to one without
+// being asked.
 const MaxMembers = 10_000

@@ -2,5 +2,6 @@ package cloud
 
 import "lamplighter.dev/shared/engine/table"
 
-// SimulatedPartition is of the simulated clouds, which exist in the store only: whatever has providers may come to one.
+// SimulatedPartition holds the state of the simulated clouds, which exist in the store alone. Every function with
+// providers may use one.
 const SimulatedPartition table.Partition = "SIM#*"

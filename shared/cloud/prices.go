@@ -9,14 +9,14 @@ import (
 
 // Price is a public price of a provider, in US dollars before tax, without any agreement.
 type Price struct {
-	// Key names what is priced, in the words of shared/domain/pricing: a family and what tells its prices apart, with "/" between
-	// them: "ec2/m5.large/linux/default", "ebs/gp3/storage".
+	// Key names the priced item as shared/domain/pricing does: a family and the properties that distinguish its
+	// prices, separated by "/": "ec2/m5.large/linux/default", "ebs/gp3/storage".
 	Key  string
 	Unit PriceUnit
 	USD  money.Amount
 }
 
-// PriceUnit is what one price is for.
+// PriceUnit is the unit of a price.
 type PriceUnit string
 
 // The units.
@@ -28,8 +28,9 @@ const (
 
 // Pricer is a Provider whose public prices can be asked for.
 type Pricer interface {
-	// Prices tells take every price that it knows of a region, each key once, and returns the version of the list: when the provider
-	// published it, or the day of the fetch. An answer that breaks off is an error: what was told until then is no list.
+	// Prices passes every known price of a region to take, each key once. It returns the version of the list: the
+	// provider's publication date, or the day of the fetch. If the answer breaks off, Prices returns an error, and the
+	// prices until then must be discarded.
 	Prices(ctx context.Context, region string, take func(Price) error) (version string, err error)
 }
 

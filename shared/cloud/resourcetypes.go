@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// resourceTypes names every type of resource that this service knows, one a line: our type, its provider, what it is called, and
-// the provider's own names of it, the usual one first: service and resource as in ARNs and Resource Explorer ("ec2:volume"), the
-// type of a resource in Azure ("microsoft.compute/disks"; a kind of it follows "#"), the asset type of Google Cloud
-// ("compute.googleapis.com/Disk"), group and kind in Kubernetes ("apps/Deployment"). A type is never renamed or removed: records,
-// rules and filters of customers name it.
+// resourceTypes names every type of resource that this service knows, one a line: our type, its provider, its title,
+// and the provider's own names of it, the usual one first: service and resource as in ARNs and Resource Explorer
+// ("ec2:volume"), the type of a resource in Azure ("microsoft.compute/disks"; a kind of it follows "#"), the asset
+// type of Google Cloud ("compute.googleapis.com/Disk"), group and kind in Kubernetes ("apps/Deployment"). A type is
+// never renamed or removed: records, rules and filters of customers name it.
 //
 //go:embed resourcetypes.csv
 var resourceTypes string
@@ -19,7 +19,7 @@ var resourceTypes string
 // nativeName is a provider's own name of a type, in lower case: Azure writes one type in several ways.
 type nativeName struct{ provider, name string }
 
-// knownTypes is what resourcetypes.csv and the catalogue say.
+// knownTypes is the combined content of resourcetypes.csv and the catalogue.
 type knownTypes struct {
 	kinds  []Kind
 	byType map[string]int
@@ -55,7 +55,7 @@ func (t *knownTypes) addLine(fields []string) {
 	t.kinds = append(t.kinds, k)
 }
 
-// addKind puts what can be done with a type in the place of the type.
+// addKind replaces a type by its kind, which lists the possible acts.
 func (t *knownTypes) addKind(k Kind) {
 	i, named := t.byType[k.Type]
 	if !named {
@@ -67,7 +67,7 @@ func (t *knownTypes) addKind(k Kind) {
 	t.kinds[i] = k
 }
 
-// containers are what an account of ours is itself: rules name them, and no listing finds them.
+// containers are the types that are accounts here. Rules name them, and no listing finds them.
 var containers = []string{"aws-account", "azure-subscription", "gcp-project", "kubernetes-cluster"}
 
 // TypeOf returns our type for a provider's own name of one, without regard to case; "" when the catalogue has none.
@@ -75,16 +75,16 @@ func TypeOf(provider, native string) string {
 	return readTypes().native[nativeName{provider, strings.ToLower(native)}]
 }
 
-// OtherType is the type of what the catalogue has no name for: it is kept, with its provider's name of its type as the fact
-// NativeType, because what somebody pays for must not be missing from the inventory for want of a line in a table.
+// OtherType returns the type of resources that the catalogue has no name for. They are kept, with the provider's type
+// as the fact NativeType, because the inventory must not miss a resource that costs money.
 func OtherType(provider string) string { return provider + "-other" }
 
 // IsCollective reports whether a kind stands for resources of many types: "aws-*".
 func IsCollective(kind string) bool { return strings.HasSuffix(kind, "-*") }
 
-// NativeType is the fact that says what a resource of an OtherType is: "ec2:capacity-block".
+// NativeType is the fact that holds the provider's type of a resource of OtherType: "ec2:capacity-block".
 const NativeType = "native_type"
 
-// Global is the region of what belongs to none, as roles and zones of names. A collective kind that says Global is asked for it
-// besides the account's regions.
+// Global is the region of resources without a region, such as roles and DNS zones. A collective kind with Global set
+// is listed there besides the account's regions.
 const Global = "global"

@@ -41,7 +41,8 @@ func TestCatalogue_HoldsEveryTypeOnceUnderAStableName(t *testing.T) {
 	}
 }
 
-// A kind without a line in resourcetypes.csv would have no native name, and what an index finds of it would be listed twice.
+// A kind without a line in resourcetypes.csv would have no native name, and an index would list its resources a second
+// time.
 func TestCatalogue_NamesEveryKindNatively(t *testing.T) {
 	for _, k := range catalogue {
 		if got, ok := KindOf(k.Type); !ok || got.Native == "" || !got.Discoverable || got.Deadline != k.Deadline {

@@ -13,8 +13,8 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"lamplighter.dev/infra/stacks"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // measure measures an organization as w has them. What of the others is in it besides is one account: their passes and groups

@@ -41,6 +41,7 @@ const (
 	remindEvery  = 24 * time.Hour
 	judgeEvery   = time.Minute // oftener than in AWS: who has just imported bills is watching
 	pricesEvery  = time.Hour
+	verifyEvery  = time.Minute
 )
 
 // Run does what the table's stream and EventBridge do in AWS, until ctx ends: it hands the change feed to the mailer and the notifier,
@@ -63,6 +64,7 @@ func (s *Service) Run(ctx context.Context) {
 	loops.Go(func() { s.every(ctx, remindEvery, "remind", s.Remind) })
 	loops.Go(func() { s.every(ctx, judgeEvery, "judge costs", s.JudgeCosts) })
 	loops.Go(func() { s.every(ctx, pricesEvery, "fetch prices", s.SyncPrices) })
+	loops.Go(func() { s.every(ctx, verifyEvery, "verify accounts", s.VerifyAccounts) })
 	loops.Wait()
 }
 
@@ -85,6 +87,11 @@ func (s *Service) every(ctx context.Context, d time.Duration, what string, do fu
 
 // turn runs a loop once. A panic is an error of the turn.
 func (s *Service) turn(ctx context.Context, what string, do func(context.Context) error) (err error) {
+	ctx, endTurn, err := s.turns.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer endTurn()
 	end, err := s.loops.begin(ctx, what)
 	if err != nil {
 		return err

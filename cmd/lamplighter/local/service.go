@@ -23,6 +23,7 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/providers"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
@@ -53,6 +54,8 @@ type Options struct {
 	// Begin is called when the store is open, which one service alone can do. It tells whether the service before this
 	// one ended by its own fault (workflow.Parts.Died); nil: it did not.
 	Begin func() (died bool, err error)
+	// Compilation is that of the complete program; of use to a program without the SDKs of clouds. nil: none goes on.
+	Compilation Compilation
 	// Observer is told what the functions take, for what they would cost in AWS; nil: nobody is.
 	Observer Observer
 }
@@ -92,12 +95,15 @@ type Service struct {
 	mailer   *mailer.Mailer
 	notifier *notifier.Notifier
 	loops    *loopDeaths
+	turns    *turns
 	close    []func() error // last one first
+
+	unverified *unverified
 }
 
 // Open puts the service together. Whatever it opened before it failed is closed again.
 func Open(o Options) (*Service, error) {
-	s := &Service{}
+	s := &Service{turns: newTurns()}
 	if err := s.open(o.filled()); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -118,6 +124,10 @@ func (s *Service) open(o Options) error {
 	}
 	if s.Platform, err = newPlatform(o, store); err != nil {
 		return err
+	}
+	s.unverified = newUnverified(o.Dir)
+	if !providers.Complete {
+		s.Platform.Pending = &pending{o.Compilation, s.unverified}
 	}
 	died, err := o.Begin()
 	if err != nil {
@@ -208,6 +218,10 @@ func (s *Service) Close() error {
 
 // Resume carries on with the state machines that an earlier process left.
 func (s *Service) Resume(ctx context.Context) error { return s.engine.Resume(ctx) }
+
+// Drain lets no loop and no task of a state machine begin any more, and returns when those under way have ended, or ctx has. Requests
+// are answered all the while. Close comes after it; what waits then, the next Open carries on with.
+func (s *Service) Drain(ctx context.Context) error { return s.turns.drain(ctx) }
 
 // AwaitIdle waits until no state machine runs but those named, or until ctx ends. What ended in a failure has ended.
 func (s *Service) AwaitIdle(ctx context.Context, except ...string) error {

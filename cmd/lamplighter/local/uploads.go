@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -31,9 +31,9 @@ func (s *Service) besideFiles(api http.Handler) (http.Handler, error) {
 
 // takeUpload takes a file at an upload address, unless the import that the address was made for has ended.
 func (s *Service) takeUpload(w http.ResponseWriter, r *http.Request, files *archive.FolderInbox) {
-	org, uploadID, ok := billing.ParseUploadName(strings.TrimPrefix(r.URL.Path, archive.UploadPath))
+	org, uploadID, ok := billimport.ParseUploadName(strings.TrimPrefix(r.URL.Path, archive.UploadPath))
 	if ok && files.Signed(r) {
-		u, err := billing.ReadUpload(table.WithOrg(r.Context(), org), s.Platform.Table, org, uploadID)
+		u, err := billimport.ReadUpload(table.WithOrg(r.Context(), org), s.Platform.Table, org, uploadID)
 		switch {
 		case fault.Is(err, fault.NotFound) || err == nil && u.Ended():
 			http.Error(w, "the import of this address has ended: ask for another address with POST /billing/imports",

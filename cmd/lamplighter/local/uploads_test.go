@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
@@ -21,23 +21,23 @@ func TestTakeUpload_OnlyUntilTheImportEnds(t *testing.T) {
 	f.Inbox = files
 	s := &Service{Platform: f.Platform}
 	org, now := id.New("org", f.Clock.Now()), f.Clock.Now()
-	u := billing.Upload{ID: id.New("job", now), Status: billing.UploadWaiting, CreatedAt: now,
+	u := billimport.Upload{ID: id.New("job", now), Status: billimport.UploadWaiting, CreatedAt: now,
 		ExpiresAt: now.Add(time.Hour)}
 	put := func() int {
 		w := httptest.NewRecorder()
-		address := apitest.Value(files.Address(t.Context(), billing.UploadName(org, u.ID), 4, u.ExpiresAt))(t)
+		address := apitest.Value(files.Address(t.Context(), billimport.UploadName(org, u.ID), 4, u.ExpiresAt))(t)
 		s.takeUpload(w, httptest.NewRequest(http.MethodPut, strings.TrimPrefix(address, "http://127.0.0.1"), strings.NewReader("bill")), files)
 		return w.Code
 	}
 	store := func() {
-		write, err := billing.PutUpload(org, u)
+		write, err := billimport.PutUpload(org, u)
 		f.Must(err)
 		f.Must(f.Table.Transact(table.WithOrg(t.Context(), org), write))
 	}
 	f.Equal("before the import is recorded", put(), http.StatusForbidden)
 	store()
 	f.Equal("while it waits", put(), http.StatusOK)
-	u.CompletedAt, u.Status = now.Add(time.Minute), billing.UploadSucceeded
+	u.CompletedAt, u.Status = now.Add(time.Minute), billimport.UploadSucceeded
 	store()
 	f.Equal("after it has ended", put(), http.StatusForbidden)
 }

@@ -39,10 +39,10 @@ func (s *Service) startWorkers(o Options, store table.Store, fs []functions.Func
 	handlers, calls := map[string]workflow.Handler{}, lambdacall.Local{}
 	for _, f := range fs {
 		if f.Worker != nil { // what they are made of is confined first, of which the engine is a part
-			handlers[f.Name] = func(ctx context.Context, in json.RawMessage) (any, error) {
+			call := func(ctx context.Context, in json.RawMessage) (any, error) {
 				return s.workers[f.Name](ctx, in)
 			}
-			calls[f.Name] = lambdacall.Handler(handlers[f.Name])
+			handlers[f.Name], calls[f.Name] = s.turns.task(call), call
 		}
 		if len(f.Groups) > 0 { // a worker may call what is for it alone
 			calls[f.Name] = func(ctx context.Context, in json.RawMessage) (any, error) {
@@ -52,7 +52,7 @@ func (s *Service) startWorkers(o Options, store table.Store, fs []functions.Func
 	}
 	s.engine, err = workflow.NewEmbedded(workflow.Parts{
 		Store: table.Fenced(store), Clock: p.Clock, Machines: machines, Log: p.Log, Handlers: handlers,
-		Transition: o.Observer.Transition, Died: died,
+		Transition: o.Observer.Transition, Died: died, Tasks: o.tasks(),
 	})
 	if err != nil {
 		return err
@@ -67,6 +67,17 @@ func (s *Service) startWorkers(o Options, store table.Store, fs []functions.Func
 		}
 	}
 	return nil
+}
+
+// waitingTasks is how many tasks run at once where those of real clouds wait for the complete program: they hold up no others.
+const waitingTasks = 4096
+
+// tasks returns how many tasks of state machines run at once; 0 is the engine's default.
+func (o Options) tasks() int {
+	if providers.Complete {
+		return 0
+	}
+	return waitingTasks
 }
 
 // answer has a function that answers operations answer a request that came without API Gateway.

@@ -11,10 +11,19 @@ import (
 // Cloud is what the credentials of a simulated account say (see shared/cloud/simulated).
 type Cloud map[string]string
 
-// FastCloud returns a simulated cloud of size resources whose states take no time to speak of.
+// FastCloud returns a simulated cloud of size resources whose states take 50 ms at most, with bills of two months: imports of
+// bills are most of what a connected account takes of the processor.
 func FastCloud(size int) Cloud {
-	return Cloud{"size": strconv.Itoa(size), "transitionSeconds": "0.05"}
+	return Cloud{"size": strconv.Itoa(size), "transitionSeconds": "0.05"}.WithBills(2)
 }
+
+// WithBills returns the cloud with bills of a number of months, the current one included.
+func (c Cloud) WithBills(months int) Cloud {
+	return c.WithSetting("billedMonths", strconv.Itoa(months))
+}
+
+// WithoutBills returns the cloud without bills.
+func (c Cloud) WithoutBills() Cloud { return c.WithSetting("bills", "none") }
 
 // WithSetting returns the cloud with one more setting.
 func (c Cloud) WithSetting(name, value string) Cloud {

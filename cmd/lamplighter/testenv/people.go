@@ -12,7 +12,7 @@ import (
 
 	"lamplighter.dev/cmd/lamplighter/local"
 	"lamplighter.dev/functions/auth"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -118,7 +118,7 @@ func (e *Env) WaitSettled() {
 	ctx, cancel := context.WithTimeout(table.Within(e.t.Context(), workqueue.Prefix), patience)
 	defer cancel()
 	e.Eventually("an end of all work", func() bool { // a sweep may start what nothing runs
-		if err := e.AwaitIdle(ctx, erasure.Machine, billing.UploadMachine, readiness.Machine); err != nil {
+		if err := e.AwaitIdle(ctx, erasure.Machine, billimport.UploadMachine, readiness.Machine); err != nil {
 			e.t.Fatal(err)
 		}
 		for shard := range workqueue.Shards {
@@ -140,8 +140,8 @@ func (e *Env) WaitSettled() {
 
 // isAwaited reports whether work ends soon by itself.
 func isAwaited(w workqueue.Work) bool {
-	return w.Machine != erasure.Machine && w.Machine != billing.UploadMachine && w.Machine != readiness.Machine &&
-		!strings.HasPrefix(w.ID, billing.RebuildPrefix)
+	return w.Machine != erasure.Machine && w.Machine != billimport.UploadMachine && w.Machine != readiness.Machine &&
+		!strings.HasPrefix(w.ID, billimport.RebuildPrefix)
 }
 
 // WaitForCode waits for the mail with a six-digit code to the address, and gives the last one.

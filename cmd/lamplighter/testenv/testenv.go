@@ -14,9 +14,9 @@ import (
 	"lamplighter.dev/cmd/lamplighter/local"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // Setup says what to start. The zero value is a service on the machine's clock with an empty store that ends with the test.

@@ -1,4 +1,4 @@
-// Command archiver archives the months that are over, each hour, and erases the archives of organizations that have ended.
+// Command archiver archives past months, each hour, and erases the archives of organizations that have ended.
 package main
 
 import (

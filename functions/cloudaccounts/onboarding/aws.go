@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/domain/connection"
 )
 
 // document is an IAM policy.
@@ -26,13 +26,13 @@ type statement struct {
 	Condition map[string]any `json:"Condition,omitempty"`
 }
 
-func allow(sid string, actions ...string) statement {
+func allowStatement(sid string, actions ...string) statement {
 	return statement{Sid: sid, Effect: "Allow", Action: actions, Resource: "*"}
 }
 
-// awsConditional is what AWS does in the customer's name besides what is called, by levels, and only so far. kms:CreateGrant is what
-// EC2 needs to start an instance with encrypted volumes: without it the start is accepted and falls back. The service-linked
-// role is what Application Auto Scaling needs once in an account.
+// awsConditional holds, by level, the permissions that AWS itself uses in the customer's name, limited by conditions.
+// EC2 needs kms:CreateGrant to start an instance with encrypted volumes: without it the start is accepted and falls
+// back. Application Auto Scaling needs the service-linked role once in an account.
 var awsConditional = map[string]statement{
 	startStopLevel: {
 		Sid: "LamplighterStartEncryptedInstances", Effect: "Allow", Action: []string{"kms:CreateGrant"}, Resource: "*",
@@ -40,18 +40,20 @@ var awsConditional = map[string]statement{
 	},
 	scaleLevel: {
 		Sid: "LamplighterScalingRole", Effect: "Allow", Action: []string{"iam:CreateServiceLinkedRole"}, Resource: "*",
-		Condition: map[string]any{"StringEquals": map[string]string{"iam:AWSServiceName": "ecs.application-autoscaling.amazonaws.com"}},
+		Condition: map[string]any{"StringEquals": map[string]string{
+			"iam:AWSServiceName": "ecs.application-autoscaling.amazonaws.com",
+		}},
 	},
 }
 
-// awsPolicies builds the levels, each from the statements of its own and of those below.
+// awsPolicies returns the policies of the levels. Each contains its own statements and those of the levels below.
 func awsPolicies() ([]CloudPolicy, error) {
 	sids := map[string]string{readOnlyLevel: "LamplighterDiscover", startStopLevel: "LamplighterStartStop",
 		scaleLevel: "LamplighterScale"}
 	var statements []statement
 	return buildPolicies("aws", func(l level) (any, []string) {
 		if len(l.added) > 0 {
-			statements = append(statements, allow(sids[l.name], l.added...))
+			statements = append(statements, allowStatement(sids[l.name], l.added...))
 		}
 		var besides []string
 		if s, ok := awsConditional[l.name]; ok {
@@ -61,8 +63,8 @@ func awsPolicies() ([]CloudPolicy, error) {
 	})
 }
 
-// RoleName is the role that the templates make.
-const RoleName = cloudorganisation.MemberRole
+// RoleName is the name of the role that the templates create.
+const RoleName = connection.MemberRole
 
 const policyName = "lamplighter"
 
@@ -107,7 +109,8 @@ func awsMethods(o Organisation, policies []CloudPolicy) ([]Method, error) {
 	}, nil
 }
 
-// quickCreate is the page of the console that makes the role of the template that the operator has published; nil where none is.
+// quickCreate returns the address of the console page that creates the role from the operator's published template,
+// or nil if none is published.
 func quickCreate(o Organisation) *string {
 	if o.TemplateURL == "" {
 		return nil
@@ -120,11 +123,12 @@ func quickCreate(o Organisation) *string {
 	return &link
 }
 
-// wholeOrganisation is how all accounts of an organization are connected at once: a role that may list them, in the management account
-// or in a delegated administrator's, and the template above as a StackSet, which makes the role in each member, those to come too.
+// wholeOrganisation returns the steps that connect all accounts of an organization at once. They create a role that
+// may list the accounts, in the management account or a delegated administrator's account, and deploy the template
+// above as a StackSet, which creates the role in each present and future member.
 func wholeOrganisation(o Organisation) (*WholeOrganisation, error) {
 	list, err := encodeIndented(document{Version: "2012-10-17",
-		Statement: []statement{allow("LamplighterListMembers", requiredBy("aws").Organisation...)}})
+		Statement: []statement{allowStatement("LamplighterListMembers", requiredBy("aws").Organisation...)}})
 	if err != nil {
 		return nil, fmt.Errorf("write policy of organizations: %w", err)
 	}
@@ -136,9 +140,10 @@ func wholeOrganisation(o Organisation) (*WholeOrganisation, error) {
 			"aws organizations enable-aws-service-access --service-principal " +
 				"member.org.stacksets.cloudformation.amazonaws.com",
 			"aws cloudformation activate-organizations-access",
-			"aws cloudformation create-stack-set --stack-set-name " + RoleName + " --permission-model SERVICE_MANAGED" +
-				" --auto-deployment Enabled=true,RetainStacksOnAccountRemoval=false --capabilities CAPABILITY_NAMED_IAM" +
-				" --template-body file://role.template.json --parameters ParameterKey=ExternalID,ParameterValue=" +
+			"aws cloudformation create-stack-set --stack-set-name " + RoleName + " --permission-model " +
+				"SERVICE_MANAGED --auto-deployment Enabled=true,RetainStacksOnAccountRemoval=false --capabilities " +
+				"CAPABILITY_NAMED_IAM --template-body file://role.template.json --parameters " +
+				"ParameterKey=ExternalID,ParameterValue=" +
 				o.ExternalID +
 				" ParameterKey=Level,ParameterValue=" + startStopLevel,
 			"aws cloudformation create-stack-instances --stack-set-name " + RoleName + " --regions us-east-1" +
@@ -159,7 +164,7 @@ func trustPolicy(externalID, principal any) document {
 	}}}
 }
 
-// principalARN makes an ARN of a bare account number.
+// principalARN returns the ARN for a principal given as ARN or as a bare account number.
 func principalARN(p string) string {
 	if strings.HasPrefix(p, "arn:") {
 		return p
@@ -167,15 +172,16 @@ func principalARN(p string) string {
 	return "arn:aws:iam::" + p + ":root"
 }
 
-// cloudFormation returns the template of the role: JSON, which CloudFormation takes as well as YAML. Its parameter chooses the level.
+// cloudFormation returns the template of the role as JSON, which CloudFormation accepts like YAML. A parameter
+// selects the level.
 func cloudFormation(o Organisation, policies []CloudPolicy) (string, error) {
 	conditions, statements := map[string]any{}, []any{}
 	for _, l := range policies {
 		name := map[string]string{"read_only": "ReadOnly", "start_stop": "StartStop", "scale": "Scale"}[l.Level]
-		conditions[name] = map[string]any{"Fn::Equals": []any{ref("Level"), l.Level}}
+		conditions[name] = map[string]any{"Fn::Equals": []any{refTo("Level"), l.Level}}
 		statements = append(statements, map[string]any{"Fn::If": []any{name, map[string]any{
 			"PolicyName": policyName, "PolicyDocument": l.Document,
-		}, ref("AWS::NoValue")}})
+		}, refTo("AWS::NoValue")}})
 	}
 	b, err := encodeIndented(map[string]any{
 		"AWSTemplateFormatVersion": "2010-09-09",
@@ -190,7 +196,7 @@ func cloudFormation(o Organisation, policies []CloudPolicy) (string, error) {
 		},
 		"Conditions": conditions,
 		"Resources": map[string]any{"Role": map[string]any{"Type": "AWS::IAM::Role", "Properties": map[string]any{
-			"RoleName": RoleName, "AssumeRolePolicyDocument": trustPolicy(ref("ExternalID"), ref("Principal")),
+			"RoleName": RoleName, "AssumeRolePolicyDocument": trustPolicy(refTo("ExternalID"), refTo("Principal")),
 			"Policies": statements,
 		}}},
 		"Outputs": map[string]any{"RoleArn": map[string]any{"Value": map[string]any{"Fn::GetAtt": []string{"Role",
@@ -202,9 +208,9 @@ func cloudFormation(o Organisation, policies []CloudPolicy) (string, error) {
 	return string(b), nil
 }
 
-func ref(name string) map[string]string { return map[string]string{"Ref": name} }
+func refTo(name string) map[string]string { return map[string]string{"Ref": name} }
 
-// encodeIndented writes indented JSON with its characters as they are: policies are pasted.
+// encodeIndented returns indented JSON without HTML escapes, because policies are pasted.
 func encodeIndented(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -216,5 +222,5 @@ func encodeIndented(v any) (json.RawMessage, error) {
 	return bytes.TrimSpace(b.Bytes()), nil
 }
 
-// quote makes one word of s for a shell.
+// quote returns s as one word for a shell.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -24,7 +24,7 @@ type needs struct {
 	BillingData  []string `json:"billingData,omitempty"`
 }
 
-func needed() map[string]needs {
+func neededPermissions() map[string]needs {
 	a, m, g, k := aws.ListRequiredActions(), azure.ListRequiredActions(), gcp.ListRequiredPermissions(),
 		kubernetes.ListRequiredActions()
 	return map[string]needs{
@@ -35,10 +35,10 @@ func needed() map[string]needs {
 	}
 }
 
-// What customers are told to allow is what the kinds say that they need, and that is what reaches the cloud: for AWS, the contract over
-// its twin holds the one against the other.
+// The documented permissions equal those that the kinds declare. For AWS, the contract over its twin checks the
+// declared permissions against the calls that reach the cloud.
 func TestPermissions_AreThoseBesideTheKinds(t *testing.T) {
-	b, err := json.MarshalIndent(needed(), "", "  ")
+	b, err := json.MarshalIndent(neededPermissions(), "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,26 +47,26 @@ func TestPermissions_AreThoseBesideTheKinds(t *testing.T) {
 
 // The audience that customers are told to allow is the one that our tokens bear.
 func TestSteps_NameTheAudienceOfOurTokens(t *testing.T) {
-	if got := *of(t, "azure").Audience; got != azure.Audience(organisation.ID) {
+	if got := *stepsFor(t, "azure").Audience; got != azure.Audience(organisation.ID) {
 		t.Errorf("azure: %s, and tokens are for %s", got, azure.Audience(organisation.ID))
 	}
-	if got := *of(t, "gcp").Audience; got != gcp.Audience(organisation.ID) {
+	if got := *stepsFor(t, "gcp").Audience; got != gcp.Audience(organisation.ID) {
 		t.Errorf("gcp: %s, and tokens are for %s", got, gcp.Audience(organisation.ID))
 	}
 }
 
-// besides is what a policy allows though nothing calls it: AWS does it in the customer's name.
+// besides are the allowed permissions that no call needs: AWS uses them in the customer's name.
 var besides = []string{"kms:CreateGrant", "iam:CreateServiceLinkedRole"}
 
-// organisationAllows wants the document for a whole organization to allow what listing it needs, and where its members have no roles of
-// their own, what is done in them.
+// organisationAllows checks that the document for an entire organization allows listing it, and, if members have no
+// roles of their own, the calls in the members.
 func organisationAllows(t *testing.T, provider string, all onboarding.WholeOrganisation, n needs) {
 	t.Helper()
 	members := slices.Concat(n.Organisation, n.StartStop)
 	if all.MemberRole != "" {
 		members = n.Organisation
 	}
-	in := texts(t, all.Document)
+	in := allTexts(t, all.Document)
 	if lacks := slices.DeleteFunc(slices.Clone(members), func(a string) bool {
 		return slices.Contains(in, a)
 	}); len(n.Organisation) == 0 || len(lacks) > 0 || !slices.Equal(all.Actions, n.Organisation) {
@@ -74,10 +74,11 @@ func organisationAllows(t *testing.T, provider string, all onboarding.WholeOrgan
 	}
 }
 
-// billingAllows wants the document for bills to allow what reading them needs, and what is in a storage account by Azure's own role for it.
+// billingAllows checks that the document for bills allows reading them. For the contents of a storage account,
+// Azure's own role is used.
 func billingAllows(t *testing.T, provider string, b onboarding.BillAccess, n needs) {
 	t.Helper()
-	in := texts(t, b.Document)
+	in := allTexts(t, b.Document)
 	for _, action := range n.Billing {
 		if !slices.Contains(in, action) {
 			t.Errorf("the document for bills of %s does not name %s", provider, action)
@@ -99,7 +100,7 @@ func TestSteps_LetNoOtherObjectsBeRead(t *testing.T) {
 			Resource string
 		}
 	}
-	if err := json.Unmarshal(of(t, "aws").Billing.Document, &doc); err != nil {
+	if err := json.Unmarshal(stepsFor(t, "aws").Billing.Document, &doc); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range doc.Statement {
@@ -112,15 +113,15 @@ func TestSteps_LetNoOtherObjectsBeRead(t *testing.T) {
 }
 
 func TestSteps_AllowExactlyWhatIsNeeded(t *testing.T) {
-	for provider, n := range needed() {
-		if bills := of(t, provider).Billing; bills != nil || provider != "kubernetes" {
+	for provider, n := range neededPermissions() {
+		if bills := stepsFor(t, provider).Billing; bills != nil || provider != "kubernetes" {
 			billingAllows(t, provider, *bills, n)
 		}
-		if all := of(t, provider).Organisation; all != nil {
+		if all := stepsFor(t, provider).Organisation; all != nil {
 			organisationAllows(t, provider, *all, n)
 		}
 		for i, want := range [][]string{n.Discover, n.StartStop, n.Scale} {
-			p := of(t, provider).Policies[i]
+			p := stepsFor(t, provider).Policies[i]
 			got := slices.DeleteFunc(slices.Clone(p.Actions), func(a string) bool {
 				return slices.Contains(besides, a)
 			})
@@ -128,7 +129,7 @@ func TestSteps_AllowExactlyWhatIsNeeded(t *testing.T) {
 				t.Errorf("policy %s of %s allows %v; needed are %v", p.Level, provider, got, want)
 			}
 			for _, action := range want {
-				if !slices.Contains(named(t, provider, p.Document), action) {
+				if !slices.Contains(namedActions(t, provider, p.Document), action) {
 					t.Errorf("the document of %s of %s does not name %s", p.Level, provider, action)
 				}
 			}
@@ -136,11 +137,11 @@ func TestSteps_AllowExactlyWhatIsNeeded(t *testing.T) {
 	}
 }
 
-// named are the permissions that a document names: those of Kubernetes are put together from its rules.
-func named(t *testing.T, provider string, doc json.RawMessage) []string {
+// namedActions are the permissions that a document names: those of Kubernetes are put together from its rules.
+func namedActions(t *testing.T, provider string, doc json.RawMessage) []string {
 	t.Helper()
 	if provider != "kubernetes" {
-		return texts(t, doc)
+		return allTexts(t, doc)
 	}
 	var role struct{ Rules []onboarding.ClusterRule }
 	if err := json.Unmarshal(doc, &role); err != nil {
@@ -157,8 +158,8 @@ func named(t *testing.T, provider string, doc json.RawMessage) []string {
 	return out
 }
 
-// texts are all texts in a document.
-func texts(t *testing.T, doc json.RawMessage) []string {
+// allTexts are all texts in a document.
+func allTexts(t *testing.T, doc json.RawMessage) []string {
 	t.Helper()
 	var v any
 	if err := json.Unmarshal(doc, &v); err != nil {

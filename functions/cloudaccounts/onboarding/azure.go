@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// azureRole is the role of a level, as az takes it.
+// azureRole is the role of a level in the format of az.
 type azureRole struct {
 	Name             string   `json:"Name"`
 	IsCustom         bool     `json:"IsCustom"`
@@ -16,16 +16,17 @@ type azureRole struct {
 	AssignableScopes []string `json:"AssignableScopes"`
 }
 
-// Where a role is defined and assigned: a subscription, or a management group with every subscription in it.
+// These are the scopes where a role is defined and assigned: a subscription, or a management group with every
+// subscription in it.
 const (
 	azureScope      = "/subscriptions/SUBSCRIPTION"
 	azureGroupScope = "/providers/Microsoft.Management/managementGroups/MANAGEMENT_GROUP"
 )
 
-func microsoft(o Organisation) (Steps, error) {
+func azureSteps(o Organisation) (Steps, error) {
 	policies, err := buildPolicies("azure", func(l level) (any, []string) {
 		return azureRole{
-			Name: azureRoleName(l.name), IsCustom: true, Description: "What Lamplighter calls at level " + l.name,
+			Name: azureRoleName(l.name), IsCustom: true, Description: "Permissions of Lamplighter at level " + l.name,
 			Actions: l.all, NotActions: []string{},
 			AssignableScopes: []string{azureScope},
 		}, nil
@@ -81,15 +82,17 @@ func microsoft(o Organisation) (Steps, error) {
 		}}, nil
 }
 
-// azureOrganisation is how all subscriptions of a management group are connected at once: the application of one of the methods, with one
-// role at the group, which every subscription in it inherits, those to come too.
+// azureOrganisation returns the steps that connect all subscriptions of a management group at once: the application
+// of one of the methods, with one role at the group. Every present and future subscription in the group inherits the
+// role.
 func azureOrganisation() (*WholeOrganisation, error) {
 	r := requiredBy("azure")
 	name := azureRoleName("organisation")
 	doc, err := encodeIndented(azureRole{
 		Name: name, IsCustom: true,
-		Description: "What Lamplighter calls in a management group and its subscriptions at level " + startStopLevel,
-		Actions:     slices.Concat(r.Organisation, r.StartStop), NotActions: []string{},
+		Description: "Permissions of Lamplighter in a management group and its subscriptions at level " +
+			startStopLevel,
+		Actions: slices.Concat(r.Organisation, r.StartStop), NotActions: []string{},
 		AssignableScopes: []string{azureGroupScope},
 	})
 	if err != nil {

@@ -6,23 +6,23 @@ import (
 	"slices"
 )
 
-// BillAccess is what lets the bills of an account be read, besides what a level allows.
+// BillAccess lists the additional permissions for reading the bills of an account.
 type BillAccess struct {
-	Actions  []string        `json:"actions" doc:"What the credentials of the account have to be allowed besides"`
+	Actions  []string        `json:"actions" doc:"The additional permissions for the credentials of the account"`
 	Document json.RawMessage `json:"document" doc:"These, as the cloud takes them"`
-	Commands []string        `json:"commands" doc:"Shell commands, in order, after those of a method. What is in capitals is yours to put in"`
+	Commands []string        `json:"commands" doc:"Shell commands to run after those of a method. Replace the words in capitals"`
 }
 
-// newBillAccess makes the access of a document.
+// newBillAccess returns the access with a document.
 func newBillAccess(actions []string, document any, commands func(doc string) []string) (*BillAccess, error) {
 	doc, err := encodeIndented(document)
 	if err != nil {
-		return nil, fmt.Errorf("write what reads bills: %w", err)
+		return nil, fmt.Errorf("write the permissions for bills: %w", err)
 	}
 	return &BillAccess{Actions: actions, Document: doc, Commands: commands(string(doc))}, nil
 }
 
-// awsBilling allows exports and reports to be found, and objects to be read in the one bucket alone that they are delivered into.
+// awsBilling allows finding exports and reports, and reading objects in the one bucket that they are delivered to.
 func awsBilling() (*BillAccess, error) {
 	needs := requiredBy("aws").Billing
 	var anywhere, buckets, objects []string
@@ -36,10 +36,10 @@ func awsBilling() (*BillAccess, error) {
 			anywhere = append(anywhere, a)
 		}
 	}
-	list, read := allow("LamplighterListBills", buckets...), allow("LamplighterReadBills", objects...)
+	list, read := allowStatement("LamplighterListBills", buckets...), allowStatement("LamplighterReadBills", objects...)
 	list.Resource, read.Resource = "arn:aws:s3:::BUCKET", "arn:aws:s3:::BUCKET/PREFIX/*"
 	doc := document{Version: "2012-10-17",
-		Statement: []statement{allow("LamplighterFindBills", anywhere...), list, read}}
+		Statement: []statement{allowStatement("LamplighterFindBills", anywhere...), list, read}}
 	return newBillAccess(needs, doc, func(doc string) []string {
 		return []string{
 			"# console of Billing and Cost Management, Data Exports, Create: FOCUS 1.2 or CUR 2.0 with resource ids, " +
@@ -50,19 +50,22 @@ func awsBilling() (*BillAccess, error) {
 	})
 }
 
-// azureBilling allows exports to be found and costs to be asked for in the subscription, and blobs to be read in the one storage account
-// alone that they are delivered into.
+// azureBilling allows finding exports and querying costs in the subscription, and reading blobs in the one storage
+// account that the exports are delivered to.
 func azureBilling() (*BillAccess, error) {
 	r := requiredBy("azure")
 	name := azureRoleName("billing")
 	role := azureRole{
-		Name: name, IsCustom: true, Description: "What Lamplighter calls to find the bills of a subscription",
+		Name: name, IsCustom: true, Description: "Permissions of Lamplighter to find the bills of a subscription",
 		Actions: r.Billing, NotActions: []string{},
 		AssignableScopes: []string{azureScope},
 	}
-	export := `{"properties":{"schedule":{"status":"Active","recurrence":"Daily","recurrencePeriod":{"from":"FROM","to":"TO"}},"format":"Csv","compressionMode":"gzip",` +
-		`"partitionData":true,"dataOverwriteBehavior":"CreateNewReport","deliveryInfo":{"destination":{"type":"AzureBlob","resourceId":"STORAGE_ACCOUNT_ID",` +
-		`"container":"CONTAINER","rootFolderPath":"lamplighter"}},"definition":{"type":"FocusCost","timeframe":"MonthToDate","dataSet":{"granularity":"Daily",` +
+	export := `{"properties":{"schedule":{"status":"Active","recurrence":"Daily",` +
+		`"recurrencePeriod":{"from":"FROM","to":"TO"}},"format":"Csv","compressionMode":"gzip",` +
+		`"partitionData":true,"dataOverwriteBehavior":"CreateNewReport",` +
+		`"deliveryInfo":{"destination":{"type":"AzureBlob","resourceId":"STORAGE_ACCOUNT_ID",` +
+		`"container":"CONTAINER","rootFolderPath":"lamplighter"}},"definition":{"type":"FocusCost",` +
+		`"timeframe":"MonthToDate","dataSet":{"granularity":"Daily",` +
 		`"configuration":{"dataVersion":"1.0"}}}}}`
 	return newBillAccess(slices.Concat(r.Billing, r.BillingData), role, func(doc string) []string {
 		return []string{
@@ -78,10 +81,11 @@ func azureBilling() (*BillAccess, error) {
 	})
 }
 
-// googleBilling allows questions to be asked in the project, and tables to be read in the one dataset alone that holds the export.
+// googleBilling allows running queries in the project, and reading tables in the one dataset that contains the
+// export.
 func googleBilling() (*BillAccess, error) {
 	needs := requiredBy("gcp").Billing
-	role := googleRole{"Lamplighter billing", "What Lamplighter calls to read the billing export", "GA", needs}
+	role := googleRole{"Lamplighter billing", "Permissions of Lamplighter to read the billing export", "GA", needs}
 	return newBillAccess(needs, role, func(string) []string {
 		return []string{
 			"# console of Billing, Billing export, BigQuery export: the detailed usage cost, into a dataset of the " +

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// googleRole is the custom role of a level, as gcloud takes it from a file.
+// googleRole is the custom role of a level in the file format of gcloud.
 type googleRole struct {
 	Title               string   `json:"title"`
 	Description         string   `json:"description"`
@@ -14,12 +14,12 @@ type googleRole struct {
 	IncludedPermissions []string `json:"includedPermissions"`
 }
 
-// robotOf is the service account that the commands make.
+// robotOf is the service account that the commands create.
 const robotOf = "lamplighter@PROJECT.iam.gserviceaccount.com"
 
-func google(o Organisation) (Steps, error) {
+func gcpSteps(o Organisation) (Steps, error) {
 	policies, err := buildPolicies("gcp", func(l level) (any, []string) {
-		return googleRole{"Lamplighter " + l.name, "What Lamplighter calls at level " + l.name, "GA", l.all}, nil
+		return googleRole{"Lamplighter " + l.name, "Permissions of Lamplighter at level " + l.name, "GA", l.all}, nil
 	})
 	if err != nil {
 		return Steps{}, err
@@ -61,7 +61,8 @@ func google(o Organisation) (Steps, error) {
 						quote(audience),
 					"gcloud iam service-accounts add-iam-policy-binding "+robotOf+
 						" --project=PROJECT --role=roles/iam.workloadIdentityUser"+
-						" --member=principal://iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/lamplighter/subject/"+o.Subject,
+						" --member=principal://iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools"+
+						"/lamplighter/subject/"+o.Subject,
 				),
 				Credentials: []string{"workloadIdentityProvider", "serviceAccountEmail"},
 			},
@@ -79,21 +80,23 @@ func google(o Organisation) (Steps, error) {
 		}}, nil
 }
 
-// googleOrganisation is how all projects of an organization, or of a folder, are connected at once: the service account of one of the
-// methods, with one role at the organization or folder, which every project in it inherits, those to come too. A role of a project
-// cannot hold what lists an organization, and folders have no roles of their own.
+// googleOrganisation returns the steps that connect all projects of an organization, or of a folder, at once: the
+// service account of one of the methods, with one role at the organization or folder. Every present and future
+// project in it inherits the role. A role of a project cannot contain the permission to list an organization, and
+// folders have no roles of their own.
 func googleOrganisation() (*WholeOrganisation, error) {
 	r := requiredBy("gcp")
 	granted := slices.Concat(r.Organisation, r.StartStop)
 	doc, err := encodeIndented(googleRole{"Lamplighter organisation",
-		"What Lamplighter calls in an organization and its projects at level " + startStopLevel, "GA", granted})
+		"Permissions of Lamplighter in an organization and its projects at level " + startStopLevel, "GA", granted})
 	if err != nil {
 		return nil, fmt.Errorf("write role of organizations: %w", err)
 	}
 	const bind = " --condition=None --role=organizations/ORGANIZATION/roles/lamplighter --member=serviceAccount:" +
 		robotOf
 	return &WholeOrganisation{Actions: r.Organisation, Document: doc, Commands: []string{
-		"gcloud iam roles create lamplighter --organization=ORGANIZATION --title=Lamplighter --stage=GA --permissions=" + strings.Join(granted, ","),
+		"gcloud iam roles create lamplighter --organization=ORGANIZATION --title=Lamplighter --stage=GA" +
+			" --permissions=" + strings.Join(granted, ","),
 		"gcloud organizations add-iam-policy-binding ORGANIZATION" + bind,
 		"gcloud resource-manager folders add-iam-policy-binding FOLDER" + bind +
 			" # in place of the one before, for one folder",

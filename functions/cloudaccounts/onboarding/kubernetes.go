@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// object is an object of Kubernetes, of the fields that are needed here.
+// object is a Kubernetes object with the fields needed here.
 type object struct {
 	APIVersion string            `json:"apiVersion"`
 	Kind       string            `json:"kind"`
@@ -33,15 +33,15 @@ type subject struct {
 	Namespace string `json:"namespace,omitempty"`
 }
 
-// ClusterRule is a rule of a ClusterRole, as Kubernetes writes it; the group "" is Kubernetes' core.
+// ClusterRule is a rule of a ClusterRole in Kubernetes' format. The group "" is Kubernetes' core.
 type ClusterRule struct {
 	APIGroups []string `json:"apiGroups"`
 	Resources []string `json:"resources"`
 	Verbs     []string `json:"verbs"`
 }
 
-// RulesOf makes rules of permissions as the code lists them: "patch deployments.apps", "patch deployments/scale.apps", "list pods".
-// Resources of a group that take the same verbs stand together.
+// RulesOf returns the rules for permissions in the code's format: "patch deployments.apps", "patch
+// deployments/scale.apps", "list pods". Resources of a group with the same verbs share a rule.
 func RulesOf(permissions []string) []ClusterRule {
 	verbs := map[[2]string][]string{}
 	for _, p := range permissions {
@@ -59,11 +59,11 @@ func RulesOf(permissions []string) []ClusterRule {
 		return cmp.Or(slices.Compare(a.APIGroups, b.APIGroups), slices.Compare(a.Verbs, b.Verbs),
 			slices.Compare(a.Resources, b.Resources))
 	})
-	return merged(out)
+	return mergeRules(out)
 }
 
-// merged puts the resources of neighbours that differ in nothing else into one rule.
-func merged(sorted []ClusterRule) []ClusterRule {
+// mergeRules joins adjacent rules that differ only in their resources.
+func mergeRules(sorted []ClusterRule) []ClusterRule {
 	out := sorted[:0]
 	for _, r := range sorted {
 		if n := len(out); n > 0 && slices.Equal(out[n-1].APIGroups, r.APIGroups) &&
@@ -76,7 +76,7 @@ func merged(sorted []ClusterRule) []ClusterRule {
 	return out
 }
 
-// Names in the cluster of whoever connects it.
+// These are the names of the objects that a customer creates in the cluster.
 const (
 	roleName = "lamplighter" // also of the namespace, the service account and the secret
 	rbac     = "rbac.authorization.k8s.io"
@@ -94,7 +94,7 @@ func newBinding(to subject) object {
 	}
 }
 
-// newManifest is what kubectl applies in one go.
+// newManifest returns a manifest of the items for one kubectl apply.
 func newManifest(items ...object) (string, error) {
 	b, err := json.MarshalIndent(object{APIVersion: "v1", Kind: "List", Items: items}, "", "  ")
 	if err != nil {
@@ -103,7 +103,7 @@ func newManifest(items ...object) (string, error) {
 	return string(b), nil
 }
 
-func apply(manifest string) string {
+func applyCommand(manifest string) string {
 	return "echo " + quote(manifest) + " | kubectl apply --filename -"
 }
 
@@ -111,7 +111,7 @@ func clusterPolicies() ([]CloudPolicy, error) {
 	return buildPolicies("kubernetes", func(l level) (any, []string) { return newClusterRole(l.all), nil })
 }
 
-func cluster(Organisation) (Steps, error) {
+func kubernetesSteps(Organisation) (Steps, error) {
 	policies, err := clusterPolicies()
 	if err != nil {
 		return Steps{}, err
@@ -134,7 +134,7 @@ func cluster(Organisation) (Steps, error) {
 		AuthMethod: "kubeconfig", Title: "A service account of the cluster, and a kubeconfig with its token",
 		Recommended: true, Template: &manifest,
 		Commands: []string{
-			apply(manifest),
+			applyCommand(manifest),
 			get + `jsonpath='{.data.ca\.crt}' | base64 --decode > lamplighter-ca.crt`,
 			"kubectl config --kubeconfig=lamplighter.kubeconfig set-cluster cluster --embed-certs " +
 				"--certificate-authority=lamplighter-ca.crt" +
@@ -149,8 +149,8 @@ func cluster(Organisation) (Steps, error) {
 	}}}, nil
 }
 
-// managedClusters lets the credentials of an account into the clusters that its cloud runs. Before are the commands that come before the
-// manifest is applied.
+// managedClusters returns the steps that let the credentials of an account enter the clusters of its cloud. before
+// are the commands to run before the manifest is applied.
 func managedClusters(who subject, title string, before ...string) (*ManagedClusters, error) {
 	policies, err := clusterPolicies()
 	if err != nil {
@@ -161,5 +161,5 @@ func managedClusters(who subject, title string, before ...string) (*ManagedClust
 		return nil, err
 	}
 	return &ManagedClusters{Title: title, Policies: policies, Manifest: manifest,
-		Commands: append(before, apply(manifest))}, nil
+		Commands: append(before, applyCommand(manifest))}, nil
 }

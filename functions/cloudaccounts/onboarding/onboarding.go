@@ -1,5 +1,5 @@
-// Package onboarding is what a customer has to do in his cloud before this service can be let in: the exact policies, the
-// template and the commands. It links no cloud SDK, so that API functions can show it.
+// Package onboarding returns the steps that a customer takes in a cloud before this service can connect: exact
+// policies, templates and commands. It links no cloud SDK, so that API functions can use it.
 package onboarding
 
 import (
@@ -10,54 +10,55 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Steps are the ways in, one for each authMethod, and the permissions in three levels, each holding the ones before it.
+// Steps are the methods of connecting, one for each authMethod, and the permissions in three levels. Each level
+// contains the ones before it.
 type Steps struct {
 	Provider     string             `json:"provider"`
-	ExternalID   *string            `json:"externalID" doc:"Null where none is needed. Given out by this service for the organization; goes into the role's trust policy"`
-	Principal    *string            `json:"principal" doc:"Null where nobody is. Who assumes the role: this service's own identity"`
-	Audience     *string            `json:"audience" doc:"Null where none is needed. Of the tokens by which this service opens accounts of workload identity federation for this organization; allow it, and no other"`
+	ExternalID   *string            `json:"externalID" doc:"Issued by this service for the organization; belongs into the role's trust policy. Null if none is needed"`
+	Principal    *string            `json:"principal" doc:"This service's own identity, which assumes the role. Null if it has none"`
+	Audience     *string            `json:"audience" doc:"The audience of this service's tokens for workload identity federation of this organization; allow it, and no other. Null if none is needed"`
 	Policies     []CloudPolicy      `json:"policies"`
 	Methods      []Method           `json:"methods"`
-	Clusters     *ManagedClusters   `json:"clusters" doc:"How the credentials of the account are let into the Kubernetes clusters that the cloud runs, for PUT …/clusters/{region}/{clusterName}/access with method cloud_iam; null where it runs none"`
-	Organisation *WholeOrganisation `json:"organisation" doc:"How all accounts are connected at once, for POST /cloud-organisations; null where that cannot be"`
-	Billing      *BillAccess        `json:"billing" doc:"What lets the bills of the account be read; null where it has none"`
+	Clusters     *ManagedClusters   `json:"clusters" doc:"Steps that let the account's credentials enter the cloud's Kubernetes clusters, for PUT …/clusters/{region}/{clusterName}/access with method cloud_iam; null if the cloud has none"`
+	Organisation *WholeOrganisation `json:"organisation" doc:"Steps that connect all accounts at once, for POST /cloud-organisations; null if that is not supported"`
+	Billing      *BillAccess        `json:"billing" doc:"Permissions for reading the account's bills; null if it has none"`
 }
 
-// CloudPolicy is what the credentials have to be allowed, up to a level.
+// CloudPolicy lists the permissions that the credentials need, up to a level.
 type CloudPolicy struct {
 	Level    string          `json:"level" enum:"read_only,start_stop,scale"`
 	Actions  []string        `json:"actions"`
 	Document json.RawMessage `json:"document" doc:"The policy as the cloud takes it"`
 }
 
-// Method is how an account is connected with one authMethod. Template is nil where there is none.
+// Method describes how to connect an account with one authMethod. Template is nil if there is none.
 type Method struct {
 	AuthMethod     string   `json:"authMethod"`
 	Title          string   `json:"title"`
 	Recommended    bool     `json:"recommended"`
-	Template       *string  `json:"template" doc:"What is to be applied: a CloudFormation template, for Kubernetes a manifest; null where there is none"`
-	QuickCreateURL *string  `json:"quickCreateURL" doc:"The page of the console that makes what the template describes; null where the operator has published none"`
-	Commands       []string `json:"commands" doc:"Shell commands, in order. What is in capitals is yours to put in"`
+	Template       *string  `json:"template" doc:"A CloudFormation template, or a Kubernetes manifest, to apply; null if there is none"`
+	QuickCreateURL *string  `json:"quickCreateURL" doc:"The console page that creates the template's resources; null if the operator has published none"`
+	Commands       []string `json:"commands" doc:"Shell commands, in order. Replace the words in capitals"`
 	Credentials    []string `json:"credentials" doc:"Names of the credentials to send when connecting the account"`
 }
 
-// ManagedClusters is what lets the credentials of an account into a cluster. Each cluster needs it once.
+// ManagedClusters lets the credentials of an account enter a cluster. Each cluster needs it once.
 type ManagedClusters struct {
 	Title    string        `json:"title"`
 	Policies []CloudPolicy `json:"policies" doc:"The ClusterRole of each level"`
-	Manifest string        `json:"manifest" doc:"A ClusterRole of level start_stop, and what binds it to whom the cloud lets in, as kubectl takes it"`
-	Commands []string      `json:"commands" doc:"Shell commands, in order, with kubectl set to the cluster. What is in capitals is yours to put in"`
+	Manifest string        `json:"manifest" doc:"A ClusterRole of level start_stop and its binding to the cloud identity, for kubectl"`
+	Commands []string      `json:"commands" doc:"Shell commands, in order, with kubectl set to the cluster. Replace the words in capitals"`
 }
 
-// WholeOrganisation is what lets the accounts of an organization be listed, and each be opened.
+// WholeOrganisation lets this service list the accounts of an organization and connect to each.
 type WholeOrganisation struct {
-	Actions    []string        `json:"actions" doc:"What the credentials of the connection have to be allowed besides"`
+	Actions    []string        `json:"actions" doc:"The additional permissions for the credentials of the connection"`
 	Document   json.RawMessage `json:"document" doc:"These, as the cloud takes them"`
-	MemberRole string          `json:"memberRole" doc:"The role that is assumed in each member; empty where members are opened with the credentials of the connection"`
-	Commands   []string        `json:"commands" doc:"Shell commands, in order, after those of a method. What is in capitals is yours to put in"`
+	MemberRole string          `json:"memberRole" doc:"The role to assume in each member; empty if members are entered with the credentials of the connection"`
+	Commands   []string        `json:"commands" doc:"Shell commands to run after those of a method. Replace the words in capitals"`
 }
 
-// Organisation is an organization of ours that connects accounts, and who opens them for it.
+// Organisation is an organization of this service that connects accounts, with this service's identity for it.
 type Organisation struct {
 	ID          string // org_…
 	ExternalID  string
@@ -72,13 +73,13 @@ var (
 	principalForm  = regexp.MustCompile(`^(arn:aws[a-z-]*:(iam|sts)::\d{12}:[\w+=,.@:/-]+|\d{12})$`)
 	issuerForm     = regexp.MustCompile(`^(https://[0-9A-Za-z./-]+)?$`)
 	builders       = map[string]func(Organisation) (Steps, error){
-		"aws": amazon, "azure": microsoft, "gcp": google, "kubernetes": cluster, "simulated": simulated,
+		"aws": awsSteps, "azure": azureSteps, "gcp": gcpSteps, "kubernetes": kubernetesSteps,
+		"simulated": simulatedSteps,
 	}
 )
 
-// StepsFor returns the steps for a provider. What is in o ends up in policies and in commands that are pasted into a shell, so it is held
-// to AWS's own alphabets: anything else is fault.Invalid. A provider
-// that has no steps is fault.NotFound.
+// StepsFor returns the steps for a provider. The values in o become part of policies and shell commands, so values
+// outside AWS's own alphabets are fault.Invalid. A provider without steps is fault.NotFound.
 func StepsFor(provider string, o Organisation) (Steps, error) {
 	build, listed := builders[provider], len(requiredBy(provider).Discover) > 0
 	if build == nil || !listed && provider != "simulated" {
@@ -100,15 +101,15 @@ func StepsFor(provider string, o Organisation) (Steps, error) {
 	return build(o)
 }
 
-// simulated needs nothing: its cloud is this service's own.
-func simulated(Organisation) (Steps, error) {
+// simulatedSteps returns no steps: the simulated cloud belongs to this service.
+func simulatedSteps(Organisation) (Steps, error) {
 	return Steps{Provider: "simulated", Policies: []CloudPolicy{}, Methods: []Method{{
 		AuthMethod: "simulated", Title: "A cloud that is simulated: there is nothing to prepare", Recommended: true,
 		Commands: []string{}, Credentials: []string{},
 	}}}, nil
 }
 
-func amazon(o Organisation) (Steps, error) {
+func awsSteps(o Organisation) (Steps, error) {
 	policies, err := awsPolicies()
 	if err != nil {
 		return Steps{}, err

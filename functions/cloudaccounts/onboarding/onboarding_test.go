@@ -27,46 +27,46 @@ var organisation = onboarding.Organisation{
 	TemplateURL: "https://bucket.s3.amazonaws.com/role.template.json",
 }
 
-func steps(t *testing.T) onboarding.Steps {
+func stepsOf(t *testing.T) onboarding.Steps {
 	t.Helper()
-	return of(t, "aws")
+	return stepsFor(t, "aws")
 }
 
-func of(t *testing.T, provider string) onboarding.Steps {
+func stepsFor(t *testing.T, provider string) onboarding.Steps {
 	t.Helper()
 	return apitest.Value(onboarding.StepsFor(provider, organisation))(t)
 }
 
 func TestTheStepsForAWSAreAsReviewed(t *testing.T) {
-	s := steps(t)
+	s := stepsOf(t)
 	for _, p := range s.Policies {
-		golden(t, "policy-"+p.Level+".json", string(p.Document))
+		checkGolden(t, "policy-"+p.Level+".json", string(p.Document))
 	}
-	golden(t, "role.template.json", *s.Methods[0].Template)
-	golden(t, "commands.sh", strings.Join(s.Methods[0].Commands, "\n"))
-	for _, p := range of(t, "kubernetes").Policies {
-		golden(t, "kubernetes-"+p.Level+".json", string(p.Document))
+	checkGolden(t, "role.template.json", *s.Methods[0].Template)
+	checkGolden(t, "commands.sh", strings.Join(s.Methods[0].Commands, "\n"))
+	for _, p := range stepsFor(t, "kubernetes").Policies {
+		checkGolden(t, "kubernetes-"+p.Level+".json", string(p.Document))
 	}
-	golden(t, "kubernetes.json", *of(t, "kubernetes").Methods[0].Template)
+	checkGolden(t, "kubernetes.json", *stepsFor(t, "kubernetes").Methods[0].Template)
 	for _, provider := range []string{"azure", "gcp", "kubernetes"} {
 		var all []string
-		for _, m := range of(t, provider).Methods {
+		for _, m := range stepsFor(t, provider).Methods {
 			all = append(append(all, "# "+m.AuthMethod), m.Commands...)
 		}
-		if whole := of(t, provider).Organisation; whole != nil {
+		if whole := stepsFor(t, provider).Organisation; whole != nil {
 			all = append(append(all, "# the whole organization, after one of these"), whole.Commands...)
 		}
-		golden(t, provider+".sh", strings.Join(all, "\n"))
+		checkGolden(t, provider+".sh", strings.Join(all, "\n"))
 	}
 	for _, provider := range []string{"aws", "azure", "gcp"} {
-		golden(t, provider+"-clusters.sh", strings.Join(of(t, provider).Clusters.Commands, "\n"))
-		golden(t, provider+"-billing.sh", strings.Join(of(t, provider).Billing.Commands, "\n"))
+		checkGolden(t, provider+"-clusters.sh", strings.Join(stepsFor(t, provider).Clusters.Commands, "\n"))
+		checkGolden(t, provider+"-billing.sh", strings.Join(stepsFor(t, provider).Billing.Commands, "\n"))
 	}
-	golden(t, "quickcreate.txt", *s.Methods[0].QuickCreateURL)
-	golden(t, "organisation.sh", strings.Join(s.Organisation.Commands, "\n"))
+	checkGolden(t, "quickcreate.txt", *s.Methods[0].QuickCreateURL)
+	checkGolden(t, "organisation.sh", strings.Join(s.Organisation.Commands, "\n"))
 }
 
-func golden(t *testing.T, name, got string) {
+func checkGolden(t *testing.T, name, got string) {
 	t.Helper()
 	goldenAt(t, filepath.Join("testdata", name), got)
 }
@@ -86,7 +86,7 @@ func goldenAt(t *testing.T, path, got string) {
 
 func TestEachLevelHoldsTheOnesBefore(t *testing.T) {
 	var before []string
-	for _, p := range steps(t).Policies {
+	for _, p := range stepsOf(t).Policies {
 		for _, a := range before {
 			if !slices.Contains(p.Actions, a) {
 				t.Errorf("level %s lacks %s", p.Level, a)
@@ -96,7 +96,8 @@ func TestEachLevelHoldsTheOnesBefore(t *testing.T) {
 	}
 }
 
-// reads are the actions called Get that read settings and measurements: others of that name hand out contents and secrets.
+// reads are the actions named Get that read settings and measurements. Other actions of that name return contents and
+// secrets.
 var reads = []string{
 	"cloudwatch:GetMetricData", "ecr:GetLifecyclePolicy", "lambda:GetFunctionConcurrency", "lightsail:GetInstances",
 	"resource-explorer-2:GetView",
@@ -107,7 +108,7 @@ var reads = []string{
 }
 
 func TestReadingOnlyChangesNothing(t *testing.T) {
-	for _, a := range steps(t).Policies[0].Actions {
+	for _, a := range stepsOf(t).Policies[0].Actions {
 		_, verb, _ := strings.Cut(a, ":")
 		if !strings.HasPrefix(verb, "Describe") && !strings.HasPrefix(verb, "List") && !slices.Contains(reads, a) {
 			t.Errorf("level read_only allows %s", a)
@@ -116,7 +117,7 @@ func TestReadingOnlyChangesNothing(t *testing.T) {
 }
 
 func TestTheTrustPolicyDemandsTheExternalID(t *testing.T) {
-	command := steps(t).Methods[0].Commands[0]
+	command := stepsOf(t).Methods[0].Commands[0]
 	raw := command[strings.Index(command, "'")+1 : strings.LastIndex(command, "'")]
 	var trust struct {
 		Statement []struct {
@@ -140,7 +141,7 @@ func TestTheCommandsAreWholeForAShell(t *testing.T) {
 	}
 	var methods []onboarding.Method
 	for _, provider := range []string{"aws", "azure", "gcp", "kubernetes"} {
-		s := of(t, provider)
+		s := stepsFor(t, provider)
 		methods = append(methods, s.Methods...)
 		if s.Organisation != nil {
 			methods = append(methods, onboarding.Method{Commands: s.Organisation.Commands})

@@ -7,21 +7,21 @@ import (
 	"slices"
 )
 
-// The levels of what is allowed, each holding the one before.
+// These are the permission levels. Each contains the one before.
 const (
 	readOnlyLevel  = "read_only"
 	startStopLevel = "start_stop"
 	scaleLevel     = "scale"
 )
 
-// The permissions that the code calls for, by provider. They are written by this package's tests, with -update, from the lists beside
-// the kinds, which only workers can link; a test fails while the two differ.
+// The permissions that the code calls for, by provider. They are written by this package's tests, with -update, from
+// the lists beside the kinds, which only workers can link; a test fails while the two differ.
 //
 //go:embed permissions.json
 var permissionsFile []byte
 
-// required are the permissions of one provider: each level holds the one before. Organisation is what listing the accounts of an
-// organization takes besides, Billing what reading bills does.
+// required are the permissions of one provider. Each level contains the one before. Organisation lists the additional
+// permissions for listing the accounts of an organization, Billing those for reading bills.
 type required struct {
 	Discover     []string `json:"discover"`
 	StartStop    []string `json:"startStop"`
@@ -42,7 +42,7 @@ var permissions = func() map[string]required {
 
 func requiredBy(provider string) required { return permissions[provider] }
 
-// level is one level of a provider: all that it allows, and what it adds to the one before.
+// level is one level of a provider: all its permissions, and those that it adds to the level before.
 type level struct {
 	name       string
 	all, added []string
@@ -52,16 +52,17 @@ func levelsOf(provider string) []level {
 	r := requiredBy(provider)
 	return []level{
 		{readOnlyLevel, r.Discover, r.Discover},
-		{startStopLevel, r.StartStop, without(r.StartStop, r.Discover)},
-		{scaleLevel, r.Scale, without(r.Scale, r.StartStop)},
+		{startStopLevel, r.StartStop, withoutActions(r.StartStop, r.Discover)},
+		{scaleLevel, r.Scale, withoutActions(r.Scale, r.StartStop)},
 	}
 }
 
-func without(all, those []string) []string {
+func withoutActions(all, those []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(a string) bool { return slices.Contains(those, a) })
 }
 
-// buildPolicies builds the policy of each level. Document makes it as the cloud takes it, and tells what is in it besides what is called.
+// buildPolicies builds the policy of each level. document returns the policy in the cloud's format, and its
+// permissions that no call needs.
 func buildPolicies(provider string, document func(level) (any, []string)) ([]CloudPolicy, error) {
 	var out []CloudPolicy
 	var besides []string

@@ -1,6 +1,6 @@
-// Package googleoauth lets a person hand over access to their projects at Google: where to send the browser, the tokens that the
-// code is exchanged for, and which projects the person has. It links no SDK of Google's, so that API functions can do it; what
-// the tokens open afterwards is the connector's to find out.
+// Package googleoauth lets a person grant access to their projects at Google. It returns the address for the browser,
+// exchanges the code for tokens, and lists the person's projects. It links no SDK of Google, so that API functions
+// can use it; the connector uses the tokens afterwards.
 package googleoauth
 
 import (
@@ -20,7 +20,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Where Google's ends are. Another issuer tells where its own are, and answers for projects itself.
+// These are the addresses of Google's endpoints. Another issuer publishes its own, and answers for projects itself.
 const (
 	googleAuth     = "https://accounts.google.com/o/oauth2/v2/auth"
 	googleToken    = "https://oauth2.googleapis.com/token" //nolint:gosec // an address
@@ -28,7 +28,7 @@ const (
 	cloudScope     = "https://www.googleapis.com/auth/cloud-platform"
 )
 
-// Bounds of what is asked while somebody waits.
+// These constants bound the requests while a person waits.
 const (
 	callTimeout = 8 * time.Second
 	maxAnswer   = 4 << 20
@@ -37,7 +37,8 @@ const (
 	MaxProjects = 1000
 )
 
-// Client asks Google, or whoever is configured in its place, as the client that the operator registered.
+// Client sends requests to Google, or to the configured issuer in its place, as the client that the operator
+// registered.
 type Client struct {
 	registered platform.Client
 	callback   string
@@ -45,11 +46,11 @@ type Client struct {
 	http       *http.Client
 }
 
-// New returns the client c, to which browsers come back at the address callback.
+// New returns a client with the registration c. Browsers come back to the address callback.
 func New(c platform.Client, callback string) *Client {
 	out := &Client{c, callback, c.Issuer, &http.Client{
 		Timeout: callTimeout,
-		// A redirect could carry code, secret or token to another host.
+		// A redirect could send code, secret or token to another host.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	if out.atGoogle() {
@@ -64,7 +65,7 @@ type ListedProject struct {
 	Name      string `json:"name" example:"My project"`
 }
 
-// Grant is what a person has granted: Refresh is a secret that opens the projects until the person takes it back.
+// Grant is the grant of a person. Refresh is a secret that opens the projects until the person revokes it.
 type Grant struct {
 	Refresh  string
 	Projects []ListedProject
@@ -73,9 +74,10 @@ type Grant struct {
 
 func (c *Client) atGoogle() bool { return c.registered.Issuer == platform.GoogleIssuer }
 
-// URL returns where to send the browser. Consent is asked for each time: only then does Google give a refresh token.
+// URL returns the address for the browser. It always asks for consent, because Google issues a refresh token only
+// then.
 func (c *Client) URL(ctx context.Context, state, verifier string) (string, error) {
-	ends, err := c.findEnds(ctx)
+	ends, err := c.findEndpoints(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -92,8 +94,8 @@ func (c *Client) URL(ctx context.Context, state, verifier string) (string, error
 	}.Encode(), nil
 }
 
-// Exchange exchanges the code, and lists the projects of whoever granted it. A code that is not good, or a grant that lacks what is
-// needed, is fault.Invalid in Google's words.
+// Exchange exchanges the code, and lists the projects of the person who granted it. An invalid code, or a grant
+// without the needed scopes, is fault.Invalid with Google's error text.
 func (c *Client) Exchange(ctx context.Context, code, verifier string) (Grant, error) {
 	t, err := c.exchangeCode(ctx, code, verifier)
 	switch {
@@ -111,7 +113,7 @@ func (c *Client) Exchange(ctx context.Context, code, verifier string) (Grant, er
 	return g, err
 }
 
-// listProjects lists the active projects, by their ids, and whether there are more.
+// listProjects lists the active projects by ID, and reports whether there are more.
 func (c *Client) listProjects(ctx context.Context, access string) ([]ListedProject, bool, error) {
 	out, next := []ListedProject{}, ""
 	for len(out) < MaxProjects {
@@ -132,7 +134,7 @@ func (c *Client) listProjects(ctx context.Context, access string) ([]ListedProje
 	return out[:min(len(out), MaxProjects)], next != "" || len(out) > MaxProjects, nil
 }
 
-// projectPage is an answer of projects:search, or why there is none.
+// projectPage is an answer of projects:search, or its error.
 type projectPage struct {
 	Projects []struct {
 		ProjectID   string `json:"projectId"`

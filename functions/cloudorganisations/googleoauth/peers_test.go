@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/foundation/fault"
-	"lamplighter.dev/shared/people/oauthlogin/oauthlogintest"
 	"lamplighter.dev/shared/testkit/npmpeer"
+	"lamplighter.dev/shared/testkit/oauthlogintest"
 )
 
-// A certified provider grants what Google grants: a refresh token, for the code, once, and only with its verifier.
+// A certified provider behaves like Google: it issues a refresh token for the code, once, and only with its verifier.
 func TestClient_IsUnderstoodByACertifiedProvider(t *testing.T) {
 	npmpeer.SkipUnlessWanted(t)
 	const back = "https://lamplighter.test/connect/gcp/oauth-callback"

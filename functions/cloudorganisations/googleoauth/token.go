@@ -11,39 +11,40 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// ends are the addresses of an issuer, as it tells them itself (OpenID Connect Discovery 1.0), and the scope to ask it for. These few
-// calls are made by hand, for the libraries that make them weigh too much for an API function.
-type ends struct {
+// endpoints are the addresses that an issuer publishes (OpenID Connect Discovery 1.0), and the scope to request.
+// These few calls are written by hand because the libraries for them are too large for an API function.
+type endpoints struct {
 	Issuer string `json:"issuer"`
 	Auth   string `json:"authorization_endpoint"`
 	Token  string `json:"token_endpoint"`
 	scope  string
 }
 
-// findEnds finds the ends of the issuer. Google's are known; fault.Unavailable when another one does not tell its own.
-func (c *Client) findEnds(ctx context.Context) (ends, error) {
+// findEndpoints returns the endpoints of the issuer. Google's are constants. The error is fault.Unavailable if
+// another issuer does not publish its endpoints.
+func (c *Client) findEndpoints(ctx context.Context) (endpoints, error) {
 	if c.atGoogle() {
-		return ends{c.registered.Issuer, googleAuth, googleToken, cloudScope}, nil
+		return endpoints{c.registered.Issuer, googleAuth, googleToken, cloudScope}, nil
 	}
-	var e ends
+	var e endpoints
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet,
 		strings.TrimSuffix(c.registered.Issuer, "/")+"/.well-known/openid-configuration", nil)
 	if err == nil {
-		_, err = c.ask(req, &e)
+		_, err = c.askIssuer(req, &e)
 	}
-	// One that tells another name than the one it is asked under is not the one that the operator trusts.
+	// An issuer that publishes another name than its own is not the one that the operator trusts.
 	if err == nil && (e.Issuer != c.registered.Issuer || e.Auth == "" || e.Token == "") {
 		err = errors.New("its openid-configuration is not that of this issuer, or incomplete")
 	}
 	if err != nil {
-		return ends{}, fault.NewWithCause(
+		return endpoints{}, fault.NewWithCause(
 			fault.Unavailable, err, "%s cannot be reached: try again", c.registered.Issuer)
 	}
 	e.scope = "openid offline_access"
 	return e, nil
 }
 
-// token is an answer of a token endpoint, or why there is none (RFC 6749, sections 5.1 and 5.2).
+// token is an answer of a token endpoint, or its error (RFC 6749, sections 5.1 and 5.2).
 type token struct {
 	Access      string `json:"access_token"`
 	Refresh     string `json:"refresh_token"`
@@ -53,7 +54,7 @@ type token struct {
 }
 
 func (c *Client) exchangeCode(ctx context.Context, code, verifier string) (token, error) {
-	e, err := c.findEnds(ctx)
+	e, err := c.findEndpoints(ctx)
 	if err != nil {
 		return token{}, err
 	}
@@ -64,17 +65,18 @@ func (c *Client) exchangeCode(ctx context.Context, code, verifier string) (token
 		return token{}, err
 	}
 	var t token
-	status, err := c.ask(req, &t)
+	status, err := c.askIssuer(req, &t)
 	switch {
 	case status >= http.StatusBadRequest && status < http.StatusInternalServerError, err == nil && t.Error != "":
-		return token{}, refused(t)
+		return token{}, exchangeError(t)
 	case err != nil || status != http.StatusOK || t.Access == "": // without the cause: it may hold tokens
 		return token{}, fault.New(fault.Unavailable, "Google did not answer: try again with GET /connect/gcp/oauth-url")
 	}
 	return t, nil
 }
 
-// tokenRequest names the client as each takes it: Google in the form, others in the header. Told, for trying would cost the code.
+// tokenRequest sends the client's credentials in the form to Google, and in the header to other issuers. It does not
+// try both, because a failed try uses up the code.
 func (c *Client) tokenRequest(ctx context.Context, address string, form url.Values) (*http.Request, error) {
 	if c.atGoogle() {
 		form.Set("client_id", c.registered.ID)
@@ -92,8 +94,8 @@ func (c *Client) tokenRequest(ctx context.Context, address string, form url.Valu
 	return req, nil
 }
 
-// ask sends req and decodes the answer, which is JSON whatever its status.
-func (c *Client) ask(req *http.Request, out any) (status int, err error) {
+// askIssuer sends req and decodes the answer, which is JSON for every status.
+func (c *Client) askIssuer(req *http.Request, out any) (status int, err error) {
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return 0, err
@@ -102,8 +104,8 @@ func (c *Client) ask(req *http.Request, out any) (status int, err error) {
 	return resp.StatusCode, json.NewDecoder(http.MaxBytesReader(nil, resp.Body, maxAnswer)).Decode(out)
 }
 
-// refused says what an exchange failed of, without the answer's body, which may hold tokens.
-func refused(t token) error {
+// exchangeError returns the error of a failed exchange, without the answer's body, which may contain tokens.
+func exchangeError(t token) error {
 	why := fault.CleanText(t.Error, 40)
 	if t.Description != "" {
 		why += ": " + fault.CleanText(t.Description, 200)

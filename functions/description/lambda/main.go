@@ -1,4 +1,5 @@
-// Command description hands out the interface description that lies beside its bootstrap, and reports whether the service is well.
+// Command description returns the interface description that lies beside its bootstrap, and reports the health of the
+// service.
 package main
 
 import (

@@ -7,8 +7,8 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"lamplighter.dev/functions/queryrunner"
+	"lamplighter.dev/functions/queryrunner/athena"
 	"lamplighter.dev/shared/api/platform"
-	"lamplighter.dev/shared/engine/athena"
 	"lamplighter.dev/shared/engine/lambdacall"
 )
 

@@ -11,43 +11,43 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 const org = "org_01k00000000000000000000000"
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-// anywhere lets a test read every partition, as no request may.
+// anywhere returns a context that permits every partition, as no request may have.
 func anywhere(tb testing.TB) context.Context {
 	tb.Helper()
 	return table.Within(tb.Context(), "")
 }
 
-// row returns a row as shared/api/rest hands it in.
-func row(action string) Row {
+// newRow returns a row as shared/api/rest passes it.
+func newRow(action string) Row {
 	return Row{Actor: "ada@example.com", UserID: "usr_1", Action: action, Method: "POST", Path: "/teams", Status: 200,
 		IP: "192.0.2.1"}
 }
 
-// logOf returns the log of another process on a store.
+// logOf returns the log of another process with the same store.
 func logOf(s table.Store, c clock.Clock) *Log {
 	return NewLog(Options{Store: s, Clock: c, Secret: []byte("of the tests")})
 }
 
-// leave leaves n entries.
-func leave(tb testing.TB, l *Log, n int, between func()) {
+// leaveEntries leaves n entries.
+func leaveEntries(tb testing.TB, l *Log, n int, between func()) {
 	tb.Helper()
 	for i := range n {
-		if _, err := l.Append(tb.Context(), org, row(fmt.Sprint("action", i+1))); err != nil {
+		if _, err := l.Append(tb.Context(), org, newRow(fmt.Sprint("action", i+1))); err != nil {
 			tb.Fatal(err)
 		}
 		between()
 	}
 }
 
-// mustLink links all that waits, which must be possible.
+// mustLink links all waiting entries, and fails the test on an error.
 func mustLink(tb testing.TB, l *Log) Linked {
 	tb.Helper()
 	got, err := l.Link(tb.Context(), PlaceOf(org), endless)
@@ -59,7 +59,7 @@ func mustLink(tb testing.TB, l *Log) Linked {
 
 func endless() bool { return false }
 
-// mustHold wants the chain of an organization to hold, and to have n rows.
+// mustHold requires that the chain of an organization is valid and has n rows.
 func mustHold(t *testing.T, s table.Store, n int64) {
 	t.Helper()
 	v, err := VerifyChain(anywhere(t), s, PlaceOf(org), nil, never)
@@ -70,7 +70,7 @@ func mustHold(t *testing.T, s table.Store, n int64) {
 
 func never(int64) bool { return false }
 
-// chained returns the actions of the chain in its order.
+// chained returns the actions of the chain in order.
 func chained(t *testing.T, s table.Store) []string {
 	t.Helper()
 	var out []string
@@ -96,8 +96,8 @@ func rowsOf(t *testing.T, s table.Store) []Row {
 	}
 }
 
-// A thousand changes in one second of one organization, by fifty processes, on a store that throttles and conflicts as
-// DynamoDB does: each is on record with its change, nobody is refused, and the chain holds.
+// A thousand changes of one organization in a second, by fifty processes, on a store that throttles and conflicts like
+// DynamoDB: each is recorded with its change, none is refused, and the chain is valid.
 func TestAThousandChangesASecondOfOneOrganization(t *testing.T) {
 	for _, hold := range []time.Duration{5 * time.Millisecond, 20 * time.Millisecond} {
 		t.Run(hold.String(), func(t *testing.T) {
@@ -118,7 +118,7 @@ func thousandChanges(t *testing.T, hold time.Duration) {
 		for i := range 20 {
 			all.Go(func() {
 				time.Sleep(time.Duration(i) * 50 * time.Millisecond)
-				change(t, l, fenced, fmt.Sprintf("process%dchange%d", p, i))
+				makeChange(t, l, fenced, fmt.Sprintf("process%dchange%d", p, i))
 			})
 		}
 	}
@@ -145,16 +145,16 @@ func thousandChanges(t *testing.T, hold time.Duration) {
 	}
 }
 
-// change makes a change as a request does: one transaction, and what is known at its end.
-func change(t *testing.T, l *Log, s table.Store, name string) {
+// makeChange makes a change like a request: one transaction, and its result at the end.
+func makeChange(t *testing.T, l *Log, s table.Store, name string) {
 	t.Helper()
-	ctx, e := l.Begin(table.WithOrg(t.Context(), org), Request{Org: org, Row: row(name)})
+	ctx, e := l.Begin(table.WithOrg(t.Context(), org), Request{Org: org, Row: newRow(name)})
 	err := s.Transact(ctx,
 		table.Put(table.Item{Key: table.Key{PK: table.OrgPK(org) + "ACT#" + name, SK: name}}, table.Absent()))
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 	}
-	if _, err := e.Finish(ctx, Request{Org: org, Row: row(name), Answered: []byte(`{"id":"act_1"}`)}); err != nil {
+	if _, err := e.Finish(ctx, Request{Org: org, Row: newRow(name), Answered: []byte(`{"id":"act_1"}`)}); err != nil {
 		t.Errorf("%s: %v", name, err)
 	}
 }
@@ -192,12 +192,12 @@ func TestAnEntryCostsNoRoundTripWhereTheChangeSaysItAll(t *testing.T) {
 		}, true, 2},
 	} {
 		ctx, meter := table.WithMeter(table.WithOrg(t.Context(), org))
-		ctx, e := l.Begin(ctx, Request{Org: org, Row: row(c.name)})
+		ctx, e := l.Begin(ctx, Request{Org: org, Row: newRow(c.name)})
 		NoteChange(ctx, Change{Final: c.final})
 		if err := c.do(ctx); err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		if _, err := e.Finish(ctx, Request{Org: org, Row: row(c.name)}); err != nil {
+		if _, err := e.Finish(ctx, Request{Org: org, Row: newRow(c.name)}); err != nil {
 			t.Fatal(err)
 		}
 		if got := meter.Usage().RoundTrips; got != c.trips {
@@ -208,12 +208,12 @@ func TestAnEntryCostsNoRoundTripWhereTheChangeSaysItAll(t *testing.T) {
 	mustHold(t, store, 6)
 }
 
-// A process that dies between its change and its answer leaves the change on record; what was answered is not known.
+// If a process dies between its change and its answer, the change is recorded, with an unknown status.
 func TestAChangeWhoseProcessDiedIsOnRecord(t *testing.T) {
 	c := clock.NewManual(noon)
 	store := table.Fenced(tabletest.NewAt(t, c))
 	l := logOf(store, c)
-	ctx, _ := l.Begin(table.WithOrg(t.Context(), org), Request{Org: org, Row: row("killed")})
+	ctx, _ := l.Begin(table.WithOrg(t.Context(), org), Request{Org: org, Row: newRow("killed")})
 	NoteChange(ctx, Change{Target: "team_1"})
 	if err := store.Transact(ctx,
 		table.Put(table.Item{Key: table.Key{PK: table.OrgPK(org) + "TEAM", SK: "team_1"}})); err != nil {
@@ -230,7 +230,7 @@ func TestAChangeWhoseProcessDiedIsOnRecord(t *testing.T) {
 	}
 }
 
-// Whatever the store does to one call, the change and its row are there once, and who made it is told so.
+// If the store fails one call in any way, the change and its row are stored once, and the caller is told so.
 func TestWhateverTheStoreDoesOnceARowIsWrittenOnce(t *testing.T) {
 	for name, harm := range map[string]table.Harm{
 		"the call never arrives": table.FailBefore, "the reply is lost": table.FailAfter,
@@ -242,10 +242,10 @@ func TestWhateverTheStoreDoesOnceARowIsWrittenOnce(t *testing.T) {
 				f := table.NewFaultyStore(store, clock.System{}, table.Injection{Harm: harm, Call: call})
 				for i := range 3 {
 					l := logOf(f, clock.System{})
-					if _, err := l.Append(t.Context(), org, row(fmt.Sprint("row", i))); err != nil {
+					if _, err := l.Append(t.Context(), org, newRow(fmt.Sprint("row", i))); err != nil {
 						t.Fatal(err)
 					}
-					for range 3 { // as who reads asks again
+					for range 3 { // a reader retries
 						if _, err := l.Link(t.Context(), PlaceOf(org), endless); err == nil {
 							break
 						}
@@ -258,10 +258,10 @@ func TestWhateverTheStoreDoesOnceARowIsWrittenOnce(t *testing.T) {
 	}
 }
 
-// interposed lets something happen after a call and loses the reply to it.
+// interposed makes something happen after a call, and loses the reply of that call.
 type interposed struct {
 	table.Store
-	after func() // once
+	after func() // called once
 }
 
 func (s *interposed) lose(err error) error {
@@ -283,7 +283,7 @@ func (s *interposed) Transact(ctx context.Context, ws ...table.Write) error {
 	return s.lose(s.Store.Transact(ctx, ws...))
 }
 
-// The reply to an entry is lost, and before it is stored again somebody has linked it (check 78).
+// The reply to an entry is lost, and another process links the entry before it is stored again (check 78).
 func TestALostReplyNeitherDoublesNorLosesARow(t *testing.T) {
 	for name, others := range map[string]int{
 		"and nobody else writes":              0,
@@ -296,13 +296,13 @@ func TestALostReplyNeitherDoublesNorLosesARow(t *testing.T) {
 			s := &interposed{Store: store}
 			l := logOf(s, clock.System{})
 			s.after = func() {
-				leave(t, elsewhere, others, func() {})
+				leaveEntries(t, elsewhere, others, func() {})
 				mustLink(t, elsewhere)
 			}
-			if _, err := l.Append(t.Context(), org, row("lost")); err != nil {
+			if _, err := l.Append(t.Context(), org, newRow("lost")); err != nil {
 				t.Fatal(err)
 			}
-			leave(t, l, 1, func() {})
+			leaveEntries(t, l, 1, func() {})
 			mustLink(t, l)
 			mustHold(t, store, int64(2+others))
 			if n := strings.Count(strings.Join(chained(t, store), " "), "lost"); n != 1 {
@@ -312,18 +312,18 @@ func TestALostReplyNeitherDoublesNorLosesARow(t *testing.T) {
 	}
 }
 
-// The entry that was stored with a change is linked before the answer is known, because all was said; then it comes again.
+// The entry that was stored with a change is complete, and linked before the answer is known; then it is stored again.
 func TestWhatWasLinkedBeforeItsEndComesOnce(t *testing.T) {
 	store := table.Fenced(tabletest.New(t))
 	l := logOf(store, clock.System{})
-	ctx, e := l.Begin(table.WithOrg(t.Context(), org), Request{Org: org, Row: row("quick")})
+	ctx, e := l.Begin(table.WithOrg(t.Context(), org), Request{Org: org, Row: newRow("quick")})
 	NoteChange(ctx, Change{Target: "team_1", Final: true})
 	if err := store.Transact(ctx,
 		table.Put(table.Item{Key: table.Key{PK: table.OrgPK(org) + "TEAM", SK: "team_1"}})); err != nil {
 		t.Fatal(err)
 	}
 	mustLink(t, l)
-	failed := row("quick")
+	failed := newRow("quick")
 	failed.Status = 500
 	if _, err := e.Finish(ctx, Request{Org: org, Row: failed}); err != nil {
 		t.Fatal(err)
@@ -337,11 +337,11 @@ func TestAStoreThatIsDownIsAnErrorAndTheChainGoesOnAfterwards(t *testing.T) {
 		store := table.Fenced(tabletest.New(t))
 		f := table.NewFaultyStore(store, clock.System{}, table.Injection{Harm: table.FailBefore})
 		l := logOf(f, clock.System{})
-		if _, err := l.Append(t.Context(), org, row("down")); !errors.Is(err, table.ErrDown) {
+		if _, err := l.Append(t.Context(), org, newRow("down")); !errors.Is(err, table.ErrDown) {
 			t.Fatalf("%v, want ErrDown", err)
 		}
 		f.RemoveFaults()
-		leave(t, l, 1, func() {})
+		leaveEntries(t, l, 1, func() {})
 		mustLink(t, l)
 		mustHold(t, store, 1)
 	})
@@ -352,7 +352,7 @@ func TestAClientThatGoesAwayDoesNotKeepItsChangeOffTheRecord(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	l := logOf(store, clock.System{})
-	if _, err := l.Append(ctx, org, row("gone")); err != nil {
+	if _, err := l.Append(ctx, org, newRow("gone")); err != nil {
 		t.Fatal(err)
 	}
 	mustLink(t, l)
@@ -363,7 +363,7 @@ func TestRowsOfNoOrganizationGoToTheInstallation(t *testing.T) {
 	store := table.Fenced(tabletest.New(t))
 	l := logOf(store, clock.System{})
 	for i := range 64 {
-		r := row("signUp")
+		r := newRow("signUp")
 		r.IP = fmt.Sprintf("192.0.2.%d", i)
 		if _, err := l.Append(t.Context(), "", r); err != nil {
 			t.Fatal(err)
@@ -402,7 +402,7 @@ func BenchmarkAppend(b *testing.B) {
 	l := logOf(table.Fenced(tabletest.New(b)), clock.System{})
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := l.Append(b.Context(), org, row("bench")); err != nil {
+		if _, err := l.Append(b.Context(), org, newRow("bench")); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -12,11 +12,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth bounds the nesting of what is read.
+// maxDepth limits the nesting of decoded JSON.
 const maxDepth = 64
 
-// decodeJSON reads one JSON text: objects as map[string]any, numbers as they are written. It refuses what two readers could
-// read in two ways: text that is not UTF-8, a member that comes twice, anything behind the end.
+// decodeJSON decodes one JSON text: objects as map[string]any, numbers unchanged. It refuses texts that two readers
+// could read differently: text that is not UTF-8, a duplicate member, text after the end.
 func decodeJSON(data []byte) (any, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("it is not UTF-8")
@@ -55,7 +55,7 @@ func decodeValue(d *json.Decoder, depth int) (any, error) {
 		}
 		list = append(list, v)
 	}
-	return list, end(d)
+	return list, readEnd(d)
 }
 
 func decodeObject(d *json.Decoder, depth int) (any, error) {
@@ -65,7 +65,7 @@ func decodeObject(d *json.Decoder, depth int) (any, error) {
 		if err != nil {
 			return nil, malformed(err)
 		}
-		name, _ := t.(string) // the decoder lets nothing else stand here
+		name, _ := t.(string) // the decoder allows only strings here
 		if _, twice := object[name]; twice {
 			return nil, fmt.Errorf("the member %.64q comes twice", name)
 		}
@@ -73,10 +73,10 @@ func decodeObject(d *json.Decoder, depth int) (any, error) {
 			return nil, err
 		}
 	}
-	return object, end(d)
+	return object, readEnd(d)
 }
 
-// malformed returns what the decoder says of a text. The end of the text is not to be taken for that of a file, which is no error.
+// malformed returns the error of the decoder. An unexpected end of the text must not look like io.EOF.
 func malformed(err error) error {
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
@@ -84,16 +84,16 @@ func malformed(err error) error {
 	return fmt.Errorf("it is not JSON: %w", err)
 }
 
-// end reads a closing bracket.
-func end(d *json.Decoder) error {
+// readEnd reads a closing bracket.
+func readEnd(d *json.Decoder) error {
 	if _, err := d.Token(); err != nil {
 		return malformed(err)
 	}
 	return nil
 }
 
-// appendCanonical writes v, made of what decode gives, in the one form that hashes are taken of: members in order of their
-// names' bytes, no white space, numbers as they were written, and in strings only what must be escaped, as RFC 8785 has it.
+// appendCanonical appends v, which decodeJSON returned, in the only form that is hashed: members sorted by the bytes of
+// their names, no white space, numbers unchanged, and strings escaped only as required, as in RFC 8785.
 func appendCanonical(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case map[string]any:
@@ -134,7 +134,7 @@ func canonicalObject(b []byte, object map[string]any) []byte {
 	return append(b, '}')
 }
 
-// escapes are the short ones of JSON.
+// escapes are the short escapes of JSON.
 var escapes = [' ']byte{'\b': 'b', '\t': 't', '\n': 'n', '\f': 'f', '\r': 'r'}
 
 func canonicalText(b []byte, s string) []byte {

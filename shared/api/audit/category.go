@@ -5,14 +5,14 @@ type Category string
 
 // The categories.
 const (
-	Platform     Category = "platform" // people, permissions, accounts, and whatever has no other
+	Platform     Category = "platform" // people, permissions, accounts, and everything without another category
 	Scheduling   Category = "scheduling"
 	Cost         Category = "cost"
 	Provisioning Category = "provisioning"
 	Deployments  Category = "deployments"
 )
 
-// CategoryOf returns the category of the operations under a tag of the interface.
+// CategoryOf returns the category of the operations with a tag.
 func CategoryOf(tag string) Category {
 	if c, ok := categories[tag]; ok {
 		return c
@@ -20,7 +20,7 @@ func CategoryOf(tag string) Category {
 	return Platform
 }
 
-// categories has every tag of the interface; a test holds it to that.
+// categories contains every tag of the interface, which a test checks.
 var categories = map[string]Category{
 	"Authentication":              Platform,
 	"Cloud Accounts":              Platform,

@@ -2,7 +2,7 @@ package audit
 
 import "testing"
 
-// TestEveryTagHasACategory names the groups of the interface; a new one has to be put into the table.
+// TestEveryTagHasACategory lists the groups of the interface. A new group must be added to the table.
 func TestEveryTagHasACategory(t *testing.T) {
 	tags := []string{
 		"Authentication", "Cloud Accounts", "Resources", "Schedules", "Resource Groups", "Overrides",

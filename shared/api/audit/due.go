@@ -11,22 +11,22 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Notes tell that entries wait for a chain, so that whoever links need not look at every organization. A process leaves one
-// with an entry, in its transaction, and none for half a minute after that.
+// A note says that entries wait to be linked into a chain, so that the worker need not look at every organization. A
+// process stores a note in the transaction of an entry, at most once in half a minute for each chain.
 const (
 	duePrefix = "AUDITDUE#"
 	dueShards = 16
 	noteEvery = 30 * time.Second
 )
 
-// settled is how old a note is before it is followed: what was stored in reliance on it is then there, also where the clocks
-// of two processes differ by a minute.
+// settled is the age of a note from when on it is processed. By then, the entries that rely on it are stored, even if
+// the clocks of two processes differ by a minute.
 const settled = 2 * time.Minute
 
 // duePK returns the partition of the notes for the chain.
 func (p Place) duePK() string { return shardOf(duePrefix, hashOf(p.PK)%dueShards) }
 
-// duePrefix begins the sort keys of the notes for the chain.
+// duePrefix returns the prefix of the sort keys of the notes for the chain.
 func (p Place) duePrefix() string { return p.PK + " " }
 
 // due is a note.
@@ -35,52 +35,52 @@ type due struct {
 	At time.Time `json:"at"`
 }
 
-// noteDue returns the write that leaves a note, nil where the process has left one just now.
+// noteDue returns the write of a note, or nil if the process has stored one recently.
 func (l *Log) noteDue(at Place, entryID string, now time.Time) *table.Write {
 	l.mu.Lock()
-	noted := l.remembered(at).noted
+	noted := l.chainState(at).noted
 	l.mu.Unlock()
 	if since := now.Sub(noted); since >= 0 && since < noteEvery {
 		return nil
 	}
 	it, err := table.NewItem(table.Key{PK: at.duePK(), SK: at.duePrefix() + entryID}, due{at.PK, now})
-	if err != nil { // a text and a time always encode
+	if err != nil { // a text and a time can always be encoded
 		panic(err)
 	}
 	w := table.Put(it)
 	return &w
 }
 
-// remember keeps that a note is stored.
-func (l *Log) remember(at Place, note *table.Write, when time.Time) {
+// rememberNote records that a note is stored.
+func (l *Log) rememberNote(at Place, note *table.Write, when time.Time) {
 	if note == nil {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.remembered(at).noted = when
+	l.chainState(at).noted = when
 }
 
-// Due is what a run of LinkDue came to.
+// Due is the result of LinkDue.
 type Due struct {
-	Chains  int `json:"chains"`  // for which entries were noted
-	Rows    int `json:"rows"`    // linked
+	Chains  int `json:"chains"`  // chains with noted entries
+	Rows    int `json:"rows"`    // linked rows
 	Waiting int `json:"waiting"` // entries that still wait
 }
 
-// notesPage is how many notes are read at once, and atOnce how many chains are linked at the same time.
+// notesPage is the number of notes of one read, and atOnce the number of chains that are linked at the same time.
 const (
 	notesPage = 1000
 	atOnce    = 8
 )
 
-// LinkDue links what waits for any chain, until enough says so. One chain that cannot be linked does not hold up the others;
-// it is tried again by the next run.
+// LinkDue links waiting entries of all chains, until enough returns true. A chain that cannot be linked does not delay
+// the others; the next run tries it again.
 func (l *Log) LinkDue(ctx context.Context, enough func() bool) (Due, error) {
 	ctx = table.Within(ctx, duePrefix)
 	var out Due
 	var errs []error
-	for _, shard := range rand.Perm(dueShards) { //nolint:gosec // so that none is always the last
+	for _, shard := range rand.Perm(dueShards) { //nolint:gosec // so that no shard is always last
 		if enough() {
 			break
 		}
@@ -89,16 +89,16 @@ func (l *Log) LinkDue(ctx context.Context, enough func() bool) (Due, error) {
 	return out, errors.Join(errs...)
 }
 
-// linkShard follows the notes of one partition.
+// linkShard processes the notes of one partition.
 func (l *Log) linkShard(ctx context.Context, pk string, enough func() bool, out *Due) error {
 	var errs []error
 	for q := (table.Query{PK: pk, Limit: notesPage}); !enough(); {
-		// a note that is missed waits for the next run; rows are read as they are
+		// eventually consistent: the next run finds a missed note, and rows are read consistently
 		page, err := l.store.Query(table.Eventually(ctx), q)
 		if err != nil {
 			return errors.Join(append(errs, fmt.Errorf("read notes of %s: %w", pk, err))...)
 		}
-		errs = append(errs, l.followAll(ctx, page.Items, enough, out))
+		errs = append(errs, l.linkNoted(ctx, page.Items, enough, out))
 		if q.Cursor = page.Next; q.Cursor == "" {
 			break
 		}
@@ -106,9 +106,9 @@ func (l *Log) linkShard(ctx context.Context, pk string, enough func() bool, out 
 	return errors.Join(errs...)
 }
 
-// followAll follows a page of notes.
-func (l *Log) followAll(ctx context.Context, items []table.Item, enough func() bool, out *Due) error {
-	notes, err := l.followed(items)
+// linkNoted links the chains of a page of notes.
+func (l *Log) linkNoted(ctx context.Context, items []table.Item, enough func() bool, out *Due) error {
+	notes, err := l.groupNotes(items)
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (l *Log) followAll(ctx context.Context, items []table.Item, enough func() b
 		room <- struct{}{}
 		all.Go(func() {
 			defer func() { <-room }()
-			got, err := l.follow(ctx, placeAt(chainPK), keys, enough)
+			got, err := l.linkAndRemoveNotes(ctx, placeAt(chainPK), keys, enough)
 			mu.Lock()
 			defer mu.Unlock()
 			errs = append(errs, err)
@@ -133,8 +133,8 @@ func (l *Log) followAll(ctx context.Context, items []table.Item, enough func() b
 	return errors.Join(errs...)
 }
 
-// followed returns the keys of the notes that are to be followed, by chain.
-func (l *Log) followed(items []table.Item) (map[string][]table.Key, error) {
+// groupNotes returns the keys of the notes to process, by chain.
+func (l *Log) groupNotes(items []table.Item) (map[string][]table.Key, error) {
 	out, now := map[string][]table.Key{}, l.clock.Now()
 	for _, it := range items {
 		n, err := table.Decode[due](it)
@@ -148,8 +148,8 @@ func (l *Log) followed(items []table.Item) (map[string][]table.Key, error) {
 	return out, nil
 }
 
-// follow links a chain and takes away the notes that led to it, unless something still waits.
-func (l *Log) follow(ctx context.Context, at Place, notes []table.Key, enough func() bool) (Linked, error) {
+// linkAndRemoveNotes links a chain, and removes its notes unless entries still wait.
+func (l *Log) linkAndRemoveNotes(ctx context.Context, at Place, notes []table.Key, enough func() bool) (Linked, error) {
 	got, err := l.link(ctx, at, enough)
 	if err != nil || got.Waiting > 0 {
 		return got, err

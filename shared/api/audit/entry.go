@@ -18,21 +18,22 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// entry is a row on its way to its chain, as it waits in the store. Row is its JSON without what its place in the chain
-// gives it, as text, so that no engine alters a byte of it.
+// entry is a row that waits in the store to be linked. Row is its JSON without the members that depend on its place in
+// the chain. It is stored as text, so that no engine alters a byte.
 type entry struct {
-	Row      string `json:"row"`
-	After    string `json:"after,omitempty"`    // the entry that the same process left before, for the same chain
-	Nth      int64  `json:"nth"`                // of the process's; tells what came first within a millisecond
+	Row   string `json:"row"`
+	After string `json:"after,omitempty"` // the previous entry of the same process for the same chain
+	// number of the process's entries; it orders those of the same millisecond
+	Nth      int64  `json:"nth"`
 	UnderWay bool   `json:"underWay,omitempty"` // the request has not been answered
 	MAC      string `json:"mac"`
-	// Epoch is that of the process. What a process left before a restore may have gone with it.
+	// Epoch is that of the process. Entries from before a restore may have been lost with it.
 	Epoch time.Time `json:"epoch,omitzero"`
 }
 
-// mac seals an entry where it waits, under a secret that the store does not hold: who can write there, and no more, can
+// computeMAC authenticates an entry with a secret that is not in the store. Someone who can only write to the store can
 // neither alter an entry nor make one.
-func (e *entry) mac(secret []byte, at table.Key) string {
+func (e *entry) computeMAC(secret []byte, at table.Key) string {
 	b := make([]byte, 0, len(e.Row)+256)
 	for _, v := range []string{at.PK, at.SK, e.Row, e.After} {
 		b = append(strconv.AppendInt(b, int64(len(v)), 10), ':')
@@ -42,12 +43,12 @@ func (e *entry) mac(secret []byte, at table.Key) string {
 	b = strconv.AppendBool(b, e.UnderWay)
 	b = e.Epoch.AppendFormat(b, time.RFC3339Nano)
 	h := hmac.New(sha256.New, secret)
-	_, _ = h.Write(b) // never fails
+	_, _ = h.Write(b) // a hash never fails
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Entry is what one request leaves: what is known when its first change is stored goes into the transaction of that, and
-// how it ended is put in its place.
+// Entry is the entry of one request. The facts known at its first change are stored in the transaction of that change,
+// and replaced by the complete row at its end.
 type Entry struct {
 	log        *Log
 	noted      *Noted
@@ -62,13 +63,12 @@ type intent struct {
 	place Place
 	row   Row
 	nth   int64
-	final bool // it says all that is to be said
+	final bool // the row is complete
 	note  *table.Write
 }
 
-// Begin opens the entry of a request that is on record: known is what its row says when it succeeds, without what comes of
-// it. What is noted with the context that it returns goes into the row, and the first change that is made with it is stored
-// together with the entry.
+// Begin opens the entry of a request: known is its row if it succeeds, without its results. Notes made with the
+// returned context are added to the row. The first change made with it is stored together with the entry.
 func (l *Log) Begin(ctx context.Context, known Request) (context.Context, *Entry) {
 	ctx, noted := beginNotes(ctx)
 	e := &Entry{log: l, noted: noted, known: known, id: id.New("aud", l.clock.Now())}
@@ -76,13 +76,13 @@ func (l *Log) Begin(ctx context.Context, known Request) (context.Context, *Entry
 	return table.WithAttachment(ctx, e.attachment), e
 }
 
-// Omitted reports whether Omit was said and nothing was changed.
+// Omitted reports whether Omit was called and nothing was changed.
 func (e *Entry) Omitted() bool { return e.noted.Omitted() && !e.attachment.Sent() }
 
-// Recorded reports whether the request is on record already, or may be: the change that it made is, if it made one.
+// Recorded reports whether the row of the request may be stored already, which is so if the request made a change.
 func (e *Entry) Recorded() bool { return e.attachment.Sent() }
 
-// intend makes the writes that are stored with the first change. The status of a request that is under way is not known.
+// intend returns the writes that are stored with the first change. At that time the status of the request is not known.
 func (e *Entry) intend() ([]table.Write, error) {
 	org, row := e.noted.composeRow(e.known)
 	in := intent{place: placeOf(org, row.IP), row: row, nth: e.log.count.Add(1), final: e.noted.isFinal()}
@@ -90,7 +90,7 @@ func (e *Entry) intend() ([]table.Write, error) {
 	if !in.final {
 		in.row.Status = 0
 	}
-	it, err := e.log.item(in.place, in.row, entry{Nth: in.nth, UnderWay: !in.final})
+	it, err := e.log.newEntryItem(in.place, in.row, entry{Nth: in.nth, UnderWay: !in.final})
 	if err != nil {
 		return nil, err
 	}
@@ -106,19 +106,19 @@ func withNote(put table.Write, note *table.Write) []table.Write {
 	return []table.Write{put, *note}
 }
 
-// item makes what is stored of a row that waits.
-func (l *Log) item(at Place, row Row, e entry) (table.Item, error) {
+// newEntryItem returns the item of a row that waits.
+func (l *Log) newEntryItem(at Place, row Row, e entry) (table.Item, error) {
 	content := row.content()
 	delete(content, "seq")
 	delete(content, "previousHash")
 	k := at.waitingKey(row.ID)
-	e.Row, e.After, e.Epoch = string(appendCanonical(nil, content)), l.before(at, row.ID), l.epoch
-	e.MAC = e.mac(l.secret, k)
+	e.Row, e.After, e.Epoch = string(appendCanonical(nil, content)), l.previousEntry(at, row.ID), l.epoch
+	e.MAC = e.computeMAC(l.secret, k)
 	return table.NewItem(k, e)
 }
 
-// Finish puts on record how the request ended. It costs nothing where the entry that was stored with the change says all of
-// it. The row that it gives is what was to be written also where that failed; it has no place in the chain yet.
+// Finish records how the request ended. It makes no call if the entry that was stored with the change is complete. It
+// returns the row that was to be written even if writing failed. The row has no place in the chain yet.
 func (e *Entry) Finish(ctx context.Context, r Request) (Row, error) {
 	org, row := e.noted.composeRow(r)
 	row.ID, row.At = e.id, e.log.timeOf(e.id)
@@ -131,55 +131,55 @@ func (e *Entry) Finish(ctx context.Context, r Request) (Row, error) {
 	f.row = row
 	if e.attachment.Stored() {
 		f.stored = f.was.place == f.place
-		e.log.remember(f.was.place, f.was.note, row.At)
+		e.log.rememberNote(f.was.place, f.was.note, row.At)
 	}
 	if f.stored && f.was.final && f.was.row.String() == row.String() {
-		e.log.left(f.place, row)
+		e.log.rememberEntry(f.place, row)
 		return row, nil
 	}
 	return row, f.put(ctx)
 }
 
-// patience is how long an entry may take. The request has an answer that waits for it, and the gateway 29 seconds for both.
-const patience = 8 * time.Second
+// putTimeout limits how long storing an entry may take. The request's answer waits for it, and the gateway waits 29
+// seconds for both.
+const putTimeout = 8 * time.Second
 
-// final is the last word on a request.
+// final is the complete row of a request.
 type final struct {
 	log    *Log
 	place  Place
 	row    Row
 	nth    int64
-	was    *intent // which may be stored; nil where none is
-	stored bool    // it is, and in the same place
+	was    *intent // the entry that may be stored, or nil
+	stored bool    // it is stored, in the same place
 }
 
-// put stores the last word. It goes on when ctx is cancelled: a client that goes away does not keep its change off the
-// record.
+// put stores the row. It continues if ctx is cancelled, so that a client cannot prevent the record by disconnecting.
 func (f *final) put(ctx context.Context) error {
 	pks := []string{f.place.waitingKey(f.row.ID).PK, f.place.duePK()}
 	if f.was != nil {
 		pks = append(pks, f.was.place.waitingKey(f.row.ID).PK)
 	}
 	ctx, cancel := context.WithTimeout(table.Within(table.WithoutAttachment(context.WithoutCancel(ctx)), pks...),
-		patience)
+		putTimeout)
 	defer cancel()
-	err := f.try(ctx, f.stored)
-	for n := 0; isPassing(err) && n < tries; n++ {
+	err := f.tryPut(ctx, f.stored)
+	for n := 0; isPassing(err) && n < maxTries; n++ {
 		if (clock.System{}).Sleep(ctx, jitter(n)) != nil {
 			break
 		}
-		err = f.try(ctx, false)
+		err = f.tryPut(ctx, false)
 	}
 	if err != nil {
 		return fmt.Errorf("store audit entry %s of %s: %w", f.row.ID, f.place.PK, err)
 	}
-	f.log.left(f.place, f.row)
+	f.log.rememberEntry(f.place, f.row)
 	return nil
 }
 
 // putWith stores the row in one transaction with changes.
 func (f *final) putWith(ctx context.Context, changes []table.Write) error {
-	it, err := f.log.item(f.place, f.row, entry{Nth: f.nth})
+	it, err := f.log.newEntryItem(f.place, f.row, entry{Nth: f.nth})
 	if err != nil {
 		return err
 	}
@@ -188,21 +188,22 @@ func (f *final) putWith(ctx context.Context, changes []table.Write) error {
 	if err = f.log.store.Transact(ctx, slices.Concat(changes, withNote(table.Put(it), note))...); err != nil {
 		return fmt.Errorf("store audit entry %s of %s: %w", f.row.ID, f.place.PK, err)
 	}
-	f.log.remember(f.place, note, f.row.At)
-	f.log.left(f.place, f.row)
+	f.log.rememberNote(f.place, note, f.row.At)
+	f.log.rememberEntry(f.place, f.row)
 	return nil
 }
 
-// isPassing reports whether another try may succeed: the store gave no answer, or what was to be replaced is not there any more.
+// isPassing reports whether another attempt may succeed: the store did not answer, or the entry to be replaced no
+// longer exists.
 func isPassing(err error) bool {
 	_, gone := errors.AsType[*table.ConditionError](err)
 	return gone || fault.Is(err, fault.Unavailable)
 }
 
-// try makes one try. The first replaces what was stored with the change. Any other comes again, perhaps after the entry was
-// linked; whoever links finds that out.
-func (f *final) try(ctx context.Context, replace bool) error {
-	it, err := f.log.item(f.place, f.row, entry{Nth: f.nth})
+// tryPut makes one attempt. The first attempt replaces the entry stored with the change. Later ones store it again,
+// possibly after it was linked; linking detects that.
+func (f *final) tryPut(ctx context.Context, replace bool) error {
+	it, err := f.log.newEntryItem(f.place, f.row, entry{Nth: f.nth})
 	if err != nil {
 		return err
 	}
@@ -221,22 +222,23 @@ func (f *final) try(ctx context.Context, replace bool) error {
 		err = f.log.store.Transact(ctx, ws...)
 	}
 	if err == nil {
-		f.log.remember(f.place, note, f.row.At)
+		f.log.rememberNote(f.place, note, f.row.At)
 	}
 	return err
 }
 
-// tries bounds how often something is tried, because others were first or the store gave no answer.
-const tries = 20
+// maxTries limits the attempts if other processes were faster or the store did not answer.
+const maxTries = 20
 
-// longest is the longest pause between two tries.
-const longest = 400 * time.Millisecond
+// maxPause is the longest delay between two attempts.
+const maxPause = 400 * time.Millisecond
 
-// jitter draws the pause after try n: none after the first, because who was told what is there can use it at once. It is
-// waited for by the machine's clock also where the service goes by another one: it is no time of day.
+// jitter returns a random delay after attempt n. There is none after the first, because its error tells the current
+// state. Use it with the machine's clock, even if the service has another clock, because it does not depend on the time
+// of day.
 func jitter(n int) time.Duration {
 	if n == 0 {
 		return 0
 	}
-	return rand.N(min(time.Millisecond<<n, longest)) //nolint:gosec // spreads load, guards nothing
+	return rand.N(min(time.Millisecond<<n, maxPause)) //nolint:gosec // spreads load, guards nothing
 }

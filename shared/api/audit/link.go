@@ -15,7 +15,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Head is where a chain ends: its last row, and the epoch in which that was linked. The zero Head is that of an empty chain.
+// Head is the end of a chain: its last row, and the epoch when that was linked. The zero Head is that of an empty
+// chain.
 type Head struct {
 	Seq   int64     `json:"seq"`
 	At    time.Time `json:"at"`
@@ -23,15 +24,15 @@ type Head struct {
 	Epoch time.Time `json:"epoch,omitzero"`
 }
 
-// Linked is what linking came to.
+// Linked is the result of linking.
 type Linked struct {
-	Head    Head // of the chain, afterwards
-	Rows    int  // that were linked
-	Waiting int  // entries that still wait: of requests under way, or more than there was time for
+	Head    Head // the chain's head afterwards
+	Rows    int  // linked rows
+	Waiting int  // entries that still wait: of running requests, or because the time was up
 }
 
-// Link links what waits for a chain, until enough says so, so that who reads it finds whatever was acknowledged before. Where
-// nothing waits it is two calls at once.
+// Link links waiting entries of a chain, until enough returns true, so that a reader finds all rows that were
+// acknowledged before. If no entries wait, it makes two concurrent calls.
 func (l *Log) Link(ctx context.Context, at Place, enough func() bool) (Linked, error) {
 	ctx = table.Within(table.WithoutAttachment(ctx), at.permitted()...)
 	var head Head
@@ -39,19 +40,19 @@ func (l *Log) Link(ctx context.Context, at Place, enough func() bool) (Linked, e
 	g, both := errgroup.WithContext(ctx)
 	g.Go(func() (err error) { head, err = ReadHead(both, l.store, at); return err })
 	g.Go(func() (err error) { due, err = l.isDue(both, at); return err })
-	if err := g.Wait(); err != nil || !due && !l.restored(head) {
+	if err := g.Wait(); err != nil || !due && !l.isRestored(head) {
 		return Linked{Head: head}, err
 	}
 	return l.link(ctx, at, enough)
 }
 
-// isDue reports whether anything may wait for the chain.
+// isDue reports whether entries may wait for the chain.
 func (l *Log) isDue(ctx context.Context, at Place) (bool, error) {
 	page, err := l.store.Query(ctx, table.Query{PK: at.duePK(), Prefix: at.duePrefix(), Limit: 1})
 	return len(page.Items) > 0, fault.Wrap("read notes of "+at.PK, err)
 }
 
-// ReadHead reads where a chain ends; the zero Head when it is empty.
+// ReadHead reads the end of a chain. It returns the zero Head if the chain is empty.
 func ReadHead(ctx context.Context, s table.Store, at Place) (Head, error) {
 	h, err := table.Read[Head](ctx, s, at.Head)
 	if fault.Is(err, fault.NotFound) {
@@ -63,11 +64,11 @@ func ReadHead(ctx context.Context, s table.Store, at Place) (Head, error) {
 	return h, nil
 }
 
-// restored reports whether the store was restored after the chain was written to.
-func (l *Log) restored(h Head) bool { return h.Seq > 0 && h.Epoch.Before(l.epoch) }
+// isRestored reports whether the store was restored after the chain was last written.
+func (l *Log) isRestored(h Head) bool { return h.Seq > 0 && h.Epoch.Before(l.epoch) }
 
-// link links what waits, one at a time in a process: those who come meanwhile may have left entries that the first does
-// not see.
+// link links waiting entries. Only one call at a time runs in a process. A caller that had to wait links again, because
+// its entries may be newer than those that the previous call read.
 func (l *Log) link(ctx context.Context, at Place, enough func() bool) (Linked, error) {
 	ctx = table.Within(ctx, at.permitted()...)
 	c := l.enter(at)
@@ -91,21 +92,22 @@ type linking struct {
 	head    Head
 	rows    int
 	waiting int
-	more    bool            // entries wait behind those that were read
-	seen    map[string]bool // entries that are known to wait, or to be in the chain
+	more    bool            // more entries wait than were read
+	seen    map[string]bool // entries known to wait, or to be in the chain
 }
 
-// run links until nothing waits that can be linked. When another process was first, or the store gave no answer, it looks
-// again: an entry leaves in the transaction that brings its row, so what waits tells what is still to be done.
+// run links until no entries wait that can be linked. If another process was faster or the store did not answer, it
+// reads again: an entry is deleted in the transaction that stores its row, so the waiting entries are those that remain
+// to be linked.
 func (k *linking) run(ctx context.Context) error {
 	var err error
-	for n := 0; n < tries; n++ {
+	for n := 0; n < maxTries; n++ {
 		before := k.rows
-		if err = k.round(ctx); err == nil {
+		if err = k.linkRound(ctx); err == nil {
 			if !k.more || k.rows == before || k.enough() {
 				return nil
 			}
-			n = -1 // what was behind a full page comes next
+			n = -1 // continue with the entries after a full page
 			continue
 		}
 		if _, raced := errors.AsType[*table.ConditionError](err); !raced && !fault.Is(err, fault.Unavailable) {
@@ -121,23 +123,23 @@ func (k *linking) run(ctx context.Context) error {
 	return fmt.Errorf("link what waits for %s: %w", k.place.PK, err)
 }
 
-// round reads what waits, and links it.
-func (k *linking) round(ctx context.Context) error {
+// linkRound reads waiting entries and links them.
+func (k *linking) linkRound(ctx context.Context) error {
 	var err error
 	if k.head, err = ReadHead(ctx, k.log.store, k.place); err != nil {
 		return err
 	}
-	found, err := k.read(ctx)
+	found, err := k.readWaiting(ctx)
 	if err != nil {
 		return err
 	}
 	k.waiting = len(found)
-	steps, err := k.plan(ctx, found)
+	steps, err := k.planSteps(ctx, found)
 	if err != nil {
 		return err
 	}
 	for len(steps) > 0 && !k.enough() {
-		group := steps[:groupOf(steps)]
+		group := steps[:groupSize(steps)]
 		if err = k.commit(ctx, group); err != nil {
 			return err
 		}
@@ -146,15 +148,15 @@ func (k *linking) round(ctx context.Context) error {
 	return nil
 }
 
-// step is a row that is to be linked, and the entry that leaves with it; either may be missing.
+// step is a row to be linked, and the entry to be deleted with it. Either may be missing.
 type step struct {
 	content map[string]any
 	entry   *waiting
 }
 
-// groupOf returns how many steps go into one transaction, which has room for 100 writes, one of them the head's. At 20 kB a row
-// they stay below its 4 MB.
-func groupOf(steps []step) int {
+// groupSize returns how many steps fit into one transaction of 100 writes, including that of the head. With rows of 20
+// kB they stay below its 4 MB.
+func groupSize(steps []step) int {
 	writes := 1
 	for i := range steps {
 		if writes += 2; writes > table.MaxTransact {
@@ -164,7 +166,7 @@ func groupOf(steps []step) int {
 	return len(steps)
 }
 
-// commit links a group: all of it or nothing.
+// commit links a group, all or none.
 func (k *linking) commit(ctx context.Context, group []step) error {
 	head, left := k.head, 0
 	ws := make([]table.Write, 1, 1+2*len(group))
@@ -174,7 +176,7 @@ func (k *linking) commit(ctx context.Context, group []step) error {
 			ws = append(ws, table.Put(storedItem(k.place.PK, s.content), table.Absent()))
 		}
 		if s.entry != nil {
-			ws = append(ws, s.entry.leave())
+			ws = append(ws, s.entry.deleteWrite())
 			left++
 		}
 	}
@@ -191,15 +193,16 @@ func (k *linking) commit(ctx context.Context, group []step) error {
 	}
 	ws[0] = table.Put(row, here)
 	if err = k.log.store.Transact(ctx, ws...); err != nil {
-		return k.judge(err)
+		return k.judgeConflict(err)
 	}
 	k.rows += int(head.Seq - k.head.Seq)
 	k.head, k.waiting = head, k.waiting-left
 	return nil
 }
 
-// judge tells a race from a chain that is damaged: a row lies where the next one belongs, and the head has not moved.
-func (k *linking) judge(err error) error {
+// judgeConflict returns an error if the chain is damaged: if there is a row where the next one belongs although the
+// head has not moved. Otherwise the conflict was a race.
+func (k *linking) judgeConflict(err error) error {
 	lost, ok := errors.AsType[*table.ConditionError](err)
 	if !ok {
 		return err
@@ -214,11 +217,11 @@ func (k *linking) judge(err error) error {
 		at.PK, at.SK)
 }
 
-// entriesPage is how many entries are read at once of each partition.
+// entriesPage is the number of entries read from each partition at once.
 const entriesPage = 1000
 
-// read reads what waits, in the order of time.
-func (k *linking) read(ctx context.Context) ([]waiting, error) {
+// readWaiting reads waiting entries in the order of time.
+func (k *linking) readWaiting(ctx context.Context) ([]waiting, error) {
 	pks := k.place.waitingPKs()
 	pages := make([]table.Page, len(pks))
 	g, all := errgroup.WithContext(ctx)
@@ -232,10 +235,10 @@ func (k *linking) read(ctx context.Context) ([]waiting, error) {
 		return nil, err
 	}
 	k.more = slices.ContainsFunc(pages, func(p table.Page) bool { return p.Next != "" })
-	return k.open(pages), nil
+	return k.openAll(pages), nil
 }
 
-// byTime compares entries by when they happened.
+// byTime compares entries by time.
 func byTime(a, b waiting) int {
 	return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.Nth, b.Nth), cmp.Compare(a.key.SK, b.key.SK))
 }

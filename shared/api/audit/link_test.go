@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 func TestFiftyRacersInThreeProcessesMakeOneChain(t *testing.T) {
@@ -22,7 +22,7 @@ func TestFiftyRacersInThreeProcessesMakeOneChain(t *testing.T) {
 	for i := range 50 {
 		all.Go(func() {
 			l := processes[i%3]
-			if _, err := l.Append(t.Context(), org, row(fmt.Sprint("race", i))); err != nil {
+			if _, err := l.Append(t.Context(), org, newRow(fmt.Sprint("race", i))); err != nil {
 				t.Error(err)
 			}
 			if _, err := l.Link(t.Context(), PlaceOf(org), endless); err != nil {
@@ -37,12 +37,12 @@ func TestFiftyRacersInThreeProcessesMakeOneChain(t *testing.T) {
 	}
 }
 
-// Who reads finds what was acknowledged before: linking costs two calls at once where nothing waits.
+// A reader finds all rows that were acknowledged before. Linking makes two concurrent calls if no entries wait.
 func TestLinkingCostsLittleWhereNothingWaits(t *testing.T) {
 	c := clock.NewManual(noon)
 	store := table.Fenced(tabletest.NewAt(t, c))
 	l := logOf(store, c)
-	leave(t, l, 1, func() {})
+	leaveEntries(t, l, 1, func() {})
 	mustLink(t, l)
 	c.Advance(settled)
 	if got, err := l.LinkDue(anywhere(t), endless); err != nil || got != (Due{Chains: 1}) {
@@ -57,20 +57,20 @@ func TestLinkingCostsLittleWhereNothingWaits(t *testing.T) {
 	}
 }
 
-// Without anybody who reads, the worker finds what waits, of every chain, and looks again where something is under way.
+// Without readers, the worker links the waiting entries of every chain, and checks again if requests are running.
 func TestTheWorkerLinksWhatNobodyReads(t *testing.T) {
 	c := clock.NewManual(noon)
 	store := table.Fenced(tabletest.NewAt(t, c))
 	l := logOf(store, c)
 	for i := range 40 {
-		if _, err := l.Append(t.Context(), fmt.Sprint("org_", i), row("one")); err != nil {
+		if _, err := l.Append(t.Context(), fmt.Sprint("org_", i), newRow("one")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := l.Append(t.Context(), "", row("signUp")); err != nil {
+	if _, err := l.Append(t.Context(), "", newRow("signUp")); err != nil {
 		t.Fatal(err)
 	}
-	ctx, _ := l.Begin(table.WithOrg(t.Context(), org), Request{Org: org, Row: row("killed")})
+	ctx, _ := l.Begin(table.WithOrg(t.Context(), org), Request{Org: org, Row: newRow("killed")})
 	if err := store.Transact(ctx,
 		table.Put(table.Item{Key: table.Key{PK: table.OrgPK(org) + "TEAM", SK: "team_1"}})); err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func TestTheWorkerLinksWhatNobodyReads(t *testing.T) {
 		after time.Duration
 		want  Due
 	}{
-		{0, Due{}}, // other processes may still leave entries in reliance on the notes
+		{0, Due{}}, // other processes may still leave entries that rely on the notes
 		{settled, Due{Chains: 42, Rows: 41, Waiting: 1}},
 		{time.Minute, Due{Chains: 1, Waiting: 1}},
 		{lost, Due{Chains: 1, Rows: 1}},
@@ -93,7 +93,7 @@ func TestTheWorkerLinksWhatNobodyReads(t *testing.T) {
 	mustHold(t, store, 1)
 }
 
-// A process notes that something waits once in half a minute, and not at all what was not stored.
+// A process notes at most once in half a minute that entries wait, and never for entries that were not stored.
 func TestNotesAreFewAndNeverMissing(t *testing.T) {
 	c := clock.NewManual(noon)
 	store := tabletest.NewAt(t, c)
@@ -108,20 +108,20 @@ func TestNotesAreFewAndNeverMissing(t *testing.T) {
 	}
 	f.Inject(table.Injection{Harm: table.FailBefore, Call: 1})
 	for i, want := range []int{1, 1, 1, 2, 2, 2, 3} {
-		leave(t, l, 1, func() { c.Advance(10 * time.Second) })
+		leaveEntries(t, l, 1, func() { c.Advance(10 * time.Second) })
 		if got := notes(); got != want {
 			t.Errorf("after %d entries: %d notes, want %d", i+1, got, want)
 		}
 	}
 }
 
-// greater returns an id that is greater: its last character that is not the last of the alphabet becomes that.
+// greater returns a greater ID: it replaces its last character that is not the last of the alphabet.
 func greater(id string) string {
 	i := len(strings.TrimRight(id, "z")) - 1
 	return id[:i] + "z" + id[i+1:]
 }
 
-// What is done to an entry while it waits is found when it is linked, and the chain says so for good.
+// An altered waiting entry is detected when it is linked, and the chain reports it permanently.
 func TestWhateverIsDoneToAnEntryThatWaitsIsFoundOut(t *testing.T) {
 	key := func(r Row) table.Key { return PlaceOf(org).waitingKey(r.ID) }
 	for name, c := range map[string]struct {
@@ -131,10 +131,10 @@ func TestWhateverIsDoneToAnEntryThatWaitsIsFoundOut(t *testing.T) {
 	}{
 		"nothing": {func(table.Item, Row) []table.Write { return nil }, "", "action1 action2 action3"},
 		"it is altered": {func(it table.Item, _ Row) []table.Write {
-			return []table.Write{table.Put(edit(it, "ada@", "eve@"))}
+			return []table.Write{table.Put(editItem(it, "ada@", "eve@"))}
 		}, "altered while it waited", "action1 auditEntryAltered action3"},
 		"it becomes one of a request under way": {func(it table.Item, _ Row) []table.Write {
-			return []table.Write{table.Put(edit(it, `"row"`, `"underWay":true,"row"`))}
+			return []table.Write{table.Put(editItem(it, `"row"`, `"underWay":true,"row"`))}
 		}, "altered while it waited", "action1 auditEntryAltered action3"},
 		"it is no entry any more": {func(it table.Item, _ Row) []table.Write {
 			it.Data = json.RawMessage(`{"row":7}`)
@@ -154,7 +154,7 @@ func TestWhateverIsDoneToAnEntryThatWaitsIsFoundOut(t *testing.T) {
 			l := logOf(s, clk)
 			var left []Row
 			for i := range 3 {
-				r, err := l.Append(t.Context(), org, row(fmt.Sprint("action", i+1)))
+				r, err := l.Append(t.Context(), org, newRow(fmt.Sprint("action", i+1)))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -182,12 +182,12 @@ func TestWhateverIsDoneToAnEntryThatWaitsIsFoundOut(t *testing.T) {
 	}
 }
 
-// An entry that was linked is put in again, as it was.
+// An entry that was linked is inserted again unchanged.
 func TestAnEntryThatIsPutInAgainIsNotLinkedTwice(t *testing.T) {
 	c := clock.NewManual(noon)
 	s := table.Fenced(tabletest.NewAt(t, c))
 	l := logOf(s, c)
-	r, err := l.Append(t.Context(), org, row("once"))
+	r, err := l.Append(t.Context(), org, newRow("once"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,30 +203,30 @@ func TestAnEntryThatIsPutInAgainIsNotLinkedTwice(t *testing.T) {
 	mustHold(t, s, 1)
 }
 
-// What one process left before is in the chain since another linked it, or still waits: neither is missing.
+// The previous entry of a process was linked by another process, or still waits: in both cases it is not missing.
 func TestWhatWasLinkedByOthersIsNotMissing(t *testing.T) {
 	c := clock.NewManual(noon)
 	s := table.Fenced(tabletest.NewAt(t, c))
 	l := logOf(s, c)
 	for i := range 5 {
-		leave(t, l, 2, func() { c.Advance(time.Second) })
+		leaveEntries(t, l, 2, func() { c.Advance(time.Second) })
 		mustLink(t, logOf(s, c))
 		mustHold(t, s, int64(2*i+2))
 	}
-	ctx, e := l.Begin(table.WithOrg(t.Context(), org), Request{Org: org, Row: row("slow")})
+	ctx, e := l.Begin(table.WithOrg(t.Context(), org), Request{Org: org, Row: newRow("slow")})
 	if err := s.Transact(ctx,
 		table.Put(table.Item{Key: table.Key{PK: table.OrgPK(org) + "TEAM", SK: "team_1"}})); err != nil {
 		t.Fatal(err)
 	}
-	leave(t, l, 2, func() {})
+	leaveEntries(t, l, 2, func() {})
 	if got, err := logOf(s, c).Link(t.Context(), PlaceOf(org), endless); err != nil || got.Rows != 2 ||
 		got.Waiting != 1 {
 		t.Fatalf("%+v %v", got, err)
 	}
-	if _, err := e.Finish(ctx, Request{Org: org, Row: row("slow")}); err != nil {
+	if _, err := e.Finish(ctx, Request{Org: org, Row: newRow("slow")}); err != nil {
 		t.Fatal(err)
 	}
-	leave(t, l, 1, func() {})
+	leaveEntries(t, l, 1, func() {})
 	mustLink(t, logOf(s, c))
 	mustHold(t, s, 14)
 }
@@ -238,11 +238,11 @@ func TestTimeNeverGoesBackAlongAChain(t *testing.T) {
 	a, b := logOf(store, ahead), logOf(store, behind)
 	for i := range 6 {
 		l := []*Log{a, b}[i%2]
-		leave(t, l, 1, func() {})
+		leaveEntries(t, l, 1, func() {})
 		mustLink(t, l)
 	}
 	behind.Advance(10 * time.Minute)
-	leave(t, b, 1, func() {})
+	leaveEntries(t, b, 1, func() {})
 	mustLink(t, b)
 	mustHold(t, store, 7)
 	for i, r := range rowsOf(t, store) {
@@ -256,19 +256,19 @@ func TestTimeNeverGoesBackAlongAChain(t *testing.T) {
 	}
 }
 
-// A restore takes the last rows away, and the chain goes on in another way. It says so itself, before anything else.
+// A restore removes the last rows, and the chain continues differently. Its next row reports that.
 func TestAChainSaysThatItGoesOnAfterARestore(t *testing.T) {
 	c := clock.NewManual(noon)
 	s := table.Fenced(tabletest.NewAt(t, c))
 	before := logOf(s, c)
-	leave(t, before, 3, func() { c.Advance(time.Second) })
+	leaveEntries(t, before, 3, func() { c.Advance(time.Second) })
 	kept := mustLink(t, before).Head
 	c.Advance(time.Hour)
 	restored := NewLog(Options{Store: s, Clock: c, Secret: []byte("of the tests"), Epoch: c.Now()})
 	if got := mustLink(t, restored); got.Rows != 1 || got.Head.Seq != 4 {
 		t.Errorf("nothing was written since: %+v", got)
 	}
-	leave(t, restored, 2, func() {})
+	leaveEntries(t, restored, 2, func() {})
 	mustLink(t, restored)
 	mustHold(t, s, 6)
 	r := rowsOf(t, s)[3]
@@ -281,7 +281,7 @@ func TestAChainSaysThatItGoesOnAfterARestore(t *testing.T) {
 	if err != nil || len(v.Restores) != 1 || v.Restores[0].Seq != 4 {
 		t.Errorf("%+v %v", v, err)
 	}
-	// kept before the restore, of a row behind it
+	// saved before the restore, for a later row
 	lost := &Cursor{noon.Add(10 * time.Second), 9, strings.Repeat("d", 64)}
 	v, err = VerifyChain(anywhere(t), s, PlaceOf(org), lost, never)
 	if err != nil || v.Holds || !strings.Contains(v.BrokenAt.Why, "restored") {
@@ -289,16 +289,16 @@ func TestAChainSaysThatItGoesOnAfterARestore(t *testing.T) {
 	}
 }
 
-// What a process of before the restore has left does not lead to what went with it.
+// An entry from before the restore does not refer to entries that were lost with it.
 func TestWhatWentWithARestoreIsNotMissing(t *testing.T) {
 	c := clock.NewManual(noon)
 	s := table.Fenced(tabletest.NewAt(t, c))
 	l := logOf(s, c)
-	first, err := l.Append(t.Context(), org, row("gone"))
+	first, err := l.Append(t.Context(), org, newRow("gone"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	leave(t, l, 1, func() {})
+	leaveEntries(t, l, 1, func() {})
 	if _, err := s.Write(anywhere(t), table.Delete(PlaceOf(org).waitingKey(first.ID))); err != nil {
 		t.Fatal(err)
 	}
@@ -306,12 +306,12 @@ func TestWhatWentWithARestoreIsNotMissing(t *testing.T) {
 	mustHold(t, s, 1)
 }
 
-// More may wait in a partition than are read of it at once: whoever reads finds all that was acknowledged before.
+// If more entries wait in a partition than are read at once, a reader still finds all that were acknowledged before.
 func TestLinkingTakesWhatIsBehindAFullPage(t *testing.T) {
 	s := table.Fenced(tabletest.New(t))
 	l := logOf(s, clock.System{})
 	for range entriesPage + 100 {
-		if _, err := l.Append(t.Context(), "", row("logIn")); err != nil {
+		if _, err := l.Append(t.Context(), "", newRow("logIn")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -321,11 +321,11 @@ func TestLinkingTakesWhatIsBehindAFullPage(t *testing.T) {
 	}
 }
 
-// Who reads a long backlog has an answer in bounded time: what there was no time for goes on waiting.
+// A reader of a long backlog gets an answer in limited time. The remaining entries continue to wait.
 func TestLinkingEndsWhenItIsEnough(t *testing.T) {
 	s := table.Fenced(tabletest.New(t))
 	l := logOf(s, clock.System{})
-	leave(t, l, 200, func() {})
+	leaveEntries(t, l, 200, func() {})
 	asked := 0
 	got, err := l.Link(t.Context(), PlaceOf(org), func() bool { asked++; return asked > 2 })
 	if err != nil || got.Rows != 98 || got.Waiting != 102 || got.Head.Seq != 98 {
@@ -338,12 +338,12 @@ func TestLinkingEndsWhenItIsEnough(t *testing.T) {
 	mustHold(t, s, 200)
 }
 
-// A row that lies where the next one belongs, while the head has not moved, is no race.
+// If a row exists where the next one belongs and the head has not moved, it is not a race.
 func TestAChainThatIsDamagedIsAnError(t *testing.T) {
 	c := clock.NewManual(noon)
 	s := table.Fenced(tabletest.NewAt(t, c))
 	l := logOf(s, c)
-	leave(t, l, 1, func() {})
+	leaveEntries(t, l, 1, func() {})
 	_, err := s.Write(anywhere(t), table.Put(table.Item{Key: table.Key{PK: PlaceOf(org).PK, SK: sortKey(noon, 1)}}))
 	if err != nil {
 		t.Fatal(err)
@@ -360,28 +360,28 @@ func BenchmarkLink(b *testing.B) {
 	l := logOf(s, clock.System{})
 	for b.Loop() {
 		b.StopTimer()
-		leave(b, l, 1000, func() {})
+		leaveEntries(b, l, 1000, func() {})
 		b.StartTimer()
 		mustLink(b, l)
 	}
 }
 
-// setBack is a clock that somebody sets back.
+// setBack is a clock that is set back.
 type setBack struct{ *clock.Manual }
 
-// A clock that is set back between the beginning of a request and its end, or between two, makes nothing seem to be missing.
+// If a clock is set back during a request, or between two, no entry seems to be missing.
 func TestAClockThatIsSetBackMakesNothingSeemMissing(t *testing.T) {
 	ahead, behind := clock.NewManual(noon.Add(time.Hour)), clock.NewManual(noon)
 	c := &setBack{ahead}
 	s := table.Fenced(tabletest.NewAt(t, behind))
 	l := logOf(s, c)
-	ctx, e := l.Begin(table.WithOrg(t.Context(), org), Request{Org: org, Row: row("first")})
+	ctx, e := l.Begin(table.WithOrg(t.Context(), org), Request{Org: org, Row: newRow("first")})
 	c.Manual = behind
-	if _, err := e.Finish(ctx, Request{Org: org, Row: row("first")}); err != nil {
+	if _, err := e.Finish(ctx, Request{Org: org, Row: newRow("first")}); err != nil {
 		t.Fatal(err)
 	}
 	mustLink(t, logOf(s, behind))
-	leave(t, l, 2, func() {})
+	leaveEntries(t, l, 2, func() {})
 	mustLink(t, logOf(s, behind))
 	mustHold(t, s, 3)
 }

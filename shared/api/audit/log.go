@@ -15,21 +15,22 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Log leaves entries, and links them into chains. Entries are left side by side, and nobody contends for anything; to link
-// them is a matter of those who read a chain, and of a worker.
+// Log stores entries, and links them into chains. Entries are stored independently of each other, without contention.
+// Readers of a chain and a worker link them.
 type Log struct {
 	store  table.Store
 	clock  clock.Clock
 	secret []byte
 	epoch  time.Time
-	count  atomic.Int64 // of the entries that the process has made
+	count  atomic.Int64 // number of entries that the process has made
 
 	mu     sync.Mutex
 	chains map[string]*chain // by partition
 }
 
-// Options are what a Log stands on. Secret seals entries while they wait: all processes of an installation share it, and the
-// store does not hold it. Epoch is when the store was last restored to an earlier point, zero for never.
+// Options are the dependencies of a Log. Secret authenticates entries while they wait. All processes of an installation
+// share it, and it is not in the store. Epoch is the time when the store was last restored to an earlier point; zero
+// means never.
 type Options struct {
 	Store  table.Store
 	Clock  clock.Clock
@@ -37,7 +38,7 @@ type Options struct {
 	Epoch  time.Time
 }
 
-// New returns the Log of p, always the same one: what a process remembers of its entries is in it.
+// New returns the Log of p. There is one for each p, because it holds the state of the process's entries.
 func New(p *platform.Platform) *Log {
 	return platform.Shared(p, func(p *platform.Platform) *Log {
 		return NewLog(Options{
@@ -47,18 +48,18 @@ func New(p *platform.Platform) *Log {
 	})
 }
 
-// NewLog makes a log that remembers by itself.
+// NewLog returns a new Log with its own state.
 func NewLog(o Options) *Log {
 	h := hmac.New(sha256.New, o.Secret)
-	_, _ = h.Write([]byte("entries of the audit log")) // never fails
+	_, _ = h.Write([]byte("entries of the audit log")) // a hash never fails
 	return &Log{store: o.Store, clock: o.Clock, secret: h.Sum(nil), epoch: o.Epoch.UTC(), chains: map[string]*chain{}}
 }
 
-// now returns the time as rows have it.
+// now returns the time with the precision of rows.
 func (l *Log) now() time.Time { return l.clock.Now().Truncate(time.Millisecond) }
 
-// timeOf returns the time for the row of an id, never before that of the id, also where the clock was set back meanwhile: a
-// row is looked for from the time of its id on.
+// timeOf returns the time for the row with an ID. It is never before the time of the ID, even if the clock was set back
+// in the meantime, because rows are searched from the time of their ID.
 func (l *Log) timeOf(rowID string) time.Time {
 	now, made := l.now(), id.TimeOf(rowID)
 	if now.Before(made) {
@@ -67,10 +68,10 @@ func (l *Log) timeOf(rowID string) time.Time {
 	return now
 }
 
-// Append puts on record what the service did by itself, in the chain of org, or of the installation when org is "". It
-// redacts what it is given. The row has no place in the chain yet. Changes are stored in one transaction with the row: work that is
-// begun anew after a kill leaves one row. When their conditions fail (table.ConditionError), nothing is on record.
-func (l *Log) Append(ctx context.Context, org string, row Row, changes ...table.Write) (Row, error) { //nolint:revive // changes go last
+// Append records an action of the service itself, in the chain of org, or of the installation if org is empty. It
+// redacts the row. The row has no place in the chain yet. Changes are stored in one transaction with the row, so work
+// that is repeated after a crash has one row. If their conditions fail (table.ConditionError), nothing is recorded.
+func (l *Log) Append(ctx context.Context, org string, row Row, changes ...table.Write) (Row, error) {
 	row = row.sanitizeRow()
 	row.At = l.now()
 	row.ID = id.New("aud", row.At)
@@ -81,22 +82,22 @@ func (l *Log) Append(ctx context.Context, org string, row Row, changes ...table.
 	return row, f.putWith(ctx, changes)
 }
 
-// chain is what a process remembers of one.
+// chain is the state of a process for one chain.
 type chain struct {
-	users int           // under Log.mu, as all but turn
-	turn  chan struct{} // holds one while somebody links
-	last  string        // the entry that the process left last
-	noted time.Time     // when it noted that entries wait
+	users int           // protected by Log.mu, like all fields except turn
+	turn  chan struct{} // holds one element while a caller links
+	last  string        // ID of the last entry that the process stored
+	noted time.Time     // time of the last stored note
 }
 
-// maxChains is of how many chains a process remembers something; then those that nobody uses are forgotten.
+// maxChains is the number of chains with state in a process. If there are more, unused ones are removed.
 const maxChains = 1024
 
-// enter returns what is remembered of a chain, and keeps it until leave.
+// enter returns the state of a chain. It is kept until leave.
 func (l *Log) enter(at Place) *chain {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := l.remembered(at)
+	c := l.chainState(at)
 	c.users++
 	return c
 }
@@ -107,19 +108,19 @@ func (l *Log) leave(c *chain) {
 	c.users--
 }
 
-// remembered returns what is remembered of a chain. Log.mu is held.
-func (l *Log) remembered(at Place) *chain {
+// chainState returns the state of a chain. The caller holds Log.mu.
+func (l *Log) chainState(at Place) *chain {
 	c := l.chains[at.PK]
 	if c == nil {
-		l.forget()
+		l.removeUnused()
 		c = &chain{turn: make(chan struct{}, 1)}
 		l.chains[at.PK] = c
 	}
 	return c
 }
 
-// forget makes room.
-func (l *Log) forget() {
+// removeUnused makes room for another chain.
+func (l *Log) removeUnused() {
 	if len(l.chains) < maxChains {
 		return
 	}
@@ -130,24 +131,24 @@ func (l *Log) forget() {
 	}
 }
 
-// trail is how long an entry leads back to the one before it. Whoever links looks for that one in the chain, so it must not
-// lie far back.
+// trail is the age of a previous entry up to which the next one refers to it. Linking searches for it in the chain, so
+// it must not be far back.
 const trail = 10 * time.Minute
 
-// before returns the entry that the process left before the one of this id in the same chain, "" where that was long ago.
-func (l *Log) before(at Place, entryID string) string {
+// previousEntry returns the process's previous entry for the same chain, or "" if it is older than trail.
+func (l *Log) previousEntry(at Place, entryID string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	last := l.remembered(at).last
+	last := l.chainState(at).last
 	if last == entryID || l.clock.Now().Sub(id.TimeOf(last)) > trail {
 		return ""
 	}
 	return last
 }
 
-// left remembers that an entry is stored.
-func (l *Log) left(at Place, row Row) {
+// rememberEntry records that an entry is stored.
+func (l *Log) rememberEntry(at Place, row Row) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.remembered(at).last = row.ID
+	l.chainState(at).last = row.ID
 }

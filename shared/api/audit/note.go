@@ -7,21 +7,21 @@ import (
 	"sync"
 )
 
-// Change is what a handler knows of what it did. What it leaves empty is filled in from the request and its answer.
+// Change is a handler's description of its change. Empty fields are filled in from the request and its answer.
 type Change struct {
-	Target string // the thing: its id, or its name where it has none
-	Before any    // it, before; anything encoding/json can write
-	After  any    // it, afterwards
-	// Final says, before the change is stored, that nothing more is to be said of it, and that the request succeeds with it.
-	// The row is then stored once, with the change.
+	Target string // ID of the changed record, or its name if it has no ID
+	Before any    // the record before the change; any value that encoding/json can encode
+	After  any    // the record after the change
+	// Final says, before the change is stored, that the description is complete and that the request succeeds with the
+	// change. The row is then stored once, with the change.
 	Final bool
 }
 
-// Noted is what was said about one request while it ran.
+// Noted collects the notes about one request while it runs.
 type Noted struct {
 	mu            sync.Mutex
 	target        string
-	before, after []byte // nil where nothing was said
+	before, after []byte // nil if nothing was noted
 	org           string
 	user, email   string
 	omitted       bool
@@ -30,15 +30,15 @@ type Noted struct {
 
 type notedKey struct{}
 
-// beginNotes lets NoteChange and NoteActor write into the Noted that it returns.
+// beginNotes returns a context whose notes are collected in the returned Noted.
 func beginNotes(ctx context.Context) (context.Context, *Noted) {
 	n := &Noted{}
 	return context.WithValue(ctx, notedKey{}, n), n
 }
 
-// NoteChange adds to the audit row of the request that ctx belongs to; what is empty in c leaves what an earlier NoteChange said.
-// Outside of a request that changes something it does nothing. Secrets need not be left out: they are redacted by name
-// and by look before anything is written.
+// NoteChange adds c to the audit row of the request with the context ctx. Empty fields of c keep earlier values. It
+// does nothing outside of a request that changes something. Handlers need not remove secrets: they are redacted by name
+// and form before anything is stored.
 func NoteChange(ctx context.Context, c Change) {
 	n, ok := ctx.Value(notedKey{}).(*Noted)
 	if !ok {
@@ -59,15 +59,15 @@ func NoteChange(ctx context.Context, c Change) {
 	n.final = n.final || c.Final
 }
 
-// isFinal reports whether all has been said.
+// isFinal reports whether the description is complete.
 func (n *Noted) isFinal() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.final
 }
 
-// NoteActor says who is behind a request that carries no credential of theirs, such as a log-in, and to which organization's
-// record it belongs; an empty value leaves what is known. Outside of a request that changes something it does nothing.
+// NoteActor sets the user of a request without their credential, such as a log-in, and the organization of its row.
+// Empty values keep earlier ones. It does nothing outside of a request that changes something.
 func NoteActor(ctx context.Context, org, user, email string) {
 	n, ok := ctx.Value(notedKey{}).(*Noted)
 	if !ok {
@@ -78,8 +78,8 @@ func NoteActor(ctx context.Context, org, user, email string) {
 	n.org, n.user, n.email = cmp.Or(org, n.org), cmp.Or(user, n.user), cmp.Or(email, n.email)
 }
 
-// Omit keeps the request off the record if it succeeds, because it turned out to change nothing: a dry run. One that is
-// refused is on record as any other.
+// Omit prevents the row of the request if it succeeds, because it turned out to change nothing, such as a dry run. A
+// refused request is recorded.
 func Omit(ctx context.Context) {
 	n, ok := ctx.Value(notedKey{}).(*Noted)
 	if !ok {
@@ -90,15 +90,15 @@ func Omit(ctx context.Context) {
 	n.omitted = true
 }
 
-// Omitted reports whether Omit was said.
+// Omitted reports whether Omit was called.
 func (n *Noted) Omitted() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.omitted
 }
 
-// marshalChange is v as JSON, as it is now: the handler may go on changing it. A record must not fail a request, so what cannot be
-// written is said to be so.
+// marshalChange returns v as JSON now, because the handler may change it later. A value that cannot be encoded must not
+// fail the request, so it returns a placeholder.
 func marshalChange(v any) []byte {
 	if v == nil {
 		return nil

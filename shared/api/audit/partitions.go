@@ -8,7 +8,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// The partitions of the chains, of the entries that wait to be linked into them, and of the notes that lead to those.
+// The partitions of the chains, of waiting entries, and of notes.
 const (
 	Partition              table.Partition = "ORG#*#AUDIT"
 	SystemPartition        table.Partition = systemPrefix + "*"
@@ -17,38 +17,39 @@ const (
 	DuePartition           table.Partition = duePrefix + "*"
 )
 
-// Access is what a function must declare whose requests leave entries. It cannot touch a chain.
+// Access are the partitions that a function must declare if its requests leave entries. It does not permit access to
+// chains.
 var Access = table.Access{Writes: []table.Partition{WaitingPartition, SystemWaitingPartition, DuePartition}}
 
-// LinkAccess is what a function must declare that links entries into every chain. A row, and the item that tells where its
-// chain ends, are put in one transaction, and nothing but that may be done to a chain; the eraser alone deletes one.
+// LinkAccess are the partitions that a function must declare if it links entries. A row and the chain's head are
+// written in one transaction. No other write to a chain is permitted; only the eraser deletes one.
 var LinkAccess = Access.With(table.Access{Appends: []table.Partition{Partition, SystemPartition,
 	identity.MetaPartition}})
 
-// The chains that belong to no organization, and how many there are: sign-ups and guesses at passwords come at any rate,
-// and one chain takes some hundred rows a second.
+// The chains without an organization. There are several, because sign-ups and password guesses may come at any rate,
+// and one chain can link some hundred rows per second.
 const (
 	systemPrefix  = "AUDIT#SYS#"
 	systemWaiting = "AUDITIN#SYS#"
 	systemChains  = 16
 )
 
-// waitingShards is over how many partitions the entries of an organization are spread. One takes 1,000 write units a second,
-// and an entry costs about seven until it is linked.
+// waitingShards is the number of partitions for waiting entries of an organization. A partition has 1,000 write units
+// per second, and an entry costs about seven until it is linked.
 const waitingShards = 16
 
-// Place is where a chain is kept: the partition of its rows and the item that tells where it ends.
+// Place is where a chain is stored: the partition of its rows, and the key of its head.
 type Place struct {
 	PK   string
 	Head table.Key
 }
 
-// PlaceOf returns where the chain of an organization is kept.
+// PlaceOf returns the place of an organization's chain.
 func PlaceOf(org string) Place {
 	return Place{table.OrgPK(org) + "AUDIT", table.Key{PK: table.OrgPK(org) + "META", SK: "AUDITHEAD"}}
 }
 
-// SystemPlaces returns where the chains of the installation are kept: of requests that belong to no organization.
+// SystemPlaces returns the places of the installation's chains, for requests without an organization.
 func SystemPlaces() []Place {
 	out := make([]Place, systemChains)
 	for i := range out {
@@ -59,12 +60,13 @@ func SystemPlaces() []Place {
 
 func systemPlace(i uint32) Place { return placeAt(shardOf(systemPrefix, i)) }
 
-// shardOf returns the i-th of at most a hundred partitions that begin with prefix.
+// shardOf returns the i-th partition with the prefix; i is less than 100.
 func shardOf(prefix string, i uint32) string {
 	return prefix + string([]byte{'0' + byte(i/10), '0' + byte(i%10)})
 }
 
-// placeOf returns where the chain of an organization is kept; without one, that of the installation for an address.
+// placeOf returns the place of an organization's chain. If org is empty, it returns the place of the installation's
+// chain for a network address.
 func placeOf(org, ip string) Place {
 	if org != "" {
 		return PlaceOf(org)
@@ -82,11 +84,11 @@ func placeAt(pk string) Place {
 
 func hashOf(s string) uint32 {
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(s)) // never fails
+	_, _ = h.Write([]byte(s)) // a hash never fails
 	return h.Sum32()
 }
 
-// waitingPKs returns the partitions in which entries of the chain wait.
+// waitingPKs returns the partitions of the chain's waiting entries.
 func (p Place) waitingPKs() []string {
 	if p.isSystem() {
 		return []string{p.waitingKey("").PK}
@@ -104,10 +106,10 @@ func shardsOf(prefix string) []string {
 	return out
 }
 
-// WaitingNames returns the names of an organization's partitions in which entries wait.
+// WaitingNames returns the names of an organization's partitions of waiting entries.
 func WaitingNames() []string { return shardsOf("AUDITIN#") }
 
-// waitingKey returns where the entry of an id waits.
+// waitingKey returns the key of a waiting entry.
 func (p Place) waitingKey(entryID string) table.Key {
 	if p.isSystem() {
 		return table.Key{PK: systemWaiting + strings.TrimPrefix(p.PK, systemPrefix), SK: entryID}
@@ -115,7 +117,7 @@ func (p Place) waitingKey(entryID string) table.Key {
 	return table.Key{PK: shardOf(p.PK+"IN#", hashOf(entryID)%waitingShards), SK: entryID}
 }
 
-// permitted returns the beginnings of all partition keys that linking touches.
+// permitted returns the prefixes of all partition keys that linking uses.
 func (p Place) permitted() []string {
 	return append(p.waitingPKs(), p.PK, p.Head.PK, p.duePK())
 }

@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// TestRacersOnDynamoDB makes one chain from three processes on a twin of DynamoDB, whose transactions cancel each other,
-// and proves it: the rows come back byte for byte as they were sealed, numbers and all.
+// TestRacersOnDynamoDB makes one chain from three processes on a twin of DynamoDB, whose transactions cancel each
+// other, and verifies it: the rows are read byte for byte as they were sealed, including numbers.
 func TestRacersOnDynamoDB(t *testing.T) {
 	remote := tabletest.NewTable(t, tabletest.StartDynoxide(t))
 	var processes []*Log
@@ -21,8 +21,8 @@ func TestRacersOnDynamoDB(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 50 {
 		all.Go(func() {
-			r := row(fmt.Sprint("race", i))
-			r.Changes = Changes{Before: tree(
+			r := newRow(fmt.Sprint("race", i))
+			r.Changes = Changes{Before: decodeOrNil(
 				[]byte(`{"cost":1.50,"big":12345678901234567890,"small":1e-3,"text":"ü<&>\u2028"}`))}
 			if _, err := processes[i%3].Append(t.Context(), org, r); err != nil {
 				t.Error(err)

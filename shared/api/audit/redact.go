@@ -10,43 +10,43 @@ import (
 	secrets "lamplighter.dev/shared/foundation/redact"
 )
 
-// Redacted stands for a secret.
+// Redacted replaces a secret.
 const Redacted = secrets.Mark
 
-// The bounds of one side of a change. With what a last member may have over, a side is 8 kB at most.
+// The limits of one side of a change. Including the last member, which may exceed the budget, a side has at most 8 kB.
 const (
-	sideBudget = 6000 // bytes of JSON, after which members are only counted
+	sideBudget = 6000 // bytes of JSON; further members are only counted
 	maxText    = 1000 // bytes of JSON of a string
 	maxName    = 128  // bytes of a member's name
 	deepest    = 12   // levels
 )
 
-// unshown stands for what cannot be written as JSON.
+// unshown replaces values that cannot be encoded as JSON.
 const unshown = "[cannot be shown]"
 
-// redactValue is v, made of what decode gives, without its secrets and no longer than a side may be.
+// redactValue returns v, which decodeJSON returned, without secrets and within the limits of a side.
 func redactValue(v any) any {
 	if v == nil {
 		return nil
 	}
 	p := pruner{left: sideBudget}
-	return p.value(v, 1)
+	return p.copyValue(v, 1)
 }
 
-// pruner copies a value while there is room.
+// pruner copies a value up to a size.
 type pruner struct{ left int }
 
-func (p *pruner) value(v any, depth int) any {
+func (p *pruner) copyValue(v any, depth int) any {
 	switch v := v.(type) {
 	case map[string]any:
-		return p.object(v, depth)
+		return p.copyObject(v, depth)
 	case []any:
-		return p.list(v, depth)
+		return p.copyList(v, depth)
 	case string:
-		return p.text(v)
+		return p.cutText(v)
 	case json.Number:
 		if len(v) > 64 {
-			return p.text(string(v[:64]) + "…")
+			return p.cutText(string(v[:64]) + "…")
 		}
 		p.left -= len(v)
 		return v
@@ -56,8 +56,8 @@ func (p *pruner) value(v any, depth int) any {
 	}
 }
 
-// text is s, cut where it is too long.
-func (p *pruner) text(s string) string {
+// cutText returns s, cut if it is too long.
+func (p *pruner) cutText(s string) string {
 	if SecretText(s) {
 		s = Redacted
 	}
@@ -70,24 +70,24 @@ func (p *pruner) text(s string) string {
 	return s
 }
 
-func (p *pruner) list(list []any, depth int) any {
+func (p *pruner) copyList(list []any, depth int) any {
 	if depth > deepest {
-		return p.text("[nested too deep]")
+		return p.cutText("[nested too deep]")
 	}
 	out := []any{}
 	for i, v := range list {
 		if p.left <= 0 {
 			return append(out, fmt.Sprintf("… %d more", len(list)-i))
 		}
-		out = append(out, p.value(v, depth+1))
+		out = append(out, p.copyValue(v, depth+1))
 		p.left--
 	}
 	return out
 }
 
-func (p *pruner) object(object map[string]any, depth int) any {
+func (p *pruner) copyObject(object map[string]any, depth int) any {
 	if depth > deepest {
-		return p.text("[nested too deep]")
+		return p.cutText("[nested too deep]")
 	}
 	out, pair := map[string]any{}, secretPair(object)
 	for i, name := range slices.Sorted(maps.Keys(object)) {
@@ -96,23 +96,23 @@ func (p *pruner) object(object map[string]any, depth int) any {
 			break
 		}
 		if v := object[name]; pair && name == "value" {
-			out[name] = p.member("secret", v, depth)
+			out[name] = p.memberValue("secret", v, depth)
 		} else {
-			out[p.name(name)] = p.member(name, v, depth)
+			out[p.memberName(name)] = p.memberValue(name, v, depth)
 		}
 	}
 	return out
 }
 
-// secretPair reports whether an object gives a secret its name in one member and its value in another, as the environment
-// of a program is listed.
+// secretPair reports whether an object holds the name of a secret in one member and its value in another, like lists of
+// environment variables.
 func secretPair(object map[string]any) bool {
 	name, _ := object["name"].(string)
 	return SecretName(name)
 }
 
-// name returns the name of a member; somebody may have made one of a secret.
-func (p *pruner) name(name string) string {
+// memberName returns the name of a member. It may contain a secret.
+func (p *pruner) memberName(name string) string {
 	if SecretText(name) {
 		name = Redacted
 	}
@@ -123,21 +123,21 @@ func (p *pruner) name(name string) string {
 	return name
 }
 
-// member returns the value of a member, redacted when its name says that it is a secret. Whether there is a secret at all is
-// none: true, false, null and the empty string stay.
-func (p *pruner) member(name string, v any, depth int) any {
+// memberValue returns the value of a member, redacted if its name is that of a secret. true, false, null and the empty
+// string stay, because they only tell whether there is a secret.
+func (p *pruner) memberValue(name string, v any, depth int) any {
 	switch v.(type) {
 	case nil, bool:
-		return p.value(v, depth)
+		return p.copyValue(v, depth)
 	}
 	if v != "" && SecretName(name) {
-		return p.text(Redacted)
+		return p.cutText(Redacted)
 	}
-	return p.value(v, depth+1)
+	return p.copyValue(v, depth+1)
 }
 
-// SecretName reports whether a member of this name holds a secret.
+// SecretName reports whether a member with this name holds a secret.
 func SecretName(name string) bool { return secrets.IsSecretName(name) }
 
-// SecretText reports whether s holds what looks like a secret, whatever it is called.
+// SecretText reports whether s contains text that looks like a secret.
 func SecretText(s string) bool { return secrets.HoldsSecret(s) }

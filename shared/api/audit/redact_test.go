@@ -77,9 +77,9 @@ func TestTextsThatAreSecrets(t *testing.T) {
 	}
 }
 
-// redacted returns a JSON text as it goes into a row.
-func redacted(text string) string {
-	return string(appendCanonical(nil, redactValue(tree([]byte(text)))))
+// redactText returns a JSON text as it is stored in a row.
+func redactText(text string) string {
+	return string(appendCanonical(nil, redactValue(decodeOrNil([]byte(text)))))
 }
 
 func TestRedaction(t *testing.T) {
@@ -102,7 +102,7 @@ func TestRedaction(t *testing.T) {
 		`{`:             `"[cannot be shown]"`,
 		`{"a":` + strings.Repeat("9", 5000) + `}`: `{"a":"` + strings.Repeat("9", 64) + `…"}`,
 	} {
-		if got := redacted(text); got != want {
+		if got := redactText(text); got != want {
 			t.Errorf("%s\nis  %s\nnot %s", text, got, want)
 		}
 	}
@@ -127,14 +127,14 @@ func TestASideIsBounded(t *testing.T) {
 		"long texts everywhere": {strings.Repeat("["+asJSON(long[:900])+",", 11) + "1" + strings.Repeat("]", 11), "x"},
 		"an umlaut at the cut":  {asJSON(strings.Repeat("ä", 3000)), "ä…"},
 	} {
-		got := redacted(c.text)
+		got := redactText(c.text)
 		if len(got) > 8<<10 || !utf8.ValidString(got) || !strings.Contains(got, c.mark) {
 			t.Errorf("%s: %d bytes: %.300s", name, len(got), got)
 		}
 	}
 }
 
-// What is under the name of a secret, or looks like one, is nowhere in what is written (check 88).
+// A value with the name or the form of a secret is not written anywhere (check 88).
 func FuzzRedact(f *testing.F) {
 	f.Add(`{"a":{"b":[`, `]}}`, "password")
 	f.Add(`[{"`, `":1}]`, "x_token")
@@ -147,18 +147,18 @@ func FuzzRedact(f *testing.F) {
 			before + `"` + canary + `"` + after, before + canary + after,
 			`{` + string(quoted) + `:"` + canary + `"}`,
 		} {
-			if got := redacted(text); strings.Contains(got, canary) {
+			if got := redactText(text); strings.Contains(got, canary) {
 				t.Errorf("%s is written as %s", text, got)
 			}
 		}
-		got := redacted(`[{` + string(quoted) + `:{"a":["` + secret + `"]}}]`)
+		got := redactText(`[{` + string(quoted) + `:{"a":["` + secret + `"]}}]`)
 		if SecretName(name) && strings.Contains(got, secret) {
 			t.Errorf("%q is no secret: %s", name, got)
 		}
 		if len(got) > 8<<10 {
 			t.Errorf("%d bytes", len(got))
 		}
-		if again := redacted(got); again != got && !strings.Contains(got, Redacted) && !strings.Contains(got, "…") {
+		if again := redactText(got); again != got && !strings.Contains(got, Redacted) && !strings.Contains(got, "…") {
 			t.Errorf("%s becomes %s", got, again)
 		}
 	})

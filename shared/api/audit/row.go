@@ -6,26 +6,26 @@ import (
 	"unicode"
 )
 
-// The actors of rows that no user is known for.
+// The actors of rows without a known user.
 const (
 	Anonymous = "anonymous" // a request without a credential
 	System    = "system"    // the service itself
 )
 
-// maxLine bounds, in bytes, what a row takes over from a request.
+// maxLine limits the texts of a row that come from a request, in bytes.
 const maxLine = 1024
 
-// Request is what shared/api/rest knows of a request that changes something.
+// Request is the information of shared/api/rest about a request that changes something.
 type Request struct {
-	Row              // without what is worked out here
-	Org       string // the caller's
+	Row              // without the fields that composeRow sets
+	Org       string // organization of the caller
 	Answered  []byte // the member data of a successful answer, as JSON
-	Unchanged bool   // it was refused: what was noted did not come about
-	Gone      bool   // it deleted something: the answer only names what
+	Unchanged bool   // it was refused, so the noted changes were not made
+	Gone      bool   // it deleted something, so the answer only names the deleted record
 }
 
-// composeRow makes the row of a request from what is known of it and what was noted while it ran. It tells the organization
-// in whose record it belongs; "" is the installation's.
+// composeRow returns the row of a request, made from r and from the notes. It also returns the organization whose
+// record it belongs to; "" means the installation.
 func (n *Noted) composeRow(r Request) (org string, row Row) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -33,9 +33,9 @@ func (n *Noted) composeRow(r Request) (org string, row Row) {
 	row.UserID = cmp.Or(n.user, row.UserID)
 	row.Actor = cmp.Or(n.email, row.Actor, row.UserID, Anonymous)
 	row.Target = cmp.Or(n.target, row.Target)
-	after := tree(n.after)
+	after := decodeOrNil(n.after)
 	if n.after == nil && len(r.Answered) > 0 && r.Answered[0] == '{' {
-		answered := tree(r.Answered)
+		answered := decodeOrNil(r.Answered)
 		row.Target = cmp.Or(row.Target, idOf(answered))
 		if !r.Gone {
 			after = answered
@@ -43,33 +43,35 @@ func (n *Noted) composeRow(r Request) (org string, row Row) {
 	}
 	row.Target = cmp.Or(row.Target, idOf(after))
 	if !r.Unchanged {
-		row.Changes = Changes{redactValue(tree(n.before)), redactValue(after)}
+		row.Changes = Changes{redactValue(decodeOrNil(n.before)), redactValue(after)}
 	}
-	return cmp.Or(n.org, r.Org), row.tidy()
+	return cmp.Or(n.org, r.Org), row.limitTexts()
 }
 
-// sanitizeRow makes a row that somebody put together one that can be kept: without secrets, and made of what decode gives.
+// sanitizeRow returns a row made by the service in a form that can be stored: without secrets, with values as
+// decodeJSON returns them.
 func (r Row) sanitizeRow() Row {
 	r.Actor = cmp.Or(r.Actor, r.UserID, System)
 	r.Category = cmp.Or(r.Category, Platform)
-	r.Changes = Changes{redactValue(tree(marshalChange(r.Changes.Before))),
-		redactValue(tree(marshalChange(r.Changes.After)))}
-	return r.tidy()
+	r.Changes = Changes{redactValue(decodeOrNil(marshalChange(r.Changes.Before))),
+		redactValue(decodeOrNil(marshalChange(r.Changes.After)))}
+	return r.limitTexts()
 }
 
-// tidy bounds what was taken over from a request. An address is no secret, whatever it looks like: rows are found by it.
-func (r Row) tidy() Row {
+// limitTexts limits the texts that come from a request. It does not redact the actor's address, because rows are found
+// by it.
+func (r Row) limitTexts() Row {
 	for _, s := range []*string{&r.Path, &r.RequestID, &r.IP, &r.Target} {
-		if *s = line(*s); SecretText(*s) {
+		if *s = singleLine(*s); SecretText(*s) {
 			*s = Redacted
 		}
 	}
-	r.Actor = line(r.Actor)
+	r.Actor = singleLine(r.Actor)
 	return r
 }
 
-// tree returns a JSON text taken apart; nil for none.
-func tree(data []byte) any {
+// decodeOrNil returns a decoded JSON text, or nil for none.
+func decodeOrNil(data []byte) any {
 	if len(data) == 0 {
 		return nil
 	}
@@ -80,15 +82,15 @@ func tree(data []byte) any {
 	return v
 }
 
-// idOf returns the id of a thing.
+// idOf returns the ID of a record.
 func idOf(thing any) string {
 	object, _ := thing.(map[string]any)
 	id, _ := object["id"].(string)
 	return id
 }
 
-// line makes one line of a text, of bounded length.
-func line(s string) string {
+// singleLine returns s as one line of limited length.
+func singleLine(s string) string {
 	if len(s) > maxLine {
 		s = s[:maxLine] + "…"
 	}

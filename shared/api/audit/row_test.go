@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 func TestARowIsMadeOfTheRequestAndOfWhatWasNoted(t *testing.T) {
@@ -94,7 +94,7 @@ func TestARowIsMadeOfTheRequestAndOfWhatWasNoted(t *testing.T) {
 	}
 }
 
-// What the service does by itself is put on record as it is, whatever Go types tell it, and redacted as well.
+// Actions of the service itself are recorded unchanged, for all Go types, and redacted too.
 func TestWhatTheServiceDoesByItself(t *testing.T) {
 	store := table.Fenced(tabletest.New(t))
 	type thing struct {

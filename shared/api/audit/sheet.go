@@ -13,18 +13,18 @@ import (
 	"strings"
 )
 
-// Columns head an export as CSV. The cell of changes is JSON.
+// Columns are the columns of an export as CSV. The cell of changes is JSON.
 var Columns = []string{
 	"id", "seq", "at", "actor", "userID", "credential", "action", "resourceType", "category", "method", "path",
 	"status",
 	"requestID", "ip", "target", "changes", "previousHash", "hash",
 }
 
-// numeric are the columns that hold numbers.
+// numeric are the columns with numbers.
 var numeric = []string{"seq", "status"}
 
-// Cells returns the row as a line of CSV. Whoever writes it puts an apostrophe before a cell that a spreadsheet would take for a
-// formula and before one that begins with an apostrophe (rest.File does); whoever reads takes off one.
+// Cells returns the row as a line of CSV. A writer must put an apostrophe before cells that a spreadsheet would read as
+// a formula, and before cells that start with an apostrophe (rest.File does). A reader removes one apostrophe.
 func (s Sealed) Cells() []string {
 	cells := make([]string, len(Columns))
 	for i, name := range Columns {
@@ -39,8 +39,8 @@ func (s Sealed) Cells() []string {
 	return cells
 }
 
-// uncell reads a line of CSV.
-func uncell(cells []string) (Sealed, error) {
+// parseCells parses a line of CSV.
+func parseCells(cells []string) (Sealed, error) {
 	s := Sealed{}
 	for i, name := range Columns {
 		cell := strings.TrimPrefix(cells[i], "'")
@@ -64,19 +64,20 @@ func uncell(cells []string) (Sealed, error) {
 	return s, nil
 }
 
-// Reader reads the rows of an export, NDJSON or CSV, whichever it is.
+// Reader reads the rows of an export as NDJSON or CSV.
 type Reader struct {
 	next func() (Sealed, error)
 	line func() int
 }
 
-// maxLineBytes bounds a line: a row has some 20 kB at most.
+// maxLineBytes limits a line; rows have about 20 kB at most.
 const maxLineBytes = 1 << 20
 
-// NewReader begins to read an export. An empty one has no rows.
+// NewReader returns a reader of an export, and detects its format. An empty export has no rows.
 func NewReader(r io.Reader) (*Reader, error) {
 	b := bufio.NewReader(r)
-	if mark, err := b.Peek(3); err == nil && bytes.Equal(mark, []byte("\xef\xbb\xbf")) { // some editors put it there
+	// a byte order mark, which some editors add
+	if mark, err := b.Peek(3); err == nil && bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
 		_, _ = b.Discard(len(mark))
 	}
 	first, err := b.Peek(1)
@@ -86,19 +87,19 @@ func NewReader(r io.Reader) (*Reader, error) {
 	case err != nil:
 		return nil, fmt.Errorf("read: %w", err)
 	case first[0] == '{':
-		return lines(b), nil
+		return newLineReader(b), nil
 	}
-	return sheet(b)
+	return newSheetReader(b)
 }
 
-// Next returns the next row; io.EOF after the last one.
+// Next returns the next row. It returns io.EOF after the last one.
 func (r *Reader) Next() (Sealed, error) { return r.next() }
 
-// Line returns the line on which the row stands that Next gave last.
+// Line returns the line number of the row that Next returned last.
 func (r *Reader) Line() int { return r.line() }
 
-// lines reads NDJSON.
-func lines(r io.Reader) *Reader {
+// newLineReader reads NDJSON.
+func newLineReader(r io.Reader) *Reader {
 	in, n := bufio.NewScanner(r), 0
 	in.Buffer(nil, maxLineBytes)
 	return &Reader{line: func() int { return n }, next: func() (Sealed, error) {
@@ -115,8 +116,8 @@ func lines(r io.Reader) *Reader {
 	}}
 }
 
-// sheet reads CSV.
-func sheet(r io.Reader) (*Reader, error) {
+// newSheetReader reads CSV.
+func newSheetReader(r io.Reader) (*Reader, error) {
 	in, n := csv.NewReader(r), 1
 	head, err := in.Read()
 	if err != nil || !slices.Equal(head, Columns) {
@@ -131,6 +132,6 @@ func sheet(r io.Reader) (*Reader, error) {
 			return nil, err
 		}
 		n, _ = in.FieldPos(0)
-		return uncell(cells)
+		return parseCells(cells)
 	}}, nil
 }

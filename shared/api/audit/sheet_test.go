@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// files are a chain as NDJSON and as CSV.
-func files(t interface {
+// exportFiles returns a chain as NDJSON and as CSV.
+func exportFiles(t interface {
 	Helper()
 	Fatal(...any)
 }, rows []Row,
@@ -30,14 +30,14 @@ func files(t interface {
 			t.Fatal(err)
 		}
 		lines.Write(s.Line())
-		w.Write(plain(s.Cells()))
+		w.Write(plainCells(s.Cells()))
 	}
 	w.Flush()
 	return lines.String(), cells.String()
 }
 
-// plain puts apostrophes where an export does.
-func plain(cells []string) []string {
+// plainCells adds apostrophes like an export.
+func plainCells(cells []string) []string {
 	for i, cell := range cells {
 		if cell != "" && strings.ContainsRune("=+-@'\t\r\n", rune(cell[0])) {
 			cells[i] = "'" + cell
@@ -46,8 +46,8 @@ func plain(cells []string) []string {
 	return cells
 }
 
-// walk goes along a file, and tells why it ended.
-func walk(text string) (Walk, *Break, error) {
+// walkFile verifies a file, and returns its end.
+func walkFile(text string) (Walk, *Break, error) {
 	var w Walk
 	r, err := NewReader(strings.NewReader(text))
 	if err != nil {
@@ -71,13 +71,13 @@ func TestBothFormsOfAnExportHoldTheSame(t *testing.T) {
 	var rows []Row
 	for _, target := range []string{"", "=1+1", "+1", "-1", "@x", "'", "''=", "'=1", "a,b", `"`, "ü\u2028",
 		"[redacted]", " x ", "null", "1"} {
-		r := row("update")
+		r := newRow("update")
 		r.Target, r.Changes = target, Changes{target, map[string]any{target + "x": []any{nil, true, target}}}
 		rows = append(rows, r)
 	}
-	ndjson, sheet := files(t, rows)
+	ndjson, sheet := exportFiles(t, rows)
 	for form, text := range map[string]string{"NDJSON": ndjson, "CSV": sheet} {
-		if w, b, err := walk(text); err != nil || b != nil || w.Rows != int64(len(rows)) {
+		if w, b, err := walkFile(text); err != nil || b != nil || w.Rows != int64(len(rows)) {
 			t.Errorf("%s: %+v %+v %v", form, w, b, err)
 		}
 	}
@@ -93,7 +93,7 @@ func TestBothFormsOfAnExportHoldTheSame(t *testing.T) {
 }
 
 func TestWhatAnExportCannotHold(t *testing.T) {
-	ndjson, sheet := files(t, []Row{row("one"), row("two")})
+	ndjson, sheet := exportFiles(t, []Row{newRow("one"), newRow("two")})
 	for name, text := range map[string]string{
 		"a line without an end":          strings.Repeat(`{"a":`, 400_000),
 		"too many levels":                `{"a":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + "}\n",
@@ -112,20 +112,20 @@ func TestWhatAnExportCannotHold(t *testing.T) {
 		"a quote that does not end":      sheet + `"`,
 		"something that is neither form": "<xml/>",
 	} {
-		if w, b, err := walk(text); err == nil && b == nil {
+		if w, b, err := walkFile(text); err == nil && b == nil {
 			t.Errorf("%s: %+v", name, w)
 		}
 	}
 }
 
-// FuzzReader wants of any file that it is read to its end, refused, or found to be broken; and of a file that is proved,
-// that every row in it is one of the genuine chain: nothing that a file can be made to say passes for a row.
+// FuzzReader requires that any file is read to its end, refused, or found to be broken, and that every row in a
+// verified file is one of the genuine chain.
 func FuzzReader(f *testing.F) {
-	rows := []Row{row("one"), row("two"), row("three")}
+	rows := []Row{newRow("one"), newRow("two"), newRow("three")}
 	for i := range rows {
 		rows[i].Target, rows[i].Changes = "=x", Changes{Before: map[string]any{"name": "a,\"b\""}}
 	}
-	ndjson, sheet := files(f, rows)
+	ndjson, sheet := exportFiles(f, rows)
 	genuine := map[string]string{}
 	r, _ := NewReader(strings.NewReader(ndjson))
 	for s, err := r.Next(); err == nil; s, err = r.Next() {
@@ -152,7 +152,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// A file can begin anywhere, so what its first row follows is taken as it stands there, and printed.
+// A file can start anywhere, so the previousHash of its first row is accepted and printed.
 func TestWhatTheFirstRowFollowsIsAHash(t *testing.T) {
 	for name, previous := range map[string]string{
 		"nothing": "", "too short": "ab", "a line of its own": strings.Repeat("a", 40) + "\nlast hash      00",

@@ -8,33 +8,33 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Verdict reports whether a chain holds.
+// Verdict is the result of a verification.
 type Verdict struct {
-	Holds    bool      `json:"holds" doc:"Every row that was looked at is as it was written, and none is missing between them"`
-	Complete bool      `json:"complete" doc:"The end of the chain was reached; false asks for another request, with next as cursor"`
-	Rows     int64     `json:"rows" doc:"Rows that were looked at"`
-	FirstSeq int64     `json:"firstSeq" doc:"Number of the first of them; 0 when there was none"`
-	LastSeq  int64     `json:"lastSeq" doc:"Number of the last of them, or of the row behind which the look began"`
-	Hash     string    `json:"hash" doc:"Hash of row lastSeq: keep both elsewhere, and a later export that has it proves that nothing up to it was altered"`
-	BrokenAt *Break    `json:"brokenAt" doc:"Where the chain does not hold; null when it holds"`
-	Restores []Restore `json:"restores" doc:"Where the rows that were looked at say that the service was restored to an earlier point"`
-	Waiting  int64     `json:"waiting" doc:"Requests whose rows are not in the chain yet, mostly because they are under way"`
-	Next     string    `json:"next" doc:"Cursor behind the last row that was looked at; empty when complete"`
+	Holds    bool      `json:"holds" doc:"All verified rows are unchanged, and none is missing between them"`
+	Complete bool      `json:"complete" doc:"The end of the chain was reached; if false, send another request with next as cursor"`
+	Rows     int64     `json:"rows" doc:"Number of verified rows"`
+	FirstSeq int64     `json:"firstSeq" doc:"Number of the first verified row; 0 if there is none"`
+	LastSeq  int64     `json:"lastSeq" doc:"Number of the last verified row, or of the row of the cursor"`
+	Hash     string    `json:"hash" doc:"Hash of row lastSeq. Store both elsewhere: a later export that contains this hash proves that no row up to it was altered"`
+	BrokenAt *Break    `json:"brokenAt" doc:"First wrong row; null if holds"`
+	Restores []Restore `json:"restores" doc:"Verified rows that report a restore of the service to an earlier point"`
+	Waiting  int64     `json:"waiting" doc:"Requests whose rows are not in the chain yet, usually because they are still running"`
+	Next     string    `json:"next" doc:"Cursor after the last verified row; empty if complete"`
 }
 
-// readPage is how many rows are read at once: together below the megabyte that the store reads at a time.
+// readPage is the number of rows of one read. Together they have less than the megabyte that the store reads at a time.
 const readPage = 1000
 
-// verification is a walk along a stored chain.
+// verification is a running verification of a stored chain.
 type verification struct {
 	store table.Store
 	place Place
 	walk  Walk
-	head  Head // the end when the walk began
+	head  Head // the head when the verification started
 }
 
-// VerifyChain goes along a chain in the store, from the cursor or the beginning, until its end or until enough says so, and
-// compares its end with its head. Rows that are appended meanwhile do not disturb it.
+// VerifyChain verifies a stored chain from the cursor or the beginning, until its end or until enough returns true, and
+// compares its end with its head. Rows that are appended in the meantime do not disturb it.
 func VerifyChain(ctx context.Context, s table.Store, at Place, from *Cursor, enough func(rows int64) bool) (Verdict,
 	error) {
 	v := &verification{store: s, place: at, walk: Walk{Whole: from == nil}}
@@ -48,7 +48,7 @@ func VerifyChain(ctx context.Context, s table.Store, at Place, from *Cursor, eno
 	if v.head, err = ReadHead(ctx, s, at); err != nil {
 		return Verdict{}, err
 	}
-	if b := v.passed(); b != nil {
+	if b := v.checkHead(); b != nil {
 		return v.verdict(v.afterRestore(b)), nil
 	}
 	for {
@@ -56,7 +56,7 @@ func VerifyChain(ctx context.Context, s table.Store, at Place, from *Cursor, eno
 		if err != nil {
 			return Verdict{}, fmt.Errorf("read audit rows of %s: %w", at.PK, err)
 		}
-		if b := v.rows(page.Items); b != nil {
+		if b := v.verifyRows(page.Items); b != nil {
 			return v.verdict(v.afterRestore(b)), nil
 		}
 		if q.Cursor = page.Next; q.Cursor == "" {
@@ -71,8 +71,8 @@ func VerifyChain(ctx context.Context, s table.Store, at Place, from *Cursor, eno
 	return v.finish(ctx)
 }
 
-// rows goes along a page.
-func (v *verification) rows(items []table.Item) *Break {
+// verifyRows verifies a page.
+func (v *verification) verifyRows(items []table.Item) *Break {
 	for _, it := range items {
 		s, err := DecodeStored(it)
 		if err != nil {
@@ -84,7 +84,7 @@ func (v *verification) rows(items []table.Item) *Break {
 				fmt.Sprintf("it lies at %q, where no row of its time and number belongs", it.SK)}
 		}
 		if b == nil {
-			b = v.passed()
+			b = v.checkHead()
 		}
 		if b != nil {
 			return b
@@ -93,8 +93,8 @@ func (v *verification) rows(items []table.Item) *Break {
 	return nil
 }
 
-// passed compares the row that the head names, when the walk comes by.
-func (v *verification) passed() *Break {
+// checkHead compares the row that the head names with the head, when the verification reaches it.
+func (v *verification) checkHead() *Break {
 	if v.walk.Last == v.head.Seq && v.walk.Hash != v.head.Hash {
 		return &Break{Seq: v.head.Seq,
 			Why: "it is not the row that the head of the chain names: the end of the chain was altered"}
@@ -102,8 +102,8 @@ func (v *verification) passed() *Break {
 	return nil
 }
 
-// finish compares the end of the rows with the head: with the one that was there at first, because the rows up to it must
-// be there, and with the one that is there now, because there can be none behind it.
+// finish compares the end of the rows with the head. All rows up to the head at the start must exist, and there can be
+// none after the current head.
 func (v *verification) finish(ctx context.Context) (Verdict, error) {
 	if v.walk.Last < v.head.Seq {
 		b := &Break{Seq: v.walk.Last + 1,
@@ -123,12 +123,12 @@ func (v *verification) finish(ctx context.Context) (Verdict, error) {
 	}
 	if v.walk.Last == now.Seq && v.walk.Hash != now.Hash {
 		v.head = now
-		return v.verdict(v.passed()), nil
+		return v.verdict(v.checkHead()), nil
 	}
 	return v.verdict(nil), nil
 }
 
-// afterRestore says of a break that a look began behind a row, which a restore may have taken away.
+// afterRestore adds to a break that the verification started after a row that a restore may have removed.
 func (v *verification) afterRestore(b *Break) *Break {
 	if !v.walk.Whole && v.walk.Rows == 0 && !v.head.Epoch.IsZero() {
 		b.Why += fmt.Sprintf("; or the service was restored, at %s, to a point before the row that the cursor is of: "+
@@ -145,10 +145,12 @@ func (v *verification) verdict(b *Break) Verdict {
 	}
 }
 
-// AllRowKeys returns the sort keys of all rows: digits, while the head of a chain may lie among them under letters.
+// AllRowKeys returns the bounds of the sort keys of all rows. They are digits; the head of a chain, which may be in the
+// same partition, has letters.
 func AllRowKeys() (low, high string) { return "0", ":" }
 
-// WindowKeys returns the sort keys of the rows from one time until before another; a zero time is open.
+// WindowKeys returns the bounds of the sort keys of rows from one time until before another. A zero time means no
+// bound.
 func WindowKeys(from, to time.Time) (low, high string) {
 	low, high = AllRowKeys()
 	if !from.IsZero() {

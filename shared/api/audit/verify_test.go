@@ -8,18 +8,18 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// stored returns a chain of n rows, a second apart, and the items that it is kept in.
-func stored(t *testing.T, n int) (table.Store, []table.Item) {
+// storeChain returns a chain of n rows, a second apart, and its items.
+func storeChain(t *testing.T, n int) (table.Store, []table.Item) {
 	t.Helper()
 	c := clock.NewManual(noon)
 	s := table.Fenced(tabletest.NewAt(t, c))
 	l := logOf(s, c)
 	for i := range n {
-		r := row(fmt.Sprint("action", i+1))
+		r := newRow(fmt.Sprint("action", i+1))
 		r.Changes = Changes{nil, map[string]any{"name": fmt.Sprint("team ", i), "cost": json.Number("1.50")}}
 		if _, err := l.Append(t.Context(), org, r); err != nil {
 			t.Fatal(err)
@@ -34,8 +34,8 @@ func stored(t *testing.T, n int) (table.Store, []table.Item) {
 	return s, page.Items
 }
 
-// edit replaces text in an item.
-func edit(it table.Item, was, is string) table.Item {
+// editItem replaces text in an item.
+func editItem(it table.Item, was, is string) table.Item {
 	if !strings.Contains(string(it.Data), was) {
 		panic(was + " is not in " + string(it.Data))
 	}
@@ -43,8 +43,8 @@ func edit(it table.Item, was, is string) table.Item {
 	return it
 }
 
-// resealed returns an item with the hash that its content has, as somebody would write it who knows how.
-func resealed(t *testing.T, it table.Item) table.Item {
+// resealItem returns an item with the hash of its content, as an attacker would write it.
+func resealItem(t *testing.T, it table.Item) table.Item {
 	t.Helper()
 	s, err := DecodeStored(it)
 	if err != nil {
@@ -52,7 +52,7 @@ func resealed(t *testing.T, it table.Item) table.Item {
 	}
 	was := s.stringMember("hash")
 	delete(s, "hash")
-	return edit(it, was, hashContent(s))
+	return editItem(it, was, hashContent(s))
 }
 
 func TestWhateverIsDoneToAChainIsFoundOut(t *testing.T) {
@@ -103,9 +103,10 @@ func TestWhateverIsDoneToAChainIsFoundOut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			it := edit(edit(rows[9], `"seq":10`, `"seq":11`), s.stringMember("previousHash"), s.stringMember("hash"))
+			it := editItem(editItem(rows[9], `"seq":10`, `"seq":11`), s.stringMember("previousHash"),
+				s.stringMember("hash"))
 			it.SK = sortKey(s.rowTime(), 11)
-			return []table.Write{table.Put(resealed(t, it))}
+			return []table.Write{table.Put(resealItem(t, it))}
 		}, 11, "put in"},
 		"a row moves to another time": {func(_ *testing.T, rows []table.Item) []table.Write {
 			it := rows[9]
@@ -114,24 +115,24 @@ func TestWhateverIsDoneToAChainIsFoundOut(t *testing.T) {
 		}, 10, "where no row of its time and number belongs"},
 		"a row is altered and sealed anew": {func(t *testing.T, rows []table.Item) []table.Write {
 			t.Helper()
-			return []table.Write{table.Put(resealed(t, edit(rows[3], "ada@", "eve@")))}
+			return []table.Write{table.Put(resealItem(t, editItem(rows[3], "ada@", "eve@")))}
 		}, 5, "previousHash is not the hash of row 4"},
 		"the last row is altered and sealed anew": {func(t *testing.T, rows []table.Item) []table.Write {
 			t.Helper()
-			return []table.Write{table.Put(resealed(t, edit(rows[9], "ada@", "eve@")))}
+			return []table.Write{table.Put(resealItem(t, editItem(rows[9], "ada@", "eve@")))}
 		}, 10, "head of the chain names"},
 		"a row is no row any more": {func(_ *testing.T, rows []table.Item) []table.Write {
 			return []table.Write{table.Put(table.Item{Key: rows[3].Key, Data: json.RawMessage(`{"seq":4}`)})}
 		}, 4, "altered"},
 		"a member is put beside the others": {func(_ *testing.T, rows []table.Item) []table.Write {
-			return []table.Write{table.Put(edit(rows[3], `"ip"`, `"note":"harmless","ip"`))}
+			return []table.Write{table.Put(editItem(rows[3], `"ip"`, `"note":"harmless","ip"`))}
 		}, 4, "altered"},
 		"a number is spelled in another way": {func(_ *testing.T, rows []table.Item) []table.Write {
-			return []table.Write{table.Put(edit(rows[3], `1.50`, `1.5`))}
+			return []table.Write{table.Put(editItem(rows[3], `1.50`, `1.5`))}
 		}, 4, "altered"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, rows := stored(t, 10)
+			s, rows := storeChain(t, 10)
 			if ws := c.harm(t, rows); ws != nil {
 				if err := s.Transact(anywhere(t), ws...); err != nil {
 					t.Fatal(err)
@@ -155,7 +156,7 @@ func TestWhateverIsDoneToAChainIsFoundOut(t *testing.T) {
 }
 
 func TestEveryMemberOfARowIsSealed(t *testing.T) {
-	s, rows := stored(t, 3)
+	s, rows := storeChain(t, 3)
 	sealed, err := DecodeStored(rows[1])
 	if err != nil {
 		t.Fatal(err)
@@ -198,7 +199,7 @@ func TestALongChainIsVerifiedInParts(t *testing.T) {
 	c := clock.NewManual(noon)
 	s := table.Fenced(tabletest.NewAt(t, c))
 	l := logOf(s, c)
-	leave(t, l, 2500, func() { c.Advance(time.Millisecond) })
+	leaveEntries(t, l, 2500, func() { c.Advance(time.Millisecond) })
 	mustLink(t, l)
 	var from *Cursor
 	var total int64
@@ -219,7 +220,7 @@ func TestALongChainIsVerifiedInParts(t *testing.T) {
 		if parts > 1 {
 			continue
 		}
-		if _, err := l.Append(t.Context(), org, row("meanwhile")); err != nil {
+		if _, err := l.Append(t.Context(), org, newRow("meanwhile")); err != nil {
 			t.Fatal(err)
 		}
 		mustLink(t, l)
@@ -227,7 +228,7 @@ func TestALongChainIsVerifiedInParts(t *testing.T) {
 }
 
 func TestAVerificationGoesOnlyOnFromWhereItWas(t *testing.T) {
-	s, _ := stored(t, 10)
+	s, _ := storeChain(t, 10)
 	v, err := VerifyChain(anywhere(t), s, PlaceOf(org), &Cursor{noon.Add(4 * time.Second), 5, strings.Repeat("b", 64)},
 		never)
 	if err != nil || v.Holds || v.BrokenAt.Seq != 6 {
@@ -245,12 +246,12 @@ func TestAVerificationGoesOnlyOnFromWhereItWas(t *testing.T) {
 	}
 }
 
-// BenchmarkVerify goes along a thousand rows.
+// BenchmarkVerify verifies a thousand rows.
 func BenchmarkVerify(b *testing.B) {
 	s := table.Fenced(tabletest.New(b))
 	l := logOf(s, clock.System{})
 	ctx := table.Within(b.Context(), "")
-	leave(b, l, 1000, func() {})
+	leaveEntries(b, l, 1000, func() {})
 	mustLink(b, l)
 	b.ReportAllocs()
 	for b.Loop() {

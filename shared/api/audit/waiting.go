@@ -16,16 +16,16 @@ import (
 type waiting struct {
 	key table.Key
 	entry
-	content map[string]any // of its row; nil when the entry is not as a process left it
+	content map[string]any // of its row; nil if the entry was altered
 	at      time.Time
-	damage  string // why it is not
+	damage  string // why the entry counts as altered
 }
 
-// lost is how old an entry of a request under way is when nothing more will come: no request takes that long.
+// lost is the age of an entry of a running request after which no more will come: no request takes that long.
 const lost = 5 * time.Minute
 
-// open reads the entries of pages, in the order of time, and proves each.
-func (k *linking) open(pages []table.Page) []waiting {
+// openAll decodes and authenticates the entries of pages, in the order of time.
+func (k *linking) openAll(pages []table.Page) []waiting {
 	var out []waiting
 	for _, page := range pages {
 		for _, it := range page.Items {
@@ -43,12 +43,12 @@ func (k *linking) openItem(it table.Item) waiting {
 		w.damage = "it is not an entry"
 		return w
 	}
-	if !hmac.Equal([]byte(w.MAC), []byte(w.mac(k.log.secret, w.key))) {
+	if !hmac.Equal([]byte(w.MAC), []byte(w.computeMAC(k.log.secret, w.key))) {
 		w.damage = "its seal is not that of its content"
 		return w
 	}
 	row, err := ParseRow([]byte(w.Row))
-	if err != nil { // a process sealed it
+	if err != nil { // a process authenticated it
 		w.damage = err.Error()
 		return w
 	}
@@ -56,42 +56,43 @@ func (k *linking) openItem(it table.Item) waiting {
 	return w
 }
 
-// ready reports whether the entry can be linked.
-func (w *waiting) ready(now time.Time) bool {
+// isReady reports whether the entry can be linked.
+func (w *waiting) isReady(now time.Time) bool {
 	return !w.UnderWay || w.damage != "" || now.Sub(w.at) > lost
 }
 
-// leave takes the entry away, if it is still the one that was read.
-func (w *waiting) leave() table.Write {
+// deleteWrite returns the write that deletes the entry, if it has not changed since it was read.
+func (w *waiting) deleteWrite() table.Write {
 	if w.MAC == "" {
 		return table.Delete(w.key, table.Exists())
 	}
 	return table.Delete(w.key, table.Equal("mac", w.MAC))
 }
 
-// plan makes the steps of what was read.
-func (k *linking) plan(ctx context.Context, found []waiting) ([]step, error) {
+// planSteps returns the steps for the entries.
+func (k *linking) planSteps(ctx context.Context, found []waiting) ([]step, error) {
 	now := k.log.now()
 	for i := range found {
 		k.seen[found[i].key.SK] = true
 	}
-	inChain, err := k.lookUp(ctx, found)
+	inChain, err := k.findInChain(ctx, found)
 	if err != nil {
 		return nil, err
 	}
 	var steps []step
-	if k.log.restored(k.head) {
+	if k.log.isRestored(k.head) {
 		steps = append(steps, step{content: k.restoration(now)})
 	}
 	for i := range found {
-		if w := &found[i]; w.ready(now) {
+		if w := &found[i]; w.isReady(now) {
 			steps = append(steps, k.stepsOf(w, inChain, now)...)
 		}
 	}
 	return steps, nil
 }
 
-// stepsOf makes the steps of one entry: its row, unless the chain has it already, and before it what is wrong with it.
+// stepsOf returns the steps for one entry: its row, unless the chain already contains it, and before it a row about a
+// defect.
 func (k *linking) stepsOf(w *waiting, inChain map[string]bool, now time.Time) []step {
 	switch {
 	case w.damage != "":
@@ -105,36 +106,37 @@ func (k *linking) stepsOf(w *waiting, inChain map[string]bool, now time.Time) []
 	return []step{{finding(EntryMissing, w.After, map[string]any{"before": w.key.SK}, now), nil}, {w.content, w}}
 }
 
-// follows reports whether the entry that the same process left before is where it must be.
+// follows reports whether the previous entry of the same process is where it must be.
 func (k *linking) follows(w *waiting) bool {
 	return w.After == "" || !w.Epoch.Equal(k.log.epoch) || k.seen[w.After]
 }
 
-// The rows that linking puts in by itself.
+// The rows that linking adds by itself.
 const (
-	EntryAltered = "auditEntryAltered" // an entry was altered while it waited, or nobody who may had left it
-	EntryMissing = "auditEntryMissing" // an entry was taken away while it waited
-	// the service was restored to an earlier point, behind which the chain goes on in another way
+	// an entry was altered while it waited, or was inserted by an unauthorized writer
+	EntryAltered = "auditEntryAltered"
+	EntryMissing = "auditEntryMissing" // an entry was removed while it waited
+	// the service was restored to an earlier point, from where the chain continues
 	Restored = "restore"
 )
 
-// finding returns the content of a row of the linker's own.
+// finding returns the content of a row made by linking.
 func finding(action, target string, after map[string]any, now time.Time) map[string]any {
 	row := Row{ID: id.New("aud", now), At: now, Action: action, ResourceType: "audit-logs", Target: target,
 		Changes: Changes{After: after}}.sanitizeRow()
 	return row.content()
 }
 
-// restoration returns the content of the row that says from where the chain goes on since a restore.
+// restoration returns the content of the row that says where the chain continues after a restore.
 func (k *linking) restoration(now time.Time) map[string]any {
 	return finding(Restored, "", map[string]any{"epoch": k.log.epoch, "seq": k.head.Seq, "hash": k.head.Hash}, now)
 }
 
-// asked are the entries that have to be looked for: those that others follow, and those that may be in the chain already,
-// which then ends no earlier than they happened.
+// asked are the entries to search for: those that others follow, and those that may be in the chain already, because
+// they are not newer than its end.
 type asked struct {
 	ids   map[string]bool
-	since time.Time // nothing that is looked for is older
+	since time.Time // none of the entries is older
 }
 
 func (a *asked) add(entryID string, at time.Time) {
@@ -144,9 +146,9 @@ func (a *asked) add(entryID string, at time.Time) {
 	a.ids[entryID] = true
 }
 
-// lookUp finds, of what is asked for, what is in the chain. What was left before something that waits either waits itself or
-// has been linked: it is looked for where it waited first, and in the chain after that.
-func (k *linking) lookUp(ctx context.Context, found []waiting) (inChain map[string]bool, err error) {
+// findInChain returns the entries that are in the chain. The predecessor of a waiting entry either waits itself or has
+// been linked: it is looked up among the waiting entries first, and then in the chain.
+func (k *linking) findInChain(ctx context.Context, found []waiting) (inChain map[string]bool, err error) {
 	q := asked{ids: map[string]bool{}}
 	var before []table.Key
 	for i := range found {
@@ -169,18 +171,18 @@ func (k *linking) lookUp(ctx context.Context, found []waiting) (inChain map[stri
 			q.add(key.SK, id.TimeOf(key.SK))
 		}
 	}
-	return k.search(ctx, q)
+	return k.searchChain(ctx, q)
 }
 
-// The rows that are read to find entries in a chain: at once, and at most. What lies farther back is taken to be there, for
-// what nobody can show to be missing is not said to be.
+// The number of rows read to find entries in a chain: at once, and at most. Entries further back are assumed to be
+// there, because only entries that are known to be missing are reported.
 const (
 	searchPage = 1000
 	searchMost = 10_000
 )
 
-// search goes back along the chain for what is asked for, and remembers what it finds.
-func (k *linking) search(ctx context.Context, a asked) (map[string]bool, error) {
+// searchChain searches the chain backwards, and records the entries that it finds.
+func (k *linking) searchChain(ctx context.Context, a asked) (map[string]bool, error) {
 	out, left := map[string]bool{}, len(a.ids)
 	q := table.Query{PK: k.place.PK, Limit: searchPage, Reverse: true}
 	q.From, q.To = WindowKeys(a.since, time.Time{})
@@ -206,21 +208,21 @@ func (k *linking) search(ctx context.Context, a asked) (map[string]bool, error) 
 			break
 		}
 		if rows >= searchMost {
-			k.believe(a)
+			k.assumeFound(a)
 			break
 		}
 	}
 	return out, nil
 }
 
-// believe takes what was not looked for far enough to be there.
-func (k *linking) believe(a asked) {
+// assumeFound treats entries as found if the search did not go back far enough.
+func (k *linking) assumeFound(a asked) {
 	for name := range a.ids {
 		k.seen[name] = true
 	}
 }
 
-// rowNames are what a row is found by: its own id, and the entry that it says to be missing.
+// rowNames are the IDs of entries that a row stands for: its own, and the one that it reports as missing.
 type rowNames struct{ ID, Action, Target string }
 
 func (r rowNames) names() []string {

@@ -12,11 +12,11 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Sealed is a row with every member that it was read with: hashes are taken of all that is there, so nothing can be put
-// beside what is known.
+// Sealed is a row with all members that were read. Hashes cover all of them, so no member can be added without being
+// detected.
 type Sealed map[string]any
 
-// ParseRow reads the JSON of a row.
+// ParseRow parses the JSON of a row.
 func ParseRow(text []byte) (Sealed, error) {
 	v, err := decodeJSON(text)
 	if err != nil {
@@ -29,7 +29,7 @@ func ParseRow(text []byte) (Sealed, error) {
 	return object, nil
 }
 
-// DecodeStored reads a row from the store. Changes that are damaged are left as they are: the hash tells.
+// DecodeStored decodes a stored row. It does not repair damaged changes; the hash reveals them.
 func DecodeStored(it table.Item) (Sealed, error) {
 	s, err := ParseRow(it.Data)
 	if err != nil {
@@ -44,13 +44,13 @@ func DecodeStored(it table.Item) (Sealed, error) {
 // Line returns the row as one line of JSON.
 func (s Sealed) Line() []byte { return append(appendCanonical(nil, map[string]any(s)), '\n') }
 
-// stringMember returns a member that is a string, "" when it is none.
+// stringMember returns a string member, or "" if it is not a string.
 func (s Sealed) stringMember(name string) string {
 	v, _ := s[name].(string)
 	return v
 }
 
-// rowNumber returns the number of the row, 0 when it has none.
+// rowNumber returns the number of the row, or 0 if it has none.
 func (s Sealed) rowNumber() int64 {
 	n, _ := s["seq"].(json.Number)
 	seq, err := strconv.ParseInt(n.String(), 10, 64)
@@ -60,7 +60,7 @@ func (s Sealed) rowNumber() int64 {
 	return seq
 }
 
-// rowTime returns the time of the row, the zero time when it has none.
+// rowTime returns the time of the row, or the zero time if it has none.
 func (s Sealed) rowTime() time.Time {
 	at, err := time.Parse(time.RFC3339Nano, s.stringMember("at"))
 	if err != nil {
@@ -69,30 +69,30 @@ func (s Sealed) rowTime() time.Time {
 	return at
 }
 
-// Break is where a chain does not hold.
+// Break is the row where the verification of a chain failed.
 type Break struct {
-	Seq int64  `json:"seq" doc:"The number of the row, as it stands there"`
-	ID  string `json:"id" doc:"The row, as it stands there"`
-	Why string `json:"why" doc:"What is wrong with it"`
+	Seq int64  `json:"seq" doc:"Number of the row, as stored"`
+	ID  string `json:"id" doc:"ID of the row, as stored"`
+	Why string `json:"why" doc:"The defect"`
 }
 
-// Restore is where a chain goes on in another way since the service was restored to an earlier point: the rows that had this
-// number and higher ones before went with the restore.
+// Restore is the row where a chain continues after the service was restored to an earlier point. The former rows from
+// this number on were lost with the restore.
 type Restore struct {
-	Seq int64     `json:"seq" doc:"The row that says so; what had its number or a higher one before the restore is no more"`
-	At  time.Time `json:"at" doc:"When that row was written, after the restore"`
+	Seq int64     `json:"seq" doc:"Number of the row that reports the restore; former rows with this or a higher number were lost"`
+	At  time.Time `json:"at" doc:"Time of that row, after the restore"`
 }
 
-// maxRestores bounds how many a walk remembers.
+// maxRestores limits the restores that a walk records.
 const maxRestores = 100
 
-// Walk goes along a chain, row by row, from wherever it begins.
+// Walk verifies a chain, row by row, from any start.
 type Walk struct {
-	Restores []Restore // that rows told of so far, 100 at most
+	Restores []Restore // reported by rows so far, at most 100
 	Whole    bool      // the first row must be number 1
-	Exported bool      // the rows are as they are shown: of some of a sign-in, something is withheld
-	Withheld int64     // rows so far whose content is not proved because of that; their place in the chain is
-	Rows     int64     // seen so far
+	Exported bool      // the rows are as clients see them: parts of some log-ins are withheld
+	Withheld int64     // rows so far with withheld parts: their place in the chain is verified, their content is not
+	Rows     int64     // number of rows so far
 	First    int64     // number of the first
 	Previous string    // previousHash of the first
 	Last     int64     // number of the last
@@ -100,9 +100,9 @@ type Walk struct {
 	Hash     string    // of the last
 }
 
-// Step takes the next row; a Break is why the chain does not hold there. After a Break, the walk is over.
+// Step verifies the next row. It returns a Break if the chain is broken there. The walk ends after a Break.
 func (w *Walk) Step(s Sealed) *Break {
-	why := w.wrong(s)
+	why := w.findError(s)
 	if why != "" {
 		return &Break{Seq: s.rowNumber(), ID: s.stringMember("id"), Why: why}
 	}
@@ -110,7 +110,7 @@ func (w *Walk) Step(s Sealed) *Break {
 		w.First, w.Previous = s.rowNumber(), s.stringMember("previousHash")
 	}
 	w.Rows++
-	if w.Exported && s.withheld() && !s.proves() {
+	if w.Exported && s.isWithheld() && !s.hasValidHash() {
 		w.Withheld++
 	}
 	if s.stringMember("action") == Restored && len(w.Restores) < maxRestores {
@@ -120,17 +120,17 @@ func (w *Walk) Step(s Sealed) *Break {
 	return nil
 }
 
-// hashForm is what a hash looks like. What is none is not shown to anybody: an export may come from anywhere.
+// hashForm is the form of a hash. Other texts are not printed, because an export may come from anywhere.
 var hashForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// wrong returns what is wrong with a row where it stands, "" for nothing.
-func (w *Walk) wrong(s Sealed) string {
-	if why := w.misplaced(s.rowNumber()); why != "" {
+// findError returns the reason why a row is wrong in its place, or "".
+func (w *Walk) findError(s Sealed) string {
+	if why := w.explainMisplaced(s.rowNumber()); why != "" {
 		return why
 	}
 	previous := s.stringMember("previousHash")
 	switch {
-	case !s.proves() && !w.excuses(s):
+	case !s.hasValidHash() && !w.isExcused(s):
 		return "its hash is not that of its content: it was altered"
 	case !hashForm.MatchString(previous):
 		return "its previousHash is not a hash"
@@ -141,11 +141,11 @@ func (w *Walk) wrong(s Sealed) string {
 	case s.rowTime().IsZero() || s.rowTime().Before(w.At):
 		return "it is older than the row before it"
 	}
-	return s.reports()
+	return s.reportedError()
 }
 
-// reports returns what the row says that was wrong before it was written, "" for nothing.
-func (s Sealed) reports() string {
+// reportedError returns the defect that the row reports, or "".
+func (s Sealed) reportedError() string {
 	switch s.stringMember("action") {
 	case EntryAltered:
 		return "it says that an entry was altered while it waited for its place in the chain, or put in: " +
@@ -157,20 +157,20 @@ func (s Sealed) reports() string {
 	return ""
 }
 
-// excuses reports whether the row, whose content has not its hash, is one of which something is withheld.
-func (w *Walk) excuses(s Sealed) bool {
-	return w.Exported && s.withheld() && hashForm.MatchString(s.stringMember("hash"))
+// isExcused reports whether the hash may differ from the content because parts of the row are withheld.
+func (w *Walk) isExcused(s Sealed) bool {
+	return w.Exported && s.isWithheld() && hashForm.MatchString(s.stringMember("hash"))
 }
 
-// proves reports whether the row has the hash of its content.
-func (s Sealed) proves() bool {
+// hasValidHash reports whether the row's hash is that of its content.
+func (s Sealed) hasValidHash() bool {
 	content := map[string]any(maps.Clone(s))
 	delete(content, "hash")
 	return hashContent(content) == s.stringMember("hash")
 }
 
-// misplaced returns why no row of this number can follow, "" where one can.
-func (w *Walk) misplaced(seq int64) string {
+// explainMisplaced returns the reason why no row with this number can follow, or "".
+func (w *Walk) explainMisplaced(seq int64) string {
 	switch {
 	case seq < 1:
 		return "it has no number"

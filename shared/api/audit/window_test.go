@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// Sort keys have 13 digits of milliseconds, which last until the year 2286; whoever asks "until further notice" may name a
-// later one.
+// Sort keys have 13 digits of milliseconds, enough until the year 2286. A client may name a later year for an open end.
 func TestAWindowMayEndInAnyYear(t *testing.T) {
 	key := sortKey(noon, 1)
 	for _, year := range []int{1, 1969, 2025, 2100, 2286, 2287, 2300, 2500, 2600, 9999} {

@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// Withheld stands, in rows as they are shown, for what is no business of the organization that the row belongs to.
+// Withheld replaces, in rows for clients, information about other organizations.
 const Withheld = "[withheld]"
 
-// signIns are the operations whose answer lists the organizations of the user. Rows of them that are older than the rule
-// that a row tells nothing of other organizations keep that list in the store, because the hashes are taken of it.
+// signIns are the operations whose answers list the organizations of the user. Old rows of them contain that list in
+// the store, and it must stay there, because the hashes cover it.
 var signIns = []string{"logIn", "refresh", "finishSignIn", "completeSAML"}
 
-// elsewhere is the member of changes.after that held the organizations of a user.
+// elsewhere is the member of changes.after with the organizations of a user.
 const elsewhere = "tenants"
 
-// Shown returns the row as its organization may read it. Its hash stays that of the row as it was written.
+// Shown returns the row as its organization may read it. Its hash stays that of the stored row.
 func (s Sealed) Shown() Sealed {
 	if !s.tellsElsewhere() {
 		return s
@@ -34,21 +34,21 @@ func (r Row) Shown() Row {
 	if !ok || !slices.Contains(signIns, r.Action) {
 		return r
 	}
-	after, _ := tree(side).(map[string]any)
+	after, _ := decodeOrNil(side).(map[string]any)
 	if _, tells := after[elsewhere]; tells {
 		r.Changes.After = json.RawMessage(appendCanonical(nil, withhold(after)))
 	}
 	return r
 }
 
-// withhold returns a side without the organizations in it.
+// withhold returns a side without the organizations.
 func withhold(after map[string]any) map[string]any {
 	out := maps.Clone(after)
 	out[elsewhere] = Withheld
 	return out
 }
 
-// elsewhereOf returns what the row holds where the organizations of a user were listed; nil when it is no row of a sign-in.
+// elsewhereOf returns the row's list of the organizations of a user. It returns nil if it is not a row of a log-in.
 func (s Sealed) elsewhereOf() any {
 	if !slices.Contains(signIns, s.stringMember("action")) {
 		return nil
@@ -64,5 +64,5 @@ func (s Sealed) tellsElsewhere() bool {
 	return held != nil && held != Withheld
 }
 
-// withheld reports whether something was left out of the row when it was shown.
-func (s Sealed) withheld() bool { return s.elsewhereOf() == Withheld }
+// isWithheld reports whether a part of the row is withheld.
+func (s Sealed) isWithheld() bool { return s.elsewhereOf() == Withheld }

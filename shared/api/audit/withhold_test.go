@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// oldSignIns are rows as they were written when a row of a log-in held all organizations of the user, between others.
+// oldSignIns are rows from the time when a row of a log-in contained all organizations of the user, among other rows.
 func oldSignIns(t *testing.T) []Sealed {
 	t.Helper()
 	both := []any{map[string]any{"id": "org_a", "name": "Ours"}, map[string]any{"id": "org_b", "name": "Theirs"}}
@@ -35,8 +35,8 @@ func oldSignIns(t *testing.T) []Sealed {
 	return out
 }
 
-// exported are rows as both forms of an export have them.
-func exported(t *testing.T, rows []Sealed) map[string]string {
+// exportRows returns rows in both formats of an export.
+func exportRows(t *testing.T, rows []Sealed) map[string]string {
 	t.Helper()
 	var lines, cells bytes.Buffer
 	w := csv.NewWriter(&cells)
@@ -49,8 +49,8 @@ func exported(t *testing.T, rows []Sealed) map[string]string {
 	return map[string]string{"NDJSON": lines.String(), "CSV": cells.String()}
 }
 
-// prove goes along an export.
-func prove(t *testing.T, w *Walk, text string) *Break {
+// proveExport verifies an export.
+func proveExport(t *testing.T, w *Walk, text string) *Break {
 	t.Helper()
 	r, err := NewReader(strings.NewReader(text))
 	if err != nil {
@@ -72,7 +72,7 @@ func prove(t *testing.T, w *Walk, text string) *Break {
 
 func TestSealed_Shown_OldSignInsTellOfNoOtherOrganization(t *testing.T) {
 	rows := oldSignIns(t)
-	for form, text := range exported(t, rows) {
+	for form, text := range exportRows(t, rows) {
 		if strings.Contains(text, "org_b") || strings.Contains(text, "Theirs") {
 			t.Errorf("%s tells of another organization:\n%s", form, text)
 		}
@@ -80,7 +80,7 @@ func TestSealed_Shown_OldSignInsTellOfNoOtherOrganization(t *testing.T) {
 			t.Errorf("%s lacks what is nobody else's business:\n%s", form, text)
 		}
 		w := &Walk{Whole: true, Exported: true}
-		if b := prove(t, w, text); b != nil || w.Rows != 4 || w.Withheld != 2 ||
+		if b := proveExport(t, w, text); b != nil || w.Rows != 4 || w.Withheld != 2 ||
 			w.Hash != rows[3].stringMember("hash") {
 			t.Errorf("%s is not proved: %+v %+v", form, b, w)
 		}
@@ -89,7 +89,7 @@ func TestSealed_Shown_OldSignInsTellOfNoOtherOrganization(t *testing.T) {
 
 func TestSealed_Shown_WhatIsWithheldExcusesNothingElse(t *testing.T) {
 	rows := oldSignIns(t)
-	ndjson := exported(t, rows)["NDJSON"]
+	ndjson := exportRows(t, rows)["NDJSON"]
 	for name, text := range map[string]string{
 		"another row is altered": strings.Replace(ndjson, "team_1", "team_2", 1),
 		"the hash of a row is altered": strings.Replace(ndjson, rows[1].stringMember("hash"),
@@ -99,11 +99,11 @@ func TestSealed_Shown_WhatIsWithheldExcusesNothingElse(t *testing.T) {
 		"another operation claims to be withheld": strings.Replace(ndjson, "of a house", Withheld, 1),
 		"a row is missing":                        ndjson[strings.Index(ndjson, "\n")+1:],
 	} {
-		if b := prove(t, &Walk{Whole: true, Exported: true}, text); b == nil {
+		if b := proveExport(t, &Walk{Whole: true, Exported: true}, text); b == nil {
 			t.Errorf("%s, and nothing is found out", name)
 		}
 	}
-	if b := prove(t, &Walk{Whole: true}, ndjson); b == nil || b.Seq != 2 {
+	if b := proveExport(t, &Walk{Whole: true}, ndjson); b == nil || b.Seq != 2 {
 		t.Errorf("a row of the store that says withheld is taken for whole: %+v", b)
 	}
 }

@@ -1,5 +1,5 @@
-// Package chart says what a picture of figures shows, and has the worker draw it: the library that draws weighs more than a function may
-// that answers requests.
+// Package chart describes a chart, and lets a worker draw it. The drawing library is too large for functions that
+// answer requests.
 package chart
 
 import (
@@ -14,27 +14,27 @@ import (
 // Worker is the function that draws.
 const Worker = "painter"
 
-// Type is the content type of a picture.
+// Type is the content type of a drawing.
 const Type = "image/svg+xml"
 
-// Kind is how figures are shown.
+// Kind is the kind of a chart.
 type Kind string
 
 // The kinds.
 const (
-	Lines  Kind = "lines"  // a line for each series over the labels, as of days
-	Stacks Kind = "stacks" // a column for each label, of all series one upon another
-	Bars   Kind = "bars"   // a bar for each label, from the top down
+	Lines  Kind = "lines"  // a line for each series; the labels are days, for example
+	Stacks Kind = "stacks" // a column for each label, with all series stacked
+	Bars   Kind = "bars"   // a bar for each label, from top to bottom
 )
 
-// The bounds of a chart.
+// The limits of a chart.
 const (
 	MaxLabels = 800
 	MaxSeries = 12
 	maxText   = 120 // characters
 )
 
-// Chart is what a picture shows: amounts in USD.
+// Chart is a chart of amounts in USD.
 type Chart struct {
 	Kind     Kind     `json:"kind"`
 	Title    string   `json:"title"`
@@ -43,14 +43,14 @@ type Chart struct {
 	Series   []Series `json:"series"` // each has an amount for each label
 }
 
-// Series is a row of amounts.
+// Series is a series of amounts.
 type Series struct {
 	Name    string         `json:"name"`
 	Amounts []money.Amount `json:"amounts"`
-	Open    bool           `json:"open,omitempty"` // they may still change: drawn lighter
+	Open    bool           `json:"open,omitempty"` // the amounts may still change: drawn lighter
 }
 
-// Dollars writes an amount as a picture shows it, with separators of thousands: "1234.50" is "$1,234.50".
+// Dollars formats an amount with thousands separators: "1234.50" gives "$1,234.50".
 func Dollars(amount string) string {
 	sign := ""
 	if strings.HasPrefix(amount, "-") {
@@ -66,12 +66,13 @@ func Dollars(amount string) string {
 	return sign + "$" + whole
 }
 
-// Drawing is what the worker answers.
+// Drawing is the worker's answer.
 type Drawing struct {
 	SVG string `json:"svg"`
 }
 
-// Check refuses a chart that is too large to be read, or does not fit together: fault.Invalid.
+// Check returns fault.Invalid for a chart that is too large to be read, and an error for one whose series do not match
+// its labels.
 func (c *Chart) Check() error {
 	if len(c.Labels) > MaxLabels || len(c.Series) > MaxSeries {
 		return fault.New(fault.Invalid,
@@ -88,7 +89,7 @@ func (c *Chart) Check() error {
 	return nil
 }
 
-// Shorten returns text as it fits into a picture.
+// Shorten returns text that fits into a chart.
 func Shorten(text string) string {
 	if r := []rune(text); len(r) > maxText {
 		return string(r[:maxText-1]) + "…"
@@ -96,7 +97,7 @@ func Shorten(text string) string {
 	return text
 }
 
-// Draw has the worker draw a chart.
+// Draw lets the worker draw a chart.
 func Draw(ctx context.Context, workers lambdacall.Invoker, c *Chart) ([]byte, error) {
 	if err := c.Check(); err != nil {
 		return nil, err

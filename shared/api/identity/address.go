@@ -8,10 +8,10 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// NormalizeAddress brings an e-mail address into the one spelling under which it is an account: compatibility forms folded
-// (NFKC), lower case, no blanks around it. Two addresses are one account exactly if their NormalizeAddress is the same. Only
-// ASCII is left in it, so that it can be put into a mail's header as it is; an international domain is written as
-// xn--… . Whatever cannot receive mail is fault.Invalid.
+// NormalizeAddress returns an e-mail address in its normal form: compatibility characters folded (NFKC), lower case, no
+// surrounding blanks. Two addresses belong to the same account if their normal forms are equal. The result is ASCII, so
+// it can be used in a mail header unchanged; an international domain must be written as xn--… . An address that cannot
+// receive mail is fault.Invalid.
 func NormalizeAddress(raw string) (string, error) {
 	if len(raw) > 1024 {
 		return "", errAddress("it is too long")
@@ -35,7 +35,7 @@ func errAddress(why string) error {
 	return fault.New(fault.Invalid, "email: %s; write it as name@example.com", why)
 }
 
-// isDotted reports whether s is one or more non-empty runs of allowed bytes with a dot between them.
+// isDotted reports whether s consists of non-empty runs of allowed bytes, separated by dots.
 func isDotted(s string, allowed func(byte) bool) bool {
 	for run := range strings.SplitSeq(s, ".") {
 		if run == "" {
@@ -58,7 +58,7 @@ func isDomainByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-'
 }
 
-// hasValidLabels checks what a domain's labels may be beyond their bytes.
+// hasValidLabels checks the length and the hyphens of a domain's labels.
 func hasValidLabels(domain string) bool {
 	for label := range strings.SplitSeq(domain, ".") {
 		if len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {

@@ -10,15 +10,15 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 )
 
-func caller(grants ...grant.Grant) identity.Caller {
+func callerWith(grants ...grant.Grant) identity.Caller {
 	return identity.Caller{Org: "org_1", User: "usr_1", Grants: grant.ResolveGrants(grants)}
 }
 
-func role(name string) grant.Grant {
+func roleGrant(name string) grant.Grant {
 	return grant.Grant{Role: name, Scope: grant.OrgScope}
 }
 
-func listed(scope string, policies ...string) grant.Grant {
+func policiesGrant(scope string, policies ...string) grant.Grant {
 	return grant.Grant{Policies: policies, Scope: scope}
 }
 
@@ -31,37 +31,44 @@ func TestWhatIsNotGrantedIsDenied(t *testing.T) {
 	}{
 		"nobody": {identity.Caller{}, "actions:read", nil, false},
 		"no organization": {identity.Caller{User: "usr_1",
-			Grants: []grant.Grant{listed("org", "*:*")}}, "actions:read", nil, false},
-		"no grants":                          {caller(), "actions:read", nil, false},
-		"the policy itself":                  {caller(listed("org", "actions:read")), "actions:read", nil, true},
-		"another action":                     {caller(listed("org", "actions:read")), "actions:execute", nil, false},
-		"another resource":                   {caller(listed("org", "actions:read")), "reports:read", nil, false},
-		"a longer resource":                  {caller(listed("org", "role:read")), "roles:read", nil, false},
-		"everything":                         {caller(listed("org", "*:*")), "webhooks:write", nil, true},
-		"all of a resource":                  {caller(listed("org", "webhooks:*")), "webhooks:write", nil, true},
-		"all of another resource":            {caller(listed("org", "webhooks:*")), "actions:execute", nil, false},
-		"one action of everything":           {caller(listed("org", "*:read")), "webhooks:read", nil, true},
-		"another action of everything":       {caller(listed("org", "*:read")), "webhooks:write", nil, false},
-		"a star that is no wildcard":         {caller(listed("org", "*")), "webhooks:write", nil, false},
-		"a half star":                        {caller(listed("org", "web*:*")), "webhooks:write", nil, false},
-		"an empty policy":                    {caller(listed("org", "")), "webhooks:write", nil, false},
-		"a colon":                            {caller(listed("org", ":")), "webhooks:write", nil, false},
-		"an operation that names none":       {caller(role("owner")), "", nil, false},
-		"an operation that names a wildcard": {caller(role("owner")), "*:*", nil, false},
-		"an operation of half a policy":      {caller(role("owner")), "actions:", nil, false},
-		"an unknown role":                    {caller(role("emperor")), "actions:read", nil, false},
-		"a team grant, asked about all":      {caller(listed("team:a", "*:*")), "actions:read", nil, false},
-		"a team grant, its team": {caller(listed("team:a", "*:*")), "actions:read",
-			[]string{"resource:x", "team:a"}, true},
-		"a team grant, another team": {caller(listed("team:a", "*:*")), "actions:read", []string{"team:b"},
+			Grants: []grant.Grant{policiesGrant("org", "*:*")}}, "actions:read", nil, false},
+		"no grants": {callerWith(), "actions:read", nil, false},
+		"the policy itself": {callerWith(policiesGrant("org", "actions:read")), "actions:read", nil,
+			true},
+		"another action": {callerWith(policiesGrant("org", "actions:read")), "actions:execute", nil,
 			false},
-		"an empty scope, an empty target": {caller(listed("", "*:*")), "actions:read", []string{""}, false},
-		"an empty scope, asked about all": {caller(listed("", "*:*")), "actions:read", nil, false},
-		"an org grant, any target":        {caller(role("viewer")), "actions:read", []string{"team:b"}, true},
-		"policies do not leak across scopes": {caller(listed("team:a", "actions:execute"),
-			listed("team:b", "actions:read")), "actions:execute", []string{"team:b"}, false},
-		"the second grant": {caller(listed("team:a", "actions:read"),
-			listed("team:b", "actions:execute")), "actions:execute", []string{"team:b"}, true},
+		"another resource": {callerWith(policiesGrant("org", "actions:read")), "reports:read", nil,
+			false},
+		"a longer resource": {callerWith(policiesGrant("org", "role:read")), "roles:read", nil, false},
+		"everything":        {callerWith(policiesGrant("org", "*:*")), "webhooks:write", nil, true},
+		"all of a resource": {callerWith(policiesGrant("org", "webhooks:*")), "webhooks:write", nil,
+			true},
+		"all of another resource": {callerWith(policiesGrant("org", "webhooks:*")), "actions:execute", nil,
+			false},
+		"one action of everything": {callerWith(policiesGrant("org", "*:read")), "webhooks:read", nil, true},
+		"another action of everything": {callerWith(policiesGrant("org", "*:read")), "webhooks:write", nil,
+			false},
+		"a star that is no wildcard": {callerWith(policiesGrant("org", "*")), "webhooks:write", nil, false},
+		"a half star": {callerWith(policiesGrant("org", "web*:*")), "webhooks:write", nil,
+			false},
+		"an empty policy":                    {callerWith(policiesGrant("org", "")), "webhooks:write", nil, false},
+		"a colon":                            {callerWith(policiesGrant("org", ":")), "webhooks:write", nil, false},
+		"an operation that names none":       {callerWith(roleGrant("owner")), "", nil, false},
+		"an operation that names a wildcard": {callerWith(roleGrant("owner")), "*:*", nil, false},
+		"an operation of half a policy":      {callerWith(roleGrant("owner")), "actions:", nil, false},
+		"an unknown role":                    {callerWith(roleGrant("emperor")), "actions:read", nil, false},
+		"a team grant, asked about all":      {callerWith(policiesGrant("team:a", "*:*")), "actions:read", nil, false},
+		"a team grant, its team": {callerWith(policiesGrant("team:a", "*:*")), "actions:read",
+			[]string{"resource:x", "team:a"}, true},
+		"a team grant, another team": {callerWith(policiesGrant("team:a", "*:*")), "actions:read", []string{"team:b"},
+			false},
+		"an empty scope, an empty target": {callerWith(policiesGrant("", "*:*")), "actions:read", []string{""}, false},
+		"an empty scope, asked about all": {callerWith(policiesGrant("", "*:*")), "actions:read", nil, false},
+		"an org grant, any target":        {callerWith(roleGrant("viewer")), "actions:read", []string{"team:b"}, true},
+		"policies do not leak across scopes": {callerWith(policiesGrant("team:a", "actions:execute"),
+			policiesGrant("team:b", "actions:read")), "actions:execute", []string{"team:b"}, false},
+		"the second grant": {callerWith(policiesGrant("team:a", "actions:read"),
+			policiesGrant("team:b", "actions:execute")), "actions:execute", []string{"team:b"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := identity.Allows(c.caller, c.policy, c.target...); got != c.want {
@@ -74,20 +81,20 @@ func TestWhatIsNotGrantedIsDenied(t *testing.T) {
 	}
 }
 
-// systemRules are the system roles as they are promised, in words of their own.
+// systemRules are the expected policies of the system roles, independent of the implementation.
 var systemRules = map[string]func(resource, action string) bool{
-	"viewer": views,
+	"viewer": isView,
 	"operator": func(r, a string) bool {
-		return views(r, a) ||
+		return isView(r, a) ||
 			slices.Contains([]string{"actions:execute", "overrides:write", "schedules:write", "calendars:write",
 				"resource-groups:write"}, r+":"+a)
 	},
 	"editor": func(r, a string) bool {
 		people := []string{"organisation", "users", "teams", "roles", "audit-logs", "cloud-accounts"}
-		return views(r, a) || a != "read" && !slices.Contains(people, r)
+		return isView(r, a) || a != "read" && !slices.Contains(people, r)
 	},
 	"finops": func(r, a string) bool {
-		return views(r, a) || a == "write" &&
+		return isView(r, a) || a == "write" &&
 			slices.Contains([]string{"budgets", "showback", "smart-tags", "reports", "dashboards", "recommendations"},
 				r)
 	},
@@ -95,7 +102,7 @@ var systemRules = map[string]func(resource, action string) bool{
 	"owner": func(string, string) bool { return true },
 }
 
-func views(resource, action string) bool {
+func isView(resource, action string) bool {
 	return action == "read" && resource != "audit-logs" && resource != "users"
 }
 
@@ -104,7 +111,7 @@ func TestSystemRoles(t *testing.T) {
 		t.Fatalf("%d system roles", got)
 	}
 	for name, may := range systemRules {
-		c := caller(role(name))
+		c := callerWith(roleGrant(name))
 		for _, p := range grant.Policies() {
 			resource, action, _ := strings.Cut(p.ID, ":")
 			if got, want := identity.Allows(c, p.ID), may(resource, action); got != want {
@@ -114,12 +121,12 @@ func TestSystemRoles(t *testing.T) {
 	}
 }
 
-// callers are such as decisions take time for.
-func callers(tb testing.TB) map[string]identity.Caller {
+// exampleCallers are examples whose decisions take time.
+func exampleCallers(tb testing.TB) map[string]identity.Caller {
 	tb.Helper()
 	out := map[string]identity.Caller{}
 	for _, r := range grant.SystemRoles() {
-		out[r.Name] = caller(listed("team:a", "actions:read"), role(r.Name))
+		out[r.Name] = callerWith(policiesGrant("team:a", "actions:read"), roleGrant(r.Name))
 	}
 	var long []string // 70 policies, of which webhooks:write is none, and wildcards
 	for _, p := range grant.Policies() {
@@ -139,7 +146,7 @@ func callers(tb testing.TB) map[string]identity.Caller {
 				Scope: fmt.Sprint("team:", n)})
 	}
 	for name, grants := range map[string][]grant.Grant{"ten roles that lack it": wide, "ten roles elsewhere": scoped} {
-		c, err := identity.NewDecoder().Decode(identity.EncodeCaller(caller(grants...)))
+		c, err := identity.NewDecoder().Decode(identity.EncodeCaller(callerWith(grants...)))
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -149,7 +156,7 @@ func callers(tb testing.TB) map[string]identity.Caller {
 }
 
 func TestDecidingAllocatesNothing(t *testing.T) {
-	for name, c := range callers(t) {
+	for name, c := range exampleCallers(t) {
 		if n := testing.AllocsPerRun(100, func() {
 			identity.Allows(c, "webhooks:write", "team:b", "resource:x")
 			identity.Holds(c, "webhooks:write")
@@ -157,14 +164,14 @@ func TestDecidingAllocatesNothing(t *testing.T) {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}
-	owner := caller(role("owner"))
+	owner := callerWith(roleGrant("owner"))
 	if n := testing.AllocsPerRun(100, func() { owner.Scopes("webhooks:write") }); n != 0 {
 		t.Errorf("scopes of an owner: %v allocations", n)
 	}
 }
 
 func BenchmarkAllows(b *testing.B) {
-	for name, c := range callers(b) {
+	for name, c := range exampleCallers(b) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -175,7 +182,7 @@ func BenchmarkAllows(b *testing.B) {
 }
 
 func BenchmarkScopes(b *testing.B) {
-	for name, c := range callers(b) {
+	for name, c := range exampleCallers(b) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -185,11 +192,11 @@ func BenchmarkScopes(b *testing.B) {
 	}
 }
 
-// BenchmarkIn is what the authorizer does for each request.
+// BenchmarkIn measures the authorizer's work for each request.
 func BenchmarkIn(b *testing.B) {
 	a := identity.Access{Roles: map[string]identity.CustomRole{}}
 	var grants []grant.Grant
-	for _, g := range callers(b)["ten roles that lack it"].Grants {
+	for _, g := range exampleCallers(b)["ten roles that lack it"].Grants {
 		a.Roles[g.Role] = identity.CustomRole{ID: g.Role, Policies: g.Policies}
 		grants = append(grants, grant.Grant{Role: g.Role, Scope: g.Scope})
 	}
@@ -199,9 +206,9 @@ func BenchmarkIn(b *testing.B) {
 	}
 }
 
-// BenchmarkDecode is what a function does for each request.
+// BenchmarkDecode measures a function's work for each request.
 func BenchmarkDecode(b *testing.B) {
-	encoded := identity.EncodeCaller(callers(b)["ten roles that lack it"])
+	encoded := identity.EncodeCaller(exampleCallers(b)["ten roles that lack it"])
 	callers := identity.NewDecoder()
 	b.ReportAllocs()
 	for b.Loop() {

@@ -9,8 +9,8 @@ import (
 	"lamplighter.dev/shared/foundation/memo"
 )
 
-// The keys under which the authorizer hands the caller to the functions, in requestContext.authorizer. API Gateway
-// passes strings only.
+// The keys of the caller in requestContext.authorizer, where the authorizer passes it to the functions. API Gateway
+// only passes strings.
 const (
 	userKey    = "user"
 	orgKey     = "org"
@@ -19,13 +19,14 @@ const (
 	methodKey  = "method"
 	ssoKey     = "sso"
 	grantsKey  = "grants"
-	workerKey  = "worker" // never from the authorizer: of a worker of ours that calls a function without API Gateway
+	// never from the authorizer: a worker of this service sets it when it calls a function without API Gateway
+	workerKey = "worker"
 )
 
-// MaxContext is more bytes than an encoded caller ever takes; what an authorizer answers may have 8 kB.
+// MaxContext is more than the size of any encoded caller, in bytes. An authorizer's answer may have 8 kB.
 const MaxContext = 6 << 10
 
-// EncodeCaller writes the caller as the context of an authorizer's answer, in less than MaxContext.
+// EncodeCaller returns the caller as the context of an authorizer's answer. It has less than MaxContext bytes.
 func EncodeCaller(c Caller) map[string]any {
 	if c.Worker != "" {
 		return map[string]any{workerKey: c.Worker, orgKey: c.Org}
@@ -37,15 +38,15 @@ func EncodeCaller(c Caller) map[string]any {
 	}
 }
 
-// Decoder reads callers. It remembers the grants that it has read: they are the same few, request for request. It is safe for
-// use by many goroutines.
+// Decoder decodes callers. It caches grants, because most requests have one of a few sets of grants. It is safe for
+// concurrent use.
 type Decoder struct{ grants *memo.Memo[[]grant.Grant] }
 
-// NewDecoder makes a Decoder that remembers nothing yet.
+// NewDecoder returns a Decoder with an empty cache.
 func NewDecoder() *Decoder { return &Decoder{memo.New(grant.Decode)} }
 
-// Decode reads the caller from requestContext.authorizer. Without a user in it, as in a request to a public operation,
-// the answer is the zero Caller.
+// Decode decodes the caller of requestContext.authorizer. It returns the zero Caller if there is no user, as in a
+// request of a public operation.
 func (d *Decoder) Decode(authorizer map[string]any) (Caller, error) {
 	text := func(key string) string { s, _ := authorizer[key].(string); return s }
 	if worker := text(workerKey); worker != "" {
@@ -64,13 +65,13 @@ func (d *Decoder) Decode(authorizer map[string]any) (Caller, error) {
 		if err != nil {
 			return Caller{}, fault.NewWithCause(fault.Internal, err, "decode grants of %s", c.User)
 		}
-		c.Grants = slices.Clone(grants) // of its own, because Resolve writes in place
+		c.Grants = slices.Clone(grants) // a copy, because ResolveGrants writes in place
 	}
 	return c, nil
 }
 
-// ResolveGrants returns a copy of stored grants with the policies that their roles have now: of custom ones those in a. A grant whose
-// role is gone permits nothing.
+// ResolveGrants returns a copy of stored grants with the policies that their roles have now. The custom roles are those
+// of a. A grant of a deleted role permits nothing.
 func (a Access) ResolveGrants(grants []grant.Grant) []grant.Grant {
 	out := slices.Clone(grants)
 	for i := range out {
@@ -79,7 +80,7 @@ func (a Access) ResolveGrants(grants []grant.Grant) []grant.Grant {
 	return grant.ResolveGrants(out)
 }
 
-// FindRole returns what a grant's FindRole means in the organization: a system role by its name, or one of the organization's by its id.
+// FindRole returns the role that a grant refers to: a system role by name, or a custom role by ID.
 func (a Access) FindRole(ref string) (grant.Role, bool) {
 	if r, ok := grant.SystemRole(ref); ok {
 		return r, true

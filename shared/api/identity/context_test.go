@@ -16,7 +16,7 @@ import (
 )
 
 func TestTheCallerSurvivesTheGateway(t *testing.T) {
-	want := caller(role("admin"), listed("team:a", "actions:read", "actions:execute"))
+	want := callerWith(roleGrant("admin"), policiesGrant("team:a", "actions:read", "actions:execute"))
 	want.Email, want.Session, want.Method, want.SSO = "ada@example.com", "s1", identity.MethodToken, true
 	encoded := identity.EncodeCaller(want)
 	for k, v := range encoded {
@@ -30,14 +30,15 @@ func TestTheCallerSurvivesTheGateway(t *testing.T) {
 	}
 }
 
-// Whoever it is, with whatever grants: the function knows the same caller as the authorizer, but for the ids of assignments.
+// For all callers and grants, the function decodes the same caller as the authorizer encoded, except for the IDs of
+// assignments.
 func TestEverySetOfGrantsSurvivesTheGateway(t *testing.T) {
 	race.SkipSequential(t)
 	d := dice{seed.Fixed(t, 7, 1974)}
 	for range 500 {
 		a, stored := d.member("org_1")
 		want := a.ResolveGrants(stored)
-		got := enter(t, "org_1", a, stored).Grants
+		got := passAuthorizer(t, "org_1", a, stored).Grants
 		if len(got) != len(want) {
 			t.Fatalf("%d grants of %d", len(got), len(want))
 		}
@@ -47,8 +48,8 @@ func TestEverySetOfGrantsSurvivesTheGateway(t *testing.T) {
 				t.Fatalf("%+v becomes %+v", one, other)
 			}
 			for _, p := range grant.Policies() {
-				before := identity.Allows(caller(one), p.ID, one.Scope)
-				if after := identity.Allows(caller(grant.Grant{Policies: other.Policies, Scope: other.Scope}), p.ID,
+				before := identity.Allows(callerWith(one), p.ID, one.Scope)
+				if after := identity.Allows(callerWith(grant.Grant{Policies: other.Policies, Scope: other.Scope}), p.ID,
 					one.Scope); after != before {
 					t.Fatalf("%s by %+v: %v becomes %v", p.ID, one, before, after)
 				}
@@ -57,7 +58,7 @@ func TestEverySetOfGrantsSurvivesTheGateway(t *testing.T) {
 	}
 }
 
-// The most that anybody can have: as many grants as are possible, each of another role of everything, on one resource.
+// The largest possible caller: as many grants as possible, each of another role with all policies, on one resource.
 func TestTheLargestCallerFitsThroughTheGateway(t *testing.T) {
 	var everything []string
 	for _, p := range grant.Policies() {
@@ -118,7 +119,7 @@ func TestAContextThatIsNotOurs(t *testing.T) {
 	}
 }
 
-// A function that is older than the authorizer does not know all policies that it hears of. It leaves these out.
+// A function that is older than the authorizer leaves out policies that it does not know.
 func TestAPolicyOfALaterCatalogueIsLeftOut(t *testing.T) {
 	all := base64.RawURLEncoding.EncodeToString([]byte(strings.Repeat("\xff", 16)))
 	got, err := identity.NewDecoder().Decode(map[string]any{"user": "usr_1", "org": "org_1",
@@ -128,7 +129,7 @@ func TestAPolicyOfALaterCatalogueIsLeftOut(t *testing.T) {
 	}
 }
 
-// FuzzDecode wants of any context: an error and nobody, or a caller who may do what the text says and no more.
+// FuzzDecode requires for any context: an error and the zero Caller, or a caller with exactly the grants of the text.
 func FuzzDecode(f *testing.F) {
 	for _, grants := range []string{
 		``, `[]`, `[{"r":"owner","s":"org"}]`, `[{"r":"viewer","s":"team:t"},{"r":"role_1","p":"AQ","s":"org"}]`,

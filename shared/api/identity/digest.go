@@ -7,8 +7,9 @@ import (
 	"encoding/binary"
 )
 
-// Digest returns the keyed hash of parts (HMAC-SHA-256, 43 letters of base64url), each part with its length before it so that
-// no two lists of parts are hashed alike. Without the pepper, nothing can be looked up or guessed from it.
+// Digest returns the keyed hash of parts (HMAC-SHA-256, 43 characters of base64url). Each part is hashed with its
+// length, so that different lists of parts have different hashes. Without the pepper the hash reveals nothing about the
+// parts.
 func Digest(pepper []byte, parts ...string) string {
 	m := hmac.New(sha256.New, pepper)
 	var size [4]byte

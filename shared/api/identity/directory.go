@@ -6,7 +6,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// The directory lists all organizations, in DirectoryShards partitions: for what is done for each of them now and then.
+// The directory lists all organizations, in DirectoryShards partitions, for periodic work on each of them.
 const (
 	DirectoryPrefix = "ORGS#"
 	DirectoryShards = 16
@@ -15,13 +15,13 @@ const (
 // DirectoryPK returns the partition of a shard of the directory.
 func DirectoryPK(shard int) string { return fmt.Sprintf("%s%02d", DirectoryPrefix, shard) }
 
-// DirectoryKey returns where an organization is listed.
+// DirectoryKey returns the key of an organization in the directory.
 func DirectoryKey(org string) table.Key {
 	return table.Key{PK: DirectoryPK(table.ShardOf(org, DirectoryShards)), SK: org}
 }
 
-// AddToDirectory returns the write that lists an organization. It belongs into the transaction that makes it, run in
-// table.Within(ctx, DirectoryPrefix).
+// AddToDirectory returns the write that lists an organization. Use it in the transaction that creates the organization,
+// in table.Within(ctx, DirectoryPrefix).
 func AddToDirectory(org string) (table.Write, error) {
 	it, err := table.NewItem(DirectoryKey(org), map[string]string{"org": org})
 	return table.Put(it, table.Absent()), err

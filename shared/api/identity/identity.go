@@ -1,5 +1,5 @@
-// Package identity says who is calling and what they may do: the caller that the authorizer verified, and the records of users,
-// organizations, members and sessions that it is made of.
+// Package identity describes the caller of a request, as verified by the authorizer, and the permissions of the caller.
+// It also holds the records of users, organizations, members and sessions.
 package identity
 
 import (
@@ -8,36 +8,37 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 )
 
-// Caller is who makes a request, as the authorizer told; it is never read from anything else in the request.
+// Caller is the caller of a request. It comes only from the authorizer, never from the rest of the request.
 type Caller struct {
-	Org     string // current organization (org_…), empty for a user who belongs to none
+	Org     string // current organization (org_…); empty for a user without organization
 	User    string // usr_…
 	Email   string
-	Session string // the session of the access token; empty for other credentials
+	Session string // session of the access token; empty for other credentials
 	Method  string // MethodToken or MethodPAT
-	// Org's identity provider vouches for the user, so nothing outside of Org is the caller's to see or change
+	// SSO is set if Org's identity provider vouches for the user. Such a caller can see and change nothing outside of
+	// Org.
 	SSO    bool
 	Grants []grant.Grant
-	Worker string // the function of ours that calls by itself, of nobody's behalf; it has no user, and no grants
+	Worker string // the function of this service that calls for itself, not for a user; it has no grants
 }
 
-// The methods by which a caller proves who they are.
+// The kinds of credentials of a caller.
 const (
 	MethodToken = "jwt"
 	MethodPAT   = "pat"
 )
 
-// Allows reports whether c may do what policy names to a target, as grant.Allow says. Who is nobody, or in no organization,
-// may do nothing.
+// Allows reports whether c holds the policy on a target; see grant.Allow. A caller without user or organization holds
+// none.
 func Allows(c Caller, policy string, target ...string) bool {
 	return c.known() && grant.Allow(c.Grants, policy, target...)
 }
 
-// Holds reports whether c has the policy on any scope: a check for operations that then show or touch just what lies within
-// the caller's scopes. An operation that does not look at scopes asks Allows.
+// Holds reports whether c holds the policy on any scope. It is for operations that then restrict themselves to the
+// caller's scopes. All other operations use Allows.
 func Holds(c Caller, policy string) bool { return c.known() && grant.Hold(c.Grants, policy) }
 
-// Scopes returns where c may do what policy names. An operation that is Scoped shows and touches that and nothing else.
+// Scopes returns the scopes where c holds the policy. A Scoped operation shows and changes only records in them.
 func (c Caller) Scopes(policy string) grant.Scopes {
 	if !c.known() {
 		return grant.Scopes{}
@@ -45,12 +46,12 @@ func (c Caller) Scopes(policy string) grant.Scopes {
 	return grant.ScopesOf(c.Grants, policy)
 }
 
-// known reports whether c is somebody, in an organization.
+// known reports whether c is a user in an organization.
 func (c *Caller) known() bool { return c.Org != "" && c.User != "" }
 
 type callerKey struct{}
 
-// WithCaller puts the caller into ctx.
+// WithCaller returns a context with the caller.
 func WithCaller(ctx context.Context, c Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }

@@ -14,9 +14,9 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/testkit/race"
 	"lamplighter.dev/shared/testkit/seed"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // organizations are two organizations with teams and resources, in a fenced store and as the entities of Cedar.
@@ -26,7 +26,7 @@ type organizations struct {
 	things   []thing
 }
 
-// thing is what a question is about: a resource with the teams that own it, or, without an id, a whole organization.
+// thing is the object of a decision: a resource with its teams, or, without an ID, a whole organization.
 type thing struct {
 	Org   string   `json:"org"`
 	ID    string   `json:"id"`
@@ -35,17 +35,17 @@ type thing struct {
 
 var orgs = []string{"org_1", "org_2"}
 
-// teamsOf and resourcesOf give two organizations ids that begin alike: an id is not a prefix.
+// teamsOf and resourcesOf give two organizations IDs with common prefixes: an ID must not match as a prefix.
 func teamsOf(org string) []string { return []string{org + "_t", org + "_t1", org + "_t2"} }
 
 func (t thing) entity() types.EntityUID {
 	if t.ID == "" {
-		return entity("Org", t.Org)
+		return newEntity("Org", t.Org)
 	}
-	return entity("Res", t.ID)
+	return newEntity("Res", t.ID)
 }
 
-func entity(kind, id string) types.EntityUID {
+func newEntity(kind, id string) types.EntityUID {
 	return types.NewEntityUID(types.EntityType(kind), types.String(id))
 }
 
@@ -53,7 +53,7 @@ func newOrganizations(t *testing.T) *organizations {
 	t.Helper()
 	w := &organizations{store: table.Fenced(tabletest.New(t)), entities: types.EntityMap{}}
 	for _, org := range orgs {
-		w.add(t, thing{Org: org})
+		w.addThing(t, thing{Org: org})
 		for n := range 6 {
 			r := thing{Org: org, ID: fmt.Sprintf("%s_r%d", org, n)}
 			for k, team := range teamsOf(org) {
@@ -61,39 +61,39 @@ func newOrganizations(t *testing.T) *organizations {
 					r.Teams = append(r.Teams, team)
 				}
 			}
-			w.add(t, r)
+			w.addThing(t, r)
 		}
 	}
 	for _, p := range grant.Policies() {
 		resource, action, _ := strings.Cut(p.ID, ":")
-		parents := []types.EntityUID{entity("Action", "*:*"), entity("Action", resource+":*")}
+		parents := []types.EntityUID{newEntity("Action", "*:*"), newEntity("Action", resource+":*")}
 		if action == "read" {
-			parents = append(parents, entity("Action", "*:read"))
+			parents = append(parents, newEntity("Action", "*:read"))
 		}
 		for role, may := range systemRules {
 			if may(resource, action) {
-				parents = append(parents, entity("Action", "role "+role))
+				parents = append(parents, newEntity("Action", "role "+role))
 			}
 		}
-		uid := entity("Action", p.ID)
+		uid := newEntity("Action", p.ID)
 		w.entities[uid] = types.Entity{UID: uid, Parents: types.NewEntityUIDSet(parents...)}
 	}
 	return w
 }
 
-func (w *organizations) add(t *testing.T, x thing) {
+func (w *organizations) addThing(t *testing.T, x thing) {
 	t.Helper()
 	w.things = append(w.things, x)
 	e := types.Entity{UID: x.entity()}
 	if x.ID != "" {
-		parents := []types.EntityUID{entity("Org", x.Org)}
+		parents := []types.EntityUID{newEntity("Org", x.Org)}
 		for _, team := range x.Teams {
-			parents = append(parents, entity("Team", team))
+			parents = append(parents, newEntity("Team", team))
 		}
 		e.Parents = types.NewEntityUIDSet(parents...)
 	}
 	w.entities[e.UID] = e
-	it, err := table.NewItem(key(x), x)
+	it, err := table.NewItem(thingKey(x), x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,11 +102,12 @@ func (w *organizations) add(t *testing.T, x thing) {
 	}
 }
 
-func key(x thing) table.Key { return table.Key{PK: table.OrgPK(x.Org) + "RES", SK: "r" + x.ID} }
+func thingKey(x thing) table.Key { return table.Key{PK: table.OrgPK(x.Org) + "RES", SK: "r" + x.ID} }
 
-// decide does what an operation does: it looks the thing up within the caller's organization, and asks for its scopes.
-func (w *organizations) decide(ctx context.Context, c identity.Caller, policy string, x thing) bool {
-	found, err := table.Read[thing](table.WithOrg(ctx, c.Org), w.store, key(x))
+// decideAccess does the same as an operation: it looks the object up in the caller's organization, and checks its
+// scopes.
+func (w *organizations) decideAccess(ctx context.Context, c identity.Caller, policy string, x thing) bool {
+	found, err := table.Read[thing](table.WithOrg(ctx, c.Org), w.store, thingKey(x))
 	return err == nil && identity.Allows(c, policy, found.scopes()...)
 }
 
@@ -121,12 +122,12 @@ func (t thing) scopes() []string {
 	return out
 }
 
-// dice make grants. Their seed is fixed.
+// dice makes random grants from a fixed seed.
 type dice struct{ *rand.Rand }
 
 func findKey[T any](d dice, from []T) T { return from[d.IntN(len(from))] }
 
-// policies returns what a custom role lists: policies, wildcards, and now and then something that is neither.
+// policies returns the policies of a custom role: policies, wildcards, and sometimes an unknown name.
 func (d dice) policies() []string {
 	all := grant.Policies()
 	var out []string
@@ -158,7 +159,7 @@ func (d dice) scope(org string) string {
 	return grant.TeamScope + findKey(d, teamsOf(org))
 }
 
-// member is somebody's stored grants and the roles of their organization. Some grants are of a role that is gone.
+// member returns stored grants of a member and the roles of the organization. Some grants are of a deleted role.
 func (d dice) member(org string) (identity.Access, []grant.Grant) {
 	a := identity.Access{Roles: map[string]identity.CustomRole{}}
 	for n := range 3 {
@@ -176,8 +177,8 @@ func (d dice) member(org string) (identity.Access, []grant.Grant) {
 	return a, grants
 }
 
-// enter brings a member through the authorizer into a function.
-func enter(t *testing.T, org string, a identity.Access, grants []grant.Grant) identity.Caller {
+// passAuthorizer passes a member through the authorizer into a function.
+func passAuthorizer(t *testing.T, org string, a identity.Access, grants []grant.Grant) identity.Caller {
 	t.Helper()
 	c, err := identity.NewDecoder().Decode(identity.EncodeCaller(identity.Caller{Org: org, User: "usr_1",
 		Grants: a.ResolveGrants(grants)}))
@@ -187,7 +188,7 @@ func enter(t *testing.T, org string, a identity.Access, grants []grant.Grant) id
 	return c
 }
 
-// cedarOf writes grants as Cedar policies.
+// cedarOf returns grants as Cedar policies.
 func cedarOf(t *testing.T, org string, a identity.Access, grants []grant.Grant) *cedar.PolicySet {
 	t.Helper()
 	var b strings.Builder
@@ -217,8 +218,8 @@ func cedarOf(t *testing.T, org string, a identity.Access, grants []grant.Grant) 
 	return set
 }
 
-// TestDecisionsAgreeWithCedar holds 20,000 random decisions against an independent engine: members with up to five grants of
-// system roles and roles of their own, asked about everything of their own organization and of another one.
+// TestDecisionsAgreeWithCedar compares 20,000 random decisions with an independent engine: members with up to five
+// grants of system roles and custom roles, for all objects of their own organization and of another one.
 func TestDecisionsAgreeWithCedar(t *testing.T) {
 	race.SkipSequential(t)
 	const members, questions = 1_000, 20
@@ -227,15 +228,15 @@ func TestDecisionsAgreeWithCedar(t *testing.T) {
 	for range members {
 		org := findKey(d, orgs)
 		a, grants := d.member(org)
-		c, oracle := enter(t, org, a, grants), cedarOf(t, org, a, grants)
+		c, oracle := passAuthorizer(t, org, a, grants), cedarOf(t, org, a, grants)
 		for range questions {
 			policy, x := findKey(d, grant.Policies()).ID, findKey(d, w.things)
 			verdict, _ := cedar.Authorize(oracle, w.entities, cedar.Request{
-				Principal: entity("User", "usr_1"), Action: entity("Action", policy), Resource: x.entity(),
+				Principal: newEntity("User", "usr_1"), Action: newEntity("Action", policy), Resource: x.entity(),
 				Context: types.NewRecord(nil),
 			})
 			want := bool(verdict)
-			if got := w.decide(t.Context(), c, policy, x); got != want {
+			if got := w.decideAccess(t.Context(), c, policy, x); got != want {
 				t.Fatalf("%s on %+v: %v, and Cedar %v, of %s\n%+v\n%+v", policy, x, got, want, org, grants, a.Roles)
 			}
 			if want {
@@ -248,14 +249,14 @@ func TestDecisionsAgreeWithCedar(t *testing.T) {
 	}
 }
 
-// TestScopesSayWhatAllowsSays holds the two ways to ask against each other: where may I, and may I there.
+// TestScopesSayWhatAllowsSays compares Scopes with Allows.
 func TestScopesSayWhatAllowsSays(t *testing.T) {
 	race.SkipSequential(t)
 	w, d := newOrganizations(t), dice{seed.Fixed(t, 4, 1974)}
 	for range 300 {
 		org := findKey(d, orgs)
 		a, grants := d.member(org)
-		c := enter(t, org, a, grants)
+		c := passAuthorizer(t, org, a, grants)
 		for _, p := range grant.Policies() {
 			s := c.Scopes(p.ID)
 			if s.None() == identity.Holds(c, p.ID) {
@@ -274,8 +275,8 @@ func TestScopesSayWhatAllowsSays(t *testing.T) {
 	}
 }
 
-// permitted returns all the things that c may do, in both.
-func (w *organizations) permitted(c identity.Caller) map[string]bool {
+// permittedThings returns all objects that c may access, in both organizations.
+func (w *organizations) permittedThings(c identity.Caller) map[string]bool {
 	out := map[string]bool{}
 	for _, p := range grant.Policies() {
 		for _, x := range w.things {
@@ -293,8 +294,8 @@ func TestOneMoreGrantNeverTakesAnythingAway(t *testing.T) {
 	for range 100 {
 		a, grants := d.member("org_1")
 		_, more := d.member("org_1")
-		before := w.permitted(enter(t, "org_1", a, grants))
-		after := w.permitted(enter(t, "org_1", a, append(slices.Clone(more), grants...)))
+		before := w.permittedThings(passAuthorizer(t, "org_1", a, grants))
+		after := w.permittedThings(passAuthorizer(t, "org_1", a, append(slices.Clone(more), grants...)))
 		for what := range before {
 			if !after[what] {
 				t.Fatalf("%s is lost by %+v besides %+v", what, more, grants)
@@ -308,28 +309,29 @@ func TestTheOrderOfGrantsDoesNotMatter(t *testing.T) {
 	w, d := newOrganizations(t), dice{seed.Fixed(t, 6, 1974)}
 	for range 100 {
 		a, grants := d.member("org_1")
-		want := w.permitted(enter(t, "org_1", a, grants))
+		want := w.permittedThings(passAuthorizer(t, "org_1", a, grants))
 		d.Shuffle(len(grants), func(i, k int) { grants[i], grants[k] = grants[k], grants[i] })
-		if got := w.permitted(enter(t, "org_1", a, grants)); fmt.Sprint(got) != fmt.Sprint(want) {
+		if got := w.permittedThings(passAuthorizer(t, "org_1", a, grants)); fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("another order permits otherwise: %+v", grants)
 		}
 	}
 }
 
-// Whatever somebody may do, nothing of another organization is among it: it is not found, and its key is refused.
+// A member with any grants can access nothing of another organization: it is not found, and its key is refused.
 func TestNothingOfAnotherOrganizationIsEverAllowed(t *testing.T) {
 	w := newOrganizations(t)
 	owner := identity.Caller{Org: "org_1", User: "usr_1",
 		Grants: grant.ResolveGrants([]grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}})}
 	for _, x := range w.things {
 		for _, p := range grant.Policies() {
-			if got := w.decide(t.Context(), owner, p.ID, x); got != (x.Org == owner.Org) {
+			if got := w.decideAccess(t.Context(), owner, p.ID, x); got != (x.Org == owner.Org) {
 				t.Fatalf("%s on %+v: %v", p.ID, x, got)
 			}
 		}
 		mine := x
-		mine.Org = owner.Org // asked for under the caller's own organization
-		if got := w.decide(t.Context(), owner, "resources:read", mine); got != (x.Org == owner.Org || x.ID == "") {
+		mine.Org = owner.Org // looked up in the caller's own organization
+		if got := w.decideAccess(t.Context(), owner, "resources:read", mine); got != (x.Org == owner.Org ||
+			x.ID == "") {
 			t.Errorf("%+v: %v", mine, got)
 		}
 	}

@@ -9,11 +9,11 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// MaxOrganisations is how many organizations one user can belong to.
+// MaxOrganisations is how many organizations a user can belong to.
 const MaxOrganisations = 200
 
-// ListOrganisations lists the organizations that a user belongs to, that first which they joined first, in two round trips.
-// Somebody's invitation therefore never becomes the one that a user works in without asking for it.
+// ListOrganisations lists the organizations of a user, starting with the one joined first. So an invitation never
+// changes the organization that a user works in by default. Two round trips.
 func ListOrganisations(ctx context.Context, s table.Store, user string) ([]OrganisationRecord, error) {
 	memberships, err := listMemberships(ctx, s, user)
 	if err != nil || len(memberships) == 0 {
@@ -22,7 +22,8 @@ func ListOrganisations(ctx context.Context, s table.Store, user string) ([]Organ
 	return readOrganisations(ctx, s, memberships)
 }
 
-// readOrganisations reads the records of memberships, in their order; one that is gone or has ended is left out.
+// readOrganisations reads the organizations of memberships in the same order. It leaves out those that are deleted or
+// have ended.
 func readOrganisations(ctx context.Context, s table.Store, memberships []Membership) ([]OrganisationRecord, error) {
 	keys := make([]table.Key, len(memberships))
 	prefixes := make([]string, len(memberships))
@@ -51,7 +52,7 @@ func readOrganisations(ctx context.Context, s table.Store, memberships []Members
 	return out, nil
 }
 
-// FirstOrganisation returns the organization that a user joined first, in one round trip; "" when there is none.
+// FirstOrganisation returns the organization that a user joined first, or "" if there is none. One round trip.
 func FirstOrganisation(ctx context.Context, s table.Store, user string) (string, error) {
 	all, err := listMemberships(ctx, s, user)
 	if err != nil || len(all) == 0 {
@@ -60,7 +61,7 @@ func FirstOrganisation(ctx context.Context, s table.Store, user string) (string,
 	return all[0].Org, nil
 }
 
-// listMemberships returns those of a user, that first which began first.
+// listMemberships returns the memberships of a user, oldest first.
 func listMemberships(ctx context.Context, s table.Store, user string) ([]Membership, error) {
 	pk := UserPrefix + user
 	page, err := s.Query(table.Within(ctx, pk), table.Query{PK: pk, Prefix: membershipPrefix, Limit: MaxOrganisations})

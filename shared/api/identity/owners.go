@@ -7,14 +7,14 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// MaxToldOwners is how many owners of an organization are mailed about one matter.
+// MaxToldOwners is how many owners of an organization receive mails about one event.
 const MaxToldOwners = 20
 
-// membersPage is how many members are read at a time.
+// membersPage is the number of members of one read.
 const membersPage = 1000
 
-// OwnerAddresses returns the addresses of at most MaxToldOwners owners of the organization who are not disabled: one round trip for each
-// 1,000 members. ctx must be confined to the organization.
+// OwnerAddresses returns the addresses of up to MaxToldOwners owners of the organization who are not disabled. ctx must
+// be restricted to the organization. One round trip for each 1,000 members.
 func OwnerAddresses(ctx context.Context, s table.Store, org string) ([]string, error) {
 	var out []string
 	q := table.Query{PK: MemberKey(org, "").PK, Limit: membersPage}

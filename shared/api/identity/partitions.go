@@ -2,9 +2,9 @@ package identity
 
 import "lamplighter.dev/shared/engine/table"
 
-// The partitions of who is who, as functions declare them (platform.Declaration).
+// The partitions of identity records, for declarations of functions (platform.Declaration).
 const (
-	MetaPartition    table.Partition = "ORG#*#META" // the organization, its Access, the end of its audit log
+	MetaPartition    table.Partition = "ORG#*#META" // the organization, its Access, the head of its audit log
 	MemberPartition  table.Partition = "ORG#*#MEMBER"
 	SSOPartition     table.Partition = "ORG#*#SSO"
 	UserPartition    table.Partition = UserPrefix + "*"

@@ -12,9 +12,9 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// A personal access token is <mark><30 random letters><6 letters of a checksum over all before>, in base 62. The random
-// part has 178 bits, so its plain hash cannot be guessed back. The checksum lets a mistyped or made-up token be refused
-// without a look at the store, and tells a scanner of leaked secrets that what it found is one.
+// A personal access token is <mark><30 random characters><6 characters of a checksum>, in base 62. The random part has
+// 178 bits, so it cannot be guessed from its plain hash. The checksum lets a mistyped or invented token be refused
+// without a read of the store, and lets scanners for leaked secrets recognize a token.
 const (
 	patMark   = "lampp_"
 	patRandom = 30
@@ -24,13 +24,13 @@ const (
 	base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
-// NewPAT makes the secret of a personal access token.
+// NewPAT returns a new secret of a personal access token.
 func NewPAT() string {
 	return appendChecksum(patMark + randomLetters(patRandom, rand.Read))
 }
 
-// randomLetters draws n letters of base 62. Bytes from 248 on are drawn again: 256 is no multiple of 62, and the first letters
-// would come more often than the others.
+// randomLetters returns n random characters of base 62. It discards bytes from 248 on, because 256 is no multiple of 62
+// and some characters would be more frequent.
 func randomLetters(n int, read func([]byte) (int, error)) string {
 	const fair = 256 - 256%len(base62)
 	out, drawn := make([]byte, 0, n), make([]byte, n)
@@ -56,11 +56,11 @@ func appendChecksum(s string) string {
 	return s + string(check[:])
 }
 
-// IsPAT reports whether a credential claims to be a personal access token.
+// IsPAT reports whether a credential has the mark of a personal access token.
 func IsPAT(credential string) bool { return strings.HasPrefix(credential, patMark) }
 
-// ParsePAT returns the hash under which a personal access token is stored. What is not spelled as one, or has another
-// checksum, is fault.Unauthenticated.
+// ParsePAT returns the stored hash of a personal access token. A text with another form or a wrong checksum is
+// fault.Unauthenticated.
 func ParsePAT(secret string) (hash string, err error) {
 	if len(secret) != patLength || !IsPAT(secret) {
 		return "", errPAT()
@@ -78,66 +78,66 @@ func ParsePAT(secret string) (hash string, err error) {
 }
 
 func errPAT() error {
-	return fault.New(fault.Unauthenticated, "no personal access token of ours: its form or its checksum is wrong")
+	return fault.New(fault.Unauthenticated, "the personal access token is invalid: its form or its checksum is wrong")
 }
 
-// PAT is a personal access token as it is stored, under the hash of its secret. It lets in as its user, with what the user
-// may do at that moment.
+// PAT is a stored personal access token; its key is the hash of its secret. It authenticates its user, with the user's
+// current grants.
 type PAT struct {
 	ID    string `json:"id"` // pat_…
 	User  string `json:"user"`
 	Name  string `json:"name"`
 	Last4 string `json:"last4"`
-	// User.Epoch when it was made; what ends every session ends the tokens of an older epoch too
+	// User.Epoch at its creation; ending all sessions also ends the tokens of older epochs
 	Epoch int64 `json:"epoch"`
-	// as Session.SSO of the session that made it: it works in that organization only
+	// like Session.SSO of the session that made it: it works in that organization only
 	SSO     string    `json:"sso,omitempty"`
 	Created time.Time `json:"created"`
 	Expires time.Time `json:"expires"`
-	Used    int64     `json:"used,omitempty"` // Unix seconds of its last use, to the hour
+	Used    int64     `json:"used,omitempty"` // Unix seconds of the last use, to the hour
 }
 
-// Live reports whether the token lets its user in at now, in a store that was last restored at epoch.
+// Live reports whether the token is valid at now, in a store that was last restored at epoch.
 func (t PAT) Live(u User, now, epoch time.Time) bool {
 	return t.User == u.ID && t.Epoch == u.Epoch && !u.Disabled && now.Before(t.Expires) && !t.Created.Before(epoch)
 }
 
-// PATPrefix begins the partitions of personal access tokens.
+// PATPrefix is the prefix of the partitions of personal access tokens.
 const PATPrefix = "PAT#"
 
-// PATKey returns where the token of a hash is.
+// PATKey returns the key of the token with a hash.
 func PATKey(hash string) table.Key { return table.Key{PK: PATPrefix + hash, SK: "T"} }
 
-// PATEntry is a token in its user's list, which leads to where the token is.
+// PATEntry is a token in its user's list.
 type PATEntry struct {
 	ID    string `json:"id"`
 	Hash  string `json:"hash"`
 	Name  string `json:"name"`
 	Epoch int64  `json:"epoch"`
-	Due   string `json:"due,omitempty"` // the day on which its end is announced
+	Due   string `json:"due,omitempty"` // day when its expiry is announced
 }
 
-// PATListPrefix begins the sort keys of a user's list of tokens. Below it in the same order, so that whoever reads both
-// reads it first, is the count of those made: a new one is written on condition of it.
+// PATListPrefix is the prefix of the sort keys of a user's list of tokens. The counter of created tokens sorts before
+// them, so that a query of both reads it first. New tokens are written on the condition that it has not changed.
 const (
 	PATListPrefix = "PAT#"
 	patMade       = "PAT"
 )
 
-// PATListKey returns where a user's list of tokens names one.
+// PATListKey returns the key of a token in a user's list.
 func PATListKey(user, token string) table.Key {
 	return table.Key{PK: UserPrefix + user, SK: PATListPrefix + token}
 }
 
-// PATMadeKey returns where it is counted how many tokens a user has made.
+// PATMadeKey returns the key of the counter of a user's created tokens.
 func PATMadeKey(user string) table.Key { return table.Key{PK: UserPrefix + user, SK: patMade} }
 
 const (
-	patNotice = 7 * 24 * time.Hour // how long before its end a token's user is told
-	patShort  = 8 * 24 * time.Hour // a token that lives shorter ends unannounced: its user has just made it
+	patNotice = 7 * 24 * time.Hour // how long before its expiry the user is told
+	patShort  = 8 * 24 * time.Hour // tokens with a shorter lifetime expire without announcement
 )
 
-// Due returns the day on which the end of the token is announced, "" when it is not.
+// Due returns the day when the expiry of the token is announced, or "" if it is not.
 func (t PAT) Due() string {
 	if t.Expires.Sub(t.Created) < patShort {
 		return ""
@@ -145,17 +145,17 @@ func (t PAT) Due() string {
 	return PATDay(t.Expires.Add(-patNotice))
 }
 
-// PATDay names the day of a moment, as Due does.
+// PATDay returns the day of a time, in the form of Due.
 func PATDay(at time.Time) string { return at.UTC().Format(time.DateOnly) }
 
-// PATNotice is a token whose end is to be announced.
+// PATNotice is a token whose expiry is to be announced.
 type PATNotice struct {
 	ID   string `json:"id"`
 	Hash string `json:"hash"`
 }
 
-// PATDuePrefix begins the partitions of what is to be announced on a day.
+// PATDuePrefix is the prefix of the partitions of announcements of a day.
 const PATDuePrefix = "PATDUE#"
 
-// PATDueKey returns where the end of a token is announced on a day.
+// PATDueKey returns the key of the announcement for a token on a day.
 func PATDueKey(day, token string) table.Key { return table.Key{PK: PATDuePrefix + day, SK: token} }

@@ -28,7 +28,7 @@ func TestAPersonalAccessTokenIsSpelledSoThatScannersKnowIt(t *testing.T) {
 	}
 }
 
-// The checksum is worked out here in another way, so that a scanner can be written from the description alone.
+// The test computes the checksum in another way, so that a scanner can be written from the description alone.
 func TestTheChecksumIsCRC32InBase62(t *testing.T) {
 	for _, s := range []string{"lampp_000000000000000000000000000000", "lampp_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzz",
 		NewPAT()[:36]} {
@@ -42,7 +42,7 @@ func TestTheChecksumIsCRC32InBase62(t *testing.T) {
 	}
 }
 
-// check 12: what cannot be a token of ours is known without a look at the store.
+// check 12: a text that cannot be a token is refused without a read of the store.
 func TestCredentialsThatAreNoPersonalAccessToken(t *testing.T) {
 	good := NewPAT()
 	other := "A"
@@ -55,7 +55,7 @@ func TestCredentialsThatAreNoPersonalAccessToken(t *testing.T) {
 		"another mark":        "ghp_" + good[6:],
 		"a mark in capitals":  "LAMPP_" + good[6:],
 		"a letter exchanged":  good[:10] + other + good[11:],
-		"two letters swapped": swapped(good),
+		"two letters swapped": swapNeighbours(good),
 		"a letter short":      good[:41],
 		"a letter more":       good + "0",
 		"a blank at the end":  good[:41] + " ",
@@ -72,8 +72,8 @@ func TestCredentialsThatAreNoPersonalAccessToken(t *testing.T) {
 	}
 }
 
-// swapped exchanges the first two neighbours that differ.
-func swapped(s string) string {
+// swapNeighbours swaps the first two neighbours that differ.
+func swapNeighbours(s string) string {
 	b := []byte(s)
 	for i := 6; i+1 < len(b); i++ {
 		if b[i] != b[i+1] {
@@ -101,7 +101,7 @@ func TestNoLetterComesMoreOftenThanOthers(t *testing.T) {
 		for _, c := range []byte(base62) {
 			squares += math.Pow(float64(count[c]-each), 2) / each
 		}
-		// chi-squared with 61 degrees: beyond it in one of 10⁸ runs; with a plain modulo it is about 1,700
+		// chi-squared with 61 degrees: exceeded in one of 10⁸ runs; with a plain modulo it is about 1,700
 		if squares > 150 {
 			t.Errorf("chi-squared is %.0f", squares)
 		}

@@ -2,23 +2,23 @@ package identity
 
 import "cmp"
 
-// Preferences are an organization's choices.
+// Preferences are the settings of an organization.
 type Preferences struct {
-	Currency         string  `json:"currency" doc:"ISO 4217; in which amounts are shown beside USD" example:"USD"`
+	Currency         string  `json:"currency" doc:"Currency (ISO 4217) of amounts that are shown in addition to USD" example:"USD"`
 	MCPEnabled       bool    `json:"mcpEnabled" doc:"Whether assistants may work in the organization over MCP"`
-	DefaultDashboard *string `json:"defaultDashboard" doc:"The dashboard to begin with; null leaves it to the client"`
-	SavingsRealism   float64 `json:"savingsRealism" minimum:"0" maximum:"1" doc:"The part of expected savings that is counted on" example:"0.7"`
-	AnomalyMinUSD    string  `json:"anomalyMinUSD" doc:"A decimal; costs below it a day are never called an anomaly" example:"1"`
-	RetentionMonths  int     `json:"retentionMonths" doc:"For how many months, beyond the one in which they were made, actions, bulk actions and state history are kept" example:"13"`
-	// EventAllOrNothing is a choice about event readiness plans.
-	EventAllOrNothing bool `json:"eventAllOrNothing" doc:"Whether an event readiness plan fails, and gives back all targets, when one of them does not get its capacity; false keeps the others raised and tries the missing one until the event is over"`
+	DefaultDashboard *string `json:"defaultDashboard" doc:"ID of the dashboard that is shown first; null leaves it to the client"`
+	SavingsRealism   float64 `json:"savingsRealism" minimum:"0" maximum:"1" doc:"Share of the expected savings that is assumed to be achieved" example:"0.7"`
+	AnomalyMinUSD    string  `json:"anomalyMinUSD" doc:"Decimal; costs below this amount per day are never reported as an anomaly" example:"1"`
+	RetentionMonths  int     `json:"retentionMonths" doc:"Number of months that actions, bulk actions and state history are kept after the month of their creation" example:"13"`
+	// EventAllOrNothing is a setting of event readiness plans.
+	EventAllOrNothing bool `json:"eventAllOrNothing" doc:"true: an event readiness plan fails, and restores all targets, if one of them does not get its capacity; false: the others stay raised, and the missing one is retried until the end of the event"`
 }
 
-// DefaultRetentionMonths is for how many months an organization keeps its history unless it says otherwise: what a year ago was
-// can be compared.
+// DefaultRetentionMonths is how many months of history are kept by default, so that figures can be compared with those
+// of a year ago.
 const DefaultRetentionMonths = 13
 
-// ChosenPreferences is what of the preferences an organization has chosen; a nil is the default of the service.
+// ChosenPreferences are the settings that an organization has changed; nil means the default.
 type ChosenPreferences struct {
 	Currency         *string  `json:"currency,omitempty"`
 	MCPEnabled       *bool    `json:"mcpEnabled,omitempty"`
@@ -30,7 +30,7 @@ type ChosenPreferences struct {
 	EventAllOrNothing *bool `json:"eventAllOrNothing,omitempty"`
 }
 
-// Preferences returns what was chosen, and the defaults for the rest.
+// Preferences returns the settings, with defaults for those that were not changed.
 func (c ChosenPreferences) Preferences() Preferences {
 	currency, off, realism, least, months := "USD", false, 0.7, "1", DefaultRetentionMonths
 	return Preferences{

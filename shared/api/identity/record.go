@@ -9,42 +9,42 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// User is an account. Email is in the form of Address.
+// User is an account. Email is in the form of NormalizeAddress.
 type User struct {
 	ID       string    `json:"id"`
 	Email    string    `json:"email"`
 	Name     string    `json:"name"`
 	Verified bool      `json:"verified"`
 	Password string    `json:"password,omitempty"` // argon2id, as a PHC string
-	Epoch    int64     `json:"epoch"`              // grows when every session of the user must end
+	Epoch    int64     `json:"epoch"`              // increased to end all sessions of the user
 	Disabled bool      `json:"disabled,omitempty"`
 	Created  time.Time `json:"created"`
 	Updated  time.Time `json:"updated"`
 }
 
-// AddressRow tells which user an e-mail address belongs to.
+// AddressRow holds the user of an e-mail address.
 type AddressRow struct {
 	User string `json:"user"`
 }
 
-// Organisation is a customer: what all other records belong to.
+// Organisation is a customer. All other records belong to an organization.
 type Organisation struct {
-	ID        string    `json:"id" doc:"The organization; send it as tenantID to work in it" example:"org_01k8z3v5y0e6m9x2q4t7r1c8bd"`
-	Name      string    `json:"name" doc:"What it is called"`
-	CreatedBy string    `json:"createdBy" doc:"The user who created it"`
-	CreatedAt time.Time `json:"createdAt" doc:"When it was created"`
-	UpdatedAt time.Time `json:"updatedAt" doc:"When it was changed last"`
+	ID        string    `json:"id" doc:"ID of the organization; send it as tenantID to work in it" example:"org_01k8z3v5y0e6m9x2q4t7r1c8bd"`
+	Name      string    `json:"name" doc:"Name of the organization"`
+	CreatedBy string    `json:"createdBy" doc:"ID of the user who created it"`
+	CreatedAt time.Time `json:"createdAt" doc:"Time of its creation"`
+	UpdatedAt time.Time `json:"updatedAt" doc:"Time of its last change"`
 }
 
-// OrganisationRecord is what the record of an organization holds besides what its clients see of it.
+// OrganisationRecord is the stored record of an organization, with the parts that clients do not see.
 type OrganisationRecord struct {
 	Organisation
 	ChosenPreferences
-	// mail domains whose members must sign in through the organization's identity provider
+	// mail domains whose users must sign in through the organization's identity provider
 	SSO []string `json:"ssoDomains,omitempty"`
-	// somebody else than its creator named it: the name is not among those that the creator claims
+	// a user other than the creator chose the name, so the creator has no claim to it
 	Loose bool `json:"loose,omitempty"`
-	// as in Access: who is about to choose an organization is not offered this one
+	// like Access.Ended: the organization is not offered for choosing
 	Ended bool `json:"ended,omitempty"`
 }
 
@@ -54,14 +54,14 @@ func (o OrganisationRecord) DemandsSSO(address string) bool {
 	return slices.Contains(o.SSO, domain)
 }
 
-// Member is a user in an organization, with what they may do there. Grants are stored without policies.
+// Member is a user in an organization, with their grants. Grants are stored without policies.
 type Member struct {
 	User     string        `json:"user"`
 	Email    string        `json:"email"`
 	Grants   []grant.Grant `json:"grants"`
 	Joined   time.Time     `json:"joined"`
 	Disabled bool          `json:"disabled,omitempty"` // in this organization only
-	// another one after each change, which is written on condition of it
+	// different after each change; changes are conditional on it
 	Version int64 `json:"version"`
 }
 
@@ -72,18 +72,20 @@ func (m Member) Owns() bool {
 	})
 }
 
-// Access is what is to be known of an organization for every request, in one item that the authorizer reads with the
-// member's: the custom roles, so that a change of one acts at once; and what must hold under races: how many members and
-// owners there are. Generation grows with each change of the roles, which are written on condition of it.
+// Access holds the data of an organization that every request needs. The authorizer reads it together with the member:
+// the custom roles, so that their changes take effect at once, and the counts of members and owners, which must be
+// correct under concurrent changes. Generation increases with each change of the roles; their changes are conditional
+// on it.
 type Access struct {
-	Roles      map[string]CustomRole `json:"roles,omitempty"` // by id
+	Roles      map[string]CustomRole `json:"roles,omitempty"` // by ID
 	Generation int64                 `json:"generation"`
 	Members    int64                 `json:"members"`
 	Owners     int64                 `json:"owners"`
-	Ended      bool                  `json:"ended,omitempty"` // the organization is being deleted: nobody gets in
+	// the organization is being deleted; all requests are refused
+	Ended bool `json:"ended,omitempty"`
 }
 
-// CustomRole is a role that an organization made.
+// CustomRole is a role made by an organization.
 type CustomRole struct {
 	ID          string    `json:"id"`
 	Name        string    `json:"name"`
@@ -93,33 +95,33 @@ type CustomRole struct {
 	UpdatedAt   time.Time `json:"updatedAt"`
 }
 
-// Bounds of what an organization grants. They keep what the authorizer reads below an item's size, and what it tells the
-// functions within what API Gateway carries.
+// The limits of roles and grants. They keep the items that the authorizer reads below the maximum size, and the grants
+// of a caller within the limit of API Gateway.
 const (
 	MaxRoles  = 50 // custom roles of an organization
 	MaxGrants = 40 // of a member
 )
 
-// Membership is the same seen from the user: it lists the organizations of a user.
+// Membership is an organization in the list of a user's organizations.
 type Membership struct {
 	Org    string    `json:"org"`
 	Joined time.Time `json:"joined"`
 }
 
-// Session is one log-in. It lives until it is idle too long, too old, logged out, or its refresh token is used twice.
+// Session is a log-in. It ends when it is idle too long, too old, logged out, or when its refresh token is used twice.
 type Session struct {
 	ID       string `json:"id"`
 	User     string `json:"user"`
-	Org      string `json:"org"`   // the organization of the newest access token
-	Epoch    int64  `json:"epoch"` // User.Epoch at log-in; a session of an older epoch is over
+	Org      string `json:"org"`   // organization of the latest access token
+	Epoch    int64  `json:"epoch"` // User.Epoch at log-in; sessions of older epochs have ended
 	State    string `json:"state"`
-	Hash     string `json:"hash"`           // of the only live refresh token
-	Previous string `json:"prev,omitempty"` // of the one before
-	Gen      int64  `json:"gen"`            // counts refresh tokens
+	Hash     string `json:"hash"`           // of the valid refresh token
+	Previous string `json:"prev,omitempty"` // of the previous refresh token
+	Gen      int64  `json:"gen"`            // number of the refresh token
 	Rotated  int64  `json:"rotated"`        // Unix seconds of the last refresh
-	Idle     int64  `json:"idle"`           // Unix seconds after which it cannot be refreshed
-	Absolute int64  `json:"abs"`            // Unix seconds after which it is over
-	// the organization whose identity provider vouched for the user: the session works in no other
+	Idle     int64  `json:"idle"`           // Unix seconds of the end of refreshing
+	Absolute int64  `json:"abs"`            // Unix seconds of the end of the session
+	// the organization whose identity provider vouched for the user; the session works only in it
 	SSO     string    `json:"sso,omitempty"`
 	Created time.Time `json:"created"`
 }
@@ -128,10 +130,10 @@ type Session struct {
 const (
 	SessionLive   = "live"
 	SessionOut    = "out"    // logged out
-	SessionReused = "reused" // a refresh token was used twice: somebody else has it
+	SessionReused = "reused" // a refresh token was used twice, so another client has it
 )
 
-// The partitions of what comes before an organization is known; a request names them with table.Within.
+// The prefixes of partitions that are used before an organization is known. Requests permit them with table.Within.
 const (
 	UserPrefix    = "USR#"
 	AddressPrefix = "EMAIL#"
@@ -140,33 +142,33 @@ const (
 
 const membershipPrefix = "ORG#"
 
-// UserKey returns where a user's record is.
+// UserKey returns the key of a user.
 func UserKey(user string) table.Key { return table.Key{PK: UserPrefix + user, SK: "PROFILE"} }
 
-// AddressKey returns where the user of an e-mail address is found; the address itself is not in it.
+// AddressKey returns the key of an e-mail address. It does not contain the address.
 func AddressKey(pepper []byte, address string) table.Key {
 	return table.Key{PK: AddressPrefix + Digest(pepper, "email", address), SK: "U"}
 }
 
-// SessionKey returns where a session is.
+// SessionKey returns the key of a session.
 func SessionKey(session string) table.Key { return table.Key{PK: SessionPrefix + session, SK: "S"} }
 
-// OrganisationKey returns where an organization's record is.
+// OrganisationKey returns the key of an organization's record.
 func OrganisationKey(org string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "META", SK: "ORG"}
 }
 
-// AccessKey returns where an organization's Access is.
+// AccessKey returns the key of an organization's Access.
 func AccessKey(org string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "META", SK: "ACCESS"}
 }
 
-// MemberKey returns where a user's grants in an organization are.
+// MemberKey returns the key of a member.
 func MemberKey(org, user string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "MEMBER", SK: user}
 }
 
-// MembershipKey returns where a user's list of organizations names one.
+// MembershipKey returns the key of an organization in a user's list.
 func MembershipKey(user, org string) table.Key {
 	return table.Key{PK: UserPrefix + user, SK: membershipPrefix + org}
 }

@@ -12,22 +12,22 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// RotationPrefix begins the partition keys of rotations; a worker that keeps one declares RotationPartition.
+// RotationPrefix is the prefix of the partition keys of rotations. A worker with a rotation declares RotationPartition.
 const (
 	RotationPrefix                    = "ORGSCURSOR#"
 	RotationPartition table.Partition = RotationPrefix + "*"
 )
 
-const rotationPage = 500 // organizations read at a time
+const rotationPage = 500 // organizations of one read
 
-// Rotation is the order in which a worker with a limit of time comes to the organizations of the directory: it begins after the one that
-// the last run began last, so that none starves, and one that kills the process is passed over by the next run.
+// Rotation is the order of organizations for a worker with a time limit. Each run starts after the last organization
+// that the previous run started, so that no organization starves, and the next run skips one that crashes the process.
 type Rotation struct {
 	store  table.Store
 	worker string
 }
 
-// cursor is where the last run of a worker was.
+// cursor is the last organization that a worker started.
 type cursor struct {
 	Org string `json:"org"`
 }
@@ -37,8 +37,9 @@ func NewRotation(s table.Store, worker string) Rotation { return Rotation{s, wor
 
 func (r Rotation) key() table.Key { return table.Key{PK: RotationPrefix + r.worker, SK: "AT"} }
 
-// ReadOrganizations returns all organizations in the order of this run: one round trip for each shard of the directory and 500
-// organizations, and one. What could not be read of the directory is missing, and is the error; the rest is to be worked on.
+// ReadOrganizations returns all organizations in the order of this run. If parts of the directory cannot be read, it
+// returns the others together with the error. It takes one round trip, and one for each shard of the directory and for
+// each 500 organizations.
 func (r Rotation) ReadOrganizations(ctx context.Context) ([]string, error) {
 	at, err := table.Read[cursor](table.Within(ctx, RotationPrefix), r.store, r.key())
 	if fault.Is(err, fault.NotFound) {
@@ -57,7 +58,7 @@ func (r Rotation) ReadOrganizations(ctx context.Context) ([]string, error) {
 	return slices.Concat(out[next:], out[:next]), errors.Join(errs...)
 }
 
-// Begin notes that the run begins to work on an organization: one write.
+// Begin records that the run starts with an organization. One write.
 func (r Rotation) Begin(ctx context.Context, org string) error {
 	it, err := table.NewItem(r.key(), cursor{org})
 	if err != nil {
@@ -83,7 +84,7 @@ func (r Rotation) readShard(ctx context.Context, shard int) ([]string, error) {
 	}
 }
 
-// comparePlaces compares two organizations by their places in the directory.
+// comparePlaces compares two organizations by their order in the directory.
 func comparePlaces(a, b string) int {
 	return cmp.Or(cmp.Compare(table.ShardOf(a, DirectoryShards), table.ShardOf(b, DirectoryShards)),
 		strings.Compare(a, b))

@@ -10,18 +10,19 @@ import (
 	"lamplighter.dev/shared/engine/workflow"
 )
 
-// lateShare is the part of its time after which a call has come near its time-out. Who plans to use more of it asks for more.
+// lateShare is the share of its deadline after which a call counts as late. A call that needs more gets a longer
+// deadline.
 const lateShare = 0.8
 
-// Late reports whether a call that began and ended at these times took four fifths of what its deadline gave it.
+// Late reports whether a call with these times used four fifths of its deadline.
 func Late(ctx context.Context, began, ended time.Time) bool {
 	end, ok := ctx.Deadline()
 	return ok && float64(ended.Sub(began)) >= lateShare*float64(end.Sub(began))
 }
 
-// Used returns the attributes of a line that tell what one call for an organization has used: how often the store was asked, what
-// it read and wrote, in DynamoDB's units, and how many states its machine entered for it. docs/operations/organisation-cost.md
-// makes the bill of an organization of them.
+// Used returns the attributes of a log line with the cost of a call for an organization: round trips to the store, read
+// and write units in DynamoDB's units, and the number of states that its machine entered.
+// docs/operations/organisation-cost.md computes the cost of an organization from them.
 func (p *Platform) Used(at time.Time, u table.Usage, states int) []slog.Attr {
 	return append(p.Metrics(at, "readUnits", "writeUnits", "states"),
 		slog.Int("roundTrips", u.RoundTrips), slog.Float64("readUnits", u.ReadUnits),
@@ -29,8 +30,8 @@ func (p *Platform) Used(at time.Time, u table.Usage, states int) []slog.Attr {
 		slog.Int("states", states))
 }
 
-// statesOf returns how many states a machine of ours enters for a call of its worker: the task, the choice whether that was the end,
-// and the wait before the next one, or the end. A step of a bulk action has its Map besides.
+// statesOf returns how many states a state machine enters for a call of its worker: the task, the choice whether it is
+// the end, and the wait before the next one, or the end. A step of a bulk action also has its Map.
 func statesOf(task string) int {
 	if task == "step" {
 		return 4
@@ -38,8 +39,8 @@ func statesOf(task string) int {
 	return 3
 }
 
-// Logged returns the worker h with a line in the log for each call: which task for which organization, how long it took and what
-// it used. A failure is returned, and is in the line that Lambda writes.
+// Logged returns the worker h with a log line for each call: task, organization, duration and cost. It returns the
+// worker's error, which Lambda logs.
 func (p *Platform) Logged(h workflow.Handler) workflow.Handler {
 	return func(ctx context.Context, in json.RawMessage) (any, error) {
 		began := p.Clock.Now()
@@ -55,8 +56,8 @@ func (p *Platform) Logged(h workflow.Handler) workflow.Handler {
 	}
 }
 
-// calledFor returns the task and the organization that a call of a machine names, and how many states go with it. A schedule's call
-// names neither.
+// calledFor returns the task and the organization of a call of a machine, and the number of its states. A call of a
+// schedule has neither task nor organization.
 func calledFor(in json.RawMessage) (task, org string, states int) {
 	var c struct {
 		Task  string `json:"task"`

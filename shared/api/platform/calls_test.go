@@ -14,11 +14,11 @@ import (
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// line is what docs/operations/organisation-cost.md asks of a line of the log.
+// line is the part of a log line that docs/operations/organisation-cost.md uses.
 type line struct {
 	Msg, Org, Task, Stage     string
 	RoundTrips, States        int
@@ -40,7 +40,8 @@ func linesOf(t *testing.T, log string) []line {
 	return out
 }
 
-// The bill of an organization is the sum of its lines: what a worker uses for one must be in its lines, and in nobody else's.
+// The cost of an organization is the sum of its lines: the cost of a worker's call must be in the lines of its
+// organization only.
 func TestLogged_AddsUpWhatEachOrganizationUses(t *testing.T) {
 	var log bytes.Buffer
 	clk := clock.NewManual(time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC))
@@ -48,7 +49,9 @@ func TestLogged_AddsUpWhatEachOrganizationUses(t *testing.T) {
 		Table: table.Fenced(tabletest.NewAt(t, clk)), Clock: clk, Log: platform.JSONLog(&log),
 		Settings: platform.Settings{Stage: "prod"},
 	}
-	h := p.Logged(func(ctx context.Context, in json.RawMessage) (any, error) { return nil, keep(ctx, p.Table, in) })
+	h := p.Logged(func(ctx context.Context, in json.RawMessage) (any, error) {
+		return nil, writeKilobytes(ctx, p.Table, in)
+	})
 	want := map[string]table.Usage{}
 	for _, call := range []struct {
 		org string
@@ -82,8 +85,8 @@ func TestLogged_AddsUpWhatEachOrganizationUses(t *testing.T) {
 	}
 }
 
-// keep writes as many KB as the input says and reads them.
-func keep(ctx context.Context, s table.Store, in json.RawMessage) error {
+// writeKilobytes writes as many KB as the input says, and reads them.
+func writeKilobytes(ctx context.Context, s table.Store, in json.RawMessage) error {
 	var c struct {
 		Input struct {
 			Org string
@@ -106,18 +109,19 @@ func keep(ctx context.Context, s table.Store, in json.RawMessage) error {
 	return err
 }
 
-// chained is what the next test reads of a state.
+// chained is the part of a state that the next test reads.
 type chained struct {
 	Type, Next, Default string
 	ItemProcessor       struct{ States map[string]chained }
 	Parameters          struct{ Payload struct{ Task string } }
 }
 
-// rounds returns how many states are entered from a task until it is entered again, without another task between; by task.
-func rounds(states map[string]chained) map[string]int {
+// statesOfRounds returns for each task how many states are entered until it is entered again without another task in
+// between.
+func statesOfRounds(states map[string]chained) map[string]int {
 	out := map[string]int{}
 	for name, s := range states {
-		maps.Copy(out, rounds(s.ItemProcessor.States))
+		maps.Copy(out, statesOfRounds(s.ItemProcessor.States))
 		if s.Type != "Task" {
 			continue
 		}
@@ -135,8 +139,8 @@ func rounds(states map[string]chained) map[string]int {
 	return out
 }
 
-// Step Functions is paid by the state. A worker cannot see what its machine enters; but what a machine does again and again, which is
-// nearly all of it, is a round of this many states.
+// Step Functions is billed by state. A worker cannot see the states that its machine enters, but nearly all are in
+// rounds with this number of states.
 func TestLogged_CountsTheStatesOfARound(t *testing.T) {
 	files, err := filepath.Glob("../../../statemachines/*.asl.json")
 	if err != nil || len(files) == 0 {
@@ -151,14 +155,14 @@ func TestLogged_CountsTheStatesOfARound(t *testing.T) {
 		if err = json.Unmarshal(b, &m); err != nil {
 			t.Fatal(err)
 		}
-		got := rounds(m.States)
+		got := statesOfRounds(m.States)
 		for task, n := range got {
 			if _, _, states := platform.CalledFor(json.RawMessage(`{"task":"` + task +
 				`","input":{"org":"org_a"}}`)); n != states {
 				t.Errorf("%s: a round of %s enters %d states, counted are %d", file, task, n, states)
 			}
 		}
-		if len(got) == 0 && filepath.Base(file) != "cost-export.asl.json" { // which ends in one go
+		if len(got) == 0 && filepath.Base(file) != "cost-export.asl.json" { // it ends without a round
 			t.Errorf("%s goes round in no task", file)
 		}
 	}
@@ -198,14 +202,14 @@ func TestLogged_TellsHowACallWent(t *testing.T) {
 			got := linesOf(t, log.String())[0]
 			metrics := got.AWS != nil
 			got.AWS, got.Ms, c.want.Msg, c.want.Stage = nil, 0, "task", c.stage
-			if text(t, got) != text(t, c.want) || metrics != c.emf {
-				t.Errorf("got %s, want %s; metrics %v", log.String(), text(t, c.want), metrics)
+			if encodeText(t, got) != encodeText(t, c.want) || metrics != c.emf {
+				t.Errorf("got %s, want %s; metrics %v", log.String(), encodeText(t, c.want), metrics)
 			}
 		})
 	}
 }
 
-// lasting is a context that ends at a time of a manual clock.
+// lasting is a context with a deadline of a manual clock.
 type lasting struct {
 	context.Context
 	at time.Time
@@ -213,7 +217,7 @@ type lasting struct {
 
 func (c lasting) Deadline() (time.Time, bool) { return c.at, true }
 
-func text(t *testing.T, v any) string {
+func encodeText(t *testing.T, v any) string {
 	t.Helper()
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -222,8 +226,8 @@ func text(t *testing.T, v any) string {
 	return string(b)
 }
 
-// What CloudWatch takes for embedded metrics is exactly this (user guide, "Specification: Embedded metric format"): every name that the
-// directive gives is a number of the line, and the dimension is a text of it. The organization is neither, or it would be paid for.
+// CloudWatch requires exactly this format (user guide, "Specification: Embedded metric format"): each metric name is a
+// number in the line, and the dimension is a text in it. The organization must be neither, because it would be billed.
 func TestMetrics_AreWhatCloudWatchEmbeds(t *testing.T) {
 	var log bytes.Buffer
 	clk := clock.NewManual(time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC))

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// environ returns a function with the variables that it needs, and some more.
-func environ(more map[string]string) func(string) string {
+// newEnviron returns an environment with the required variables, and more.
+func newEnviron(more map[string]string) func(string) string {
 	return func(name string) string {
 		if v, ok := more[name]; ok {
 			return v
@@ -22,11 +22,11 @@ func environ(more map[string]string) func(string) string {
 }
 
 func TestProvidersAreOffUntilTheyAreConfigured(t *testing.T) {
-	p, err := FromEnvironment(environ(nil))
+	p, err := FromEnvironment(newEnviron(nil))
 	if err != nil || p.Settings.Google.ID != "" || p.Settings.GitHub.ID != "" {
 		t.Fatalf("%+v, %v", p, err)
 	}
-	p, err = FromEnvironment(environ(map[string]string{
+	p, err = FromEnvironment(newEnviron(map[string]string{
 		"LAMPLIGHTER_GOOGLE_CLIENT_ID": "g", "LAMPLIGHTER_GOOGLE_CLIENT_SECRET": "gs",
 		"LAMPLIGHTER_GITHUB_CLIENT_ID": "h", "LAMPLIGHTER_GITHUB_CLIENT_SECRET": "hs",
 		"LAMPLIGHTER_GITHUB_URL": "https://git.example/",
@@ -61,13 +61,13 @@ func TestAFunctionDoesNotStartWithHalfAProvider(t *testing.T) {
 		"an id without its secret": {with("LAMPLIGHTER_GOOGLE_CLIENT_SECRET", ""),
 			"LAMPLIGHTER_GOOGLE_CLIENT_SECRET"},
 		"a secret without its id":    {with("LAMPLIGHTER_GOOGLE_CLIENT_ID", ""), "LAMPLIGHTER_GOOGLE_CLIENT_ID"},
-		"an issuer without a scheme": {with("LAMPLIGHTER_GOOGLE_ISSUER", "accounts.example"), "no address"},
-		"an issuer that is a file":   {with("LAMPLIGHTER_GOOGLE_ISSUER", "file:///etc/passwd"), "no address"},
-		"an issuer with a query":     {with("LAMPLIGHTER_GOOGLE_ISSUER", "https://accounts.example?a=b"), "no address"},
+		"an issuer without a scheme": {with("LAMPLIGHTER_GOOGLE_ISSUER", "accounts.example"), "not an http"},
+		"an issuer that is a file":   {with("LAMPLIGHTER_GOOGLE_ISSUER", "file:///etc/passwd"), "not an http"},
+		"an issuer with a query":     {with("LAMPLIGHTER_GOOGLE_ISSUER", "https://accounts.example?a=b"), "not an http"},
 		"nowhere to come back to":    {with("LAMPLIGHTER_BASE_URL", ""), "LAMPLIGHTER_BASE_URL"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := FromEnvironment(environ(c.env))
+			_, err := FromEnvironment(newEnviron(c.env))
 			if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "secret value") {
 				t.Errorf("got %v", err)
 			}

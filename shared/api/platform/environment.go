@@ -18,10 +18,9 @@ import (
 	"lamplighter.dev/shared/foundation/seal"
 )
 
-// OpenLambda returns the platform of the Lambda that is the function d, confined to what d declares, from the environment that
-// infra/shared.yaml and infra/stacks/*.yaml give it, with the memory that it has as the limit of the runtime. It makes no call, so
-// that it adds little to a cold start. An environment that lacks something ends the process with a line that names all of it: Lambda
-// then reports a failed start.
+// OpenLambda returns the platform of the Lambda function d, restricted to its declaration. It reads the environment set
+// by template.yaml, and limits the Go runtime to the function's memory. It makes no call, so that a cold start stays
+// fast. If variables are missing, it logs all of them and exits, which Lambda reports as a failed start.
 func OpenLambda(d Declaration, parts ...Part) *Platform {
 	limitMemory(os.Getenv)
 	p, err := FromEnvironment(os.Getenv, parts...)
@@ -33,50 +32,52 @@ func OpenLambda(d Declaration, parts ...Part) *Platform {
 	return p
 }
 
-// Part adds to a platform, from the variables that getenv reads, what only some functions use: the others do not link it.
+// Part adds a component that only some functions use to a platform, from variables that getenv reads. Other functions
+// do not link it.
 type Part func(p *Platform, getenv func(string) string) error
 
-// WithTokens lets a function sign and verify access tokens.
+// WithTokens adds signing and verifying of access tokens.
 func WithTokens(p *Platform, getenv func(string) string) error {
-	ring, err := token.NewKMSKeys(AWS(getenv), p.Clock, list(getenv("LAMPLIGHTER_SIGNING_KEYS"))...)
+	ring, err := token.NewKMSKeys(AWS(getenv), p.Clock, splitList(getenv("LAMPLIGHTER_SIGNING_KEYS"))...)
 	if err != nil {
 		return fmt.Errorf("the variable LAMPLIGHTER_SIGNING_KEYS: %w", err)
 	}
 	issuer := p.Settings.BaseURL
-	if issuer == "" { // until a domain is known, tokens are those of the stage
+	if issuer == "" { // until a domain is known, tokens have the stage as issuer
 		issuer = "lamplighter-" + p.Settings.Stage
 	}
 	p.Tokens = token.NewJWTs(ring, issuer, p.Clock)
 	return nil
 }
 
-// FromEnvironment is the platform that the variables describe which getenv reads. What keeps secrets and tokens apart from
-// everybody (pepper, keys) has to be there, like the table and the stage: nothing has a default that others know. What
-// else is not there is refused where it is used.
+// FromEnvironment returns the platform configured by the variables that getenv reads. The table, the stage, and the
+// secrets that separate installations (pepper, keys) are required and have no default. Other missing settings are
+// refused where they are used.
 //
 //	LAMPLIGHTER_TABLE             name of the DynamoDB table
 //	LAMPLIGHTER_STAGE             dev, staging, prod
-//	LAMPLIGHTER_EPOCH             when the table was last restored, RFC 3339; empty: never
-//	LAMPLIGHTER_PEPPER            keys the hashes of codes, refresh tokens and kept answers
-//	LAMPLIGHTER_VERSION           what runs
-//	LAMPLIGHTER_BASE_URL          where clients reach the API
-//	LAMPLIGHTER_FUNCTION_PREFIX   begins the names of worker functions
-//	LAMPLIGHTER_MACHINE_PREFIX    begins the ARNs of state machines
-//	LAMPLIGHTER_MACHINES          their names, comma list
-//	LAMPLIGHTER_SECRETS_KEY       ARN of the KMS key of sealed secrets; after a comma, others that opened them before
+//	LAMPLIGHTER_EPOCH             time of the table's last restore, RFC 3339; empty: never
+//	LAMPLIGHTER_PEPPER            key of the hashes of codes, refresh tokens and kept answers
+//	LAMPLIGHTER_VERSION           running version
+//	LAMPLIGHTER_BASE_URL          address of the API for clients
+//	LAMPLIGHTER_FUNCTION_PREFIX   prefix of the names of worker functions
+//	LAMPLIGHTER_MACHINE_PREFIX    prefix of the ARNs of state machines
+//	LAMPLIGHTER_MACHINES          names of state machines, comma-separated
+//	LAMPLIGHTER_SECRETS_KEY       ARN of the KMS key of sealed secrets; after a comma, older keys that still open them
 //	LAMPLIGHTER_SIGNING_KEYS      ARNs of the KMS keys of access tokens, comma list; <ARN>@<time> signs from then on
-//	LAMPLIGHTER_CUSTOM_ENDPOINTS  "true": accounts may name an endpointURL
-//	LAMPLIGHTER_PRIVATE_ADDRESSES "true": addresses that users give may be private, and http
-//	LAMPLIGHTER_CHAT_HOSTS        where chats take messages besides their vendors: chat.example.com, or .example.com for all below; comma list
-//	LAMPLIGHTER_SIMULATED         "true": accounts of provider simulated are accepted
-//	LAMPLIGHTER_PRINCIPAL         who assumes customers' roles: our account number, or an ARN
-//	LAMPLIGHTER_CLOUDS_ROLE       ARN of the role that assumes them; empty: the function's own
-//	LAMPLIGHTER_TOKEN_ISSUER      the address of the issuer of its tokens, for other clouds
-//	LAMPLIGHTER_ROLE_TEMPLATE_URL where the template of the role that customers make in AWS is published: an object in S3
+//	LAMPLIGHTER_CUSTOM_ENDPOINTS  "true": accounts may have an endpointURL
+//	LAMPLIGHTER_PRIVATE_ADDRESSES "true": addresses given by users may be private, and http
+//	LAMPLIGHTER_CHAT_HOSTS        more hosts of chats, comma list: chat.example.com, or .example.com for all below
+//	LAMPLIGHTER_SIMULATED         "true": accounts of the provider simulated are accepted
+//	LAMPLIGHTER_PRINCIPAL         principal that assumes customers' roles: an account number, or an ARN
+//	LAMPLIGHTER_CLOUDS_ROLE       ARN of the role that opens accounts of customers; empty: the function's own role
+//	LAMPLIGHTER_TOKEN_ISSUER      address of the issuer of that role's tokens for other clouds
+//	LAMPLIGHTER_ROLE_TEMPLATE_URL address of the template of the role that customers create in AWS: an object in S3
 //
-// those of Clients, and AWS's own: AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_ENDPOINT_URL.
+// It also reads the variables of ReadOAuthClients and ReadGoogleCloudClient, and those of AWS: AWS_REGION,
+// AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_ENDPOINT_URL.
 func FromEnvironment(getenv func(string) string, parts ...Part) (*Platform, error) {
-	if err := complete(getenv); err != nil {
+	if err := checkComplete(getenv); err != nil {
 		return nil, err
 	}
 	google, github, err := ReadOAuthClients(getenv)
@@ -94,15 +95,16 @@ func FromEnvironment(getenv func(string) string, parts ...Part) (*Platform, erro
 	}
 	base := getenv("LAMPLIGHTER_BASE_URL")
 	if base == "" && google.ID+github.ID+cloud.ID != "" {
-		return nil, errors.New("the variable LAMPLIGHTER_BASE_URL is not set: it is where identity providers send " +
-			"people back to")
+		return nil, errors.New("the variable LAMPLIGHTER_BASE_URL is not set: identity providers need it to " +
+			"send users back")
 	}
 	p := &Platform{
-		Table:    table.Fenced(table.NewLambdaDynamoDB(remote(getenv))),
-		Clock:    clk,
-		Workflow: workflow.InAWS(cfg, getenv("LAMPLIGHTER_MACHINE_PREFIX"), list(getenv("LAMPLIGHTER_MACHINES"))...),
+		Table: table.Fenced(table.NewLambdaDynamoDB(readRemote(getenv))),
+		Clock: clk,
+		Workflow: workflow.InAWS(cfg, getenv("LAMPLIGHTER_MACHINE_PREFIX"),
+			splitList(getenv("LAMPLIGHTER_MACHINES"))...),
 		Workers:  lambdacall.NewLambda(cfg, getenv("LAMPLIGHTER_FUNCTION_PREFIX"), clk),
-		Sealer:   seal.NewEnvelope(seal.NewKMS(cfg, list(getenv("LAMPLIGHTER_SECRETS_KEY"))...)),
+		Sealer:   seal.NewEnvelope(seal.NewKMS(cfg, splitList(getenv("LAMPLIGHTER_SECRETS_KEY"))...)),
 		Resolver: net.DefaultResolver,
 		Log:      JSONLog(os.Stdout),
 		Settings: Settings{
@@ -111,7 +113,7 @@ func FromEnvironment(getenv func(string) string, parts ...Part) (*Platform, erro
 			Simulated:        getenv("LAMPLIGHTER_SIMULATED") == "true",
 			CustomEndpoints:  getenv("LAMPLIGHTER_CUSTOM_ENDPOINTS") == "true",
 			PrivateAddresses: getenv("LAMPLIGHTER_PRIVATE_ADDRESSES") == "true",
-			ChatHosts:        list(strings.ToLower(getenv("LAMPLIGHTER_CHAT_HOSTS"))),
+			ChatHosts:        splitList(strings.ToLower(getenv("LAMPLIGHTER_CHAT_HOSTS"))),
 			Principal:        getenv("LAMPLIGHTER_PRINCIPAL"),
 			CloudsRole:       getenv("LAMPLIGHTER_CLOUDS_ROLE"),
 			TokenIssuer:      getenv("LAMPLIGHTER_TOKEN_ISSUER"),
@@ -128,15 +130,16 @@ func FromEnvironment(getenv func(string) string, parts ...Part) (*Platform, erro
 	return p, nil
 }
 
-// complete tells all that is missing, and a pepper that would keep nothing apart.
-func complete(getenv func(string) string) error {
+// checkComplete returns an error that names all missing variables, and an unsafe pepper.
+func checkComplete(getenv func(string) string) error {
 	return errors.Join(
-		demand(getenv, "LAMPLIGHTER_TABLE", "LAMPLIGHTER_STAGE", "LAMPLIGHTER_PEPPER", "LAMPLIGHTER_SECRETS_KEY",
+		requireVariables(getenv, "LAMPLIGHTER_TABLE", "LAMPLIGHTER_STAGE", "LAMPLIGHTER_PEPPER",
+			"LAMPLIGHTER_SECRETS_KEY",
 			"LAMPLIGHTER_SIGNING_KEYS", "AWS_REGION"),
 		checkPepper(getenv("LAMPLIGHTER_PEPPER")))
 }
 
-// checkPepper refuses one that can be guessed, and a reference to a secret that nobody has resolved.
+// checkPepper returns an error for a pepper that is too short, and for an unresolved reference to a secret.
 func checkPepper(pepper string) error {
 	const shortest = 32
 	switch {
@@ -144,15 +147,15 @@ func checkPepper(pepper string) error {
 		return errors.New("the variable LAMPLIGHTER_PEPPER holds the reference to a secret, not the secret: deploy " +
 			"the template by CloudFormation, which resolves it")
 	case pepper != "" && len(pepper) < shortest:
-		return fmt.Errorf("the variable LAMPLIGHTER_PEPPER has %d bytes, where %d random ones belong at least",
+		return fmt.Errorf("the variable LAMPLIGHTER_PEPPER has %d bytes; it must have at least %d random bytes",
 			len(pepper), shortest)
 	default:
 		return nil
 	}
 }
 
-// demand names all variables that are missing at once.
-func demand(getenv func(string) string, names ...string) error {
+// requireVariables returns an error that names all missing variables.
+func requireVariables(getenv func(string) string, names ...string) error {
 	var errs []error
 	for _, n := range names {
 		if getenv(n) == "" {
@@ -162,9 +165,9 @@ func demand(getenv func(string) string, names ...string) error {
 	return errors.Join(errs...)
 }
 
-// AWS returns how to reach our own account, from AWS's variables. The SDK's own loader is not linked: a Lambda's credentials
-// are always in its environment, and reading profiles, SSO and metadata would cost megabytes and milliseconds of every
-// start.
+// AWS returns the configuration for this service's own account, from AWS's variables. It does not link the SDK's own
+// loader: a Lambda's credentials are always in its environment, and reading profiles, SSO and metadata would add
+// megabytes to the function and milliseconds to every start.
 func AWS(getenv func(string) string) aws.Config {
 	cfg := aws.Config{
 		Region: getenv("AWS_REGION"),
@@ -177,7 +180,7 @@ func AWS(getenv func(string) string) aws.Config {
 	return cfg
 }
 
-func remote(getenv func(string) string) table.Remote {
+func readRemote(getenv func(string) string) table.Remote {
 	return table.Remote{
 		Table: getenv("LAMPLIGHTER_TABLE"), Region: getenv("AWS_REGION"), Endpoint: getenv("AWS_ENDPOINT_URL"),
 		KeyID: getenv("AWS_ACCESS_KEY_ID"), Secret: getenv("AWS_SECRET_ACCESS_KEY"),
@@ -185,6 +188,6 @@ func remote(getenv func(string) string) table.Remote {
 	}
 }
 
-func list(s string) []string {
+func splitList(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
 }

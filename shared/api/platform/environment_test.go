@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// check 89: nothing that keeps secrets apart has a default in the cloud.
+// check 89: secrets that separate installations have no default in the cloud.
 func TestAFunctionDoesNotStartWithoutItsSecrets(t *testing.T) {
-	if p, err := FromEnvironment(environ(nil)); err != nil || len(p.Settings.Pepper) < 32 ||
+	if p, err := FromEnvironment(newEnviron(nil)); err != nil || len(p.Settings.Pepper) < 32 ||
 		p.Settings.PrivateAddresses || p.Settings.CustomEndpoints || p.Settings.Simulated {
 		t.Fatalf("%+v, %v", p, err)
 	}
@@ -18,15 +18,15 @@ func TestAFunctionDoesNotStartWithoutItsSecrets(t *testing.T) {
 		"LAMPLIGHTER_TABLE=":              "LAMPLIGHTER_TABLE is not set",
 		"LAMPLIGHTER_STAGE=":              "LAMPLIGHTER_STAGE is not set",
 		"AWS_REGION=":                     "AWS_REGION is not set",
-		"LAMPLIGHTER_PEPPER=short-secret": "has 12 bytes, where 32 random ones belong",
+		"LAMPLIGHTER_PEPPER=short-secret": "has 12 bytes; it must have at least 32 random bytes",
 		"LAMPLIGHTER_PEPPER={{resolve:secretsmanager:arn:of-a-secret}}": "reference to a secret",
-		"LAMPLIGHTER_EPOCH=yesterday":                                   `"yesterday" is no time`,
-		"LAMPLIGHTER_EPOCH=2999-01-01T00:00:00Z":                        "still to come",
+		"LAMPLIGHTER_EPOCH=yesterday":                                   `"yesterday" is not a time`,
+		"LAMPLIGHTER_EPOCH=2999-01-01T00:00:00Z":                        "is in the future",
 		"LAMPLIGHTER_SIGNING_KEYS=arn:aws:kms:eu-west-1:1:key/t@soon":   "LAMPLIGHTER_SIGNING_KEYS",
 	} {
 		t.Run(name, func(t *testing.T) {
 			variable, value, _ := strings.Cut(name, "=")
-			p, err := FromEnvironment(environ(map[string]string{variable: value}), WithTokens)
+			p, err := FromEnvironment(newEnviron(map[string]string{variable: value}), WithTokens)
 			if p != nil || err == nil || !strings.Contains(err.Error(), says) {
 				t.Fatalf("%v; want it to say %q", err, says)
 			}
@@ -43,10 +43,10 @@ func TestAFunctionDoesNotStartWithoutItsSecrets(t *testing.T) {
 	})
 }
 
-// What an operator allows is allowed by saying so exactly.
+// A permission of the operator requires the exact value.
 func TestWhatAnOperatorAllows(t *testing.T) {
 	for value, want := range map[string]bool{"true": true, "": false, "false": false, "1": false, "TRUE": false} {
-		p, err := FromEnvironment(environ(map[string]string{"LAMPLIGHTER_PRIVATE_ADDRESSES": value,
+		p, err := FromEnvironment(newEnviron(map[string]string{"LAMPLIGHTER_PRIVATE_ADDRESSES": value,
 			"LAMPLIGHTER_CUSTOM_ENDPOINTS": value}))
 		if err != nil || p.Settings.PrivateAddresses != want || p.Settings.CustomEndpoints != want {
 			t.Errorf("%q: %+v, %v", value, p.Settings, err)

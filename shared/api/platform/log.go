@@ -9,18 +9,18 @@ import (
 	"lamplighter.dev/shared/foundation/redact"
 )
 
-// JSONLog returns the log of a Lambda: a line of JSON for each record, and no secret in any.
+// JSONLog returns the log of a Lambda: one line of JSON for each record, without secrets.
 func JSONLog(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{ReplaceAttr: new(redactor).withoutSecrets}))
 }
 
-// TextLog returns the log of a terminal, from level on, and no secret in it either.
+// TextLog returns the log of a terminal, from level on, without secrets.
 func TextLog(w io.Writer, level slog.Level) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w,
 		&slog.HandlerOptions{Level: level, ReplaceAttr: new(redactor).withoutSecrets}))
 }
 
-// redactor remembers which names are those of secrets: the names of attributes are written in the code, so there are few.
+// redactor caches which attribute names are those of secrets. There are few names, because they are in the code.
 type redactor struct{ secret sync.Map }
 
 func (r *redactor) isSecret(name string) bool {
@@ -32,8 +32,8 @@ func (r *redactor) isSecret(name string) bool {
 	return secret
 }
 
-// withoutSecrets marks what is a secret by its name, cuts out of texts what looks like one, and leaves out the query of
-// what is an address. What is neither a text, a number, a time nor an error is not shown: nobody can tell what is in it.
+// withoutSecrets replaces attributes with names of secrets, removes secrets from texts, and removes the query from
+// addresses. Values other than texts, numbers, times and errors are not shown, because they may contain anything.
 func (r *redactor) withoutSecrets(_ []string, a slog.Attr) slog.Attr {
 	a.Value = a.Value.Resolve()
 	switch a.Value.Kind() {
@@ -41,9 +41,9 @@ func (r *redactor) withoutSecrets(_ []string, a slog.Attr) slog.Attr {
 		if r.isSecret(a.Key) && a.Value.String() != "" {
 			return slog.String(a.Key, redact.Mark)
 		}
-		return slog.String(a.Key, shown(a.Value.String()))
+		return slog.String(a.Key, redactText(a.Value.String()))
 	case slog.KindAny:
-		return r.opaque(a)
+		return r.redactOpaque(a)
 	default:
 		if r.isSecret(a.Key) && a.Value.Kind() != slog.KindBool {
 			return slog.String(a.Key, redact.Mark)
@@ -52,8 +52,8 @@ func (r *redactor) withoutSecrets(_ []string, a slog.Attr) slog.Attr {
 	}
 }
 
-// opaque returns a value of a type of its own: an error or a level is shown as it reads, anything else by its kind alone.
-func (r *redactor) opaque(a slog.Attr) slog.Attr {
+// redactOpaque returns errors and levels as text, and of other types only the type.
+func (r *redactor) redactOpaque(a slog.Attr) slog.Attr {
 	switch v := a.Value.Any().(type) {
 	case nil, slog.Level, *slog.Source, embedded:
 		return a
@@ -64,8 +64,8 @@ func (r *redactor) opaque(a slog.Attr) slog.Attr {
 	}
 }
 
-// shown returns a text without its secrets; of an address alone, without its query.
-func shown(s string) string {
+// redactText returns a text without secrets. If it is an address, it also removes the query.
+func redactText(s string) string {
 	if strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://") {
 		s, _, _ = strings.Cut(s, "?")
 	}

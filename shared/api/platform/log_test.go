@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// check 88, of the log itself: what a careless line would tell.
+// check 88, of the log itself: a careless line reveals no secret.
 func TestALogTellsNoSecret(t *testing.T) {
 	const hush = "hush-hush"
 	type account struct{ Name, Password string }
@@ -82,7 +82,7 @@ func TestALogTellsWhatIsNone(t *testing.T) {
 	}
 }
 
-// BenchmarkLine is the line that each request writes in AWS, with what CloudWatch makes metrics of.
+// BenchmarkLine measures the line that each request writes in AWS, with its CloudWatch metrics.
 func BenchmarkLine(b *testing.B) {
 	p := &Platform{Log: JSONLog(io.Discard), Settings: Settings{Stage: "prod"}}
 	now := time.Now()

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Namespace is where CloudWatch keeps the metrics of the lines that Metrics is in, by the dimension "stage".
+// Namespace is the CloudWatch namespace of the metrics in lines with Metrics. Their dimension is "stage".
 const Namespace = "Lamplighter"
 
-// embedded tells CloudWatch which members of a line of the log are metrics (CloudWatch user guide, "Specification: Embedded metric
-// format").
+// embedded tells CloudWatch which members of a log line are metrics (CloudWatch user guide, "Specification: Embedded
+// metric format").
 type embedded struct {
 	Timestamp         int64 // milliseconds since 1970
 	CloudWatchMetrics [1]directive
@@ -23,9 +23,9 @@ type directive struct {
 
 type metric struct{ Name string }
 
-// Metrics returns what makes metrics of the stage of a line's attributes of these names, which are numbers: CloudWatch then has
-// their sum, their maximum and so on, and the other attributes of the line, such as the organization, can be searched for and
-// grouped by, for no price of their own. Outside of AWS there is no stage, and nothing is returned.
+// Metrics returns the attributes that make CloudWatch metrics of the line's numeric attributes with these names. Other
+// attributes of the line, such as the organization, can be searched and grouped at no extra cost. Outside of AWS there
+// is no stage, and it returns nil.
 func (p *Platform) Metrics(at time.Time, names ...string) []slog.Attr {
 	if p.Settings.Stage == "" {
 		return nil

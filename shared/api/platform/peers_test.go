@@ -10,11 +10,11 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"lamplighter.dev/shared/api/platform"
-	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// secretsManager asks moto's Secrets Manager, and tells its answer's field. Nothing of ours asks it at run time:
-// CloudFormation puts the secret in place of the reference in template.yaml.
+// secretsManager calls moto's Secrets Manager, and returns a field of the answer. The service does not call it at run
+// time: CloudFormation replaces the reference in template.yaml by the secret.
 func secretsManager(t *testing.T, endpoint, action, input, field string) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, endpoint, strings.NewReader(input))
@@ -39,7 +39,7 @@ func secretsManager(t *testing.T, endpoint, action, input, field string) string 
 	return s
 }
 
-// The pepper that the template has Secrets Manager make is one that a function starts with.
+// A function starts with the pepper that Secrets Manager generates for the template.
 func TestThePepperThatSecretsManagerMakes(t *testing.T) {
 	endpoint := tabletest.StartMoto(t)
 	b, err := os.ReadFile("../../../template.yaml")

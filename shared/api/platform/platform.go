@@ -1,5 +1,6 @@
-// Package platform is what a function stands on: the store, the clock, the workflows, the secrets. A Lambda opens it from
-// its environment; cmd/lamplighter and tests put one together in process. Features take a *Platform and nothing else.
+// Package platform holds the dependencies of a function: the store, the clock, the workflows, the secrets. A Lambda
+// makes a platform from its environment; cmd/lamplighter and tests make one in process. Features receive only a
+// *Platform.
 package platform
 
 import (
@@ -18,7 +19,7 @@ import (
 	"lamplighter.dev/shared/foundation/seal"
 )
 
-// Platform is the ground under a function. Every field is safe for use by many goroutines.
+// Platform holds the dependencies of a function. All fields are safe for concurrent use.
 type Platform struct {
 	Table    table.Store
 	Clock    clock.Clock
@@ -27,20 +28,21 @@ type Platform struct {
 	Sealer   seal.Sealer
 	Tokens   token.Tokens
 	Resolver Resolver
-	Outbox   archive.Outbox // nil in a function that hands out no files
+	Outbox   archive.Outbox // nil in a function without downloads
 	Archive  archive.Store  // nil in a function that does not archive
-	Inbox    archive.Inbox  // nil in a function that takes no files
-	Lines    archive.Files  // line items of bills; nil in a function that neither writes nor reads them
+	Inbox    archive.Inbox  // nil in a function without uploads
+	Lines    archive.Files  // line items of bills; nil in a function that does not use them
 	Log      *slog.Logger
+	Pending  Pending // nil in a process that reaches all clouds
 	Settings Settings
 
 	mu     sync.Mutex
 	shared map[reflect.Type]any
 }
 
-// Shared returns the one T of p: what create made when it was asked for the first time. A package that remembers what it has
-// read keeps it so, and not in a variable of its own: all functions of a process that share a platform share it, two
-// platforms never do, and it ends with its platform. Create must not call Shared.
+// Shared returns the single T of p, which create made at the first call. Packages keep their caches in it instead of
+// package variables: all functions of a process that share a platform share it, two platforms never do, and it ends
+// with its platform. create must not call Shared.
 func Shared[T any](p *Platform, create func(*Platform) T) T {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -56,51 +58,52 @@ func Shared[T any](p *Platform, create func(*Platform) T) T {
 	return v
 }
 
-// Clone returns a platform of the same parts, to exchange one of them. What p shares is not shared with it: it may have been
-// read from the part that is exchanged.
+// Clone returns a platform with the same parts, so that one of them can be replaced. It does not copy the values of
+// Shared, because they may depend on the replaced part.
 func (p *Platform) Clone() *Platform {
 	return &Platform{
 		Table: p.Table, Clock: p.Clock, Workflow: p.Workflow, Workers: p.Workers, Sealer: p.Sealer, Tokens: p.Tokens,
 		Outbox:   p.Outbox,
-		Resolver: p.Resolver, Archive: p.Archive, Inbox: p.Inbox, Lines: p.Lines, Log: p.Log, Settings: p.Settings,
+		Resolver: p.Resolver, Archive: p.Archive, Inbox: p.Inbox, Lines: p.Lines, Log: p.Log, Pending: p.Pending,
+		Settings: p.Settings,
 	}
 }
 
-// Layout numbers the keys and shapes of the stored rows. It grows when rows of before could not be read or would not be found any
-// more; members that are added or given up do not change it (docs/decisions/014-rows-of-two-versions.md).
+// Layout is the version of the keys and items in the store. It increases when older items could not be read or found.
+// Adding or dropping members does not change it (docs/decisions/014-rows-of-two-versions.md).
 const Layout = 2
 
-// Resolver looks names up in DNS. It is *net.Resolver in service.
+// Resolver makes DNS queries. In production it is *net.Resolver.
 type Resolver interface {
-	// LookupTXT gives the TXT records of a name. Without any it is a *net.DNSError whose IsNotFound is true.
+	// LookupTXT returns the TXT records of a name. If there are none, the error is a *net.DNSError with IsNotFound.
 	LookupTXT(ctx context.Context, name string) ([]string, error)
 }
 
-// Settings are an operator's choices.
+// Settings are the settings of the operator.
 type Settings struct {
 	Version         string
-	Stage           string // of the deployment in AWS: dev, staging, prod; empty elsewhere
-	BaseURL         string // where clients reach the API, without a slash at the end
+	Stage           string // stage of the deployment in AWS: dev, staging, prod; empty elsewhere
+	BaseURL         string // address of the API for clients, without a trailing slash
 	Simulated       bool   // accounts of provider simulated are accepted
 	CustomEndpoints bool   // endpointURL is accepted on accounts
-	// addresses that users give may lead into private networks, and begin with http (shared/foundation/ssrfguard)
+	// addresses given by users may be private, and http (shared/foundation/ssrfguard)
 	PrivateAddresses bool
-	// where chats take messages besides their vendors: "chat.example.com", ".example.com" for all below
+	// additional hosts of chats: "chat.example.com", or ".example.com" for all below
 	ChatHosts []string
-	// who assumes customers' roles: our account number, or an ARN; empty where there is no such identity
+	// principal that assumes customers' roles: an account number, or an ARN; empty if there is none
 	Principal string
-	// ARN of the role as which the accounts of customers are opened; empty where this process opens them as itself
+	// ARN of the role that opens accounts of customers; empty: the process opens them with its own identity
 	CloudsRole string
-	// who issues the tokens by which the clouds of others know CloudsRole; empty where that is not known
+	// address of the issuer of CloudsRole's tokens for other clouds; empty if it is not known
 	TokenIssuer string
-	Pepper      []byte // keys the hashes of addresses, and CodeKey
-	// when the store was last restored from a copy, never if zero: no session, token, code or invitation of before is good
+	Pepper      []byte // key of the hashes of addresses, and of CodeKey
+	// time of the store's last restore; zero means never. Older sessions, tokens, codes and invitations are not valid.
 	Epoch           time.Time
-	Google, GitHub  Client // where people may sign in
-	GoogleCloud     Client // by which people connect their projects
-	GooglePricesKey string // an API key that may read Google's catalogue of prices; empty: they are not read
-	// the command of a process that reads bills of unknown origin; empty where this process has nothing to lose
+	Google, GitHub  Client // providers for log-ins
+	GoogleCloud     Client // client for connecting Google projects
+	GooglePricesKey string // API key for Google's price catalogue; empty means that prices are not read
+	// command of the process that reads bills of unknown origin; empty if this process may read them
 	BillReader []string
-	// where the operator has published the template of the role that customers make in AWS; empty where not
+	// address of the published template of the role that customers create in AWS; empty if not published
 	RoleTemplateURL string
 }

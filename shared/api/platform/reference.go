@@ -1,35 +1,34 @@
 package platform
 
-// Kind is a kind of record that a function owns and clients name by an id.
+// Kind is a kind of record that a function owns and that clients refer to by ID.
 type Kind struct {
-	Name   string // its noun as errors say it: "resource group"
-	Prefix string // of its ids; "" for a kind whose ids are of another form
-	Delete string // the operation that deletes one; "" for a kind that no operation deletes
+	Name   string // its name in error messages: "resource group"
+	Prefix string // of its IDs; "" if they have another form
+	Delete string // the operation that deletes one; "" if there is none
 }
 
-// Outcome is what the deletion of a record does to the records that name it.
+// Outcome is the effect of deleting a record on the records that refer to it.
 type Outcome string
 
 // The outcomes.
 const (
-	// Refused means: the deletion answers 409 and lists the records that name it.
+	// Refused: the deletion answers 409 and lists the referring records.
 	Refused Outcome = "refused"
-	// Ended means: the records that name it are deleted with it.
+	// Ended: the referring records are deleted too.
 	Ended Outcome = "ended"
-	// Detached means: the records that name it stay, and stop naming it.
+	// Detached: the referring records stay, without the reference.
 	Detached Outcome = "detached"
-	// Kept means: the records that name it stay as they are, as history.
+	// Kept: the referring records stay unchanged, as history.
 	Kept Outcome = "kept"
 )
 
-// Reference declares that records of the kind From can name records of the kind To, and what a deletion of the named
-// record does. TestReferences_* in cmd/lamplighter makes both records of each reference over HTTP, deletes the named
-// one, and compares the outcome.
+// Reference declares that records of the kind From can refer to records of the kind To, and the effect of deleting the
+// latter. TestReferences_* in cmd/lamplighter/references creates both records of each reference over HTTP, deletes the
+// referenced one, and compares the outcome.
 type Reference struct {
 	From, To string
-	Fields   []string // the fields of request bodies that set the id; none when a path or an operation sets it
+	Fields   []string // fields of request bodies that set the ID; none if a path or an operation sets it
 	OnDelete Outcome
-	// OnDetach is the outcome when the deletion is sent with detach=true; "" where the deletion takes no such
-	// parameter.
+	// OnDetach is the outcome of a deletion with detach=true; "" if the deletion has no such parameter.
 	OnDetach Outcome
 }

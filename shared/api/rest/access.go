@@ -5,6 +5,6 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Access is what every function that answers operations declares, besides what its operations touch: the answers that are
-// kept under an Idempotency-Key, and the rows that requests leave in the audit log.
+// Access are the partitions that every function with operations declares in addition to those of its operations:
+// answers kept under an Idempotency-Key, and audit entries.
 var Access = audit.Access.With(table.Access{Writes: []table.Partition{"ORG#*#IDEM", "IDEM#*"}})

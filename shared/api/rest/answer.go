@@ -10,18 +10,18 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Raw is an answer outside the envelope: a page, a key set, a file, a redirect. Its content type is Op.Produces unless
+// Raw is an answer without envelope: a page, a key set, a file, a redirect. Its content type is Op.Produces, unless
 // Header sets another.
 type Raw struct {
-	Status int // 0 is the operation's
+	Status int // 0 means that of the operation
 	Header http.Header
 	Body   []byte
 }
 
-// answer is what huma is given: a function that writes, so that envelope and bytes are ours alone.
+// answer is the answer that huma gets: a function that writes, so that huma changes neither envelope nor bytes.
 type answer struct{ Body func(huma.Context) }
 
-// Optional returns a member of an answer that is null while v is zero.
+// Optional returns nil if v is zero, so that a member of an answer is null.
 func Optional[T comparable](v T) *T {
 	var zero T
 	if z, ok := any(v).(interface{ IsZero() bool }); v == zero || ok && z.IsZero() {
@@ -30,7 +30,7 @@ func Optional[T comparable](v T) *T {
 	return &v
 }
 
-// newAnswer makes the answer that carries out.
+// newAnswer returns the answer that sends out.
 func newAnswer(op *Op, out any) (*answer, error) {
 	if raw, ok := out.(Raw); ok {
 		return &answer{func(ctx huma.Context) { raw.write(ctx, op) }}, nil
@@ -42,15 +42,15 @@ func newAnswer(op *Op, out any) (*answer, error) {
 		}
 		out = data
 	}
-	b, err := envelope(out)
+	b, err := wrapData(out)
 	if err != nil {
 		return nil, fmt.Errorf("encode answer of %s: %w", op.ID, err)
 	}
-	return &answer{func(ctx huma.Context) { write(ctx, op.Status, contentJSON, b) }}, nil
+	return &answer{func(ctx huma.Context) { writeAnswer(ctx, op.Status, contentJSON, b) }}, nil
 }
 
-// envelope writes {"data":out}. A nil list is an empty one: clients iterate over it.
-func envelope(out any) ([]byte, error) {
+// wrapData returns {"data":out}. A nil list becomes an empty one, because clients iterate over it.
+func wrapData(out any) ([]byte, error) {
 	var buf bytes.Buffer
 	buf.WriteString(`{"data":`)
 	if v := reflect.ValueOf(out); v.Kind() == reflect.Slice && v.IsNil() &&
@@ -68,9 +68,9 @@ func envelope(out any) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// Accepted is the answer 202 of an operation whose Raw answer is made later: a job, in the envelope of every answer.
+// Accepted returns the answer 202 of an operation whose Raw answer is made later by a job.
 func Accepted(job any) (Raw, error) {
-	b, err := envelope(job)
+	b, err := wrapData(job)
 	if err != nil {
 		return Raw{}, fmt.Errorf("encode a job: %w", err)
 	}
@@ -92,19 +92,19 @@ func (r Raw) write(ctx huma.Context, op *Op) {
 		}
 		for i, v := range values {
 			if i == 0 {
-				ctx.SetHeader(name, v) // in place of what every answer has
+				ctx.SetHeader(name, v) // replaces the default header
 				continue
 			}
 			ctx.AppendHeader(name, v)
 		}
 	}
-	write(ctx, status, kind, r.Body)
+	writeAnswer(ctx, status, kind, r.Body)
 }
 
-func write(ctx huma.Context, status int, kind string, body []byte) {
+func writeAnswer(ctx huma.Context, status int, kind string, body []byte) {
 	if kind != "" {
 		ctx.SetHeader("Content-Type", kind)
 	}
 	ctx.SetStatus(status)
-	_, _ = ctx.BodyWriter().Write(body) // into memory (Lambda), or to a client that may have gone
+	_, _ = ctx.BodyWriter().Write(body) // into memory (Lambda), or to a client that may have disconnected
 }

@@ -14,15 +14,15 @@ import (
 	"lamplighter.dev/shared/api/identity"
 )
 
-// Changes reports whether the operation changes something, so that each request to it leaves a row in the audit log.
+// Changes reports whether the operation changes something, so that each of its requests leaves a row in the audit log.
 func (op *Op) Changes() bool {
 	return op.Writes || op.Method != http.MethodGet && op.Method != http.MethodHead && !op.Reads
 }
 
-// onRecord reports whether the request leaves a row. A service without a store has nothing to change, and nowhere to write.
+// onRecord reports whether the request leaves a row. A service without a store has no audit log.
 func (x *exchange) onRecord() bool { return x.operation().Changes() && x.s.p.Table != nil }
 
-// refuseRequest answers a request that comes to no handler.
+// refuseRequest answers a request that no handler gets.
 func (x *exchange) refuseRequest(e huma.StatusError) {
 	if !x.onRecord() {
 		sendFailure(x, e)
@@ -31,15 +31,15 @@ func (x *exchange) refuseRequest(e huma.StatusError) {
 	x.respondAudited(x, func(w http.ResponseWriter) { sendFailure(w, e) })
 }
 
-// respondAudited lets respond answer into memory, puts the request on record, and only then sends the answer. What respond
-// changes in the store is on record in the transaction that changes it; how the request ended is added afterwards.
+// respondAudited runs respond with an answer in memory, records the request, and then sends the answer. A change in the
+// store is recorded in its own transaction; the end of the request is added afterwards.
 func (x *exchange) respondAudited(w http.ResponseWriter, respond func(http.ResponseWriter)) {
 	ctx, entry := x.s.audit.Begin(x.r.Context(), x.audit(&reply{Status: x.operation().Status}))
 	x.r = x.r.WithContext(ctx)
 	rec := &recording{reply{Header: http.Header{}}}
 	finished := false
 	defer func() {
-		if !finished { // the handler panicked; end makes an answer of that
+		if !finished { // the handler panicked; finishRequest answers
 			rec.Status = http.StatusInternalServerError
 			x.record(entry, &rec.reply)
 		}
@@ -53,9 +53,9 @@ func (x *exchange) respondAudited(w http.ResponseWriter, respond func(http.Respo
 	sendFailure(w, errorForStatus(x.operation(), http.StatusInternalServerError, "internal error"))
 }
 
-// record puts on record how a request ended that is answered with r, and reports whether r may be sent. Where that cannot be
-// written the log has the row; a success that is on record nowhere is not acknowledged. One that changed something is on
-// record with its change, and nobody is told that it failed; a refusal stays one.
+// record records the end of a request that is answered with r, and reports whether r may be sent. If the row cannot be
+// stored, it is logged, and a success without any record is not acknowledged. A request that changed something is
+// recorded with its change, so it is never answered with a failure. A refusal is sent anyway.
 func (x *exchange) record(entry *audit.Entry, r *reply) bool {
 	ctx := x.r.Context()
 	row, err := entry.Finish(ctx, x.audit(r))
@@ -73,14 +73,14 @@ func (x *exchange) record(entry *audit.Entry, r *reply) bool {
 	return sent
 }
 
-// audit returns what the row says of the request and of its answer.
+// audit returns the row of the request and its answer.
 func (x *exchange) audit(r *reply) audit.Request {
 	op, c, ctx := x.operation(), identity.CallerFrom(x.r.Context()), x.r.Context()
-	path, target := x.path()
+	path, target := x.auditPath()
 	out := audit.Request{Org: c.Org, Unchanged: r.Status >= 400 && r.Status < 500, Gone: op.Method == http.MethodDelete,
 		Row: audit.Row{
 			Actor: cmp.Or(c.Email, c.Worker), UserID: c.User, Credential: c.Method,
-			Action: op.ID, ResourceType: op.about(), Category: audit.CategoryOf(x.route.tag()),
+			Action: op.ID, ResourceType: op.resourceType(), Category: audit.CategoryOf(x.route.tag()),
 			Method: op.Method, Path: path, Target: target, Status: r.Status,
 			RequestID: RequestID(ctx), IP: SourceIP(ctx),
 		}}
@@ -90,8 +90,8 @@ func (x *exchange) audit(r *reply) audit.Request {
 	return out
 }
 
-// path returns the path of the request and the last thing that it names; neither with what is a secret there.
-func (x *exchange) path() (path, target string) {
+// auditPath returns the path of the request and its last parameter, both without secrets.
+func (x *exchange) auditPath() (path, target string) {
 	segments := strings.Split(x.operation().Path, "/")
 	for i, seg := range segments {
 		name, ok := strings.CutPrefix(seg, "{")
@@ -108,8 +108,8 @@ func (x *exchange) path() (path, target string) {
 	return strings.Join(segments, "/"), target
 }
 
-// about returns the kind of thing that the operation is about, as its policy names it, or its path.
-func (op *Op) about() string {
+// resourceType returns the kind of record of the operation, from its policy or its path.
+func (op *Op) resourceType() string {
 	if resource, _, ok := strings.Cut(op.Policy, ":"); ok {
 		return resource
 	}
@@ -117,7 +117,7 @@ func (op *Op) about() string {
 	return first
 }
 
-// tag returns the group of the operation in the interface description, "" for none.
+// tag returns the group of the operation in the interface description, or "".
 func (rt *route) tag() string {
 	if len(rt.hop.Tags) == 0 {
 		return ""

@@ -16,14 +16,14 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // failing is a service whose store fails on demand.
 type failing struct {
-	p   *platform.Platform // on the store as it is
+	p   *platform.Platform // with the store that does not fail
 	f   *table.FaultyStore
 	log bytes.Buffer
 	h   http.Handler
@@ -53,24 +53,24 @@ func newFailing(t *testing.T) *failing {
 	return s
 }
 
-// put makes the thing t1.
+// put creates the thing t1.
 func (s *failing) put() int {
 	w := httptest.NewRecorder()
-	s.h.ServeHTTP(w, as(httptest.NewRequest(http.MethodPut, "/things/t1", http.NoBody), anna))
+	s.h.ServeHTTP(w, withCaller(httptest.NewRequest(http.MethodPut, "/things/t1", http.NoBody), anna))
 	return w.Code
 }
 
-// on returns what is on record, by target and status.
+// on returns the recorded rows, by target and status.
 func (s *failing) on(t *testing.T) string {
 	t.Helper()
 	var out []string
-	for _, r := range recorded(t, s.p, audit.PlaceOf("org_1")) {
+	for _, r := range recordedRows(t, s.p, audit.PlaceOf("org_1")) {
 		out = append(out, fmt.Sprint(r.Target, " ", r.Status))
 	}
 	return strings.Join(out, ", ")
 }
 
-// What was committed is answered as it is, and on record, whatever becomes of the last word on it.
+// A committed change is answered with success and recorded, even if its last entry cannot be stored.
 func TestAChangeThatIsCommittedIsNeverAnsweredWithAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFailing(t)
@@ -91,7 +91,7 @@ func TestAChangeThatIsCommittedIsNeverAnsweredWithAFailure(t *testing.T) {
 	})
 }
 
-// A change without its entry is not committed at all.
+// A change without its entry is not committed.
 func TestAChangeThatCannotBePutOnRecordIsNotCommitted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFailing(t)
@@ -109,7 +109,7 @@ func TestAChangeThatCannotBePutOnRecordIsNotCommitted(t *testing.T) {
 	})
 }
 
-// A refusal changes nothing, so it stays one when it cannot be put on record; the log has the row.
+// A refusal changes nothing, so it is sent even if it cannot be recorded; the log contains the row.
 func TestARefusalThatCannotBePutOnRecordStaysOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFailing(t)
@@ -125,8 +125,8 @@ func TestARefusalThatCannotBePutOnRecordStaysOne(t *testing.T) {
 	})
 }
 
-// Each call of a request fails once, before or after it took effect: what was answered and what is on record agree, and what
-// was answered with success is there.
+// Each call of a request fails once, before or after it took effect: answers and records agree, and changes answered
+// with success exist.
 func TestWhateverTheStoreDoesToARequestItsRowIsThereOnce(t *testing.T) {
 	for _, harm := range []table.Harm{table.FailBefore, table.FailAfter, table.Throttle} {
 		for call := 1; call <= 3; call++ {

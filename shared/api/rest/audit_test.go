@@ -16,13 +16,14 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// recorded returns the rows of a chain, oldest first, without what differs from run to run; the chain has to hold.
-func recorded(t *testing.T, p *platform.Platform, at audit.Place) []audit.Row {
+// recordedRows returns the rows of a chain, oldest first, without the parts that differ between runs. The chain must be
+// valid.
+func recordedRows(t *testing.T, p *platform.Platform, at audit.Place) []audit.Row {
 	t.Helper()
 	s := p.Table
 	if _, err := audit.New(p).Link(t.Context(), at, func() bool { return false }); err != nil {
@@ -50,9 +51,9 @@ func recorded(t *testing.T, p *platform.Platform, at audit.Place) []audit.Row {
 // everybodys returns the rows of the organization and of the installation.
 func everybodys(t *testing.T, p *platform.Platform) []audit.Row {
 	t.Helper()
-	rows := recorded(t, p, audit.PlaceOf("org_1"))
+	rows := recordedRows(t, p, audit.PlaceOf("org_1"))
 	for _, at := range audit.SystemPlaces() {
-		rows = append(rows, recorded(t, p, at)...)
+		rows = append(rows, recordedRows(t, p, at)...)
 	}
 	return rows
 }
@@ -65,7 +66,7 @@ func TestEachChangeAndEachRefusedOneLeavesOneRow(t *testing.T) {
 	for name, c := range map[string]struct {
 		caller identity.Caller
 		line   string
-		bodies []string // sent one after another
+		bodies []string // sent one after the other
 		header string
 		want   string // operation and status of each row
 	}{
@@ -109,7 +110,7 @@ func TestEachChangeAndEachRefusedOneLeavesOneRow(t *testing.T) {
 				if c.header != "" {
 					headers = append(headers, c.header)
 				}
-				s.call(c.caller, c.line, body, headers...)
+				s.sendRequest(c.caller, c.line, body, headers...)
 			}
 			var got []string
 			for _, r := range everybodys(t, s.p) {
@@ -122,8 +123,8 @@ func TestEachChangeAndEachRefusedOneLeavesOneRow(t *testing.T) {
 	}
 }
 
-// kept returns a service whose handlers tell the record something.
-func kept(t *testing.T, p *platform.Platform) http.Handler {
+// newKeptService returns a service whose handlers add notes to the record.
+func newKeptService(t *testing.T, p *platform.Platform) http.Handler {
 	t.Helper()
 	g := rest.NewGroup("Budgets")
 	type budgetName struct {
@@ -173,7 +174,7 @@ type one2 struct {
 func TestWhatARowSays(t *testing.T) {
 	c := clock.NewManual(noon)
 	p := &platform.Platform{Table: table.Fenced(tabletest.NewAt(t, c)), Clock: c}
-	h := kept(t, p)
+	h := newKeptService(t, p)
 	caller := anna
 	caller.Email, caller.Method = "anna@example.com", "pat"
 	for _, line := range []string{
@@ -187,16 +188,17 @@ func TestWhatARowSays(t *testing.T) {
 		r.RemoteAddr = "192.0.2.7:4711"
 		r.Header.Set("X-Forwarded-For", "203.0.113.9") // check 54
 		r.Header.Set("X-Request-Id", "request-0001")
-		h.ServeHTTP(httptest.NewRecorder(), as(r, caller))
+		h.ServeHTTP(httptest.NewRecorder(), withCaller(r, caller))
 	}
 	got, err := json.MarshalIndent(everybodys(t, p), "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "audit.json", append(got, '\n'))
+	compareGolden(t, "audit.json", append(got, '\n'))
 }
 
-// What is acknowledged is on record: when the row cannot be written, the answer is a failure, and the log has the row.
+// An acknowledged request is recorded: if the row cannot be stored, the answer is a failure, and the log contains the
+// row.
 func TestNothingIsAcknowledgedThatIsNotOnRecord(t *testing.T) {
 	s := openReply(t)
 	f := table.NewFaultyStore(s.store, s.clock, table.Injection{Harm: table.FailBefore, Method: table.TransactMethod})
@@ -209,7 +211,7 @@ func TestNothingIsAcknowledgedThatIsNotOnRecord(t *testing.T) {
 		strings.NewReader(`{"password":"open sesame"}`)).WithContext(ctx)
 	r.Header.Set("Idempotency-Key", "k")
 	w := httptest.NewRecorder()
-	s.h.ServeHTTP(w, as(r, identity.Caller{}))
+	s.h.ServeHTTP(w, withCaller(r, identity.Caller{}))
 	if w.Code != http.StatusInternalServerError || strings.Contains(w.Body.String(), "worth") {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
@@ -222,7 +224,7 @@ func TestNothingIsAcknowledgedThatIsNotOnRecord(t *testing.T) {
 	r = httptest.NewRequest(http.MethodPost, "/auth/login", strings.NewReader(`{"password":"open sesame"}`))
 	r.Header.Set("Idempotency-Key", "k")
 	w = httptest.NewRecorder()
-	s.h.ServeHTTP(w, as(r, identity.Caller{}))
+	s.h.ServeHTTP(w, withCaller(r, identity.Caller{}))
 	if w.Code != http.StatusOK || w.Header().Get("Idempotency-Replayed") != "" {
 		t.Errorf("once the store is back: %d %s", w.Code, w.Body)
 	}
@@ -233,7 +235,7 @@ func TestARequestOutsideOfARequestNotesNothing(t *testing.T) {
 	audit.NoteActor(t.Context(), "org_1", "usr_1", "a@example.com")
 }
 
-// BenchmarkChange returns a POST of which nothing but its row is kept; BenchmarkReading one that leaves none.
+// BenchmarkChange measures a POST that only stores its row; BenchmarkReading measures one without a row.
 func BenchmarkChange(b *testing.B)  { benchmark(b, false) }
 func BenchmarkReading(b *testing.B) { benchmark(b, true) }
 
@@ -247,15 +249,16 @@ func benchmark(b *testing.B, reads bool) {
 	h, _ := rest.Mount(p, g)
 	b.ReportAllocs()
 	for b.Loop() {
-		h.ServeHTTP(httptest.NewRecorder(), as(httptest.NewRequest(http.MethodPost, "/things", http.NoBody), anna))
+		h.ServeHTTP(httptest.NewRecorder(),
+			withCaller(httptest.NewRequest(http.MethodPost, "/things", http.NoBody), anna))
 	}
 }
 
-// HEAD asks what a GET would answer, and must not do what a GET that changes something does.
+// HEAD must not have the effect of a GET that changes something.
 func TestHeadIsNoWayToChangeAnything(t *testing.T) {
 	c := clock.NewManual(noon)
 	p := &platform.Platform{Table: table.Fenced(tabletest.NewAt(t, c)), Clock: c}
-	h := kept(t, p)
+	h := newKeptService(t, p)
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodHead, "/arrive", http.NoBody))
 	if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != http.MethodGet {

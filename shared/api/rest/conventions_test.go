@@ -28,8 +28,8 @@ type filters struct {
 	Text  string   `query:"text"`
 }
 
-// filtered mounts one operation, which answers how it was asked.
-func filtered(t *testing.T) (http.Handler, *rest.API) {
+// mountFilters mounts one operation, which answers with its parameters.
+func mountFilters(t *testing.T) (http.Handler, *rest.API) {
 	t.Helper()
 	g := rest.NewGroup("Resources")
 	rest.Handle(g, rest.Op{ID: "filter", Method: http.MethodGet, Path: "/filter", Public: true},
@@ -40,7 +40,7 @@ func filtered(t *testing.T) (http.Handler, *rest.API) {
 	return rest.Mount(&platform.Platform{}, g)
 }
 
-func ask(h http.Handler, target string) (int, string) {
+func askFilters(h http.Handler, target string) (int, string) {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, target, nil))
 	var out struct {
@@ -56,7 +56,7 @@ func ask(h http.Handler, target string) (int, string) {
 const never = "0001-01-01T00:00:00Z"
 
 func TestParameters_Forms(t *testing.T) {
-	h, api := filtered(t)
+	h, api := mountFilters(t)
 	for query, want := range map[string]string{
 		"":                                   never + ` ` + never + ` [] [] [] ""`,
 		"from=2026-11-22":                    `2026-11-22T00:00:00Z ` + never + ` [] [] [] ""`,
@@ -67,33 +67,33 @@ func TestParameters_Forms(t *testing.T) {
 			` ["red" "blue"] ["a" "b" "c"] ["a" "b"] ""`,
 		"name=&text=&tag=": never + ` ` + never + ` [] [] [] ""`,
 	} {
-		if code, got := ask(h, "/filter?"+query); code != http.StatusOK || got != want {
+		if code, got := askFilters(h, "/filter?"+query); code != http.StatusOK || got != want {
 			t.Errorf("%s: %d %s, want %s", query, code, got, want)
 		}
 	}
 	for query, want := range map[string]string{
-		"from=":                         "from: it is empty: give a time, or leave it out",
-		"kind=":                         "kind: it is empty: give one of red, blue, or leave it out",
-		"limit":                         "limit: it is empty: give a number, or leave it out",
-		"ratio=&page=1":                 "ratio: it is empty: give a number, or leave it out",
-		"on=":                           "on: it is empty: give true or false, or leave it out",
+		"from=":                         "from: it is empty: send a time, or leave it out",
+		"kind=":                         "kind: it is empty: send one of red, blue, or leave it out",
+		"limit":                         "limit: it is empty: send a number, or leave it out",
+		"ratio=&page=1":                 "ratio: it is empty: send a number, or leave it out",
+		"on=":                           "on: it is empty: send true or false, or leave it out",
 		"kind=red,":                     "kind: one of its values is empty",
 		"name=a,,b":                     "name: one of its values is empty",
 		"name=a&name=":                  "name: one of its values is empty",
 		"name=,":                        "name: one of its values is empty",
-		"text=a&text=b":                 "text: it is given 2 times, and has one value",
-		"page=1&page=1&page=1":          "page: it is given 3 times, and has one value",
+		"text=a&text=b":                 "text: it is given 2 times, but may have only one value",
+		"page=1&page=1&page=1":          "page: it is given 3 times, but may have only one value",
 		"kind=red&kind=green":           `kind[1]: expected one of red, blue, got "green"`,
 		"from=22.11.2026":               `from: expected a time as RFC 3339, such as 2026-11-22T09:30:00Z, or a date, such as 2026-11-22, got "22.11.2026"`,
 		"from=2026-11-23&to=2026-11-22": "from: 2026-11-23T00:00:00Z is after to, which is 2026-11-22T00:00:00Z",
 	} {
-		if code, got := ask(h, "/filter?"+query); code != http.StatusBadRequest || got != want {
+		if code, got := askFilters(h, "/filter?"+query); code != http.StatusBadRequest || got != want {
 			t.Errorf("%s: %d %s, want %s", query, code, got, want)
 		}
 	}
 	if doc := string(api.YAML()); !strings.Contains(doc,
-		"description: Only these kinds. Several values behind commas, or in several parameters") ||
-		!strings.Contains(doc, "description: Several values behind commas, or in several parameters") {
+		"description: Only these kinds. Separate several values by commas, or repeat the parameter") ||
+		!strings.Contains(doc, "description: Separate several values by commas, or repeat the parameter") {
 		t.Errorf("the description does not say how lists are given:\n%s", doc)
 	}
 }
@@ -144,8 +144,8 @@ func TestMount_RefusesWhatBreaksTheConventions(t *testing.T) {
 	}
 }
 
-// refusal mounts an operation that refuses what it is sent with err.
-func refusal(err error) http.Handler {
+// mountRefusal mounts an operation that answers with err.
+func mountRefusal(err error) http.Handler {
 	g := rest.NewGroup("Resources")
 	rest.Handle(g, rest.Op{ID: "refuse", Method: http.MethodGet, Path: "/refuse", Public: true},
 		func(context.Context, *struct{}) (string, error) {
@@ -173,16 +173,17 @@ func TestErrors_ShowLittleOfWhatWasSent(t *testing.T) {
 		"many":                      {fault.New(fault.NotFound, "no resource has the id %s", ids), 350},
 		"a failure of the clients":  {fault.New(fault.Unauthenticated, "%s", long), 250},
 	} {
-		code, got := ask(refusal(c.err), "/refuse")
+		code, got := askFilters(mountRefusal(c.err), "/refuse")
 		if len(got) > c.most || !utf8.ValidString(got) || code == http.StatusOK || !strings.Contains(got, "…") {
 			t.Errorf("%s: %d bytes: %.600s", name, len(got), got)
 		}
 	}
-	if _, got := ask(refusal(fault.New(fault.Conflict, "it is used by %s: detach it", ids)),
+	if _, got := askFilters(mountRefusal(fault.New(fault.Conflict, "it is used by %s: detach it", ids)),
 		"/refuse"); !strings.Contains(got, ids) {
 		t.Errorf("what uses a thing is cut: %s", got)
 	}
-	if _, got := ask(refusal(fault.New(fault.Invalid, "a: %q, b: %q", "x", "y")), "/refuse"); got != `a: "x", b: "y"` {
+	if _, got := askFilters(mountRefusal(fault.New(fault.Invalid, "a: %q, b: %q", "x", "y")),
+		"/refuse"); got != `a: "x", b: "y"` {
 		t.Errorf("what is short is changed: %s", got)
 	}
 }
@@ -193,12 +194,12 @@ func TestErrors_OfManyMembersAreCounted(t *testing.T) {
 	for i := range tags {
 		tags[i] = fmt.Sprintf(`"%s%03d":%d`, strings.Repeat("k", 300), i, i)
 	}
-	w := s.call(anna, "POST /things", `{"name":"a","tags":{`+strings.Join(tags, ",")+`}}`)
+	w := s.sendRequest(anna, "POST /things", `{"name":"a","tags":{`+strings.Join(tags, ",")+`}}`)
 	if got := w.Body.String(); w.Code != http.StatusBadRequest || len(got) > 400 ||
 		!strings.Contains(got, "and 499 more") && !strings.Contains(got, "and 498 more") {
 		t.Errorf("%d, %d bytes: %.600s", w.Code, len(got), got)
 	}
-	if w = s.call(anna, "POST /things",
+	if w = s.sendRequest(anna, "POST /things",
 		`{"name":"a","spec":{"size":`+strings.Repeat("9", 900_000)+`}}`); w.Code != http.StatusBadRequest ||
 		w.Body.Len() > 400 {
 		t.Errorf("a number of 900 kB: %d, %d bytes", w.Code, w.Body.Len())

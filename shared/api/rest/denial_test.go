@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/api/rest"
 )
 
-// Every policy against every system role, at the door: 200 or 403, and the 403 says what is missing.
+// Each policy is checked with each system role: 200 or 403, and the 403 names the missing policy.
 func TestRoles_AreCheckedBeforeTheHandler(t *testing.T) {
 	g := rest.NewGroup("Test")
 	for _, p := range grant.Policies() {
@@ -55,7 +55,8 @@ func TestRoles_AreCheckedBeforeTheHandler(t *testing.T) {
 	}
 }
 
-// A personal access token does not get into an operation that wants a session, whatever its user may do (check 12).
+// A personal access token is refused by an operation that requires a session, regardless of its user's grants (check
+// 12).
 func TestATokenOfAProgramIsKeptOutOfWhatWantsASession(t *testing.T) {
 	g := rest.NewGroup("Test")
 	in := func(context.Context, *struct{}) (string, error) { return "in", nil }

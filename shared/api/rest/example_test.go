@@ -13,19 +13,19 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// NewLamp is the body of createLamp: what may be left out says omitempty.
+// NewLamp is the body of createLamp. Optional members have omitempty.
 type NewLamp struct {
 	Name  string `json:"name" minLength:"1" maxLength:"64"`
 	Watts int    `json:"watts,omitempty" minimum:"1" maximum:"100"`
 }
 
-// Lamp is the record of the examples. Each of its members is always there.
+// Lamp is the record of the examples. Each of its members is always present.
 type Lamp struct {
 	Name  string `json:"name"`
 	Watts int    `json:"watts"`
 }
 
-// lamps can be sorted by two fields, the first of them unless the request says otherwise.
+// lamps can be sorted by two fields; the first is the default.
 type lamps struct{}
 
 var _ rest.Orders[Lamp] = lamps{}
@@ -37,7 +37,7 @@ func (lamps) Orders() []rest.Order[Lamp] {
 	}
 }
 
-// lampGroup declares two operations on lamps, which are kept in all. An Op stands beside its handler.
+// lampGroup declares two operations on lamps, which are stored in all. An Op is next to its handler.
 func lampGroup(all *[]Lamp) *rest.Group {
 	g := rest.NewGroup("Lamps")
 	type listInput struct {
@@ -66,16 +66,16 @@ func lampGroup(all *[]Lamp) *rest.Group {
 	return g
 }
 
-// answers prints what handler answers to a request of a user who is signed in.
+// answers prints the answer of handler to a request of a signed-in user.
 func answers(handler http.Handler, method, path, body string) {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	w := httptest.NewRecorder()
-	handler.ServeHTTP(w, as(r, identity.Caller{User: "usr_anna", Org: "org_1"}))
+	handler.ServeHTTP(w, withCaller(r, identity.Caller{User: "usr_anna", Org: "org_1"}))
 	fmt.Println(w.Code, strings.TrimSpace(w.Body.String()))
 }
 
-// An operation is declared as an Op beside its handler, mounted and called. What the tags of the input forbid is refused before
-// the handler is called; an error of package fault becomes an answer with the status of its kind.
+// An operation is declared as an Op next to its handler, mounted and called. Inputs that violate the tags are refused
+// before the handler is called. An error of package fault becomes an answer with the status of its kind.
 func Example() {
 	var all []Lamp
 	handler, api := rest.Mount(&platform.Platform{}, lampGroup(&all))
@@ -92,7 +92,7 @@ func Example() {
 	// true
 }
 
-// A page of a list that is in memory: the items of the page, and how many there are on all pages.
+// A page of a list in memory: the items of the page, and the total of all pages.
 func ExamplePageOf() {
 	all := []string{"attic", "barn", "cellar", "den", "entry"}
 	page := rest.PageOf(all, rest.Page{Page: 2, Limit: 2})
@@ -104,8 +104,8 @@ func ExamplePageOf() {
 	// [CELLAR DEN] 5
 }
 
-// A list declares once what it can be sorted by. Embedded in the input, Sort takes sort_by and sort_order, and refuses any
-// other field.
+// A list declares once the fields for sorting. Embedded in the input, Sort adds sort_by and sort_order, and refuses
+// other fields.
 func ExampleSort() {
 	all := []Lamp{{"porch", 4}, {"Hall", 9}, {"attic", 2}}
 	handler, _ := rest.Mount(&platform.Platform{}, lampGroup(&all))

@@ -15,23 +15,24 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// exchange is one request and what became of it. It is the http.ResponseWriter of its answer.
+// exchange is one request with the state of its answer. It is the http.ResponseWriter of the answer.
 type exchange struct {
 	http.ResponseWriter
 	s      *server
 	r      *http.Request
-	route  *route // nil until found
+	route  *route // nil until it is found
 	id     string
 	began  time.Time
 	status int
 	meter  *table.Meter
-	cause  error  // why the answer is a 5xx
-	body   []byte // of the request, once it is admitted
+	cause  error  // cause of a 5xx
+	body   []byte // of the request, after it was admitted
 }
 
 type exchangeKey struct{}
 
-// RequestID names the request that ctx belongs to, as its answer does in X-Request-Id; "" outside of one.
+// RequestID returns the ID of the request with the context ctx, which the answer has in X-Request-Id. It returns ""
+// outside of a request.
 func RequestID(ctx context.Context) string {
 	x, ok := ctx.Value(exchangeKey{}).(*exchange)
 	if !ok {
@@ -40,8 +41,8 @@ func RequestID(ctx context.Context) string {
 	return x.id
 }
 
-// SourceIP returns the address that the request of ctx came from, as the gateway saw it; "" outside of a request. A client's
-// X-Forwarded-For is not looked at.
+// SourceIP returns the client's network address of the request with the context ctx, as the gateway saw it. It returns
+// "" outside of a request. It ignores the client's X-Forwarded-For.
 func SourceIP(ctx context.Context) string {
 	x, ok := ctx.Value(exchangeKey{}).(*exchange)
 	if !ok {
@@ -53,7 +54,7 @@ func SourceIP(ctx context.Context) string {
 	return x.r.RemoteAddr
 }
 
-// wellFormed is what a client's own X-Request-Id must look like to be taken over.
+// wellFormed is the form of a client's X-Request-Id that is accepted.
 var wellFormed = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/+=-]{7,127}$`)
 
 func (s *server) beginExchange(w http.ResponseWriter, r *http.Request) *exchange {
@@ -68,7 +69,7 @@ func (s *server) beginExchange(w http.ResponseWriter, r *http.Request) *exchange
 	return x
 }
 
-// requestID takes the client's, else the gateway's, else makes one.
+// requestID returns the client's ID, or else the gateway's, or else a new one.
 func requestID(r *http.Request, at time.Time) string {
 	if v := r.Header.Get("X-Request-Id"); wellFormed.MatchString(v) {
 		return v
@@ -79,7 +80,7 @@ func requestID(r *http.Request, at time.Time) string {
 	return id.New("req", at)
 }
 
-// WriteHeader notes the status.
+// WriteHeader records the status.
 func (x *exchange) WriteHeader(status int) {
 	if x.status == 0 {
 		x.status = status
@@ -87,7 +88,7 @@ func (x *exchange) WriteHeader(status int) {
 	}
 }
 
-// Write leaves out the body of an answer to HEAD.
+// Write drops the body of an answer to HEAD.
 func (x *exchange) Write(b []byte) (int, error) {
 	if x.status == 0 {
 		x.WriteHeader(http.StatusOK)
@@ -98,14 +99,14 @@ func (x *exchange) Write(b []byte) (int, error) {
 	return x.ResponseWriter.Write(b)
 }
 
-// noteFailure keeps the cause of a 5xx for the log line of the request; nothing else logs it.
+// noteFailure records the cause of a 5xx for the request's log line, which is the only one.
 func noteFailure(ctx context.Context, err error) {
 	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
 		x.cause = err
 	}
 }
 
-// finishRequest turns a panic into an answer and writes the request's line of the log.
+// finishRequest turns a panic into an answer, and writes the request's log line.
 func (x *exchange) finishRequest() {
 	var stack []byte
 	if v := recover(); v != nil {
@@ -125,7 +126,7 @@ func (x *exchange) operation() *Op {
 	return x.route.op
 }
 
-// report writes the one line: never a body, a query, or a path with its ids.
+// report writes the log line. It contains no body, no query, and no path with IDs.
 func (x *exchange) report(stack []byte) {
 	if x.cause == nil && !x.s.log.Enabled(x.r.Context(), slog.LevelInfo) {
 		return
@@ -147,7 +148,7 @@ func (x *exchange) report(stack []byte) {
 	x.s.log.LogAttrs(x.r.Context(), level, "request", attrs...)
 }
 
-// pattern returns the operation's path, which holds no ids; "" when no operation has it.
+// pattern returns the operation's path, which contains no IDs, or "" if there is no operation.
 func (x *exchange) pattern() string {
 	if x.route == nil {
 		return ""

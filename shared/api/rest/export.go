@@ -17,7 +17,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// The forms of an export, and the content types that its operation produces.
+// The formats of an export, and their content types.
 const (
 	CSV        = "csv"
 	NDJSON     = "ndjson"
@@ -25,25 +25,25 @@ const (
 	NDJSONType = "application/x-ndjson"
 )
 
-// Export is the query of an export, which goes on from answer to answer; embed it in the operation's input.
+// Export is the query of an export, which may have several answers. Embed it in the operation's input.
 type Export struct {
-	Format string `query:"format" enum:"csv,ndjson" doc:"The form; when it is left out, what Accept asks for"`
-	Cursor string `query:"cursor" maxLength:"2048" doc:"Where to go on, as the Link header of the answer before has it; left out, the export begins"`
+	Format string `query:"format" enum:"csv,ndjson" doc:"Format; by default that of the header Accept"`
+	Cursor string `query:"cursor" maxLength:"2048" doc:"Position to continue from, from the Link header of the previous answer; by default the start of the export"`
 	Accept string `header:"Accept" hidden:"true"`
 }
 
-// Bounds are how much one answer of an export holds; 0 is 10,000 rows and 6,000,000 bytes. Bytes are counted as Lambda
-// does, which answers with 6 MiB of JSON at most: a quotation mark takes two there, and a < six.
+// Bounds limit one answer of an export. 0 means 10,000 rows and 6,000,000 bytes. Bytes are counted as in Lambda, which
+// limits an answer to 6 MiB of JSON: a quotation mark counts as two, and a < as six.
 type Bounds struct{ Rows, Bytes int }
 
-// Row is a row of an export: a line of JSON with its end, and the cells of a line of CSV.
+// Row is a row of an export: a line of JSON with its newline, and the cells of a line of CSV.
 type Row interface {
 	Line() []byte
 	Cells() []string
 }
 
-// Exported is what an export is called, in which form it comes when nobody asks for one, the columns of its CSV, and how many of the last of
-// these are numbers.
+// Exported describes an export: its name, its default format, its CSV columns, and how many of the last columns are
+// numbers.
 type Exported struct {
 	Name    string
 	Format  string
@@ -52,7 +52,7 @@ type Exported struct {
 	Bounds  Bounds
 }
 
-// File is one answer of an export in the making.
+// File is one answer of an export under construction.
 type File struct {
 	of     Exported
 	format string
@@ -62,7 +62,7 @@ type File struct {
 	full   bool
 }
 
-// Begin begins an answer of the export.
+// Begin starts an answer of the export.
 func (e *Export) Begin(of Exported) *File {
 	of.Bounds = Bounds{cmp.Or(of.Bounds.Rows, 10_000), cmp.Or(of.Bounds.Bytes, 6_000_000)}
 	f := &File{of: of, format: of.Format, left: of.Bounds}
@@ -77,24 +77,24 @@ func (e *Export) Begin(of Exported) *File {
 	}
 	f.csv = csv.NewWriter(&f.buf)
 	if f.format == CSV {
-		_ = f.csv.Write(of.Columns) // Answer tells
+		_ = f.csv.Write(of.Columns) // Answer returns the error
 		f.csv.Flush()
 	}
 	return f
 }
 
-// Add writes a row, and reports whether it found room. The first one that finds none begins the next answer: after it,
-// end this one with a cursor that lies behind the last row that was added.
+// Add adds a row, and reports whether there was room for it. If not, end this answer with a cursor after the last row
+// that was added; the next answer starts with the refused row.
 func (f *File) Add(row Row) bool {
 	from := f.buf.Len()
 	if f.format == CSV {
-		_ = f.csv.Write(PlainCells(row.Cells(), f.of.Numbers)) // Answer tells
+		_ = f.csv.Write(PlainCells(row.Cells(), f.of.Numbers)) // Answer returns the error
 		f.csv.Flush()
 	} else {
 		f.buf.Write(row.Line())
 	}
 	f.left.Rows--
-	f.left.Bytes -= answered(f.buf.Bytes()[from:])
+	f.left.Bytes -= lambdaSize(f.buf.Bytes()[from:])
 	if first := f.left.Rows == f.of.Bounds.Rows-1; (f.left.Rows < 0 || f.left.Bytes < 0) && !first {
 		f.buf.Truncate(from)
 		f.full = true
@@ -102,16 +102,17 @@ func (f *File) Add(row Row) bool {
 	return !f.full
 }
 
-// answered returns how many bytes text takes in the JSON of a Lambda's answer.
-func answered(text []byte) int {
+// lambdaSize returns the number of bytes of text in the JSON of a Lambda's answer.
+func lambdaSize(text []byte) int {
 	b, err := json.Marshal(string(text))
-	if err != nil { // a string always encodes
+	if err != nil { // a string can always be encoded
 		panic(err)
 	}
 	return len(b) - len(`""`)
 }
 
-// Answer ends the file. A cursor, of the group's own making, leads to what comes behind its last row; "" ends the export.
+// Answer ends the answer. The cursor, in the format of the group, is the position after its last row; "" ends the
+// export.
 func (f *File) Answer(ctx context.Context, cursor string) (Raw, error) {
 	if err := f.csv.Error(); err != nil {
 		return Raw{}, fault.Wrap("write export "+f.of.Name, err)
@@ -124,13 +125,13 @@ func (f *File) Answer(ctx context.Context, cursor string) (Raw, error) {
 		header.Set("Content-Type", NDJSONType)
 	}
 	if cursor != "" {
-		header.Set("Link", f.next(ctx, cursor))
+		header.Set("Link", f.nextLink(ctx, cursor))
 	}
 	return Raw{Header: header, Body: f.buf.Bytes()}, nil
 }
 
-// next leads to the next answer: what was asked, in the same form, from the cursor on.
-func (f *File) next(ctx context.Context, cursor string) string {
+// nextLink returns the link to the next answer: the same request with the same format from the cursor on.
+func (f *File) nextLink(ctx context.Context, cursor string) string {
 	x, ok := ctx.Value(exchangeKey{}).(*exchange)
 	if !ok {
 		return ""
@@ -141,8 +142,9 @@ func (f *File) next(ctx context.Context, cursor string) string {
 	return "<" + x.r.URL.EscapedPath() + "?" + q.Encode() + `>; rel="next"`
 }
 
-// PlainCells keeps a spreadsheet from taking a cell for a formula: it gets an apostrophe before it, and so does one that
-// begins with an apostrophe, so that whoever reads can take one off. The last cells are as many numbers, which stay as they are: a credit can be added up.
+// PlainCells prevents spreadsheets from reading a cell as a formula: such cells, and those that start with an
+// apostrophe, get a leading apostrophe, so that readers can remove one. The last `numbers` cells are numbers and stay
+// unchanged, so that negative amounts can be added up.
 func PlainCells(cells []string, numbers int) []string {
 	out := slices.Clone(cells)
 	for i, cell := range cells[:len(cells)-numbers] {
@@ -153,7 +155,7 @@ func PlainCells(cells []string, numbers int) []string {
 	return out
 }
 
-// describeExport says of an operation that goes on from answer to answer how it does.
+// describeExport adds to the description of an export how to continue it.
 func describeExport(input reflect.Type, op *Op, hop *huma.Operation) {
 	if f, ok := input.FieldByName("Cursor"); !ok || len(f.Index) < 2 ||
 		input.Field(f.Index[0]).Type != reflect.TypeFor[Export]() {

@@ -37,7 +37,7 @@ func (l line) Line() []byte {
 // Cells returns the row as CSV.
 func (l line) Cells() []string { return []string{strconv.Itoa(l.N), l.Text} }
 
-// ledger is what is exported; another row comes with each piece that is asked for.
+// ledger is an exported list; each request adds another row.
 type ledger struct {
 	mu    sync.Mutex
 	lines []line
@@ -73,8 +73,8 @@ func (l *ledger) mount(bounds rest.Bounds) http.Handler {
 	return h
 }
 
-// follow gathers the pieces of an export.
-func follow(t *testing.T, h http.Handler, target string) []string {
+// followExport collects the answers of an export.
+func followExport(t *testing.T, h http.Handler, target string) []string {
 	t.Helper()
 	var out []string
 	for target != "" && len(out) < 1000 {
@@ -103,10 +103,10 @@ func TestExport_NothingIsLostOrTwice(t *testing.T) {
 			for n := range 50 {
 				l.lines = append(l.lines, line{n, strings.Repeat("=", n)})
 			}
-			pieces := follow(t, l.mount(bounds), "/lines/export?kind=a,b&kind=c&format="+format)
+			pieces := followExport(t, l.mount(bounds), "/lines/export?kind=a,b&kind=c&format="+format)
 			got := 0
 			for _, piece := range pieces {
-				for _, row := range read(t, format, piece) {
+				for _, row := range readRows(t, format, piece) {
 					if row.N != got || got < 50 && strings.TrimPrefix(row.Text, "'") != strings.Repeat("=", got) {
 						t.Fatalf("%s, %s: row %d is %+v", name, format, got, row)
 					}
@@ -120,8 +120,8 @@ func TestExport_NothingIsLostOrTwice(t *testing.T) {
 	}
 }
 
-// read returns the rows of a piece.
-func read(t *testing.T, format, piece string) []line {
+// readRows returns the rows of an answer.
+func readRows(t *testing.T, format, piece string) []line {
 	t.Helper()
 	var out []line
 	if format == "csv" {
@@ -158,7 +158,7 @@ func TestExport_TheNextPieceIsOfTheSameQuestion(t *testing.T) {
 	}
 }
 
-// A Lambda answers with 6 MiB at most, of JSON, in which what is special in JSON or HTML takes up to six bytes.
+// Lambda limits an answer to 6 MiB of JSON, where special characters of JSON and HTML take up to six bytes.
 func TestExport_FitsIntoTheAnswerOfALambda(t *testing.T) {
 	for name, text := range map[string]string{
 		"letters": "a", "quotation marks": `"`, "HTML": "<", "backslashes": `\`, "line breaks": "\n", "wide": "😀",

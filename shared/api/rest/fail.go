@@ -16,7 +16,7 @@ import (
 
 const contentJSON = "application/json"
 
-// statuses is the one table from kinds of failure to HTTP.
+// statuses are the HTTP statuses of kinds of failure.
 var statuses = map[fault.Kind]int{
 	fault.Internal:        http.StatusInternalServerError,
 	fault.Invalid:         http.StatusBadRequest,
@@ -28,15 +28,15 @@ var statuses = map[fault.Kind]int{
 	fault.Unavailable:     http.StatusInternalServerError,
 }
 
-// Error is a failure that the service answers with: {"error":{"message":…}}.
+// Error is a failure in the format of the service: {"error":{"message":…}}.
 type Error struct {
 	status int
 	Detail ErrorDetail `json:"error"`
 }
 
-// ErrorDetail says what was wrong.
+// ErrorDetail describes the failure.
 type ErrorDetail struct {
-	Message string `json:"message" doc:"What was wrong, which value, and what to do"`
+	Message string `json:"message" doc:"The wrong field or thing, its value, the rule, and the way out"`
 }
 
 // Error returns the message.
@@ -49,10 +49,10 @@ func newError(status int, format string, args ...any) *Error {
 	return &Error{status, ErrorDetail{fmt.Sprintf(format, args...)}}
 }
 
-// GatewayError is a failure that the gateway's layer answers with: {"error":"…"} on 401, 405 and 429.
+// GatewayError is a failure in the format of the gateway: {"error":"…"} with the statuses 401, 405 and 429.
 type GatewayError struct {
 	status  int
-	Message string `json:"error" doc:"What was wrong"`
+	Message string `json:"error" doc:"The reason of the failure"`
 }
 
 // Error returns the message.
@@ -61,12 +61,12 @@ func (e *GatewayError) Error() string { return e.Message }
 // GetStatus returns the HTTP status.
 func (e *GatewayError) GetStatus() int { return e.status }
 
-// OAuthError is a failure of an operation under /oauth/, as RFC 6749 section 5.2 writes it.
+// OAuthError is a failure of an operation under /oauth/, in the format of RFC 6749 section 5.2.
 type OAuthError struct {
 	Status      int    `json:"-"`
 	Code        string `json:"error" doc:"A code of RFC 6749, such as invalid_request"`
-	Description string `json:"error_description" doc:"What was wrong, for the developer of the client"`
-	Plain       bool   `json:"-"` // labelled text/plain, as /oauth/authorize does
+	Description string `json:"error_description" doc:"The reason of the failure, for the developer of the client"`
+	Plain       bool   `json:"-"` // sent as text/plain, like /oauth/authorize
 }
 
 // Error returns the code and its description.
@@ -75,7 +75,7 @@ func (e *OAuthError) Error() string { return e.Code + ": " + e.Description }
 // GetStatus returns the HTTP status.
 func (e *OAuthError) GetStatus() int { return e.Status }
 
-// ContentType labels the body.
+// ContentType returns the content type of the body.
 func (e *OAuthError) ContentType(kind string) string {
 	if e.Plain {
 		return "text/plain"
@@ -83,7 +83,7 @@ func (e *OAuthError) ContentType(kind string) string {
 	return kind
 }
 
-// clientError makes the failure of op that the client sees of err, and keeps err for the log when it is ours.
+// clientError returns the failure that the client sees for err. If err is internal, it records err for the log.
 func clientError(ctx context.Context, op *Op, err error) error {
 	if e, ok := errors.AsType[*OAuthError](err); ok {
 		short := *e
@@ -100,13 +100,13 @@ func clientError(ctx context.Context, op *Op, err error) error {
 	return errorForStatus(op, status, fault.Message(err))
 }
 
-// isLate reports whether an operation failed because its time was up, and does not say so itself.
+// isLate reports whether an operation failed because of its deadline without saying so.
 func isLate(ctx context.Context, err error) bool {
 	return errors.Is(ctx.Err(), context.DeadlineExceeded) && fault.KindOf(err) == fault.Internal
 }
 
-// errorForStatus chooses among the three error shapes: by the operation's family, then by the layer that answers such a status. Of
-// what was sent, a message shows no more than maxQuoted bytes.
+// errorForStatus returns the failure in one of the three formats: that of the operation's family, or else that of the
+// layer with this status. The message quotes at most maxQuoted bytes of the request.
 func errorForStatus(op *Op, status int, message string) huma.StatusError {
 	message = shorten(status, message)
 	switch {
@@ -132,14 +132,14 @@ func oauthCode(status int) string {
 	return "invalid_request"
 }
 
-// sendFailure writes a failure outside huma.
+// sendFailure sends a failure without huma.
 func sendFailure(w http.ResponseWriter, e huma.StatusError) {
 	kind := contentJSON
 	if f, ok := e.(huma.ContentTypeFilter); ok {
 		kind = f.ContentType(kind)
 	}
 	b, err := json.Marshal(e)
-	if err != nil { // structs of strings always encode
+	if err != nil { // structs of strings can always be encoded
 		panic(err)
 	}
 	w.Header().Set("Content-Type", kind)
@@ -149,17 +149,18 @@ func sendFailure(w http.ResponseWriter, e huma.StatusError) {
 
 func init() {
 	huma.DefaultArrayNullable = false
-	validation.MsgExpectedOneOf = "expected one of %s" // quotation marks are for what was sent
-	huma.NewError = refused
+	validation.MsgExpectedOneOf = "expected one of %s" // quotation marks are only for parts of the request
+	huma.NewError = newValidationError
 	huma.NewErrorWithContext = func(ctx huma.Context, status int, msg string, errs ...error) huma.StatusError {
-		e := refused(status, msg, errs...)
+		e := newValidationError(status, msg, errs...)
 		op, _ := ctx.Operation().Metadata[opKey].(*Op)
 		return errorForStatus(op, e.GetStatus(), e.Error())
 	}
 }
 
-// refused returns how huma reports that a request fails validation. The interface knows 400 only, never 415 or 422.
-func refused(status int, msg string, errs ...error) huma.StatusError {
+// newValidationError returns the failure for huma's report of an invalid request. The interface uses 400 only, never
+// 415 or 422.
+func newValidationError(status int, msg string, errs ...error) huma.StatusError {
 	switch status {
 	case http.StatusUnprocessableEntity, http.StatusUnsupportedMediaType, http.StatusNotAcceptable,
 		http.StatusRequestTimeout:
@@ -174,7 +175,7 @@ func refused(status int, msg string, errs ...error) huma.StatusError {
 	return newError(status, "%s", msg)
 }
 
-// explainAll says which inputs are wrong: as many as fit with their names and values into what an error quotes.
+// explainAll returns the reasons why inputs are wrong, as many as fit with their names and values into maxQuoted.
 func explainAll(errs []error) string {
 	var parts []string
 	quoted, more := 0, 0
@@ -182,7 +183,7 @@ func explainAll(errs []error) string {
 		if err == nil {
 			continue
 		}
-		part, n := explain(err)
+		part, n := explainError(err)
 		if quoted += n; quoted > maxQuoted && len(parts) > 0 {
 			more++
 			continue
@@ -195,16 +196,16 @@ func explainAll(errs []error) string {
 	return strings.Join(parts, "; ")
 }
 
-// explain says which input is wrong, and how many bytes of what was sent it shows: the name, which can be the client's own,
-// and the value when it came in the address; a body may hold secrets.
-func explain(err error) (text string, quoted int) {
+// explainError returns the reason why an input is wrong, and how many bytes of the request it quotes: the name, which
+// may be the client's, and the value if it is part of the address. It does not quote a body, which may contain secrets.
+func explainError(err error) (text string, quoted int) {
 	d, ok := errors.AsType[*huma.ErrorDetail](err)
 	if !ok {
 		return err.Error(), 0
 	}
-	message := strings.TrimPrefix(d.Message, "invalid value: ") // before the words of a type of ours
+	message := strings.TrimPrefix(d.Message, "invalid value: ") // it precedes the message of a type of this package
 	part, name, _ := strings.Cut(d.Location, ".")
-	name = clip(name, maxName)
+	name = clipText(name, maxName)
 	switch {
 	case name == "":
 		return d.Location + ": " + message, 0

@@ -19,32 +19,32 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// An Idempotency-Key holds one answer for a day. The claim of a request that is still running ends by itself, so that a
-// crash does not lock the key; it outlives the gateway's 29 seconds.
+// An Idempotency-Key keeps one answer for a day. The claim of a running request expires, so that a crash does not lock
+// the key. It lasts longer than the gateway's 29 seconds.
 const (
 	keyHeader = "Idempotency-Key"
 	keptFor   = 24 * time.Hour
 	claimFor  = time.Minute
-	maxKept   = 300_000 // bytes; an item holds 400,000, and base64 adds a third of what was compressed
+	maxKept   = 300_000 // bytes; an item holds 400,000, and base64 adds a third to the compressed answer
 )
 
-// kept is the row of a key. Claim is the request that runs or ran; Print tells requests apart without holding them, so
-// neither a password in a body nor a token in an answer stands in the store in clear.
+// kept is the item of a key. Claim is the request that runs or ran. Print distinguishes requests without containing
+// them, so that neither a password of a body nor a token of an answer is stored in clear.
 type kept struct {
 	Print  string `json:"print"`
 	Claim  string `json:"claim"`
 	Done   bool   `json:"done,omitempty"`
-	Answer []byte `json:"answer,omitempty"` // sealed; empty when it was too large to keep
+	Answer []byte `json:"answer,omitempty"` // sealed; empty if it was too large to keep
 }
 
-// replayOrRun runs the operation, or gives the answer that the same request got before.
+// replayOrRun runs the operation, or sends the kept answer to the same request.
 func (s *server) replayOrRun(x *exchange, c identity.Caller) {
 	keys := x.r.Header[keyHeader]
 	if x.r.Method != http.MethodPost || len(keys) == 0 || x.operation().Credentials {
 		x.runOperation(x)
 		return
 	}
-	if len(keys) > 1 || !printable(keys[0]) {
+	if len(keys) > 1 || !isPrintable(keys[0]) {
 		x.refuseRequest(errorForStatus(x.operation(), http.StatusBadRequest,
 			keyHeader+": send one value of 1 to 255 printable characters"))
 		return
@@ -62,7 +62,7 @@ func (s *server) replayOrRun(x *exchange, c identity.Caller) {
 	}
 }
 
-func printable(v string) bool {
+func isPrintable(v string) bool {
 	n := 0
 	for _, r := range v {
 		if n++; r == utf8.RuneError || !unicode.IsPrint(r) {
@@ -76,33 +76,35 @@ func printable(v string) bool {
 type key struct {
 	s      *server
 	at     table.Key
-	public bool   // the row lies outside any organization
-	opener []byte // seals and opens the answer; it is made of the request, so only who repeats the request can open it
+	public bool // the item is outside of any organization
+	// key of the kept answer; it is derived from the request, so that only a repeat of the request can open it
+	opener []byte
 	row    kept
 }
 
-// key finds the row of the caller's key for this path. Public operations, and callers who belong to no organization, have
-// a partition of their own for each key. Everything is derived from what the client sent, under a secret that no row
-// holds: the name of the row, what tells another body apart, and what opens the answer. A user for whom an identity
-// provider vouches is another caller than the same user otherwise: an answer may tell of other organizations.
+// key returns the caller's key for this path. Public operations, and callers without organization, have a partition for
+// each key. The name of the item, the print of the body and the key of the answer are derived from the request with a
+// secret that is not in the store. A user with single sign-on counts as another caller than the same user without,
+// because an answer may contain information about other organizations.
 func (s *server) key(x *exchange, c identity.Caller, value string) *key {
 	who := c.User
 	if c.SSO {
 		who = "sso " + who
 	}
-	secret := mac(s.p.Settings.Pepper, who, x.r.URL.EscapedPath(), value)
+	secret := computeMAC(s.p.Settings.Pepper, who, x.r.URL.EscapedPath(), value)
 	query, body := x.r.URL.Query().Encode(), string(x.body)+x.declaredHeaders()
-	name := text(mac(secret, "name"))
+	name := encodeText(computeMAC(secret, "name"))
 	k := &key{s: s, at: table.Key{PK: "IDEM#" + name, SK: "K"}, public: c.Org == "",
-		opener: mac(secret, "opener", query, body)}
+		opener: computeMAC(secret, "opener", query, body)}
 	if !k.public {
 		k.at = table.Key{PK: table.OrgPK(c.Org) + "IDEM", SK: name}
 	}
-	k.row = kept{Print: text(mac(secret, "print", query, body)), Claim: id.New("req", s.clock.Now())}
+	k.row = kept{Print: encodeText(computeMAC(secret, "print", query, body)), Claim: id.New("req", s.clock.Now())}
 	return k
 }
 
-// declaredHeaders returns the headers that the operation reads, such as a signature: with others, a request is another one.
+// declaredHeaders returns the headers that the operation reads, such as a signature. Requests with different ones are
+// different.
 func (x *exchange) declaredHeaders() string {
 	var b strings.Builder
 	for _, p := range x.route.hop.Parameters {
@@ -113,7 +115,7 @@ func (x *exchange) declaredHeaders() string {
 	return b.String()
 }
 
-func mac(secret []byte, values ...string) []byte {
+func computeMAC(secret []byte, values ...string) []byte {
 	h := hmac.New(sha256.New, secret)
 	for _, v := range values {
 		fmt.Fprintf(h, "%d:%s", len(v), v)
@@ -121,9 +123,9 @@ func mac(secret []byte, values ...string) []byte {
 	return h.Sum(nil)
 }
 
-func text(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
+func encodeText(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
-// claim takes the key, or tells who has it.
+// claim claims the key, or returns the item of the request that has it.
 func (k *key) claim(ctx context.Context) (*kept, error) {
 	err := k.write(ctx, claimFor, table.Absent())
 	c, lost := errors.AsType[*table.ConditionError](err)
@@ -131,7 +133,7 @@ func (k *key) claim(ctx context.Context) (*kept, error) {
 		return nil, err
 	}
 	was, _ := c.Old(0)
-	if was.Data == nil { // it ended between the engine's look and ours
+	if was.Data == nil { // it expired between the engine's check and this one
 		return &kept{Print: k.row.Print}, nil
 	}
 	old, err := table.Decode[kept](was)
@@ -148,7 +150,7 @@ func (k *key) write(ctx context.Context, lasts time.Duration, cond table.Cond) e
 	return err
 }
 
-// scope lets a public operation's key be touched.
+// scope permits the partition of a public operation's key.
 func (k *key) scope(ctx context.Context) context.Context {
 	if k.public {
 		return table.Within(ctx, k.at.PK)
@@ -184,10 +186,10 @@ func (k *key) replay(x *exchange, sealed []byte) {
 	was.sendReply(x)
 }
 
-// run lets the operation answer into memory, keeps the answer, and sends it. An operation that failed for reasons of ours
-// gives the key back, so that the client's next try is a new one.
+// run runs the operation with an answer in memory, keeps the answer, and sends it. After a failure of the service it
+// releases the key, so that the client can try again.
 func (k *key) run(x *exchange) {
-	ctx := context.WithoutCancel(x.r.Context()) // the client may go; the key must not stay claimed
+	ctx := context.WithoutCancel(x.r.Context()) // even if the client disconnects, the key must not stay claimed
 	rec := &recording{reply{Header: http.Header{}}}
 	finished := false
 	defer func() {
@@ -215,7 +217,7 @@ func (k *key) release(ctx context.Context) {
 	}
 }
 
-// keepWithout keeps the answer without the secret that it shows once.
+// keepWithout keeps the answer without the secret that is shown once.
 func (k *key) keepWithout(ctx context.Context, shownOnce string, r *reply) error {
 	if shownOnce == "" || r.Status >= http.StatusBadRequest {
 		return k.keep(ctx, r)

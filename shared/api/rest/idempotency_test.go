@@ -22,7 +22,7 @@ func TestIdempotencyKey(t *testing.T) {
 		caller           identity.Caller
 		line, body, key  string
 		wait             time.Duration
-		status, replayed int // replayed is which step's answer this is again, from 1
+		status, replayed int // replayed is the number of the step, from 1, whose answer this is again
 	}{
 		"the same request gets the first answer again": {
 			{anna, "POST /things", lamp, "k", 0, 200, 0}, {anna, "POST /things", lamp, "k", 0, 200, 1},
@@ -84,7 +84,7 @@ func TestIdempotencyKey(t *testing.T) {
 			var bodies []string
 			for i, st := range steps {
 				s.clock.Advance(st.wait)
-				w := s.call(st.caller, st.line, st.body, "Idempotency-Key: "+st.key)
+				w := s.sendRequest(st.caller, st.line, st.body, "Idempotency-Key: "+st.key)
 				bodies = append(bodies, w.Body.String())
 				again := w.Header().Get("Idempotency-Replayed") == "true"
 				if w.Code != st.status || again != (st.replayed > 0) {
@@ -98,36 +98,37 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 }
 
-// TestKeyWhileTheFirstRuns wants 409 while a request runs, and the key back when it crashed.
+// TestKeyWhileTheFirstRuns requires 409 while a request runs, and that a crash releases the key.
 func TestKeyWhileTheFirstRuns(t *testing.T) {
 	s := openReply(t)
 	s.enter, s.leave = make(chan struct{}), make(chan struct{})
 	first := make(chan *httptest.ResponseRecorder)
-	go func() { first <- s.call(anna, "POST /things", `{"name":"slow"}`, "Idempotency-Key: k") }()
+	go func() { first <- s.sendRequest(anna, "POST /things", `{"name":"slow"}`, "Idempotency-Key: k") }()
 	<-s.enter
-	if w := s.call(anna, "POST /things", `{"name":"slow"}`, "Idempotency-Key: k"); w.Code != http.StatusConflict {
+	if w := s.sendRequest(anna, "POST /things", `{"name":"slow"}`,
+		"Idempotency-Key: k"); w.Code != http.StatusConflict {
 		t.Errorf("a duplicate while the first runs: %d %s", w.Code, w.Body)
 	}
-	s.clock.Advance(2 * time.Minute) // as if the first had died: its claim ends by itself
+	s.clock.Advance(2 * time.Minute) // as if the first had crashed: its claim expires
 	second := make(chan *httptest.ResponseRecorder)
-	go func() { second <- s.call(anna, "POST /things", `{"name":"slow"}`, "Idempotency-Key: k") }()
+	go func() { second <- s.sendRequest(anna, "POST /things", `{"name":"slow"}`, "Idempotency-Key: k") }()
 	<-s.enter
 	close(s.leave)
 	a, b := <-first, <-second
 	if a.Code != http.StatusOK || b.Code != http.StatusOK || s.hits.Load() != 2 {
 		t.Errorf("after the claim ended: %d %d, %d runs", a.Code, b.Code, s.hits.Load())
 	}
-	w := s.call(anna, "POST /things", `{"name":"slow"}`, "Idempotency-Key: k")
+	w := s.sendRequest(anna, "POST /things", `{"name":"slow"}`, "Idempotency-Key: k")
 	if w.Code != http.StatusOK || w.Header().Get("Idempotency-Replayed") != "true" {
 		t.Errorf("afterwards: %d %s", w.Code, w.Body)
 	}
 }
 
-// TestKeptAnswersAreSecret reads the store as a thief would.
+// TestKeptAnswersAreSecret reads the store as an attacker would.
 func TestKeptAnswersAreSecret(t *testing.T) {
 	s := openReply(t)
-	s.call(identity.Caller{}, "POST /auth/login", `{"password":"open sesame"}`, "Idempotency-Key: my-key")
-	s.call(anna, "POST /things", lamp, "Idempotency-Key: my-key")
+	s.sendRequest(identity.Caller{}, "POST /auth/login", `{"password":"open sesame"}`, "Idempotency-Key: my-key")
+	s.sendRequest(anna, "POST /things", lamp, "Idempotency-Key: my-key")
 	ctx := table.Within(t.Context(), "")
 	page, err := s.store.Query(ctx, table.Query{PK: table.OrgPK("org_1") + "IDEM", Limit: 10})
 	if err != nil || len(page.Items) != 1 {
@@ -141,8 +142,8 @@ func TestKeptAnswersAreSecret(t *testing.T) {
 	}
 }
 
-// TestRoundTrips counts what a request costs the store besides what its handler asks: one for the audit row of what
-// changes something, and two for an Idempotency-Key.
+// TestRoundTrips counts the calls of the store for a request without those of its handler: one for the audit row of a
+// change, and two for an Idempotency-Key.
 func TestRoundTrips(t *testing.T) {
 	for name, c := range map[string]struct {
 		line, body string
@@ -164,7 +165,7 @@ func TestRoundTrips(t *testing.T) {
 				name, v, _ := strings.Cut(h, ": ")
 				r.Header.Set(name, v)
 			}
-			s.h.ServeHTTP(httptest.NewRecorder(), as(r, anna))
+			s.h.ServeHTTP(httptest.NewRecorder(), withCaller(r, anna))
 			if got := meter.Usage().RoundTrips; got != c.trips {
 				t.Errorf("%d round trips, want %d", got, c.trips)
 			}

@@ -15,14 +15,14 @@ import (
 // Function is a Lambda function behind API Gateway.
 type Function func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
 
-// Lambda makes the function that answers the operations of groups.
+// Lambda returns the function that serves the operations of groups.
 func Lambda(p *platform.Platform, groups ...*Group) Function {
 	h, _ := Mount(p, groups...)
 	return AdaptHandler(h)
 }
 
-// AdaptHandler makes the function that gives API Gateway's events to h, behind a check that keeps out what the adapter would
-// answer with 504 or let through unseen.
+// AdaptHandler returns the function that passes events of API Gateway to h. It checks events first, because the adapter
+// would answer some with 504 and let others pass unchecked.
 func AdaptHandler(h http.Handler) Function {
 	proxy := httpadapter.New(authorized(h))
 	return func(ctx context.Context, ev events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
@@ -30,14 +30,15 @@ func AdaptHandler(h http.Handler) Function {
 			return turnedAway(ev.RequestContext.RequestID, e), nil
 		}
 		out, err := proxy.ProxyWithContext(ctx, ev)
-		if err != nil { // the event passed the check and yet is no request
-			return turnedAway(ev.RequestContext.RequestID, newError(http.StatusBadRequest, "the request is not well-formed")), nil //nolint:nilerr // an error would become a 502
+		if err != nil { // the event passed the check, but is not a valid request
+			e := newError(http.StatusBadRequest, "the request is not well-formed")
+			return turnedAway(ev.RequestContext.RequestID, e), nil //nolint:nilerr // an error would become a 502
 		}
 		return out, nil
 	}
 }
 
-// authorized takes the caller from what the authorizer told API Gateway, and from nothing else.
+// authorized adds the caller from the authorizer's context, and from nothing else.
 func authorized(next http.Handler) http.Handler {
 	callers := identity.NewDecoder()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -52,7 +53,7 @@ func authorized(next http.Handler) http.Handler {
 	})
 }
 
-// gatewayRequestID returns the id that API Gateway gave the request, "" outside of it.
+// gatewayRequestID returns the request ID of API Gateway, or "" outside of it.
 func gatewayRequestID(ctx context.Context) string {
 	gw, _ := core.GetAPIGatewayContextFromContext(ctx)
 	return gw.RequestID

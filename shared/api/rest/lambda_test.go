@@ -14,8 +14,8 @@ import (
 	"lamplighter.dev/shared/api/rest"
 )
 
-// event returns a request of anna as API Gateway hands it over.
-func event(method, path, body string) events.APIGatewayProxyRequest {
+// newEvent returns a request of anna as an event of API Gateway.
+func newEvent(method, path, body string) events.APIGatewayProxyRequest {
 	ev := events.APIGatewayProxyRequest{
 		HTTPMethod: method, Path: path, Body: body, Resource: "/{proxy+}",
 		Headers:           map[string]string{"Authorization": "Bearer x", "Content-Type": "application/json"},
@@ -27,7 +27,7 @@ func event(method, path, body string) events.APIGatewayProxyRequest {
 	return ev
 }
 
-// TestEvents holds hostile and odd events to answers in JSON, none of them a 5xx.
+// TestEvents requires JSON answers without 5xx to hostile and odd events.
 func TestEvents(t *testing.T) {
 	victim := map[string]any{"authorizer": identity.EncodeCaller(identity.Caller{Org: "org_victim",
 		User: "usr_victim"})}
@@ -130,7 +130,7 @@ func TestEvents(t *testing.T) {
 		}, 200, "accessToken"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := event(c.method, c.path, c.body)
+			e := newEvent(c.method, c.path, c.body)
 			if c.spoil != nil {
 				c.spoil(&e)
 			}
@@ -148,7 +148,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// plainly undoes the escapes of a JSON text in an error message.
+// plainly removes the escapes of a JSON text in an error message.
 func plainly(s string) string { return strings.ReplaceAll(s, `\"`, `"`) }
 
 func FuzzLambdaEvent(f *testing.F) {
@@ -163,14 +163,14 @@ func FuzzLambdaEvent(f *testing.F) {
 	s := openReply(f)
 	fn := rest.AdaptHandler(s.h)
 	f.Fuzz(func(t *testing.T, method, path, header, value, query, body string, encoded bool) {
-		e := event(method, path, body)
+		e := newEvent(method, path, body)
 		e.MultiValueHeaders[header] = append(e.MultiValueHeaders[header], value)
 		e.MultiValueQueryStringParameters = map[string][]string{query: {value}, "search": {query}}
 		e.IsBase64Encoded = encoded
 		e.RequestContext.DomainName = header
 		if strings.Contains(body, "broken") || strings.Contains(body, "panic") || strings.Contains(path, "panic") ||
 			strings.Contains(body, "stored") || strings.Contains(body, "slow") {
-			return // the sample is meant to fail there
+			return // the sample fails here on purpose
 		}
 		out, err := fn(t.Context(), e)
 		if err != nil || out.StatusCode >= http.StatusInternalServerError || out.StatusCode < http.StatusOK {
@@ -199,7 +199,7 @@ func FuzzBody(f *testing.F) {
 				return
 			}
 		}
-		w := s.call(anna, "POST /things", string(body))
+		w := s.sendRequest(anna, "POST /things", string(body))
 		if w.Code >= http.StatusInternalServerError || !json.Valid(w.Body.Bytes()) {
 			t.Errorf("%q: %d %s\n%s", body, w.Code, w.Body, s.log.String())
 		}
@@ -211,8 +211,8 @@ func BenchmarkLambda(b *testing.B) {
 	s := openReply(b)
 	fn := rest.AdaptHandler(s.h)
 	for name, e := range map[string]events.APIGatewayProxyRequest{
-		"get": event("GET", "/things/t1", ""), "list": event("GET", "/things", ""),
-		"create": event("POST", "/things", `{"name":"lamp","tags":{"a":"b"},"spec":{"size":3}}`),
+		"get": newEvent("GET", "/things/t1", ""), "list": newEvent("GET", "/things", ""),
+		"create": newEvent("POST", "/things", `{"name":"lamp","tags":{"a":"b"},"spec":{"size":3}}`),
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -16,7 +16,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// cloudCalls are operations that wait for a cloud which does not answer.
+// cloudCalls are operations that wait for a cloud that does not answer.
 func cloudCalls() *rest.Group {
 	g := rest.NewGroup("Resources")
 	handle := func(id, path string, wait func(context.Context) error) {
@@ -42,7 +42,8 @@ func cloudCalls() *rest.Group {
 	return g
 }
 
-// API Gateway gives up after 29 seconds. An operation is cut off before, so that the client gets an answer with the reason, and the log its status.
+// API Gateway stops waiting after 29 seconds. An operation is cut off before, so that the client gets a reason, and the
+// log the status.
 func TestMount_AnOperationHas24Seconds(t *testing.T) {
 	handler, _ := rest.Mount(&platform.Platform{}, cloudCalls())
 	for name, c := range map[string]struct {
@@ -61,7 +62,7 @@ func TestMount_AnOperationHas24Seconds(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began, w := time.Now(), httptest.NewRecorder()
 				r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, c.path, http.NoBody)
-				handler.ServeHTTP(w, as(r, identity.Caller{User: "usr_anna", Org: "org_1"}))
+				handler.ServeHTTP(w, withCaller(r, identity.Caller{User: "usr_anna", Org: "org_1"}))
 				if took := time.Since(began); w.Code != c.status || !strings.Contains(w.Body.String(), c.says) ||
 					took != c.takes {
 					t.Errorf("%d %s after %s; want %d after %s", w.Code, w.Body, took, c.status, c.takes)

@@ -12,7 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// The limits of the contract. The gateway refuses earlier, with a page; these hold where it does not.
+// The limits of the interface. The gateway refuses some requests earlier, with a page; these apply to all others.
 const (
 	MaxBody  = 1 << 20 // bytes
 	MaxURI   = 8 << 10 // bytes
@@ -22,12 +22,12 @@ const (
 // panicked is a panic as the cause of a 500.
 type panicked struct{ value any }
 
-// Error shows the value.
+// Error returns the value.
 func (p panicked) Error() string { return fmt.Sprintf("panic: %v", p.value) }
 
-// readBody reads the body into memory and refuses what no handler should see.
+// readBody reads the body into memory, and refuses bodies and queries that no handler should see.
 func (x *exchange) readBody() huma.StatusError {
-	if err := x.query(); err != nil {
+	if err := x.checkQuery(); err != nil {
 		return errorForStatus(x.operation(), http.StatusBadRequest, err.Error())
 	}
 	if x.r.Body == nil || x.r.Body == http.NoBody {
@@ -41,14 +41,14 @@ func (x *exchange) readBody() huma.StatusError {
 		return errorForStatus(x.operation(), http.StatusBadRequest, "the body could not be read")
 	}
 	x.body, x.r.Body = body, io.NopCloser(bytes.NewReader(body))
-	if err := x.readable(); err != nil {
+	if err := x.checkBody(); err != nil {
 		return errorForStatus(x.operation(), http.StatusBadRequest, err.Error())
 	}
 	return nil
 }
 
-// readable checks the body of an operation that takes JSON.
-func (x *exchange) readable() error {
+// checkBody checks the body of an operation with JSON.
+func (x *exchange) checkBody() error {
 	body := x.route.hop.RequestBody
 	if body == nil || body.Content[contentJSON] == nil || len(x.body) == 0 {
 		return nil
@@ -62,7 +62,7 @@ func (x *exchange) readable() error {
 	return checkStrictJSON(x.body, x.route.body)
 }
 
-// isJSON reports whether a Content-Type names JSON; saying nothing says JSON.
+// isJSON reports whether a Content-Type is JSON. An empty one is.
 func isJSON(kind string) bool {
 	if kind == "" {
 		return true

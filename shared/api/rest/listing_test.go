@@ -7,8 +7,8 @@ import (
 
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 type number struct {
@@ -16,8 +16,8 @@ type number struct {
 	Pad string `json:"pad,omitempty"`
 }
 
-// shelf returns a store with a partition of n numbers, from 1.
-func shelf(t *testing.T, n int, pad string) table.Store {
+// newShelf returns a store with a partition of n numbers, from 1.
+func newShelf(t *testing.T, n int, pad string) table.Store {
 	t.Helper()
 	s := tabletest.New(t)
 	ws := make([]table.Write, n)
@@ -28,7 +28,7 @@ func shelf(t *testing.T, n int, pad string) table.Store {
 		}
 		ws[i] = table.Put(it)
 	}
-	// 3 MB are more than a key takes in a second
+	// 3 MB are more than a partition accepts in a second
 	if err := table.NewPatientStore(s).BatchWrite(t.Context(), ws...); err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func numbers(items []number) (out []int) {
 }
 
 func TestPages(t *testing.T) {
-	s := shelf(t, 25, "")
+	s := newShelf(t, 25, "")
 	odd := func(n number) bool { return n.N%2 == 1 }
 	for name, c := range map[string]struct {
 		page, limit int
@@ -76,7 +76,7 @@ func TestPages(t *testing.T) {
 }
 
 func TestAFilterLooksAtSoMany(t *testing.T) {
-	s := shelf(t, rest.Looked+1500, "")
+	s := newShelf(t, rest.Looked+1500, "")
 	r := rest.Reading[number]{Store: s, Page: rest.Page{Page: 1, Limit: 5}}
 	got, err := r.Filtered(t.Context(), table.Query{PK: "P"}, func(number) bool { return true })
 	if err != nil || got.Total != rest.Looked {
@@ -85,7 +85,7 @@ func TestAFilterLooksAtSoMany(t *testing.T) {
 }
 
 func TestAPageThatTheStoreGivesInParts(t *testing.T) {
-	s := shelf(t, 100, fmt.Sprintf("%030000d", 0)) // 3 MB, where the store reads one at a time
+	s := newShelf(t, 100, fmt.Sprintf("%030000d", 0)) // 3 MB, and the store reads one megabyte at a time
 	r := rest.Reading[number]{Store: s, Page: rest.Page{Page: 1, Limit: 100}}
 	ctx, meter := table.WithMeter(t.Context())
 	got, err := r.Counted(ctx, table.Query{PK: "P"}, 100)

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// checkMembers refuses what an input or an answer may not hold: a time.Time in an input, whose errors name a layout, and
-// in an answer a member that is left out when it has no value.
+// checkMembers returns an error for members that inputs or answers must not have: a time.Time in an input, because its
+// errors show a Go layout, and a member of an answer that is omitted if it has no value.
 func (o *operation) checkMembers() error {
 	err := walkMembers(o.input, func(at string, f *reflect.StructField) error {
-		if elem(f.Type) == reflect.TypeFor[time.Time]() {
+		if elemType(f.Type) == reflect.TypeFor[time.Time]() {
 			return fmt.Errorf(
 				"operation %s: %s of its input is a time.Time: make it a rest.Time, which takes dates too", o.ID, at)
 		}
@@ -30,13 +30,12 @@ func (o *operation) checkMembers() error {
 	})
 }
 
-// walkMembers visits each field of t, and of the structs that it is made of, that is no secret of the service's, with its
-// name in Go.
+// walkMembers calls visit for each exported field of t and of the structs inside it, with its Go name.
 func walkMembers(t reflect.Type, visit func(at string, f *reflect.StructField) error) error {
 	seen := map[reflect.Type]bool{}
 	var walk func(at string, t reflect.Type) error
 	walk = func(at string, t reflect.Type) error {
-		if t = elem(t); t.Kind() != reflect.Struct || seen[t] || t == reflect.TypeFor[Time]() ||
+		if t = elemType(t); t.Kind() != reflect.Struct || seen[t] || t == reflect.TypeFor[Time]() ||
 			t == reflect.TypeFor[json.RawMessage]() {
 			return nil
 		}
@@ -58,8 +57,8 @@ func walkMembers(t reflect.Type, visit func(at string, f *reflect.StructField) e
 	return walk("", t)
 }
 
-// elem returns what t points to or holds.
-func elem(t reflect.Type) reflect.Type {
+// elemType returns the type that t points to or contains.
+func elemType(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array ||
 		t.Kind() == reflect.Map {
 		t = t.Elem()

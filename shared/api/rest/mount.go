@@ -15,30 +15,30 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// Where an Op, the type of its input's body, and its query parameters lie in the metadata of its huma operation.
+// The metadata keys of a huma operation for its Op, the type of its body, and its query parameters.
 const (
 	opKey     = "op"
 	bodyKey   = "body"
 	paramsKey = "params"
 )
 
-// server answers the operations that were mounted on it.
+// server serves the mounted operations.
 type server struct {
 	p      *platform.Platform
 	log    *slog.Logger
 	clock  clock.Clock
 	audit  *audit.Log
 	routes router
-	limit  time.Duration // that an operation has
+	limit  time.Duration // deadline of an operation
 }
 
-// requestTime is how long an operation may take. API Gateway waits 29 seconds: an operation that is cut off here answers the client, and is logged
-// with the status that the client sees.
+// requestTime limits the time of an operation. API Gateway waits 29 seconds. An operation that is cut off here is
+// answered with a reason, and logged with the status that the client sees.
 const requestTime = 24 * time.Second
 
-// Mount makes one handler of groups, and the description of what it answers. It panics on a mistake in a declaration: a
-// policy that is missing or unknown, a path declared twice, a type without a name in a body, two types of one schema name.
-// The caller of a request is taken from identity.CallerFrom(ctx); Lambda puts it there.
+// Mount returns one handler for groups, and the description of its operations. It panics on a wrong declaration: a
+// missing or unknown policy, a path declared twice, a type without name in a body, two types with one schema name. The
+// caller of a request comes from identity.CallerFrom(ctx); Lambda sets it.
 func Mount(p *platform.Platform, groups ...*Group) (http.Handler, *API) {
 	s := &server{p: p, log: p.Log, clock: p.Clock, audit: audit.New(p), limit: requestTime}
 	if s.log == nil {
@@ -50,7 +50,7 @@ func Mount(p *platform.Platform, groups ...*Group) (http.Handler, *API) {
 	api := newAPI(s)
 	for _, g := range groups {
 		for i := range g.ops {
-			mount(api, g.Tag, &g.ops[i])
+			mountOperation(api, g.Tag, &g.ops[i])
 		}
 		api.addTag(g.Tag)
 	}
@@ -58,8 +58,8 @@ func Mount(p *platform.Platform, groups ...*Group) (http.Handler, *API) {
 	return s, api
 }
 
-func mount(api *API, tag string, o *operation) {
-	if err := errors.Join(o.checkDeclaration(), o.checkInput(), o.checkBody(), o.checkMembers()); err != nil {
+func mountOperation(api *API, tag string, o *operation) {
+	if err := errors.Join(o.checkDeclaration(), o.checkInput(), o.checkBodyName(), o.checkMembers()); err != nil {
 		panic("rest: " + err.Error())
 	}
 	api.names.op = o.ID
@@ -67,7 +67,7 @@ func mount(api *API, tag string, o *operation) {
 	hop := huma.Operation{
 		OperationID: op.ID, Method: op.Method, Path: op.Path, Summary: op.Summary, Description: op.Description,
 		Deprecated: op.Deprecated, DefaultStatus: op.Status,
-		BodyReadTimeout: -1, MaxBodyBytes: -1, // the body has been read, within limits, before
+		BodyReadTimeout: -1, MaxBodyBytes: -1, // the body has already been read, within limits
 		Metadata:   map[string]any{opKey: &op},
 		Extensions: map[string]any{},
 	}
@@ -79,7 +79,7 @@ func mount(api *API, tag string, o *operation) {
 	o.register(api.huma, hop)
 }
 
-// Handle takes an operation from huma; with ServeHTTP it makes server a huma.Adapter.
+// Handle implements huma.Adapter, together with ServeHTTP.
 func (s *server) Handle(hop *huma.Operation, handler func(huma.Context)) {
 	op, ok := hop.Metadata[opKey].(*Op)
 	if !ok {

@@ -10,18 +10,20 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// schemaNames names the schemas of a description. A name is derived from its Go type alone, never from what was named
-// before, so that it stays when operations come, go or change places; what cannot be named so is refused while it is mounted.
+// schemaNames names the schemas of a description. A name depends only on the Go type, not on earlier names, so it does
+// not change if operations are added, removed or moved. Types that cannot be named so are refused when they are
+// mounted.
 type schemaNames struct {
 	op    string // the operation that is being mounted
 	types map[string]reflect.Type
 }
 
-// schemaName is what the names of schemas look like. A generic type of one that is declared in a function would have another.
+// schemaName is the form of schema names. The name of a generic type with an argument declared in a function does not
+// match.
 var schemaName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
 
-// name returns the name of t's schema: that of the Go type; of List[Team], ListTeam. It panics where there is none, or another
-// type has it.
+// name returns the name of t's schema: that of the Go type, and for List[Team] ListTeam. It panics if there is none, or
+// if another type has it.
 func (n *schemaNames) name(t reflect.Type, hint string) string {
 	t = pointed(t)
 	name := huma.DefaultSchemaNamer(t, hint)
@@ -46,8 +48,8 @@ func (n *schemaNames) name(t reflect.Type, hint string) string {
 	return name
 }
 
-// isComponent reports whether t has a schema of its own, which others refer to by its name. The rest is written out where
-// it is used.
+// isComponent reports whether t has a separate schema, which others refer to by name. The schemas of other types are
+// inlined.
 func isComponent(t reflect.Type) bool {
 	if t.Kind() != reflect.Struct || t == reflect.TypeFor[time.Time]() {
 		return false
@@ -57,7 +59,7 @@ func isComponent(t reflect.Type) bool {
 		!p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }
 
-// pointed returns the type that t points to, however often; t itself when it is no pointer.
+// pointed returns the type without pointers.
 func pointed(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -65,8 +67,8 @@ func pointed(t reflect.Type) reflect.Type {
 	return t
 }
 
-// checkBody refuses a body whose type has no name: the description would have to make one up.
-func (o *operation) checkBody() error {
+// checkBodyName returns an error for a body whose type has no name.
+func (o *operation) checkBodyName() error {
 	f, ok := o.input.FieldByName("Body")
 	if !ok || pointed(f.Type).Name() != "" {
 		return nil

@@ -13,12 +13,12 @@ import (
 	"lamplighter.dev/shared/api/rest"
 )
 
-// Crate is what the operations of these tests take and give.
+// Crate is the input and the answer of the operations of these tests.
 type Crate struct {
 	Size int `json:"size"`
 }
 
-// Pallet holds what has no name.
+// Pallet contains types without names.
 type Pallet struct {
 	Crates []struct {
 		Size int `json:"size"`
@@ -34,16 +34,16 @@ type (
 	nestedIdentity struct{ Body grant.Grant }
 )
 
-// handles declares one operation that takes an I and gives an O.
-func handles[I, O any](id string) func(*rest.Group) {
+// declareHandling declares one operation with the input I and the answer O.
+func declareHandling[I, O any](id string) func(*rest.Group) {
 	return func(g *rest.Group) {
 		rest.Handle(g, rest.Op{ID: id, Method: http.MethodPut, Path: "/" + id, SignedIn: true},
 			func(context.Context, *I) (O, error) { return *new(O), nil })
 	}
 }
 
-// mounting returns what mounting the operations says, "" when they are mounted.
-func mounting(ops ...func(*rest.Group)) (said string) {
+// mountPanic returns the panic of mounting the operations, or "".
+func mountPanic(ops ...func(*rest.Group)) (said string) {
 	g := rest.NewGroup("Resources")
 	for _, op := range ops {
 		op(g)
@@ -62,36 +62,36 @@ func TestSchemaNames_WhatIsRefused(t *testing.T) {
 	const declare, rename = "declare it as a type", "rename one of them"
 	for name, c := range map[string]struct {
 		ops  []func(*rest.Group)
-		says []string // none is mounted
+		says []string // empty if it is mounted
 	}{
-		"a body that is a type of its own": {[]func(*rest.Group){handles[crateInput, string]("a")}, nil},
-		"one type in two operations": {[]func(*rest.Group){handles[crateInput, string]("a"),
-			handles[crateInput, string]("b")}, nil},
+		"a body that is a type of its own": {[]func(*rest.Group){declareHandling[crateInput, string]("a")}, nil},
+		"one type in two operations": {[]func(*rest.Group){declareHandling[crateInput, string]("a"),
+			declareHandling[crateInput, string]("b")}, nil},
 		"a page and a list of one type": {[]func(*rest.Group){
-			handles[struct{}, rest.List[Thing]]("a"), handles[struct{}, []Thing]("b"),
+			declareHandling[struct{}, rest.List[Thing]]("a"), declareHandling[struct{}, []Thing]("b"),
 		}, nil},
-		"a body without a name": {[]func(*rest.Group){handles[namelessInput, string]("a")},
+		"a body without a name": {[]func(*rest.Group){declareHandling[namelessInput, string]("a")},
 			[]string{"operation a:", "its Body", declare, "Size int"}},
-		"a body that may be left out": {[]func(*rest.Group){handles[perhapsInput, string]("a")},
+		"a body that may be left out": {[]func(*rest.Group){declareHandling[perhapsInput, string]("a")},
 			[]string{"operation a:", "its Body", declare}},
-		"a body that is a slice": {[]func(*rest.Group){handles[namelessSlice, string]("a")},
+		"a body that is a slice": {[]func(*rest.Group){declareHandling[namelessSlice, string]("a")},
 			[]string{"operation a:", "its Body", declare}},
-		"a part of a body without a name": {[]func(*rest.Group){handles[namelessPart, string]("a")},
+		"a part of a body without a name": {[]func(*rest.Group){declareHandling[namelessPart, string]("a")},
 			[]string{"operation a:", "Size int", declare}},
-		"a part of an answer without a name": {[]func(*rest.Group){handles[struct{}, Pallet]("a")},
+		"a part of an answer without a name": {[]func(*rest.Group){declareHandling[struct{}, Pallet]("a")},
 			[]string{"operation a:", "Size int", declare}},
-		"a second type of one name": {[]func(*rest.Group){handles[crateInput, string]("a"),
-			handles[struct{}, Crate]("b")}, []string{
+		"a second type of one name": {[]func(*rest.Group){declareHandling[crateInput, string]("a"),
+			declareHandling[struct{}, Crate]("b")}, []string{
 			"operation b:", "two types of one schema name, Crate", rename,
 		}},
 		"a second type of one name, in another package": {[]func(*rest.Group){
-			handles[nestedIdentity, string]("a"), handles[struct{}, Grant]("b"),
+			declareHandling[nestedIdentity, string]("a"), declareHandling[struct{}, Grant]("b"),
 		}, []string{"operation b:", "shared/api/identity", "shared/api/rest_test", rename}},
-		"a page of a type of a function": {[]func(*rest.Group){handles[struct{}, rest.List[Crate]]("a")},
+		"a page of a type of a function": {[]func(*rest.Group){declareHandling[struct{}, rest.List[Crate]]("a")},
 			[]string{"operation a:", "at the top of a package"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			said := mounting(c.ops...)
+			said := mountPanic(c.ops...)
 			if len(c.says) == 0 && said != "" || len(c.says) > 0 && said == "" {
 				t.Fatalf("mounting it said %q", said)
 			}
@@ -108,8 +108,9 @@ func TestSchemaNames_WhatIsRefused(t *testing.T) {
 type Grant struct{ Other int }
 
 func TestSchemaNames_DoNotDependOnTheOrder(t *testing.T) {
-	ops := []func(*rest.Group){handles[crateInput, rest.List[Thing]]("a"), handles[creation, Thing]("b"),
-		handles[struct{}, []Crate]("c")}
+	ops := []func(*rest.Group){declareHandling[crateInput, rest.List[Thing]]("a"),
+		declareHandling[creation, Thing]("b"),
+		declareHandling[struct{}, []Crate]("c")}
 	described := func() string {
 		g := rest.NewGroup("Resources")
 		for _, op := range ops {

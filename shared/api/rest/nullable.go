@@ -7,8 +7,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// correctNullable corrects the schemas of members that are pointers to structs and are written when they are nil: huma describes
-// them as if they were never null, because it refers to the struct's own schema.
+// correctNullable corrects the schemas of members that are pointers to structs and may be null. huma describes them as
+// never null, because it refers to the schema of the struct.
 func (a *API) correctNullable() {
 	r := a.doc.Components.Schemas
 	for name, s := range r.Map() {
@@ -26,7 +26,7 @@ func (a *API) correctNullable() {
 	}
 }
 
-// orNull allows null besides what s, a reference, describes. Other schemas know null by themselves.
+// orNull adds null to the schema s, if s is a reference. Other schemas can express null themselves.
 func orNull(s *huma.Schema) *huma.Schema {
 	if s.Ref == "" {
 		return s

@@ -9,17 +9,17 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Number is an exact decimal that the interface has as a JSON number: it is read as it is written, and never becomes a binary float.
+// Number is an exact decimal that is a JSON number in the interface. It is never converted to a binary float.
 type Number struct {
 	amount money.Amount
-	sent   string // what was sent
-	none   bool   // and is no number
+	sent   string // the received text
+	none   bool   // it is not a number
 }
 
-// NumberOf returns the decimal as a body has it.
+// NumberOf returns a Number with the amount.
 func NumberOf(a money.Amount) Number { return Number{amount: a} }
 
-// UnmarshalJSON reads a number. What is none, Read refuses: it is told the name of the member.
+// UnmarshalJSON reads a number. Read returns the error for an invalid one, because it gets the name of the member.
 func (n *Number) UnmarshalJSON(b []byte) error { return n.read(string(b)) }
 
 // UnmarshalText reads a number of a query.
@@ -32,23 +32,24 @@ func (n *Number) read(text string) error {
 	return nil
 }
 
-// MarshalJSON writes the number with all its places, and no zeros at the end.
+// MarshalJSON writes the number with all its decimal places, without trailing zeros.
 func (n Number) MarshalJSON() ([]byte, error) {
 	return json.RawMessage(n.amount.String()), nil
 }
 
-// Sent reports whether there is one.
+// Sent reports whether the member was sent.
 func (n Number) Sent() bool { return n.sent != "" }
 
-// Read returns the decimal; fault.Invalid names the member that is none.
+// Read returns the decimal. It returns fault.Invalid with the name of the member if it is not a number.
 func (n Number) Read(member string) (money.Amount, error) {
 	if n.none {
-		return money.Amount{}, fault.New(fault.Invalid, "%s: %.32q is no number; send one such as 3.0", member, n.sent)
+		return money.Amount{},
+			fault.New(fault.Invalid, "%s: %.32q is not a number; send one such as 3.0", member, n.sent)
 	}
 	return n.amount, nil
 }
 
-// Schema documents it. Read alone holds it to that, so that every error has the same words.
+// Schema documents it. Read validates it, not the framework, so that all errors have the same words.
 func (Number) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeNumber, Examples: []any{3.0}}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/yaml"
 )
 
-// API describes what a handler answers, as OpenAPI 3.1.
+// API describes the operations of a handler, as OpenAPI 3.1.
 type API struct {
 	huma  huma.API
 	doc   *huma.OpenAPI
@@ -33,11 +33,11 @@ const about = "Lamplighter manages cloud cost, inventory and operations across A
 	"proxy refuses (405) are answered with an HTML page. Unknown query parameters and body fields are ignored. " +
 	"Every time in a query or a body is RFC 3339 or a date, which is the start of that day in UTC; `from` after " +
 	"`to` is 400. " +
-	"A query parameter of another type than text is 400 when it is empty, and one that has one value is 400 when it " +
-	"is given twice; " +
-	"filters with several values take them behind commas or in several parameters. Each member of a record is " +
-	"always there: " +
-	"`null`, `[]` or `{}` when it has no value. An error shows at most 200 bytes of what was sent. Each answer carries " +
+	"An empty query parameter that is not text is 400, and so is one that is given twice but may have only one " +
+	"value; " +
+	"separate several values of a filter by commas, or repeat the parameter. Each member of a record is " +
+	"always present: " +
+	"`null`, `[]` or `{}` if it has no value. An error quotes at most 200 bytes of the request. Each answer carries " +
 	"`X-Request-Id`; a well-formed one that the client sends is kept. In sample bodies a value such as `<groupID>` " +
 	"stands for an id of " +
 	"your own, and one such as `<in 2 hours>` for a time."
@@ -67,24 +67,24 @@ func newAPI(s *server) *API {
 
 var jsonFormat = huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: unmarshal}
 
-// unmarshal says what does not fit in words that name no Go types.
+// unmarshal returns errors without names of Go types.
 func unmarshal(b []byte, v any) error {
 	err := json.Unmarshal(b, v)
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Errorf("%s at byte %d does not fit", clip(cmp.Or(e.Field, e.Value), maxName), e.Offset)
+		return fmt.Errorf("%s at byte %d does not fit", clipText(cmp.Or(e.Field, e.Value), maxName), e.Offset)
 	}
 	return err
 }
 
-// addTag lists a group's tag once.
+// addTag adds a group's tag, once.
 func (a *API) addTag(name string) {
 	if name != "" && !slices.ContainsFunc(a.doc.Tags, func(t *huma.Tag) bool { return t.Name == name }) {
 		a.doc.Tags = append(a.doc.Tags, &huma.Tag{Name: name})
 	}
 }
 
-// describe fills in what hop's document says beyond its input. It is the same code for all operations: made anew for the types of each, it
-// weighed as much as a tenth of a large group.
+// describe completes the description of an operation beyond its input. It is not generic: with generic code for each
+// operation it would be a tenth of a large group's size.
 func (o *operation) describe(api huma.API, hop *huma.Operation) {
 	op, r := &o.Op, api.OpenAPI().Components.Schemas
 	hop.Responses = map[string]*huma.Response{strconv.Itoa(op.Status): {
@@ -135,7 +135,8 @@ func dataContent(data *huma.Schema) map[string]*huma.MediaType {
 	}}}
 }
 
-// describeFailures documents the declared statuses and those that follow from the declaration, each in its layer's shape.
+// describeFailures documents the declared statuses and those that follow from the declaration, each in its layer's
+// format.
 func (o *operation) describeFailures(r huma.Registry, hop *huma.Operation) {
 	for _, code := range o.failures(takesInput(o.input)) {
 		e := errorForStatus(&o.Op, code, "")
@@ -147,13 +148,13 @@ func (o *operation) describeFailures(r huma.Registry, hop *huma.Operation) {
 			Description: http.StatusText(code),
 			Content:     map[string]*huma.MediaType{kind: {Schema: r.Schema(reflect.TypeOf(e), true, "")}},
 		}
-		if strings.HasPrefix(o.Produces, "text/html") { // who is shown a page is shown one when it fails, too
+		if strings.HasPrefix(o.Produces, "text/html") { // operations with pages also answer failures with pages
 			hop.Responses[strconv.Itoa(code)].Content["text/html"] = &huma.MediaType{}
 		}
 	}
 }
 
-// failures returns the statuses that op can answer with.
+// failures returns the failure statuses of op.
 func (op *Op) failures(input bool) []int {
 	codes := append(slices.Clone(op.Statuses), http.StatusInternalServerError)
 	if !op.Public {
@@ -171,7 +172,7 @@ func (op *Op) failures(input bool) []int {
 	return codes
 }
 
-// takesInput reports whether an input holds anything that can be wrong: a query, a header or a body. A path that is wrong is 404.
+// takesInput reports whether an input has a query, a header or a body, so that it may be invalid. A wrong path is 404.
 func takesInput(input reflect.Type) bool {
 	for _, f := range reflect.VisibleFields(input) {
 		if f.Name == "Body" || f.Name == "RawBody" || f.Tag.Get("query") != "" || f.Tag.Get("header") != "" {
@@ -181,7 +182,7 @@ func takesInput(input reflect.Type) bool {
 	return false
 }
 
-// The ways in which a POST treats the header Idempotency-Key.
+// How a POST treats the header Idempotency-Key.
 const (
 	replays = "1 to 255 printable characters. Within 24 hours the same key, caller, path and body get the first " +
 		"answer again; " +
@@ -206,17 +207,17 @@ func (op *Op) idempotencyKey() *huma.Param {
 	return p
 }
 
-// JSON returns the document.
+// JSON returns the description as JSON.
 func (a *API) JSON() []byte {
 	b, err := json.Marshal(a.doc)
-	if err != nil { // made of what Mount accepted
+	if err != nil { // it consists of parts that Mount accepted
 		panic(fmt.Sprintf("rest: encode the interface description: %v", err))
 	}
 	return b
 }
 
-// YAML returns the document as a person reads it: what it is about, then the paths, then the schemas. The order depends on
-// nothing but the content.
+// YAML returns the description in an order for readers: general information, paths, schemas. The order depends only on
+// the content.
 func (a *API) YAML() []byte {
 	parts := map[string]json.RawMessage{}
 	if err := json.Unmarshal(a.JSON(), &parts); err != nil {

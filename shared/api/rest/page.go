@@ -6,33 +6,33 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// MaxLimit is the largest page that a list gives.
+// MaxLimit is the largest page of a list.
 const MaxLimit = 100
 
-// Page is the query of a paged list; embed it in an operation's input.
+// Page is the query of a paged list. Embed it in an operation's input.
 type Page struct {
-	Page  int `query:"page" minimum:"1" maximum:"999999" default:"1" doc:"Which page, from 1"`
-	Limit int `query:"limit" minimum:"1" default:"20" doc:"Items a page; more than 100 counts as 100"`
+	Page  int `query:"page" minimum:"1" maximum:"999999" default:"1" doc:"Number of the page, from 1"`
+	Limit int `query:"limit" minimum:"1" default:"20" doc:"Items per page; more than 100 counts as 100"`
 }
 
-// Resolve holds a larger limit to MaxLimit.
+// Resolve limits a page to MaxLimit.
 func (p *Page) Resolve(huma.Context) []error {
 	p.Limit = min(p.Limit, MaxLimit)
 	return nil
 }
 
-// Skip returns how many items lie before the page.
+// Skip returns the number of items before the page.
 func (p Page) Skip() int { return (p.Page - 1) * p.Limit }
 
 // List is a page of items.
 type List[T any] struct {
 	Items []T `json:"items" doc:"The items of this page"`
-	Total int `json:"total" doc:"How many there are on all pages"`
-	Page  int `json:"page" doc:"Which page this is, from 1"`
-	Limit int `json:"limit" doc:"Items a page"`
+	Total int `json:"total" doc:"Number of items on all pages"`
+	Page  int `json:"page" doc:"Number of this page, from 1"`
+	Limit int `json:"limit" doc:"Items per page"`
 }
 
-// MarshalJSON writes the list; no items are [], never null.
+// MarshalJSON writes the list. Without items it writes [], never null.
 func (l List[T]) MarshalJSON() ([]byte, error) {
 	if l.Items == nil {
 		l.Items = []T{}
@@ -41,23 +41,23 @@ func (l List[T]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(l))
 }
 
-// Deleted is the answer to a delete, and to taking something out of something else.
+// Deleted is the answer to a deletion, and to removing a record from another one.
 type Deleted struct {
-	ID string `json:"id" doc:"Names what was deleted, or taken out of something: its id, or the address of a user"`
+	ID string `json:"id" doc:"ID of the deleted or removed record, or the address of a user"`
 }
 
-// PageOf returns the page of all that p asks for; behind the last item it is empty.
+// PageOf returns the page p of all. A page after the last item is empty.
 func PageOf[T any](all []T, p Page) List[T] {
 	from := min(p.Skip(), len(all))
 	return List[T]{Items: all[from:min(from+p.Limit, len(all))], Total: len(all), Page: p.Page, Limit: p.Limit}
 }
 
-// WithItems returns the same page with items in the place of its own, as when they are shown with what else is known of them.
+// WithItems returns the same page with other items, for example with additional information.
 func WithItems[T, U any](l List[T], items []U) List[U] {
 	return List[U]{Items: items, Total: l.Total, Page: l.Page, Limit: l.Limit}
 }
 
-// MapItems returns the same page with each item as show shows it.
+// MapItems returns the same page with each item converted by show.
 func MapItems[T, U any](l List[T], show func(T) U) List[U] {
 	items := make([]U, len(l.Items))
 	for i, v := range l.Items {
@@ -66,8 +66,8 @@ func MapItems[T, U any](l List[T], show func(T) U) List[U] {
 	return WithItems(l, items)
 }
 
-// Add takes v for the next item of all pages, and keeps it when it lies on this one. It is how a page is made of items
-// that come one after another.
+// Add adds v as the next item of all pages, and keeps it if it is on this page. It makes a page of items that arrive
+// one after the other.
 func (l *List[T]) Add(v T) {
 	if l.Total >= (l.Page-1)*l.Limit && len(l.Items) < l.Limit {
 		l.Items = append(l.Items, v)
@@ -75,9 +75,9 @@ func (l *List[T]) Add(v T) {
 	l.Total++
 }
 
-// Job is the answer to a write that starts work: poll StatusURL until it ends.
+// Job is the answer to a write that starts a job: poll StatusURL until it ends.
 type Job struct {
-	JobID     string `json:"jobID" doc:"The job"`
-	Status    string `json:"status" doc:"Where the job stands" example:"running"`
-	StatusURL string `json:"statusURL" doc:"Path to poll" example:"/billing/sync-status"`
+	JobID     string `json:"jobID" doc:"ID of the job"`
+	Status    string `json:"status" doc:"Status of the job" example:"running"`
+	StatusURL string `json:"statusURL" doc:"Path for polling the status" example:"/billing/sync-status"`
 }

@@ -70,7 +70,7 @@ func TestSort_RefusesWhatIsNotDeclared(t *testing.T) {
 		"GET /things?sort_by=name":      "",
 		"GET /things?sort_by=":          "sort_by: it is empty",
 	} {
-		w := s.call(anna, line, "")
+		w := s.sendRequest(anna, line, "")
 		body := strings.ReplaceAll(w.Body.String(), `\"`, `"`)
 		if says == "" && w.Code != http.StatusOK || says != "" &&
 			(w.Code != http.StatusBadRequest || !strings.Contains(body, says)) {

@@ -14,11 +14,11 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// parameter is what a query parameter of an operation may be.
+// parameter describes the values of a query parameter.
 type parameter struct {
-	wanted   string // what an empty value is not, "" where any text is one
-	list     bool   // several values, behind commas or in several parameters
-	repeated bool   // several values in several parameters, because a comma belongs to a value
+	wanted   string // description of a valid value for errors; "" if any text is valid
+	list     bool   // several values, separated by commas or in several parameters
+	repeated bool   // several values in several parameters, because values may contain commas
 }
 
 // parametersOf returns the query parameters of an input by name.
@@ -30,13 +30,13 @@ func parametersOf(input reflect.Type) map[string]parameter {
 			continue
 		}
 		several := f.Type.Kind() == reflect.Slice
-		out[name] = parameter{wanted(&f), several && option == "", several && option != ""}
+		out[name] = parameter{describeValue(&f), several && option == "", several && option != ""}
 	}
 	return out
 }
 
-// inputFields returns the fields of an input and of what is embedded in it, with their places in it. reflect.VisibleFields leaves
-// out Page.Page, which the name of the embedded struct hides.
+// inputFields returns the fields of an input and of its embedded structs, with their indexes in it.
+// reflect.VisibleFields would leave out Page.Page, which has the name of the embedded struct.
 func inputFields(input reflect.Type) iter.Seq[reflect.StructField] {
 	return func(yield func(reflect.StructField) bool) {
 		for f := range input.Fields() {
@@ -56,8 +56,8 @@ func inputFields(input reflect.Type) iter.Seq[reflect.StructField] {
 	}
 }
 
-// wanted returns what a parameter has to be, in words; "" where any text will do.
-func wanted(f *reflect.StructField) string {
+// describeValue returns the description of a parameter's valid values, or "" if any text is valid.
+func describeValue(f *reflect.StructField) string {
 	t := f.Type
 	if t.Kind() == reflect.Slice {
 		t = t.Elem()
@@ -84,10 +84,10 @@ func wanted(f *reflect.StructField) string {
 	}
 }
 
-// query refuses what cannot be decoded, characters that no parameter of ours holds, an empty value where one of a type is
-// wanted, and a second value where there can be one only: two readers could take different ones. Of a list in several
-// parameters it makes one behind commas, as the framework reads it.
-func (x *exchange) query() error {
+// checkQuery returns an error for a query that cannot be decoded, for characters that are not text, for an empty value
+// of a typed parameter, and for several values of a parameter that has only one, because readers could choose different
+// ones. It joins lists in several parameters with commas, as the framework expects.
+func (x *exchange) checkQuery() error {
 	if x.r.URL.RawQuery == "" {
 		return nil
 	}
@@ -98,7 +98,7 @@ func (x *exchange) query() error {
 	joined := false
 	for name, vs := range values {
 		p, known := x.route.query[name]
-		err := textual(name, vs)
+		err := checkText(name, vs)
 		if err == nil && known {
 			err = p.check(name, vs)
 		}
@@ -117,7 +117,7 @@ func (x *exchange) query() error {
 	return nil
 }
 
-func textual(name string, values []string) error {
+func checkText(name string, values []string) error {
 	for _, v := range values {
 		if !utf8.ValidString(v) || strings.IndexByte(v, 0) >= 0 {
 			return fmt.Errorf("%.64q: the value is not text", name)
@@ -126,14 +126,14 @@ func textual(name string, values []string) error {
 	return nil
 }
 
-// check refuses values that the parameter cannot have, whatever its type.
+// check returns an error for values that the parameter cannot have.
 func (p parameter) check(name string, values []string) error {
 	if len(values) > 1 && !p.list && !p.repeated {
-		return fmt.Errorf("%s: it is given %d times, and has one value", name, len(values))
+		return fmt.Errorf("%s: it is given %d times, but may have only one value", name, len(values))
 	}
 	for _, v := range values {
 		if v == "" && p.wanted != "" {
-			return fmt.Errorf("%s: it is empty: give %s, or leave it out", name, p.wanted)
+			return fmt.Errorf("%s: it is empty: send %s, or leave it out", name, p.wanted)
 		}
 	}
 	if joined := strings.Join(values, ","); p.list && joined != "" && strings.Contains(","+joined+",", ",,") {
@@ -142,17 +142,18 @@ func (p parameter) check(name string, values []string) error {
 	return nil
 }
 
-// describeLists says of the parameters that have several values how to give them.
+// describeLists documents how to send parameters with several values.
 func describeLists(hop *huma.Operation, params map[string]parameter) {
 	for _, p := range hop.Parameters {
 		if p.In == "query" && params[p.Name].list {
-			p.Description = strings.TrimPrefix(p.Description+". Several values behind commas, or in several parameters",
+			p.Description = strings.TrimPrefix(p.Description+
+				". Separate several values by commas, or repeat the parameter",
 				". ")
 		}
 	}
 }
 
-// Among reports whether a value is one of those that a filter lists; a filter that lists none takes all.
+// Among reports whether a filter contains a value. An empty filter contains all.
 func Among[T comparable](listed []T, value T) bool {
 	return len(listed) == 0 || slices.Contains(listed, value)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Patch is a field of a partial update. Tag it `json:"name,omitzero"`; limits (minLength, maximum, enum, …) apply to the
-// value. A field that may not be cleared refuses Null itself, by Require.
+// Patch is a field of a partial update. Tag it `json:"name,omitzero"`. Limits (minLength, maximum, enum, …) apply to
+// the value. A field that may not be cleared must refuse Null by Require.
 type Patch[T any] struct {
 	Sent  bool // the field was in the body
 	Null  bool // and it was null
@@ -25,7 +25,7 @@ func (p *Patch[T]) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &p.Value)
 }
 
-// MarshalJSON writes the value, or null; with omitzero a field that was not sent is left out.
+// MarshalJSON writes the value, or null. With omitzero, a field that was not sent is omitted.
 func (p Patch[T]) MarshalJSON() ([]byte, error) {
 	if !p.Sent || p.Null {
 		return []byte("null"), nil
@@ -36,7 +36,7 @@ func (p Patch[T]) MarshalJSON() ([]byte, error) {
 // Set reports whether there is a value to set.
 func (p Patch[T]) Set() bool { return p.Sent && !p.Null }
 
-// Apply changes *to as the patch says: nothing, the zero value, or the value.
+// Apply changes *to: nothing, the zero value, or the value.
 func (p Patch[T]) Apply(to *T) {
 	if p.Sent {
 		*to = p.Value

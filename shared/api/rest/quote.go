@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// maxQuoted is how many bytes of what was sent an error shows.
+// maxQuoted is how many bytes of the request an error shows.
 const maxQuoted = 200
 
-// quotable are the parts of a message in which something that was sent can stand: between quotation marks, as %q writes
-// it, or as a word that is longer than ours are.
+// quotable matches the parts of a message that may come from the request: quoted text, as %q writes it, and words that
+// are longer than those of the service.
 var quotable = regexp.MustCompile(`"(?:[^"\\]|\\.)*"?|[^\s"]{51,}`)
 
-// shorten cuts what a message quotes of the request. One about what was sent shows maxQuoted bytes of it in all; one about
-// a conflict or a permission names what stands in the way, each within maxQuoted.
+// shorten limits the parts of a message that quote the request. In total they have at most maxQuoted bytes. In an error
+// about a conflict or a permission, each part may have that length, because it names other records.
 func shorten(status int, message string) string {
 	if len(message) <= maxQuoted {
 		return message
@@ -23,9 +23,9 @@ func shorten(status int, message string) string {
 	left := maxQuoted
 	return quotable.ReplaceAllStringFunc(message, func(part string) string {
 		if status == http.StatusConflict || status == http.StatusForbidden {
-			return clip(part, maxQuoted)
+			return clipText(part, maxQuoted)
 		}
-		part = clip(part, left)
+		part = clipText(part, left)
 		left -= len(part)
 		return part
 	})
@@ -33,8 +33,8 @@ func shorten(status int, message string) string {
 
 const ellipsis = "…"
 
-// clip cuts a text to so many bytes, and no character in two. A quotation stays one.
-func clip(text string, most int) string {
+// clipText cuts a text to at most `most` bytes without splitting characters. A quoted text stays quoted.
+func clipText(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}

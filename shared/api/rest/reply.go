@@ -12,34 +12,34 @@ import (
 	"net/http"
 )
 
-// reply is an answer as it was given.
+// reply is a complete answer.
 type reply struct {
 	Status int         `json:"status"`
 	Header http.Header `json:"header"`
 	Body   []byte      `json:"body"`
 }
 
-// sendReply gives the answer to w.
+// sendReply sends the answer to w.
 func (r *reply) sendReply(w http.ResponseWriter) {
 	maps.Copy(w.Header(), r.Header)
 	w.WriteHeader(r.Status)
 	_, _ = w.Write(r.Body)
 }
 
-// recording is an answer in the making.
+// recording is an answer under construction.
 type recording struct{ reply }
 
-// Header returns the answer's own.
+// Header returns the headers of the answer.
 func (r *recording) Header() http.Header { return r.reply.Header }
 
-// WriteHeader notes the first status.
+// WriteHeader records the first status.
 func (r *recording) WriteHeader(status int) {
 	if r.Status == 0 {
 		r.Status = status
 	}
 }
 
-// Write adds to the body.
+// Write appends to the body.
 func (r *recording) Write(b []byte) (int, error) {
 	r.WriteHeader(http.StatusOK)
 	r.Body = append(r.Body, b...)
@@ -54,7 +54,7 @@ func (r *reply) withEmpty(member string) (*reply, error) {
 	if err := json.Unmarshal(r.Body, &body); err != nil {
 		return nil, fmt.Errorf("read answer to withhold %s: %w", member, err)
 	}
-	if string(body.Data[member]) == "null" { // none was made
+	if string(body.Data[member]) == "null" { // there was no secret
 		return r, nil
 	}
 	body.Data[member] = json.RawMessage(`""`)
@@ -65,7 +65,7 @@ func (r *reply) withEmpty(member string) (*reply, error) {
 	return &reply{r.Status, r.Header, b}, nil
 }
 
-// sealReply packs an answer and encrypts it; nil when it is too large to keep.
+// sealReply compresses and encrypts an answer. It returns nil if the answer is too large to keep.
 func (r *reply) sealReply(secret []byte) ([]byte, error) {
 	var buf bytes.Buffer
 	z := gzip.NewWriter(&buf)
@@ -82,7 +82,7 @@ func (r *reply) sealReply(secret []byte) ([]byte, error) {
 	return aead.Seal(nil, nil, buf.Bytes(), nil), nil
 }
 
-// openReply returns the answer that was sealed under secret.
+// openReply returns the answer that was sealed with secret.
 func openReply(secret, sealed []byte) (*reply, error) {
 	aead, err := aes256(secret)
 	if err != nil {

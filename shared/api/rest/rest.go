@@ -1,6 +1,6 @@
-// Package rest receives the requests of every function: operations are declared once, as an Op beside its handler, and the
-// router, the authorization, the envelopes, the error shapes and the interface description derive from that. It is the
-// only package that names the API framework, so that the framework can be exchanged.
+// Package rest receives the requests of every function. Operations are declared once, as an Op next to the handler. The
+// router, the authorization, the envelopes, the error formats and the interface description are derived from the
+// declarations. It is the only package that uses the API framework, so that the framework can be replaced.
 package rest
 
 import (
@@ -16,8 +16,8 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 )
 
-// Op declares one operation. Exactly one of Policy, SignedIn, Public and Worker says who may call it; an operation that says
-// nothing is refused when it is mounted.
+// Op declares one operation. Exactly one of Policy, SignedIn, Public and Worker must be set; it decides who may call
+// the operation.
 type Op struct {
 	ID          string // operationId: "createChannel"
 	Method      string // http.MethodGet, …
@@ -25,31 +25,35 @@ type Op struct {
 	Summary     string
 	Description string
 
-	Policy string // of grant.Policies(): the caller must hold it
-	// a grant on a team or resource suffices: the handler shows and touches only what lies in the caller's scopes
+	Policy string // one of grant.Policies(), which the caller must hold
+	// Scoped accepts a grant on a team or resource. The handler must show and change only records in the caller's
+	// scopes.
 	Scoped   bool
 	SignedIn bool // any signed-in caller
-	Public   bool // anybody, without a credential
-	// only this function of ours, which calls without API Gateway (CallAsWorker): no user, session or token ever
+	Public   bool // any client, without a credential
+	// Worker is the only function that may call it, without API Gateway (CallAsWorker). No user, session or token may.
 	Worker  string
-	Session bool // only with the access token of a session: a personal access token is refused
+	Session bool // only with the access token of a session; a personal access token is refused
 	Reads   bool // a POST that changes nothing: it leaves no row in the audit log
-	Writes  bool // a GET that changes something: it leaves one
+	Writes  bool // a GET that changes something: it leaves a row
 
-	// a POST that issues credentials: an Idempotency-Key is ignored, for a repeat must not get them again
+	// Credentials marks a POST that issues credentials. It ignores an Idempotency-Key, because a repeat must not get
+	// them again.
 	Credentials bool
-	ShownOnce   string // member of data that holds a secret shown once: a repeat under an Idempotency-Key gets it empty
+	// member of data with a secret that is shown once: a repeat with an Idempotency-Key gets it empty
+	ShownOnce string
 
 	Deprecated bool
-	Status     int   // of success; 0 is 200
-	Statuses   []int // documented failures, besides those that follow from the declaration
-	// a zero value of what a 202 answers in place of a Raw answer that takes long; nil when there is none
+	Status     int   // of success; 0 means 200
+	Statuses   []int // documented failures, in addition to those that follow from the declaration
+	// Later is a zero value of the answer 202 that replaces a Raw answer that takes long, or nil.
 	Later any
-	// content type of a Raw answer, or several behind commas, of which the first is the default; empty for {"data":…}
+	// Produces is the content type of a Raw answer, or several separated by commas, starting with the default. It is
+	// empty for {"data":…}.
 	Produces string
 }
 
-// Group is the operations under one tag of the interface description.
+// Group is the operations with one tag of the interface description.
 type Group struct {
 	Tag string
 	ops []operation
@@ -63,7 +67,7 @@ type operation struct {
 	register func(huma.API, huma.Operation)
 }
 
-// NewGroup begins the group of operations under tag, spelled as the interface spells it; "" for operations of no group.
+// NewGroup returns an empty group with the tag of the interface; "" for operations without group.
 func NewGroup(tag string) *Group { return &Group{Tag: tag} }
 
 // Ops lists the operations of the group.
@@ -75,9 +79,9 @@ func (g *Group) Ops() []Op {
 	return out
 }
 
-// Handle adds op, answered by h, to g. I is a struct whose fields name where they come from (path, query, header tags; a
-// field Body for the JSON body). O is what stands in {"data":…}, or Raw for an answer that is sent as it is. Errors of
-// package fault become {"error":{"message":…}} with the status of their kind; any other is a 500.
+// Handle adds op with the handler h to g. I is a struct whose fields have tags for their source (path, query, header; a
+// field Body for the JSON body). O is the content of {"data":…}, or Raw for an answer that is sent unchanged. Errors of
+// package fault become {"error":{"message":…}} with the status of their kind; all others become 500.
 func Handle[I, O any](g *Group, op Op, h func(context.Context, *I) (O, error)) {
 	if op.Status == 0 {
 		op.Status = http.StatusOK
@@ -92,7 +96,7 @@ func Handle[I, O any](g *Group, op Op, h func(context.Context, *I) (O, error)) {
 	g.ops = append(g.ops, o)
 }
 
-// answer answers with what h returns, unless the input is wrong.
+// answer returns the answer with the result of h, unless the input is wrong.
 func (op *Op) answer(ctx context.Context, wrong error, h func() (any, error)) (*answer, error) {
 	if wrong != nil {
 		return nil, clientError(ctx, op, wrong)
@@ -104,8 +108,8 @@ func (op *Op) answer(ctx context.Context, wrong error, h func() (any, error)) (*
 	return newAnswer(op, out)
 }
 
-// checkDeclaration refuses a declaration that is incomplete or contradicts itself. Default deny: an operation that does not say who
-// may call it never gets a route.
+// checkDeclaration returns an error for a declaration that is incomplete or contradictory. An operation that does not
+// declare who may call it gets no route.
 func (op *Op) checkDeclaration() error {
 	ways := 0
 	for _, on := range []bool{op.Policy != "", op.SignedIn, op.Public, op.Worker != ""} {
@@ -149,7 +153,7 @@ func (op *Op) contentTypes() []string {
 	return strings.Split(op.Produces, ", ")
 }
 
-// policyLabel returns what x-policy says of the operation.
+// policyLabel returns the operation's x-policy.
 func (op *Op) policyLabel() string {
 	switch {
 	case op.Public:
@@ -162,7 +166,7 @@ func (op *Op) policyLabel() string {
 	return op.Policy
 }
 
-// denialMessage says what c lacks, and what to do about it.
+// denialMessage returns the message for c: the missing permission, and the way out.
 func (op *Op) denialMessage(c identity.Caller) string {
 	if op.Worker != "" {
 		return "permission denied: only the service's own " + op.Worker + " does this"
@@ -181,7 +185,7 @@ func (op *Op) denialMessage(c identity.Caller) string {
 	return "permission denied: " + op.Policy + " is needed"
 }
 
-// bodyOf returns the type of an input's field Body, nil when there is none.
+// bodyOf returns the type of an input's field Body, or nil.
 func bodyOf(input reflect.Type) reflect.Type {
 	f, ok := input.FieldByName("Body")
 	if !ok {

@@ -16,10 +16,10 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/api/rest/resttest"
+	"lamplighter.dev/shared/testkit/resttest"
 )
 
-// TestAnswers holds one request of each shape to the answer in testdata/answers.txt.
+// TestAnswers compares the answers to one request of each kind with testdata/answers.txt.
 func TestAnswers(t *testing.T) {
 	s := openReply(t)
 	deep := strings.Repeat(`{"a":`, 33) + "1" + strings.Repeat("}", 33)
@@ -107,7 +107,7 @@ func TestAnswers(t *testing.T) {
 		{nobody, "GET /oauth/authorize", ""},
 		{nobody, "GET /oauth/authorize?client_id=x", ""},
 	} {
-		w := s.call(c.caller, c.line, c.body, "X-Request-Id: test-request", "Accept: application/cbor")
+		w := s.sendRequest(c.caller, c.line, c.body, "X-Request-Id: test-request", "Accept: application/cbor")
 		fmt.Fprintf(&out, "%s", c.line)
 		if c.body != "" {
 			fmt.Fprintf(&out, " %.80q", c.body)
@@ -120,7 +120,7 @@ func TestAnswers(t *testing.T) {
 		}
 		fmt.Fprintf(&out, "\n%s\n\n", strings.TrimSpace(w.Body.String()))
 	}
-	golden(t, "answers.txt", out.Bytes())
+	compareGolden(t, "answers.txt", out.Bytes())
 }
 
 func TestDeclarationsThatAreRefused(t *testing.T) {
@@ -158,7 +158,7 @@ type part struct {
 	ID string `path:"id"`
 }
 
-// Part is part, exported.
+// Part is like part, but exported.
 type Part struct {
 	ID string `path:"id"`
 }
@@ -177,16 +177,16 @@ type Deep struct{ *listed }
 func TestInputsThatWouldNotBeReadAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		mount func(*rest.Group, rest.Op)
-		says  string // "" is mounted
+		says  string // "" if it is mounted
 	}{
-		"an unexported field of the path":                {taking[unexported], "field id "},
-		"a parameter of the path in an embedded struct":  {taking[struct{ part }], "field ID "},
-		"a parameter of the query in an embedded struct": {taking[struct{ listed }], "field Search "},
-		"a header in an embedded struct":                 {taking[struct{ *heading }], "field Tag "},
-		"a parameter of the query one level down":        {taking[struct{ Deep }], "field Search "},
-		"the body in an embedded struct":                 {taking[struct{ sent }], "field Body "},
-		"an embedded struct that is exported":            {taking[struct{ Part }], ""},
-		"an embedded struct that is filled by the handler": {taking[struct {
+		"an unexported field of the path":                {declareTaking[unexported], "field id "},
+		"a parameter of the path in an embedded struct":  {declareTaking[struct{ part }], "field ID "},
+		"a parameter of the query in an embedded struct": {declareTaking[struct{ listed }], "field Search "},
+		"a header in an embedded struct":                 {declareTaking[struct{ *heading }], "field Tag "},
+		"a parameter of the query one level down":        {declareTaking[struct{ Deep }], "field Search "},
+		"the body in an embedded struct":                 {declareTaking[struct{ sent }], "field Body "},
+		"an embedded struct that is exported":            {declareTaking[struct{ Part }], ""},
+		"an embedded struct that is filled by the handler": {declareTaking[struct {
 			plain
 			Part
 		}], ""},
@@ -213,16 +213,16 @@ type heading struct {
 	Tag string `header:"X-Tag"`
 }
 
-// taking declares an operation whose input is an I.
-func taking[I any](g *rest.Group, op rest.Op) {
+// declareTaking declares an operation with the input I.
+func declareTaking[I any](g *rest.Group, op rest.Op) {
 	rest.Handle(g, op, func(context.Context, *I) (string, error) { return "", nil })
 }
 
-// TestDescription holds the document to a golden file, to a validator, and to the traps that the framework has.
+// TestDescription compares the description with a golden file, validates it, and checks known traps of the framework.
 func TestDescription(t *testing.T) {
 	s := openReply(t)
 	doc := s.api.YAML()
-	golden(t, "openapi.yaml", doc)
+	compareGolden(t, "openapi.yaml", doc)
 	if again := openReply(t).api.YAML(); !bytes.Equal(doc, again) {
 		t.Error("mounting twice describes two things")
 	}
@@ -254,18 +254,18 @@ func TestBodiesThatAreNotPlainJSON(t *testing.T) {
 		"Content-Type: ;;;":                               http.StatusBadRequest,
 		"Content-Encoding: gzip":                          http.StatusBadRequest,
 	} {
-		if w := s.call(anna, "POST /things", `{"name":"a"}`, header); w.Code != want {
+		if w := s.sendRequest(anna, "POST /things", `{"name":"a"}`, header); w.Code != want {
 			t.Errorf("%s: %d %s", header, w.Code, w.Body)
 		}
 	}
-	if w := s.call(anna, "POST /things",
+	if w := s.sendRequest(anna, "POST /things",
 		`{"name":"`+strings.Repeat("a", rest.MaxBody)+`"}`); w.Code != http.StatusRequestEntityTooLarge {
 		t.Errorf("a body above the limit: %d %s", w.Code, w.Body)
 	}
 }
 
 func TestRaw_ItsHeadersStandInPlaceOfTheUsualOnes(t *testing.T) {
-	w := openReply(t).call(anna, "GET /.well-known/jwks.json", "")
+	w := openReply(t).sendRequest(anna, "GET /.well-known/jwks.json", "")
 	if got := w.Result().Header.Values("Cache-Control"); !slices.Equal(got, []string{"public, max-age=300"}) {
 		t.Errorf("Cache-Control: %q", got)
 	}
@@ -284,7 +284,7 @@ func TestRequestID(t *testing.T) {
 		{"none gets one", "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := s.call(anna, "GET /things", "", "X-Request-Id: "+c.sent).Header().Get("X-Request-Id")
+			got := s.sendRequest(anna, "GET /things", "", "X-Request-Id: "+c.sent).Header().Get("X-Request-Id")
 			if (got == c.sent) != c.kept || got == "" {
 				t.Errorf("sent %q, got %q", c.sent, got)
 			}
@@ -292,13 +292,13 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
-// TestLog wants one line for each request that names the operation and tells no secrets.
+// TestLog requires one line for each request with the operation and without secrets.
 func TestLog(t *testing.T) {
 	s := openReply(t)
-	s.call(anna, "POST /things?search=hush", `{"name":"hush"}`, "Authorization: Bearer hush")
-	s.call(anna, "GET /things/hush", "")
-	s.call(anna, "POST /things", `{"name":"broken"}`)
-	s.call(anna, "GET /things/panic", "")
+	s.sendRequest(anna, "POST /things?search=hush", `{"name":"hush"}`, "Authorization: Bearer hush")
+	s.sendRequest(anna, "GET /things/hush", "")
+	s.sendRequest(anna, "POST /things", `{"name":"broken"}`)
+	s.sendRequest(anna, "GET /things/panic", "")
 	lines := strings.Split(strings.TrimSpace(s.log.String()), "\n")
 	if len(lines) != 4 {
 		t.Fatalf("%d lines:\n%s", len(lines), s.log.String())
@@ -327,11 +327,11 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestContract sends each sample operation random requests and holds the answers to the document.
+// TestContract sends random requests to each sample operation, and compares the answers with the description.
 func TestContract(t *testing.T) {
 	s := openReply(t)
 	seen := resttest.FuzzOperations(t, s.h, s.api.YAML(), resttest.Options{
-		Requests: 100, Before: func(r *http.Request) *http.Request { return as(r, anna) },
+		Requests: 100, Before: func(r *http.Request) *http.Request { return withCaller(r, anna) },
 	})
 	if seen[http.StatusOK] == 0 || seen[http.StatusBadRequest] == 0 || seen[http.StatusNotFound] == 0 {
 		t.Errorf("the fuzzer does not reach the operations: %v", seen)

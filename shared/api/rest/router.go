@@ -12,8 +12,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// router finds operations by path. http.ServeMux is not used because it answers some paths by itself, with redirects and
-// texts that are no JSON. A fixed segment goes before a parameter, so /actions/bulk/latest is never an id.
+// router finds operations by path. It does not use http.ServeMux, which answers some paths itself with redirects and
+// texts that are not JSON. A fixed segment takes precedence over a parameter, so /actions/bulk/latest is never an ID.
 type router struct{ root node }
 
 type node struct {
@@ -23,16 +23,16 @@ type node struct {
 	ops   map[string]*route // by method
 }
 
-// route is an operation with its way to the handler.
+// route is an operation with its handler.
 type route struct {
 	op     *Op
 	hop    *huma.Operation
-	body   reflect.Type // of the input's Body, nil without one
+	body   reflect.Type // of the input's Body, or nil
 	query  map[string]parameter
 	handle func(huma.Context)
 }
 
-// addRoute gives the path of rt its route, and panics when the path is taken: that is a mistake in a declaration.
+// addRoute adds the route rt. It panics if the path is taken, because the declaration is wrong.
 func (t *router) addRoute(rt *route) {
 	n := &t.root
 	for seg := range strings.SplitSeq(strings.TrimPrefix(rt.op.Path, "/"), "/") {
@@ -74,7 +74,7 @@ func (t *router) findRoute(u *url.URL) (*node, []string) {
 
 func (n *node) find(rest string, values []string) (*node, []string) {
 	seg, tail, more := strings.Cut(rest, "/")
-	seg, ok := plain(seg)
+	seg, ok := decodeSegment(seg)
 	if !ok {
 		return nil, nil
 	}
@@ -103,8 +103,9 @@ func (n *node) end(tail string, more bool, values []string) (*node, []string) {
 	return n, values
 }
 
-// plain decodes a segment. Empty and dotted ones, and ones with control characters, name nothing of ours.
-func plain(seg string) (string, bool) {
+// decodeSegment decodes a segment. It returns false for empty and dotted ones, and for those with control characters,
+// which no record has.
+func decodeSegment(seg string) (string, bool) {
 	s := seg
 	if strings.IndexByte(seg, '%') >= 0 {
 		var err error
@@ -118,7 +119,7 @@ func plain(seg string) (string, bool) {
 	return s, !strings.ContainsFunc(s, unicode.IsControl)
 }
 
-// routeFor returns the route for a method. HEAD is GET whose body is left out, but not where a GET changes something.
+// routeFor returns the route for a method. HEAD uses the route of GET, unless that changes something.
 func (n *node) routeFor(method string) *route {
 	if rt := n.ops[method]; rt != nil || method != http.MethodHead {
 		return rt
@@ -142,7 +143,7 @@ func (n *node) allowHeader() string {
 	return strings.Join(methods, ", ")
 }
 
-// setPathValues writes the values into r, where the framework looks for them.
+// setPathValues sets the path values of r, where the framework reads them.
 func (rt *route) setPathValues(r *http.Request, values []string) {
 	i := 0
 	for seg := range strings.SplitSeq(rt.op.Path, "/") {

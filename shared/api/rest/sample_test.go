@@ -19,17 +19,17 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// noon is when the tests happen.
+// noon is the time of the tests.
 var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 
-// sampleService is a mounted sample service with its surroundings.
+// sampleService is a mounted sample service with its dependencies.
 type sampleService struct {
 	p     *platform.Platform
 	clock *clock.Manual
@@ -37,9 +37,9 @@ type sampleService struct {
 	log   bytes.Buffer
 	h     http.Handler
 	api   *rest.API
-	hits  atomic.Int64  // how often createThing ran
-	enter chan struct{} // a slow handler says that it runs
-	leave chan struct{} // and waits to be let go
+	hits  atomic.Int64  // number of runs of createThing
+	enter chan struct{} // a slow handler sends when it runs
+	leave chan struct{} // and waits until it may continue
 }
 
 func openReply(tb testing.TB) *sampleService {
@@ -88,7 +88,7 @@ type change struct {
 	Body ChangedThing
 }
 
-// things can be sorted by their names; else they come as they are.
+// things can be sorted by name; by default they have their own order.
 type things struct{}
 
 var _ rest.Orders[Thing] = things{}
@@ -143,7 +143,7 @@ func (s *sampleService) things() *rest.Group {
 	return g
 }
 
-// create runs as its name asks for.
+// create behaves as the name in its body demands.
 func (s *sampleService) create(ctx context.Context, in *creation) (Thing, error) {
 	s.hits.Add(1)
 	switch in.Body.Name {
@@ -176,7 +176,7 @@ func (s *sampleService) get(_ context.Context, in *one) (Thing, error) {
 	return Thing{}, fault.New(fault.NotFound, "thing %.64q was not found", in.ID)
 }
 
-// Session is an answer that holds a secret.
+// Session is an answer with a secret.
 type Session struct {
 	AccessToken string `json:"accessToken"`
 }
@@ -233,18 +233,19 @@ func oauth() *rest.Group {
 	return g
 }
 
-// anna may everything in org_1.
+// anna holds all policies in org_1.
 var anna = identity.Caller{
 	Org: "org_1", User: "usr_anna", Grants: []grant.Grant{{Policies: []string{"*:*"}, Scope: grant.OrgScope}},
 }
 
-// as puts the caller where the authorizer's word ends up.
-func as(r *http.Request, c identity.Caller) *http.Request {
+// withCaller sets the caller, like the authorizer.
+func withCaller(r *http.Request, c identity.Caller) *http.Request {
 	return r.WithContext(identity.WithCaller(r.Context(), c))
 }
 
-// call sends one request; headers are "Name: value".
-func (s *sampleService) call(c identity.Caller, line, body string, headers ...string) *httptest.ResponseRecorder {
+// sendRequest sends one request; headers are "Name: value".
+func (s *sampleService) sendRequest(c identity.Caller, line, body string,
+	headers ...string) *httptest.ResponseRecorder {
 	method, path, _ := strings.Cut(line, " ")
 	r := httptest.NewRequest(method, "/", strings.NewReader(body))
 	u, err := r.URL.Parse(path)
@@ -260,12 +261,12 @@ func (s *sampleService) call(c identity.Caller, line, body string, headers ...st
 		r.Header.Add(name, v)
 	}
 	w := httptest.NewRecorder()
-	s.h.ServeHTTP(w, as(r, c))
+	s.h.ServeHTTP(w, withCaller(r, c))
 	return w
 }
 
-// golden compares got with a file under testdata, or writes it.
-func golden(t *testing.T, name string, got []byte) {
+// compareGolden compares got with a file under testdata, or writes it.
+func compareGolden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {

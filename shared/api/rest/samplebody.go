@@ -9,12 +9,12 @@ import (
 
 // Sample is a sample body of an operation for readers of the interface description.
 type Sample struct {
-	Body json.RawMessage `json:"body"` // none of an operation whose body only a program signs
-	// why the sample cannot be sent; empty for one that is accepted with the reader's ids in it
+	Body json.RawMessage `json:"body"` // empty if only programs sign and send the body
+	// the reason why the sample cannot be sent, or "" if it is accepted with the reader's IDs in it
 	Unsendable string `json:"unsendable"`
 }
 
-// AddSamples puts sample bodies, by operation id, into the description.
+// AddSamples adds sample bodies, by operation ID, to the description.
 func (a *API) AddSamples(samples map[string]Sample) {
 	for _, path := range a.doc.Paths {
 		for _, op := range []*huma.Operation{path.Post, path.Put, path.Patch, path.Delete} {

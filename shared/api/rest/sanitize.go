@@ -15,11 +15,11 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// spoofable begins the headers in which the adapter, asked another way, would look for the gateway's context. Clients can
-// send them; nothing of ours reads them, and they go.
+// spoofable is the prefix of headers that the adapter can read as the gateway's context. Clients can send them, so they
+// are removed. This service does not read them.
 const spoofable = "X-Golambdaproxy-"
 
-// sanitizeEvent puts an event into the form that the adapter reads without error, or says why it is refused.
+// sanitizeEvent changes an event so that the adapter accepts it, or returns the reason why it is refused.
 func sanitizeEvent(ev *events.APIGatewayProxyRequest) huma.StatusError {
 	for _, check := range []func(*events.APIGatewayProxyRequest) huma.StatusError{admitMethod, admitPath, admitBody,
 		admitHeaders} {
@@ -30,12 +30,12 @@ func sanitizeEvent(ev *events.APIGatewayProxyRequest) huma.StatusError {
 	if strings.ContainsFunc(ev.RequestContext.DomainName, func(r rune) bool {
 		return r <= ' ' || r > '~' || strings.ContainsRune(`/\?#@%[]<>"^{|}:`+"`", r)
 	}) {
-		ev.RequestContext.DomainName = "" // it becomes the host of an address that is parsed and not used
+		ev.RequestContext.DomainName = "" // it would become the host of an address that is parsed and not used
 	}
 	return nil
 }
 
-// admitMethod wants an upper-case word: the adapter would make one of anything else.
+// admitMethod requires an upper-case word, because the adapter would turn any other method into one.
 func admitMethod(ev *events.APIGatewayProxyRequest) huma.StatusError {
 	notWord := func(r rune) bool { return r < 'A' || r > 'Z' }
 	if ev.HTTPMethod == "" || len(ev.HTTPMethod) > 16 || strings.ContainsFunc(ev.HTTPMethod, notWord) {
@@ -44,8 +44,8 @@ func admitMethod(ev *events.APIGatewayProxyRequest) huma.StatusError {
 	return nil
 }
 
-// admitPath wants a path that decodes. What a client escaped, API Gateway may hand over decoded, so "?" and "#" here
-// belong to the path.
+// admitPath requires a path that can be decoded. API Gateway may decode characters that the client escaped, so "?" and
+// "#" belong to the path.
 func admitPath(ev *events.APIGatewayProxyRequest) huma.StatusError {
 	if len(ev.Path) > MaxURI {
 		return newError(http.StatusRequestURITooLong, "the address is longer than 8 KiB")
@@ -57,7 +57,7 @@ func admitPath(ev *events.APIGatewayProxyRequest) huma.StatusError {
 	return nil
 }
 
-// pathOnly escapes what would end a path.
+// pathOnly escapes characters that would end a path.
 var pathOnly = strings.NewReplacer("?", "%3F", "#", "%23")
 
 func admitBody(ev *events.APIGatewayProxyRequest) huma.StatusError {
@@ -75,14 +75,14 @@ func admitBody(ev *events.APIGatewayProxyRequest) huma.StatusError {
 	return nil
 }
 
-// admitHeaders brings every header under its one spelling. Two Authorization headers are none: it is not for us to choose.
+// admitHeaders normalizes header names. It removes two Authorization headers, because it cannot choose.
 func admitHeaders(ev *events.APIGatewayProxyRequest) huma.StatusError {
 	merged := ev.MultiValueHeaders
-	if !canonical(merged) {
-		merged = merge(ev)
+	if !isCanonical(merged) {
+		merged = mergeHeaders(ev)
 	}
 	for name, vs := range merged {
-		if !token(name) || slices.ContainsFunc(vs, hasControl) {
+		if !isToken(name) || slices.ContainsFunc(vs, hasControl) {
 			return newError(http.StatusBadRequest, "a header is not well-formed")
 		}
 	}
@@ -93,8 +93,8 @@ func admitHeaders(ev *events.APIGatewayProxyRequest) huma.StatusError {
 	return nil
 }
 
-// canonical reports whether headers, as is common, have their one spelling and need no merging.
-func canonical(headers map[string][]string) bool {
+// isCanonical reports whether all header names are normalized, which is common, so that no merging is needed.
+func isCanonical(headers map[string][]string) bool {
 	for name := range headers {
 		if textproto.CanonicalMIMEHeaderKey(name) != name || strings.HasPrefix(name, spoofable) {
 			return false
@@ -103,8 +103,8 @@ func canonical(headers map[string][]string) bool {
 	return headers != nil
 }
 
-// merge gathers an event's headers under their one spelling, without those that nobody may send.
-func merge(ev *events.APIGatewayProxyRequest) map[string][]string {
+// mergeHeaders collects an event's headers under normalized names, without those that clients may not send.
+func mergeHeaders(ev *events.APIGatewayProxyRequest) map[string][]string {
 	merged := make(map[string][]string, len(ev.MultiValueHeaders))
 	if ev.MultiValueHeaders == nil {
 		for name, v := range ev.Headers {
@@ -120,7 +120,8 @@ func merge(ev *events.APIGatewayProxyRequest) map[string][]string {
 	return merged
 }
 
-// hasControl looks for line breaks, NUL and the like; a tab is none. No byte of a longer character is one.
+// hasControl reports whether s contains line breaks, NUL or other control characters except tabs. No byte of a
+// multi-byte character is one.
 func hasControl(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' && c != '\t' || c == 0x7f {
@@ -130,17 +131,17 @@ func hasControl(s string) bool {
 	return false
 }
 
-// token reports whether s can be a header's name, as RFC 9110 section 5.6.2 has it.
-func token(s string) bool {
+// isToken reports whether s is a valid header name according to RFC 9110 section 5.6.2.
+func isToken(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return r <= ' ' || r > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
 	})
 }
 
-// turnedAway returns the answer to an event that no operation sees.
+// turnedAway returns the answer to an event that no operation gets.
 func turnedAway(requestID string, e huma.StatusError) events.APIGatewayProxyResponse {
 	b, err := json.Marshal(e)
-	if err != nil { // structs of strings always encode
+	if err != nil { // structs of strings can always be encoded
 		panic(err)
 	}
 	h := map[string][]string{"Content-Type": {contentJSON}, "Cache-Control": {"no-store"}}

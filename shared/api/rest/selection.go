@@ -11,11 +11,11 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Selection is the query of an answer that is narrowed by dimensions, which are not known beforehand: filter[region]=eu-west-1. Embed it
-// in an operation's input.
+// Selection is the query of an answer that can be restricted by dimensions that are not known beforehand:
+// filter[region]=eu-west-1. Embed it in an operation's input.
 type Selection struct{ by map[string][]string }
 
-// The bounds of a Selection.
+// The limits of a Selection.
 const (
 	MaxSelected       = 20  // dimensions
 	MaxSelectedValues = 100 // of a dimension
@@ -48,7 +48,8 @@ func (s *Selection) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
-// Values returns of a dimension any of which values are wanted; nil when nothing is narrowed. An empty value is what has none.
+// Values returns the wanted values of each dimension, or nil if the answer is not restricted. The empty value stands
+// for records without a value.
 func (s *Selection) Values() map[string][]string {
 	if len(s.by) == 0 {
 		return nil
@@ -56,7 +57,7 @@ func (s *Selection) Values() map[string][]string {
 	return maps.Clone(s.by)
 }
 
-// describeSelection says of an operation that it can be narrowed.
+// describeSelection documents the restriction of an operation.
 func describeSelection(input reflect.Type, hop *huma.Operation) {
 	if !slices.ContainsFunc(slices.Collect(inputFields(input)), func(f reflect.StructField) bool {
 		return f.Anonymous && f.Type == reflect.TypeFor[Selection]()

@@ -10,8 +10,8 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// ServeHTTP answers one request: names it, finds its operation, asks whether the caller may, confines the store to the
-// caller's organization, reads the body within limits, and writes one line to the log.
+// ServeHTTP answers one request. It gives it an ID, finds its operation, checks the permission, restricts the store to
+// the caller's organization, reads the body within limits, and writes one log line.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := s.beginExchange(w, r)
 	defer x.finishRequest() //nolint:contextcheck // x carries the request and its context
@@ -31,7 +31,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.answer(x) //nolint:contextcheck // x carries the request and its context
 }
 
-// answer lets the caller through to the operation, or not.
+// answer runs the operation, if the caller may call it.
 func (s *server) answer(x *exchange) {
 	op, c := x.route.op, identity.CallerFrom(x.r.Context())
 	switch {
@@ -51,7 +51,7 @@ func (s *server) answer(x *exchange) {
 	}
 }
 
-// confined lets store calls touch the caller's organization and nothing else; nothing at all when there is none.
+// confined returns a context that permits the caller's organization only; without organization it permits nothing.
 func confined(ctx context.Context, c identity.Caller) context.Context {
 	if c.Org == "" {
 		return ctx
@@ -59,7 +59,7 @@ func confined(ctx context.Context, c identity.Caller) context.Context {
 	return table.WithOrg(ctx, c.Org)
 }
 
-// runOperation gives the request to the operation's handler, and has what it changes put on record.
+// runOperation passes the request to the operation's handler, and records its changes.
 func (x *exchange) runOperation(w http.ResponseWriter) {
 	if !x.onRecord() {
 		x.handle(w)

@@ -11,25 +11,25 @@ import (
 	"unicode/utf8"
 )
 
-// checkStrictJSON refuses JSON that two readers could read differently, before anybody reads it: text after the value, bytes that
-// are no UTF-8, halves of surrogate pairs, nesting above MaxDepth, and a member given twice. Where t, the type it will be
-// decoded into, is a struct, two members that differ only in case count as one given twice, because encoding/json takes
-// either for the field: validation would see one and the handler the other.
+// checkStrictJSON returns an error for JSON that two readers could read differently: text after the value, bytes that
+// are not UTF-8, halves of surrogate pairs, nesting above MaxDepth, and duplicate members. If t, the type it is decoded
+// into, is a struct, members that differ only in case count as duplicates, because encoding/json uses either for the
+// field: validation could check one and the handler use the other.
 func checkStrictJSON(b []byte, t reflect.Type) error {
 	switch {
 	case !utf8.Valid(b):
 		return errors.New("body: not UTF-8")
-	case depth(b) > MaxDepth:
+	case nestingDepth(b) > MaxDepth:
 		return fmt.Errorf("body: nested deeper than %d levels", MaxDepth)
 	case !json.Valid(b):
-		return syntax(b)
+		return syntaxError(b)
 	}
 	w := walker{b: b, known: map[reflect.Type]map[string]reflect.Type{}}
-	return w.value(t)
+	return w.checkValue(t)
 }
 
-// syntax says what is wrong with b and where.
-func syntax(b []byte) error {
+// syntaxError returns the reason and the position of invalid JSON.
+func syntaxError(b []byte) error {
 	var v any
 	err := json.Unmarshal(b, &v)
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
@@ -38,8 +38,8 @@ func syntax(b []byte) error {
 	return errors.New("body: not JSON")
 }
 
-// depth returns the deepest nesting of b, counted without a stack, so that a megabyte of brackets costs nothing.
-func depth(b []byte) int {
+// nestingDepth returns the deepest nesting of b. It uses no stack, so that a megabyte of brackets costs nothing.
+func nestingDepth(b []byte) int {
 	now, most := 0, 0
 	for i := 0; i < len(b) && most <= MaxDepth; i++ {
 		switch b[i] {
@@ -59,15 +59,15 @@ func depth(b []byte) int {
 	return most
 }
 
-// walker goes through valid JSON.
+// walker scans valid JSON.
 type walker struct {
 	b     []byte
 	i     int
 	known map[reflect.Type]map[string]reflect.Type // of fields
 }
 
-// next skips white space, and any of the separators, and gives the byte that follows.
-func (w *walker) next(separators string) byte {
+// nextByte skips white space and the separators, and returns the following byte.
+func (w *walker) nextByte(separators string) byte {
 	for w.i < len(w.b) && (w.b[w.i] <= ' ' || strings.IndexByte(separators, w.b[w.i]) >= 0) {
 		w.i++
 	}
@@ -77,13 +77,13 @@ func (w *walker) next(separators string) byte {
 	return w.b[w.i]
 }
 
-func (w *walker) value(t reflect.Type) error {
-	t = target(t)
-	switch w.next(",:") {
+func (w *walker) checkValue(t reflect.Type) error {
+	t = decodeTarget(t)
+	switch w.nextByte(",:") {
 	case '{':
-		return w.object(t)
+		return w.checkObject(t)
 	case '[':
-		return w.array(t)
+		return w.checkArray(t)
 	case '"':
 		_, err := w.text()
 		return err
@@ -94,14 +94,14 @@ func (w *walker) value(t reflect.Type) error {
 	return nil
 }
 
-func (w *walker) array(t reflect.Type) error {
+func (w *walker) checkArray(t reflect.Type) error {
 	var elem reflect.Type
 	if t != nil && (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) {
 		elem = t.Elem()
 	}
 	w.i++
-	for w.next(",") != ']' {
-		if err := w.value(elem); err != nil {
+	for w.nextByte(",") != ']' {
+		if err := w.checkValue(elem); err != nil {
 			return err
 		}
 	}
@@ -109,20 +109,20 @@ func (w *walker) array(t reflect.Type) error {
 	return nil
 }
 
-func (w *walker) object(t reflect.Type) error {
+func (w *walker) checkObject(t reflect.Type) error {
 	seen := map[string]bool{}
 	w.i++
-	for w.next(",") != '}' {
+	for w.nextByte(",") != '}' {
 		name, err := w.text()
 		if err != nil {
 			return err
 		}
-		key, elem := w.member(t, name)
+		key, elem := w.memberOf(t, name)
 		if seen[key] {
 			return fmt.Errorf("body: %.64q is given twice", name)
 		}
 		seen[key] = true
-		if err := w.value(elem); err != nil {
+		if err := w.checkValue(elem); err != nil {
 			return err
 		}
 	}
@@ -130,7 +130,7 @@ func (w *walker) object(t reflect.Type) error {
 	return nil
 }
 
-// text reads a string. Most hold no escape, and then nothing but the name is copied.
+// text reads a string. Most contain no escapes, and then only the name is copied.
 func (w *walker) text() (string, error) {
 	from, escaped := w.i, false
 	for w.i++; w.b[w.i] != '"'; w.i++ {
@@ -144,7 +144,7 @@ func (w *walker) text() (string, error) {
 	if !escaped {
 		return string(raw[1 : len(raw)-1]), nil
 	}
-	if halfPair(raw) {
+	if hasHalfPair(raw) {
 		return "", errors.New("body: a string holds half of a surrogate pair")
 	}
 	var s string
@@ -152,9 +152,9 @@ func (w *walker) text() (string, error) {
 	return s, err
 }
 
-// halfPair looks for \ud800–\udfff that stand alone.
-func halfPair(raw []byte) bool {
-	high := false // the escape before was the first half of a pair
+// hasHalfPair reports whether raw contains \ud800–\udfff without its other half.
+func hasHalfPair(raw []byte) bool {
+	high := false // the previous escape was the first half of a pair
 	for i := 0; i < len(raw); i++ {
 		n := rune(0)
 		if raw[i] == '\\' {
@@ -172,8 +172,8 @@ func halfPair(raw []byte) bool {
 	return high
 }
 
-// target returns what t decodes an object into, nil when that is t's own affair.
-func target(t reflect.Type) reflect.Type {
+// decodeTarget returns the type that t decodes an object into, or nil if t decodes it itself.
+func decodeTarget(t reflect.Type) reflect.Type {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -181,7 +181,7 @@ func target(t reflect.Type) reflect.Type {
 		return nil
 	}
 	if p, ok := reflect.TypeAssert[interface{ inner() reflect.Type }](reflect.Zero(t)); ok {
-		return target(p.inner())
+		return decodeTarget(p.inner())
 	}
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
 		return nil
@@ -189,22 +189,22 @@ func target(t reflect.Type) reflect.Type {
 	return t
 }
 
-// member returns the key under which a member of t counts as given, and the type of its value.
-func (w *walker) member(t reflect.Type, name string) (string, reflect.Type) {
+// memberOf returns the normalized name of a member of t, and the type of its value.
+func (w *walker) memberOf(t reflect.Type, name string) (string, reflect.Type) {
 	switch {
 	case t == nil:
 		return name, nil
 	case t.Kind() == reflect.Map:
 		return name, t.Elem()
 	case t.Kind() == reflect.Struct:
-		key := strings.Map(fold, name)
-		return key, w.fields(t)[key]
+		key := strings.Map(foldRune, name)
+		return key, w.fieldTypes(t)[key]
 	}
 	return name, nil
 }
 
-// fields returns the types of a struct's JSON members, by folded name.
-func (w *walker) fields(t reflect.Type) map[string]reflect.Type {
+// fieldTypes returns the types of a struct's JSON members, by normalized name.
+func (w *walker) fieldTypes(t reflect.Type) map[string]reflect.Type {
 	if m, ok := w.known[t]; ok {
 		return m
 	}
@@ -214,14 +214,14 @@ func (w *walker) fields(t reflect.Type) map[string]reflect.Type {
 		if name == "" {
 			name = f.Name
 		}
-		m[strings.Map(fold, name)] = f.Type
+		m[strings.Map(foldRune, name)] = f.Type
 	}
 	w.known[t] = m
 	return m
 }
 
-// fold returns one rune for all that differ only in case, as encoding/json compares names.
-func fold(r rune) rune {
+// foldRune returns one rune for all runes that differ only in case, as encoding/json compares names.
+func foldRune(r rune) rune {
 	for {
 		next := unicode.SimpleFold(r)
 		if next <= r {

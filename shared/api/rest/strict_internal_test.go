@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// sample has a member of each sort that strict looks into.
+// sample has a member of each kind that is checked.
 type sample struct {
 	Name  string            `json:"name"`
 	Tags  map[string]string `json:"tags"`
@@ -62,7 +62,7 @@ func TestStrict(t *testing.T) {
 	}
 }
 
-// TestStrictIsFast sends the largest bodies that are meant to be slow.
+// TestStrictIsFast sends the largest bodies that are designed to be slow.
 func TestStrictIsFast(t *testing.T) {
 	var many strings.Builder
 	many.WriteString(`{"a":0`)

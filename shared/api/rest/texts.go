@@ -9,8 +9,8 @@ import (
 // MaxTexts is how many texts a Texts may have.
 const MaxTexts = 20
 
-// Texts is a field of a body that takes one text or a list of at most MaxTexts, as a parameter of a query does that may be given once or
-// more than once.
+// Texts is a field of a body that accepts one text or a list of at most MaxTexts, like a query parameter that may be
+// repeated.
 type Texts []string
 
 // UnmarshalJSON reads a text or a list of texts.

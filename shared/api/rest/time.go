@@ -11,13 +11,13 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Time is a moment that a client sends, in a query or in a body: RFC 3339, or a date, which is the start of that day in
-// UTC. It is the only type for a moment in an input: Mount refuses a time.Time there, whose errors name a layout. A moment
-// before 1970 counts as the beginning of that year: there was nothing to list, and the zero Time is one that was not sent.
+// Time is a time in a query or a body: RFC 3339, or a date, which means the start of that day in UTC. It is the only
+// type for times in inputs: Mount refuses time.Time, whose errors show a Go layout. Times before 1970 count as the
+// start of 1970. The zero Time was not sent.
 type Time struct {
 	time.Time
 
-	unread bool // a body had something else
+	unread bool // a body contained an invalid time
 }
 
 var (
@@ -25,14 +25,14 @@ var (
 	earliest = time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// UnmarshalText reads a moment.
+// UnmarshalText reads a time.
 func (t *Time) UnmarshalText(text []byte) error {
 	at, err := time.Parse(time.DateOnly, string(text))
 	if err != nil {
 		err = at.UnmarshalText(text) // stricter than time.Parse
 	}
 	if err != nil {
-		return errTime // the library's own words hold a layout, and all of the text
+		return errTime // the library's error contains a layout, and the whole text
 	}
 	if t.Time = at.UTC(); at.Before(earliest) {
 		t.Time = earliest
@@ -40,15 +40,16 @@ func (t *Time) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// UnmarshalJSON reads a moment of a body. What is none, Resolve refuses: it knows the name of the member.
+// UnmarshalJSON reads a time of a body. Resolve returns the error for an invalid one, because it gets the name of the
+// member.
 func (t *Time) UnmarshalJSON(b []byte) error {
 	var text string
-	_ = json.Unmarshal(b, &text) // what is no text stays "", which is no moment
+	_ = json.Unmarshal(b, &text) // if it is not a string, text stays "", which is invalid
 	t.unread = t.UnmarshalText([]byte(text)) != nil
 	return nil
 }
 
-// Resolve refuses a member of a body that was none of the forms, by its name.
+// Resolve returns the error for an invalid time of a body, with the name of the member.
 func (t *Time) Resolve(_ huma.Context, prefix *huma.PathBuffer) []error {
 	if !t.unread {
 		return nil
@@ -56,33 +57,33 @@ func (t *Time) Resolve(_ huma.Context, prefix *huma.PathBuffer) []error {
 	return []error{&huma.ErrorDetail{Location: prefix.String(), Message: errTime.Error()}}
 }
 
-// Schema documents both forms. UnmarshalText alone holds a moment to them, so that every error has the same words.
+// Schema documents both forms. UnmarshalText validates them, not the framework, so that all errors have the same words.
 func (Time) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Examples: []any{"2026-11-22", "2026-11-22T09:30:00Z"}}
 }
 
-// Window is the query that bounds a list by time; embed it in an operation's input.
+// Window is the query that restricts a list by time. Embed it in an operation's input.
 type Window struct {
 	From Time `query:"from" doc:"At or after this time: RFC 3339, or a date, which is the start of that day in UTC"`
 	To   Time `query:"to" doc:"Before this time: RFC 3339, or a date, which is the start of that day in UTC"`
 }
 
-// Open reports whether the window bounds nothing.
+// Open reports whether the window has no bounds.
 func (w *Window) Open() bool { return w.From.IsZero() && w.To.IsZero() }
 
 func (w *Window) bounds() bounds { return bounds{"from", w.From, "to", w.To} }
 
-// Created is the query that bounds a list by when its things were made; embed it in an operation's input.
+// Created is the query that restricts a list by creation time. Embed it in an operation's input.
 type Created struct {
-	After  Time `query:"created_after" doc:"Made at or after this time: RFC 3339, or a date, which is the start of that day in UTC"`
-	Before Time `query:"created_before" doc:"Made before this time: RFC 3339, or a date, which is the start of that day in UTC"`
+	After  Time `query:"created_after" doc:"Created at or after this time: RFC 3339, or a date, which is the start of that day in UTC"`
+	Before Time `query:"created_before" doc:"Created before this time: RFC 3339, or a date, which is the start of that day in UTC"`
 }
 
 func (c *Created) bounds() bounds {
 	return bounds{"created_after", c.After, "created_before", c.Before}
 }
 
-// bounds are two parameters between which something must lie.
+// bounds are two parameters that restrict a time.
 type bounds struct {
 	first string
 	from  Time
@@ -90,7 +91,7 @@ type bounds struct {
 	to    Time
 }
 
-// check refuses a time that ends before it begins.
+// check returns an error if the start is after the end.
 func (b bounds) check() error {
 	if b.from.IsZero() || b.to.IsZero() || !b.from.After(b.to.Time) {
 		return nil
@@ -101,7 +102,7 @@ func (b bounds) check() error {
 
 type bounded interface{ bounds() bounds }
 
-// boundedIn returns the places in an input, which is a struct, of what bounds a list by time.
+// boundedIn returns the indexes of Window and Created in an input, which is a struct.
 func boundedIn(input reflect.Type) [][]int {
 	var out [][]int
 	for f := range inputFields(input) {
@@ -112,7 +113,7 @@ func boundedIn(input reflect.Type) [][]int {
 	return out
 }
 
-// checkBounds refuses an input of which a time at one of the places ends before it begins.
+// checkBounds returns an error if a Window or Created of an input starts after its end.
 func checkBounds(in any, places [][]int) error {
 	v := reflect.ValueOf(in).Elem()
 	for _, at := range places {

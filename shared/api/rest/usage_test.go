@@ -10,8 +10,8 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// The bill of an organization is the sum of the lines of its requests (docs/operations/organisation-cost.md): what the store counted
-// while they were answered must be in them, and in nobody else's.
+// The cost of an organization is the sum of the lines of its requests (docs/operations/organisation-cost.md): the units
+// that the store counted for a request must be in the lines of its organization only.
 func TestRequests_AddUpWhatEachOrganizationUses(t *testing.T) {
 	s := openReply(t)
 	other := anna
@@ -24,7 +24,7 @@ func TestRequests_AddUpWhatEachOrganizationUses(t *testing.T) {
 		if caller.org == other.Org {
 			who = other
 		}
-		r := as(httptest.NewRequest(http.MethodPost, "/things", strings.NewReader(`{"name":"lamp"}`)), who)
+		r := withCaller(httptest.NewRequest(http.MethodPost, "/things", strings.NewReader(`{"name":"lamp"}`)), who)
 		r.Header.Set("Content-Type", "application/json")
 		if caller.key != "" {
 			r.Header.Set("Idempotency-Key", caller.key)

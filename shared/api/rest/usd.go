@@ -9,17 +9,17 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// USD is an amount in a body: a decimal as text, which is exact, or as a number, which is read as it is written.
+// USD is an amount in a body: an exact decimal as text, or a number, which is read without rounding.
 type USD struct {
 	amount money.Amount
-	sent   string // what was sent
-	none   bool   // and is no amount
+	sent   string // the received text
+	none   bool   // it is not an amount
 }
 
-// USDOf returns the amount as a body has it.
+// USDOf returns a USD with the amount.
 func USDOf(a money.Amount) USD { return USD{amount: a} }
 
-// UnmarshalJSON reads an amount. What is none, Read refuses: it is told the name of the member.
+// UnmarshalJSON reads an amount. Read returns the error for an invalid one, because it gets the name of the member.
 func (u *USD) UnmarshalJSON(b []byte) error {
 	text := string(b)
 	var s string
@@ -35,16 +35,16 @@ func (u *USD) UnmarshalJSON(b []byte) error {
 // MarshalJSON writes the amount as text.
 func (u USD) MarshalJSON() ([]byte, error) { return json.Marshal(u.amount.String()) }
 
-// Read returns the amount; fault.Invalid names the member that is none.
+// Read returns the amount. It returns fault.Invalid with the name of the member if it is not an amount.
 func (u USD) Read(member string) (money.Amount, error) {
 	if u.none {
 		return money.Amount{},
-			fault.New(fault.Invalid, "%s: %.32q is no decimal; send one such as \"1500.00\"", member, u.sent)
+			fault.New(fault.Invalid, "%s: %.32q is not a decimal; send one such as \"1500.00\"", member, u.sent)
 	}
 	return u.amount, nil
 }
 
-// Schema documents both forms. Read alone holds an amount to them, so that every error has the same words.
+// Schema documents both forms. Read validates them, not the framework, so that all errors have the same words.
 func (USD) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Description: "A decimal as text, or a number", Examples: []any{"1500.00", 1500}}
+	return &huma.Schema{Description: "Decimal as text, or a number", Examples: []any{"1500.00", 1500}}
 }

@@ -13,28 +13,29 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// WorkerCall is a request of a worker of ours to an operation that is for it alone (Op.Worker).
+// WorkerCall is a request of one of the service's workers to an operation that only it may call (Op.Worker).
 type WorkerCall struct {
-	Function string // that answers: "eventreadiness"
-	Worker   string // that asks: "executor"
-	Org      string // in whose name
+	Function string // the function that answers: "eventreadiness"
+	Worker   string // the calling worker: "executor"
+	Org      string // the organization of the request
 	Method   string
 	Path     string
-	Body     any // anything encoding/json can write
+	Body     any // any value that encoding/json can encode
 }
 
-// CallAsWorker makes the request as an invocation of the function, without API Gateway. Who may do that is who may invoke the function,
-// which IAM says: of what comes through API Gateway, the authorizer alone says who it is, and it knows no workers. An answer that is no
-// success is an error of the kind that its status stands for, in its words.
+// CallAsWorker makes the request as an invocation of the function, without API Gateway. IAM decides who may invoke the
+// function. For requests through API Gateway, only the authorizer sets the caller, and it never sets a worker. An
+// answer that is not a success becomes an error with the kind of its status and its message.
 func CallAsWorker(ctx context.Context, by lambdacall.Invoker, call WorkerCall) error {
 	body, err := json.Marshal(call.Body)
 	if err != nil {
 		return fmt.Errorf("encode the body of %s %s: %w", call.Method, call.Path, err)
 	}
+	caller := identity.Caller{Worker: call.Worker, Org: call.Org}
 	ev := events.APIGatewayProxyRequest{
 		HTTPMethod: call.Method, Path: call.Path, Body: string(body),
 		Headers:        map[string]string{"Content-Type": "application/json"},
-		RequestContext: events.APIGatewayProxyRequestContext{Authorizer: identity.EncodeCaller(identity.Caller{Worker: call.Worker, Org: call.Org})},
+		RequestContext: events.APIGatewayProxyRequestContext{Authorizer: identity.EncodeCaller(caller)},
 	}
 	var out events.APIGatewayProxyResponse
 	if err = by.RunTask(ctx, call.Function, ev, &out); err != nil {
@@ -43,7 +44,7 @@ func CallAsWorker(ctx context.Context, by lambdacall.Invoker, call WorkerCall) e
 	return fault.Wrap(call.Method+" "+call.Path, failureOf(out))
 }
 
-// failureOf makes the error of an answer; nil of a success.
+// failureOf returns the error of an answer, or nil for a success.
 func failureOf(out events.APIGatewayProxyResponse) error {
 	if out.StatusCode >= http.StatusOK && out.StatusCode < http.StatusMultipleChoices {
 		return nil
@@ -53,7 +54,7 @@ func failureOf(out events.APIGatewayProxyResponse) error {
 			Message string `json:"message"`
 		} `json:"error"`
 	}
-	_ = json.Unmarshal([]byte(out.Body), &said) // what is none of ours says nothing
+	_ = json.Unmarshal([]byte(out.Body), &said) // other bodies have no message
 	kinds := map[int]fault.Kind{
 		http.StatusBadRequest: fault.Invalid, http.StatusForbidden: fault.Denied, http.StatusNotFound: fault.NotFound,
 		http.StatusConflict: fault.Conflict,

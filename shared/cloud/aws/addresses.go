@@ -4,10 +4,9 @@ import (
 	"context"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire/ec2"
 )
 
 // addresses are Elastic IP addresses, natGateways NAT gateways. The parent of an address is its instance, if it has one.
@@ -36,7 +35,7 @@ func listAddresses(ctx context.Context, at place, _ string) (cloud.ResourcePage,
 	return p, nil
 }
 
-func addressResource(at place, a types.Address) cloud.Resource {
+func addressResource(at place, a ec2.Address) cloud.Resource {
 	r := cloud.Resource{
 		UID: at.arn("elastic-ip/" + sdk.ToString(a.AllocationId)), Type: "aws-eip", Tags: ec2Tags(a.Tags),
 		Status:    cloud.Running,
@@ -54,10 +53,10 @@ func addressResource(at place, a types.Address) cloud.Resource {
 	return r
 }
 
-var natStatuses = map[types.NatGatewayState]cloud.Status{
-	types.NatGatewayStatePending: cloud.Pending, types.NatGatewayStateAvailable: cloud.Running,
-	types.NatGatewayStateFailed:   cloud.Stopped,
-	types.NatGatewayStateDeleting: cloud.Terminated, types.NatGatewayStateDeleted: cloud.Terminated,
+var natStatuses = map[ec2.NatGatewayState]cloud.Status{
+	ec2.NatGatewayStatePending: cloud.Pending, ec2.NatGatewayStateAvailable: cloud.Running,
+	ec2.NatGatewayStateFailed:   cloud.Stopped,
+	ec2.NatGatewayStateDeleting: cloud.Terminated, ec2.NatGatewayStateDeleted: cloud.Terminated,
 }
 
 // listNATGateways leaves out those that are deleted, which AWS shows for an hour.
@@ -69,13 +68,13 @@ func listNATGateways(ctx context.Context, at place, page string) (cloud.Resource
 		return cloud.ResourcePage{}, err
 	}
 	p := cloud.ResourcePage{Next: sdk.ToString(out.NextToken)}
-	var there []types.NatGateway
+	var there []ec2.NatGateway
 	for _, n := range out.NatGateways {
 		id := sdk.ToString(n.NatGatewayId)
 		r := cloud.Resource{
 			UID: at.arn("natgateway/" + id), Type: "aws-nat", Tags: ec2Tags(n.Tags),
 			Status:    nativeStatus(natStatuses, n.State),
-			CreatedAt: sdk.ToTime(n.CreateTime).UTC(), Facts: cloud.Facts{"state": string(n.State)},
+			CreatedAt: n.CreateTime.Value().UTC(), Facts: cloud.Facts{"state": string(n.State)},
 		}
 		if r.Name = nameOf(r.Tags, id); r.Status == cloud.Terminated {
 			continue

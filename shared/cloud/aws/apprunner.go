@@ -4,10 +4,9 @@ import (
 	"context"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/apprunner"
-	"github.com/aws/aws-sdk-go-v2/service/apprunner/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire/apprunner"
 )
 
 // appServices are services of App Runner; the uid is the ARN. A stop pauses one: it answers no request, and nothing is billed.
@@ -24,10 +23,10 @@ var appServices = kind[*apprunner.Client]{
 }
 
 // appServiceStates: which way an operation goes is not told.
-var appServiceStates = map[types.ServiceStatus]cloud.Status{
-	types.ServiceStatusRunning: cloud.Running, types.ServiceStatusPaused: cloud.Stopped,
-	types.ServiceStatusOperationInProgress: cloud.Pending,
-	types.ServiceStatusDeleted:             cloud.Terminated,
+var appServiceStates = map[apprunner.ServiceStatus]cloud.Status{
+	apprunner.ServiceStatusRunning: cloud.Running, apprunner.ServiceStatusPaused: cloud.Stopped,
+	apprunner.ServiceStatusOperationInProgress: cloud.Pending,
+	apprunner.ServiceStatusDeleted:             cloud.Terminated,
 }
 
 func listAppServices(ctx context.Context, c *apprunner.Client, page string) (cloud.ResourcePage, error) {
@@ -40,7 +39,7 @@ func listAppServices(ctx context.Context, c *apprunner.Client, page string) (clo
 	for _, s := range out.ServiceSummaryList {
 		p.Resources = append(p.Resources, cloud.Resource{
 			UID: sdk.ToString(s.ServiceArn), Name: sdk.ToString(s.ServiceName), Tags: map[string]string{},
-			Status: nativeStatus(appServiceStates, s.Status), CreatedAt: sdk.ToTime(s.CreatedAt).UTC(),
+			Status: nativeStatus(appServiceStates, s.Status), CreatedAt: s.CreatedAt.Value().UTC(),
 		})
 	}
 	return p, nil

@@ -8,10 +8,9 @@ import (
 	"strings"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
-	"github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire/autoscaling"
 )
 
 // groups are Auto Scaling groups; the uid is the ARN, which a group that is made again under the same name does not share.
@@ -39,20 +38,13 @@ var groups = kind[asgAPI]{
 
 // asgAPI is what is called of Auto Scaling.
 type asgAPI interface {
-	DescribeAutoScalingGroups(context.Context, *autoscaling.DescribeAutoScalingGroupsInput,
-		...func(*autoscaling.Options)) (*autoscaling.DescribeAutoScalingGroupsOutput, error)
-	DescribePolicies(context.Context, *autoscaling.DescribePoliciesInput,
-		...func(*autoscaling.Options)) (*autoscaling.DescribePoliciesOutput, error)
-	UpdateAutoScalingGroup(context.Context, *autoscaling.UpdateAutoScalingGroupInput,
-		...func(*autoscaling.Options)) (*autoscaling.UpdateAutoScalingGroupOutput, error)
-	SuspendProcesses(context.Context, *autoscaling.SuspendProcessesInput,
-		...func(*autoscaling.Options)) (*autoscaling.SuspendProcessesOutput, error)
-	ResumeProcesses(context.Context, *autoscaling.ResumeProcessesInput,
-		...func(*autoscaling.Options)) (*autoscaling.ResumeProcessesOutput, error)
-	PutScalingPolicy(context.Context, *autoscaling.PutScalingPolicyInput,
-		...func(*autoscaling.Options)) (*autoscaling.PutScalingPolicyOutput, error)
-	DeletePolicy(context.Context, *autoscaling.DeletePolicyInput,
-		...func(*autoscaling.Options)) (*autoscaling.DeletePolicyOutput, error)
+	DescribeAutoScalingGroups(context.Context, *autoscaling.DescribeAutoScalingGroupsInput) (*autoscaling.DescribeAutoScalingGroupsOutput, error)
+	DescribePolicies(context.Context, *autoscaling.DescribePoliciesInput) (*autoscaling.DescribePoliciesOutput, error)
+	UpdateAutoScalingGroup(context.Context, *autoscaling.UpdateAutoScalingGroupInput) (*autoscaling.UpdateAutoScalingGroupOutput, error)
+	SuspendProcesses(context.Context, *autoscaling.SuspendProcessesInput) (*autoscaling.SuspendProcessesOutput, error)
+	ResumeProcesses(context.Context, *autoscaling.ResumeProcessesInput) (*autoscaling.ResumeProcessesOutput, error)
+	PutScalingPolicy(context.Context, *autoscaling.PutScalingPolicyInput) (*autoscaling.PutScalingPolicyOutput, error)
+	DeletePolicy(context.Context, *autoscaling.DeletePolicyInput) (*autoscaling.DeletePolicyOutput, error)
 }
 
 // raisers are the processes that would give a stopped group instances again.
@@ -83,11 +75,11 @@ func listGroups(ctx context.Context, c asgAPI, page string) (cloud.ResourcePage,
 	return p, nil
 }
 
-func groupResource(g types.AutoScalingGroup) cloud.Resource {
+func groupResource(g autoscaling.AutoScalingGroup) cloud.Resource {
 	r := cloud.Resource{
 		UID: sdk.ToString(g.AutoScalingGroupARN), Name: sdk.ToString(g.AutoScalingGroupName),
 		Status: groupStatus(g), Capacity: groupSize(g).capacityMap(), Tags: groupTags(g),
-		Unschedulable: tiedGroup(g), CreatedAt: sdk.ToTime(g.CreatedTime).UTC(), Facts: groupFacts(g),
+		Unschedulable: tiedGroup(g), CreatedAt: g.CreatedTime.Value().UTC(), Facts: groupFacts(g),
 	}
 	r.Capacity["inService"] = int64(inService(g))
 	if len(g.Instances) > 0 {
@@ -96,7 +88,7 @@ func groupResource(g types.AutoScalingGroup) cloud.Resource {
 	return r
 }
 
-func groupTags(g types.AutoScalingGroup) map[string]string {
+func groupTags(g autoscaling.AutoScalingGroup) map[string]string {
 	tags := map[string]string{}
 	for _, t := range g.Tags {
 		tags[sdk.ToString(t.Key)] = sdk.ToString(t.Value)
@@ -104,17 +96,19 @@ func groupTags(g types.AutoScalingGroup) map[string]string {
 	return tags
 }
 
-func groupSize(g types.AutoScalingGroup) size { return sizeOf(g.MinSize, g.MaxSize, g.DesiredCapacity) }
+func groupSize(g autoscaling.AutoScalingGroup) size {
+	return sizeOf(g.MinSize, g.MaxSize, g.DesiredCapacity)
+}
 
-func inService(g types.AutoScalingGroup) int32 {
-	return countIf(g.Instances, func(i types.Instance) bool {
-		return i.LifecycleState == types.LifecycleStateInService
+func inService(g autoscaling.AutoScalingGroup) int32 {
+	return countIf(g.Instances, func(i autoscaling.Instance) bool {
+		return i.LifecycleState == autoscaling.LifecycleStateInService
 	})
 }
 
 // groupStatus returns what the group is from its instances. Those of its warm pool are billed too, so it is not off before
 // they are gone.
-func groupStatus(g types.AutoScalingGroup) cloud.Status {
+func groupStatus(g autoscaling.AutoScalingGroup) cloud.Status {
 	desired := sdk.ToInt32(g.DesiredCapacity)
 	switch {
 	case sdk.ToString(g.Status) != "": // only a group that is being deleted has one
@@ -131,7 +125,7 @@ func groupStatus(g types.AutoScalingGroup) cloud.Status {
 }
 
 // groupReason returns what keeps a group from arriving.
-func groupReason(g types.AutoScalingGroup) string {
+func groupReason(g autoscaling.AutoScalingGroup) string {
 	switch groupStatus(g) {
 	case cloud.Starting:
 		return fmt.Sprintf("%d of %d instances are in service", inService(g), sdk.ToInt32(g.DesiredCapacity))
@@ -144,12 +138,12 @@ func groupReason(g types.AutoScalingGroup) string {
 }
 
 // held names an instance that the group may not end: one that is protected, standing by, or held by a lifecycle hook.
-func held(g types.AutoScalingGroup) string {
+func held(g autoscaling.AutoScalingGroup) string {
 	for _, i := range g.Instances {
 		switch id := sdk.ToString(i.InstanceId); {
 		case sdk.ToBool(i.ProtectedFromScaleIn):
 			return ": " + id + " is protected from scale-in"
-		case i.LifecycleState == types.LifecycleStateStandby, i.LifecycleState == types.LifecycleStateTerminatingWait:
+		case i.LifecycleState == autoscaling.LifecycleStateStandby, i.LifecycleState == autoscaling.LifecycleStateTerminatingWait:
 			return ": " + id + " is in " + string(i.LifecycleState)
 		}
 	}
@@ -157,7 +151,7 @@ func held(g types.AutoScalingGroup) string {
 }
 
 // tiedGroup returns why a group may not be stopped by itself.
-func tiedGroup(g types.AutoScalingGroup) string {
+func tiedGroup(g autoscaling.AutoScalingGroup) string {
 	if n := groupTags(g)["eks:nodegroup-name"]; n != "" {
 		return "belongs to EKS node group " + n + ": act on the node group"
 	}
@@ -182,7 +176,7 @@ func readGroups(ctx context.Context, c asgAPI, uids []string) ([]cloud.State, er
 }
 
 // describeGroups returns the groups whose names and ARNs are as in names.
-func describeGroups(ctx context.Context, c asgAPI, names map[string]string) ([]types.AutoScalingGroup, error) {
+func describeGroups(ctx context.Context, c asgAPI, names map[string]string) ([]autoscaling.AutoScalingGroup, error) {
 	if len(names) == 0 {
 		return nil, nil // no names would mean all groups
 	}
@@ -192,12 +186,12 @@ func describeGroups(ctx context.Context, c asgAPI, names map[string]string) ([]t
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(out.AutoScalingGroups, func(g types.AutoScalingGroup) bool {
+	return slices.DeleteFunc(out.AutoScalingGroups, func(g autoscaling.AutoScalingGroup) bool {
 		return names[sdk.ToString(g.AutoScalingGroupName)] != sdk.ToString(g.AutoScalingGroupARN)
 	}), nil
 }
 
-func groupState(g types.AutoScalingGroup) cloud.State {
+func groupState(g autoscaling.AutoScalingGroup) cloud.State {
 	s := cloud.State{
 		UID: sdk.ToString(g.AutoScalingGroupARN), Status: groupStatus(g), Reason: groupReason(g),
 		Unschedulable: tiedGroup(g),
@@ -210,7 +204,7 @@ func groupState(g types.AutoScalingGroup) cloud.State {
 	return s
 }
 
-func suspended(g types.AutoScalingGroup) []string {
+func suspended(g autoscaling.AutoScalingGroup) []string {
 	names := []string{}
 	for _, p := range g.SuspendedProcesses {
 		names = append(names, sdk.ToString(p.ProcessName))
@@ -230,18 +224,18 @@ func actGroup(ctx context.Context, c asgAPI, v cloud.Verb, t cloud.Target) error
 	return startGroup(ctx, c, g, t)
 }
 
-func describeGroup(ctx context.Context, c asgAPI, uid string) (types.AutoScalingGroup, error) {
+func describeGroup(ctx context.Context, c asgAPI, uid string) (autoscaling.AutoScalingGroup, error) {
 	found, err := describeGroups(ctx, c, namesIn([]string{uid}, groupName))
 	if err != nil {
-		return types.AutoScalingGroup{}, err
+		return autoscaling.AutoScalingGroup{}, err
 	}
 	if len(found) == 0 {
-		return types.AutoScalingGroup{}, notFound("there is no Auto Scaling group %s", uid)
+		return autoscaling.AutoScalingGroup{}, notFound("there is no Auto Scaling group %s", uid)
 	}
 	return found[0], nil
 }
 
-func stopGroup(ctx context.Context, c asgAPI, g types.AutoScalingGroup) error {
+func stopGroup(ctx context.Context, c asgAPI, g autoscaling.AutoScalingGroup) error {
 	_, err := c.SuspendProcesses(ctx,
 		&autoscaling.SuspendProcessesInput{AutoScalingGroupName: g.AutoScalingGroupName, ScalingProcesses: raisers})
 	if err != nil {
@@ -250,7 +244,7 @@ func stopGroup(ctx context.Context, c asgAPI, g types.AutoScalingGroup) error {
 	return resize(ctx, c, g, size{})
 }
 
-func startGroup(ctx context.Context, c asgAPI, g types.AutoScalingGroup, t cloud.Target) error {
+func startGroup(ctx context.Context, c asgAPI, g autoscaling.AutoScalingGroup, t cloud.Target) error {
 	m, ok, err := decodeSnapshot[groupMemory](t.Snapshot)
 	if err != nil {
 		return err
@@ -271,7 +265,7 @@ func startGroup(ctx context.Context, c asgAPI, g types.AutoScalingGroup, t cloud
 }
 
 // resume lets run what the stop suspended, but not what was suspended before.
-func resume(ctx context.Context, c asgAPI, g types.AutoScalingGroup, before []string) error {
+func resume(ctx context.Context, c asgAPI, g autoscaling.AutoScalingGroup, before []string) error {
 	now := suspended(g)
 	ours := slices.DeleteFunc(slices.Clone(raisers), func(p string) bool {
 		return slices.Contains(before, p) || !slices.Contains(now, p)
@@ -284,7 +278,7 @@ func resume(ctx context.Context, c asgAPI, g types.AutoScalingGroup, before []st
 	return err
 }
 
-func resize(ctx context.Context, c asgAPI, g types.AutoScalingGroup, s size) error {
+func resize(ctx context.Context, c asgAPI, g autoscaling.AutoScalingGroup, s size) error {
 	_, err := c.UpdateAutoScalingGroup(ctx, &autoscaling.UpdateAutoScalingGroupInput{
 		AutoScalingGroupName: g.AutoScalingGroupName, MinSize: &s.Min, MaxSize: &s.Max, DesiredCapacity: &s.Desired,
 	})

@@ -5,10 +5,10 @@ import (
 	"math"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
-	"github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire"
+	"lamplighter.dev/shared/cloud/aws/wire/autoscaling"
 )
 
 // cpuRule is a rule that keeps the average CPU at a percentage. Cooldown is in seconds; nil is what AWS takes then.
@@ -27,7 +27,7 @@ var _ cloud.Autoscaler = (*conn)(nil)
 
 // scaledGroup is a group with its rules for the CPU.
 type scaledGroup struct {
-	group types.AutoScalingGroup
+	group autoscaling.AutoScalingGroup
 	ours  *cpuRule
 	other *cpuRule // the customer's that asks for most
 }
@@ -38,7 +38,7 @@ func readScaledGroup(ctx context.Context, c asgAPI, uid string) (scaledGroup, er
 		return scaledGroup{}, err
 	}
 	out := scaledGroup{group: g}
-	pages := autoscaling.NewDescribePoliciesPaginator(c, &autoscaling.DescribePoliciesInput{
+	pages := wire.NewPages(c.DescribePolicies, &autoscaling.DescribePoliciesInput{
 		AutoScalingGroupName: g.AutoScalingGroupName, PolicyTypes: []string{"TargetTrackingScaling"},
 		MaxRecords: sdk.Int32(100),
 	})
@@ -55,10 +55,10 @@ func readScaledGroup(ctx context.Context, c asgAPI, uid string) (scaledGroup, er
 }
 
 // take notes a policy that is for the CPU.
-func (s *scaledGroup) take(p types.ScalingPolicy) {
+func (s *scaledGroup) take(p autoscaling.ScalingPolicy) {
 	t := p.TargetTrackingConfiguration
 	if t == nil || t.PredefinedMetricSpecification == nil ||
-		t.PredefinedMetricSpecification.PredefinedMetricType != types.MetricTypeASGAverageCPUUtilization {
+		t.PredefinedMetricSpecification.PredefinedMetricType != autoscaling.MetricTypeASGAverageCPUUtilization {
 		return
 	}
 	rule := &cpuRule{sdk.ToFloat64(t.TargetValue), p.EstimatedInstanceWarmup}
@@ -185,9 +185,9 @@ func (s scaledGroup) become(ctx context.Context, c asgAPI, to groupNative) error
 	_, err := c.PutScalingPolicy(ctx, &autoscaling.PutScalingPolicyInput{
 		AutoScalingGroupName: s.group.AutoScalingGroupName, PolicyName: sdk.String(cloud.CPURule),
 		PolicyType:              sdk.String("TargetTrackingScaling"),
-		EstimatedInstanceWarmup: to.Rule.Cooldown, TargetTrackingConfiguration: &types.TargetTrackingConfiguration{
+		EstimatedInstanceWarmup: to.Rule.Cooldown, TargetTrackingConfiguration: &autoscaling.TargetTrackingConfiguration{
 			TargetValue:                   &to.Rule.Percent,
-			PredefinedMetricSpecification: &types.PredefinedMetricSpecification{PredefinedMetricType: types.MetricTypeASGAverageCPUUtilization},
+			PredefinedMetricSpecification: &autoscaling.PredefinedMetricSpecification{PredefinedMetricType: autoscaling.MetricTypeASGAverageCPUUtilization},
 		},
 	})
 	return err

@@ -7,10 +7,9 @@ import (
 	"strings"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/rds"
-	"github.com/aws/aws-sdk-go-v2/service/rds/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire/rds"
 )
 
 // clusters are Aurora clusters; the uid is the ARN. Their members follow them, and AWS starts them by itself after seven
@@ -22,7 +21,7 @@ var clusters = databaseClusters(cloud.AWSAurora, func(engine string) bool {
 // databaseClusters makes the kind of the clusters whose engine is one of those meant. DocumentDB and Neptune are run by RDS's API: their own SDKs
 // send the same requests to the same endpoint, under RDS's permissions.
 func databaseClusters(kindType string, isMeant func(engine string) bool) kind[rdsAPI] {
-	isOurs := func(d types.DBCluster) bool { return isMeant(sdk.ToString(d.Engine)) }
+	isOurs := func(d rds.DBCluster) bool { return isMeant(sdk.ToString(d.Engine)) }
 	return kind[rdsAPI]{
 		Kind: catalogueKind(kindType),
 		needs: needs{
@@ -58,29 +57,29 @@ func clusterName(uid string) string { return nameIn(uid, "rds", "cluster:") }
 
 // listClusters chooses among the clusters of all engines, and multi-zone RDS clusters, which the call returns. The call's own filter
 // is not used: RDS may refuse the name of an engine that it has retired, and with it the whole listing.
-func listClusters(ctx context.Context, c rdsAPI, isOurs func(types.DBCluster) bool, page string) ([]types.DBCluster,
+func listClusters(ctx context.Context, c rdsAPI, isOurs func(rds.DBCluster) bool, page string) ([]rds.DBCluster,
 	string, error) {
 	out, err := c.DescribeDBClusters(ctx,
 		&rds.DescribeDBClustersInput{MaxRecords: sdk.Int32(100), Marker: optionalString(page)})
 	if err != nil {
 		return nil, "", err
 	}
-	return slices.DeleteFunc(out.DBClusters, func(d types.DBCluster) bool {
+	return slices.DeleteFunc(out.DBClusters, func(d rds.DBCluster) bool {
 		return !isOurs(d)
 	}), sdk.ToString(out.Marker), nil
 }
 
-func clusterResource(d types.DBCluster) cloud.Resource {
+func clusterResource(d rds.DBCluster) cloud.Resource {
 	return cloud.Resource{
 		UID: sdk.ToString(d.DBClusterArn), Name: sdk.ToString(d.DBClusterIdentifier),
 		Status: databaseStatus(sdk.ToString(d.Status)), InstanceType: sdk.ToString(d.DBClusterInstanceClass),
 		Tags: databaseTags(d.TagList), Capacity: map[string]int64{"members": int64(len(d.DBClusterMembers))},
-		Unschedulable: tiedCluster(d), CreatedAt: sdk.ToTime(d.ClusterCreateTime).UTC(),
+		Unschedulable: tiedCluster(d), CreatedAt: d.ClusterCreateTime.Value().UTC(),
 	}
 }
 
 // tiedCluster returns why a cluster cannot be stopped.
-func tiedCluster(d types.DBCluster) string {
+func tiedCluster(d rds.DBCluster) string {
 	switch mode := sdk.ToString(d.EngineMode); {
 	case mode != "" && mode != "provisioned":
 		return "a cluster in mode " + mode + ", which cannot be stopped"
@@ -94,7 +93,7 @@ func tiedCluster(d types.DBCluster) string {
 	return ""
 }
 
-func readClusters(ctx context.Context, c rdsAPI, isOurs func(types.DBCluster) bool, uids []string) ([]cloud.State,
+func readClusters(ctx context.Context, c rdsAPI, isOurs func(rds.DBCluster) bool, uids []string) ([]cloud.State,
 	error) {
 	names := namesIn(uids, clusterName)
 	if len(names) == 0 {
@@ -102,7 +101,7 @@ func readClusters(ctx context.Context, c rdsAPI, isOurs func(types.DBCluster) bo
 	}
 	out, err := c.DescribeDBClusters(ctx, &rds.DescribeDBClustersInput{
 		MaxRecords: sdk.Int32(100),
-		Filters:    []types.Filter{{Name: sdk.String("db-cluster-id"), Values: slices.Sorted(maps.Keys(names))}},
+		Filters:    []rds.Filter{{Name: sdk.String("db-cluster-id"), Values: slices.Sorted(maps.Keys(names))}},
 	})
 	if err != nil {
 		return nil, err

@@ -5,19 +5,18 @@ import (
 	"strings"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
-	classictypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing/types"
-	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
-	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire"
+	"lamplighter.dev/shared/cloud/aws/wire/elasticloadbalancing"
+	"lamplighter.dev/shared/cloud/aws/wire/elasticloadbalancingv2"
 )
 
 // countNeighbours adds how many load balancers of applications there are in each one's network. The whole list has to be one page.
-func countNeighbours(all []types.LoadBalancer, found []cloud.Resource) {
+func countNeighbours(all []elasticloadbalancingv2.LoadBalancer, found []cloud.Resource) {
 	counts := map[string]int{}
 	for _, b := range all {
-		if b.Type == types.LoadBalancerTypeEnumApplication {
+		if b.Type == elasticloadbalancingv2.LoadBalancerTypeEnumApplication {
 			counts[sdk.ToString(b.VpcId)]++
 		}
 	}
@@ -29,7 +28,7 @@ func countNeighbours(all []types.LoadBalancer, found []cloud.Resource) {
 // addListeners adds what is let through without TLS, and by which policies the rest is.
 func addListeners(ctx context.Context, api *elasticloadbalancingv2.Client, r *cloud.Resource) {
 	plain, policies := false, []string(nil)
-	pages := elasticloadbalancingv2.NewDescribeListenersPaginator(api,
+	pages := wire.NewPages(api.DescribeListeners,
 		&elasticloadbalancingv2.DescribeListenersInput{LoadBalancerArn: &r.UID})
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(ctx)
@@ -42,7 +41,7 @@ func addListeners(ctx context.Context, api *elasticloadbalancingv2.Client, r *cl
 				policies = append(policies, p)
 			}
 			for _, a := range l.DefaultActions {
-				plain = plain || sdk.ToInt32(l.Port) == 80 && a.Type == types.ActionTypeEnumForward
+				plain = plain || sdk.ToInt32(l.Port) == 80 && a.Type == elasticloadbalancingv2.ActionTypeEnumForward
 			}
 		}
 	}
@@ -70,7 +69,7 @@ func addAttributes(ctx context.Context, api *elasticloadbalancingv2.Client, r *c
 const attributesNeed = "elasticloadbalancing:DescribeLoadBalancerAttributes"
 
 // addClassicListeners: a classic one forwards all that it listens to. What it encrypts by is a policy with a name of the customer's.
-func addClassicListeners(b classictypes.LoadBalancerDescription, r *cloud.Resource) {
+func addClassicListeners(b elasticloadbalancing.LoadBalancerDescription, r *cloud.Resource) {
 	plain, policies := false, []string(nil)
 	for _, l := range b.ListenerDescriptions {
 		if l.Listener == nil {

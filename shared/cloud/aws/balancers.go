@@ -4,12 +4,10 @@ import (
 	"context"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
-	classictypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing/types"
-	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
-	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire/elasticloadbalancing"
+	"lamplighter.dev/shared/cloud/aws/wire/elasticloadbalancingv2"
 )
 
 // loadBalancers are those of applications, networks and gateways, classicBalancers those of the first generation.
@@ -30,9 +28,9 @@ var (
 	}
 )
 
-var balancerStatuses = map[types.LoadBalancerStateEnum]cloud.Status{
-	types.LoadBalancerStateEnumProvisioning: cloud.Pending, types.LoadBalancerStateEnumActive: cloud.Running,
-	types.LoadBalancerStateEnumActiveImpaired: cloud.Running, types.LoadBalancerStateEnumFailed: cloud.Stopped,
+var balancerStatuses = map[elasticloadbalancingv2.LoadBalancerStateEnum]cloud.Status{
+	elasticloadbalancingv2.LoadBalancerStateEnumProvisioning: cloud.Pending, elasticloadbalancingv2.LoadBalancerStateEnumActive: cloud.Running,
+	elasticloadbalancingv2.LoadBalancerStateEnumActiveImpaired: cloud.Running, elasticloadbalancingv2.LoadBalancerStateEnumFailed: cloud.Stopped,
 }
 
 func listBalancers(ctx context.Context, at place, page string) (cloud.ResourcePage, error) {
@@ -47,7 +45,7 @@ func listBalancers(ctx context.Context, at place, page string) (cloud.ResourcePa
 		r := cloud.Resource{
 			UID: sdk.ToString(b.LoadBalancerArn), Name: sdk.ToString(b.LoadBalancerName), Type: "aws-elb",
 			Status:    cloud.Unknown,
-			CreatedAt: sdk.ToTime(b.CreatedTime).UTC(),
+			CreatedAt: b.CreatedTime.Value().UTC(),
 			Facts:     cloud.Facts{"lb_type": string(b.Type), "scheme": string(b.Scheme)},
 		}
 		if b.State != nil {
@@ -83,7 +81,7 @@ func addTargets(ctx context.Context, api *elasticloadbalancingv2.Client, r *clou
 			return
 		}
 		for _, h := range out.TargetHealthDescriptions {
-			if targets++; h.TargetHealth != nil && h.TargetHealth.State == types.TargetHealthStateEnumHealthy {
+			if targets++; h.TargetHealth != nil && h.TargetHealth.State == elasticloadbalancingv2.TargetHealthStateEnumHealthy {
 				healthy++
 			}
 		}
@@ -104,7 +102,7 @@ func listClassic(ctx context.Context, at place, page string) (cloud.ResourcePage
 		p.Resources = append(p.Resources, cloud.Resource{
 			UID: "arn:" + partitionOf(at.region) + ":elasticloadbalancing:" + at.region + ":" + at.account +
 				":loadbalancer/" + name,
-			Name: name, Type: "aws-elb", Status: cloud.Running, CreatedAt: sdk.ToTime(b.CreatedTime).UTC(),
+			Name: name, Type: "aws-elb", Status: cloud.Running, CreatedAt: b.CreatedTime.Value().UTC(),
 			Facts: cloud.Facts{"lb_type": "classic", "scheme": sdk.ToString(b.Scheme),
 				"target_count": float64(len(b.Instances))},
 		})
@@ -117,7 +115,7 @@ func listClassic(ctx context.Context, at place, page string) (cloud.ResourcePage
 	return p, addTags(ctx, at, p.Resources)
 }
 
-func addClassicHealth(ctx context.Context, api *elasticloadbalancing.Client, b classictypes.LoadBalancerDescription,
+func addClassicHealth(ctx context.Context, api *elasticloadbalancing.Client, b elasticloadbalancing.LoadBalancerDescription,
 	r *cloud.Resource) {
 	if len(b.Instances) == 0 {
 		r.Facts["healthy_count"] = 0.0

@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/bcmdataexports"
-	exporttypes "github.com/aws/aws-sdk-go-v2/service/bcmdataexports/types"
-	"github.com/aws/aws-sdk-go-v2/service/costandusagereportservice"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire"
+	"lamplighter.dev/shared/cloud/aws/wire/bcmdataexports"
+	"lamplighter.dev/shared/cloud/aws/wire/costandusagereportservice"
 )
 
 // billingNeeds are the permissions that reading bills takes. Those of S3 are wanted for the bucket of the export alone.
@@ -80,7 +80,7 @@ func (c *conn) findExports(ctx context.Context) ([]billExport, []error) {
 func (c *conn) listDataExports(ctx context.Context) ([]billExport, error) {
 	api := bcmdataexports.NewFromConfig(c.regionConfig(billingRegion))
 	var arns []string
-	pages := bcmdataexports.NewListExportsPaginator(api, &bcmdataexports.ListExportsInput{})
+	pages := wire.NewPages(api.ListExports, &bcmdataexports.ListExportsInput{})
 	for pages.HasMorePages() && len(arns) < maxExports {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
@@ -129,7 +129,7 @@ func (c *conn) newDataExport(got *bcmdataexports.GetExportOutput) *billExport {
 	default:
 		return nil
 	}
-	if s := got.ExportStatus; s != nil && s.StatusCode == exporttypes.ExportStatusCodeUnhealthy {
+	if s := got.ExportStatus; s != nil && s.StatusCode == bcmdataexports.ExportStatusCodeUnhealthy {
 		e.notice = "AWS says that the export " + e.name + " is unhealthy: " + cmp.Or(string(s.StatusReason),
 			"it gives no reason")
 	}
@@ -137,7 +137,7 @@ func (c *conn) newDataExport(got *bcmdataexports.GetExportOutput) *billExport {
 }
 
 // isWhole reports whether AWS tells of the export what it takes to read it.
-func isWhole(e *exporttypes.Export) bool {
+func isWhole(e *bcmdataexports.Export) bool {
 	return e != nil && e.DataQuery != nil && e.DestinationConfigurations != nil &&
 		e.DestinationConfigurations.S3Destination != nil
 }
@@ -146,7 +146,7 @@ func isWhole(e *exporttypes.Export) bool {
 func (c *conn) listReports(ctx context.Context) ([]billExport, error) {
 	api := costandusagereportservice.NewFromConfig(c.regionConfig(billingRegion))
 	var out []billExport
-	pages := costandusagereportservice.NewDescribeReportDefinitionsPaginator(api,
+	pages := wire.NewPages(api.DescribeReportDefinitions,
 		&costandusagereportservice.DescribeReportDefinitionsInput{})
 	for pages.HasMorePages() && len(out) < maxExports {
 		page, err := pages.NextPage(ctx)

@@ -4,9 +4,10 @@ import (
 	"context"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/rds"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire"
+	"lamplighter.dev/shared/cloud/aws/wire/rds"
 )
 
 // deploymentNeed is the permission to see which databases belong to blue/green deployments.
@@ -20,7 +21,7 @@ var deploymentOver = map[string]bool{"SWITCHOVER_COMPLETED": true, "DELETING": t
 // nothing is refused here: RDS does so itself.
 func deployed(ctx context.Context, c rdsAPI) (map[string]string, error) {
 	tied := map[string]string{}
-	pages := rds.NewDescribeBlueGreenDeploymentsPaginator(c, &rds.DescribeBlueGreenDeploymentsInput{}) // a page is 100
+	pages := wire.NewPages(c.DescribeBlueGreenDeployments, &rds.DescribeBlueGreenDeploymentsInput{}) // a page is 100
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(ctx)
 		if err != nil {

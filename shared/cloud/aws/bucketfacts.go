@@ -10,10 +10,9 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
-	"github.com/aws/aws-sdk-go-v2/service/s3control"
-	controltypes "github.com/aws/aws-sdk-go-v2/service/s3control/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire/s3control"
 )
 
 // bucket is a bucket whose facts are asked for: S3 has no call that tells them of more than one.
@@ -132,7 +131,7 @@ func accountBlock(ctx context.Context, at place) (bool, error) {
 
 const noBlock = "NoSuchPublicAccessBlockConfiguration"
 
-func isBlocked(c controltypes.PublicAccessBlockConfiguration) bool {
+func isBlocked(c s3control.PublicAccessBlockConfiguration) bool {
 	return sdk.ToBool(c.BlockPublicAcls) && sdk.ToBool(c.BlockPublicPolicy) && sdk.ToBool(c.IgnorePublicAcls) &&
 		sdk.ToBool(c.RestrictPublicBuckets)
 }
@@ -151,7 +150,7 @@ func (b bucket) addBlock(ctx context.Context, account bool, accountErr error) {
 	own := false
 	if err == nil && out.PublicAccessBlockConfiguration != nil {
 		c := *out.PublicAccessBlockConfiguration
-		own = isBlocked(controltypes.PublicAccessBlockConfiguration{
+		own = isBlocked(s3control.PublicAccessBlockConfiguration{
 			BlockPublicAcls: c.BlockPublicAcls, BlockPublicPolicy: c.BlockPublicPolicy,
 			IgnorePublicAcls:      c.IgnorePublicAcls,
 			RestrictPublicBuckets: c.RestrictPublicBuckets,

@@ -4,10 +4,10 @@ import (
 	"context"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/elasticache"
-	"github.com/aws/aws-sdk-go-v2/service/elasticache/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire"
+	"lamplighter.dev/shared/cloud/aws/wire/elasticache"
 )
 
 // caches are ElastiCache clusters: what CloudWatch measures, and what is billed. A replication group is made of several.
@@ -37,14 +37,14 @@ func listCaches(ctx context.Context, at place, page string) (cloud.ResourcePage,
 	return p, addTags(ctx, at, p.Resources)
 }
 
-func cacheResource(c types.CacheCluster) cloud.Resource {
+func cacheResource(c elasticache.CacheCluster) cloud.Resource {
 	r := cloud.Resource{
 		UID: sdk.ToString(c.ARN), Name: sdk.ToString(c.CacheClusterId), Type: "aws-elasticache",
 		Zone:         sdk.ToString(c.PreferredAvailabilityZone),
 		Status:       nativeStatus(cacheStatuses, sdk.ToString(c.CacheClusterStatus)),
 		InstanceType: sdk.ToString(c.CacheNodeType),
 		Capacity:     map[string]int64{"nodes": int64(sdk.ToInt32(c.NumCacheNodes))},
-		CreatedAt:    sdk.ToTime(c.CacheClusterCreateTime).UTC(),
+		CreatedAt:    c.CacheClusterCreateTime.Value().UTC(),
 		Facts: cloud.Facts{"engine": sdk.ToString(c.Engine), "replicas": 0.0, "auto_failover": false,
 			"tls": sdk.ToBool(c.TransitEncryptionEnabled)},
 	}
@@ -52,13 +52,13 @@ func cacheResource(c types.CacheCluster) cloud.Resource {
 }
 
 // addReplicationGroups adds what the groups of clusters tell of them.
-func addReplicationGroups(ctx context.Context, api *elasticache.Client, all []types.CacheCluster,
+func addReplicationGroups(ctx context.Context, api *elasticache.Client, all []elasticache.CacheCluster,
 	found []cloud.Resource) {
 	if len(all) == 0 {
 		return
 	}
-	groups := map[string]types.ReplicationGroup{}
-	pages := elasticache.NewDescribeReplicationGroupsPaginator(api,
+	groups := map[string]elasticache.ReplicationGroup{}
+	pages := wire.NewPages(api.DescribeReplicationGroups,
 		&elasticache.DescribeReplicationGroupsInput{MaxRecords: sdk.Int32(100)})
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(ctx)
@@ -77,16 +77,16 @@ func addReplicationGroups(ctx context.Context, api *elasticache.Client, all []ty
 	}
 }
 
-func addGroup(f cloud.Facts, g types.ReplicationGroup) {
+func addGroup(f cloud.Facts, g elasticache.ReplicationGroup) {
 	if len(g.NodeGroups) > 0 {
 		f["replicas"] = float64(max(len(g.NodeGroups[0].NodeGroupMembers)-1, 0))
 	}
-	f["auto_failover"] = g.AutomaticFailover == types.AutomaticFailoverStatusEnabled
+	f["auto_failover"] = g.AutomaticFailover == elasticache.AutomaticFailoverStatusEnabled
 	f["tls"] = f["tls"] == true || sdk.ToBool(g.TransitEncryptionEnabled)
 }
 
 // missGroups notes what is not known of those that are in a group.
-func missGroups(all []types.CacheCluster, found []cloud.Resource, err error) {
+func missGroups(all []elasticache.CacheCluster, found []cloud.Resource, err error) {
 	for i, c := range all {
 		if c.ReplicationGroupId == nil {
 			continue

@@ -5,10 +5,9 @@ import (
 	"strings"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/synthetics"
-	"github.com/aws/aws-sdk-go-v2/service/synthetics/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire/synthetics"
 )
 
 // canaries are canaries of CloudWatch Synthetics; the uid is the ARN. One that is off runs no checks, and alarms on it have no data.
@@ -25,18 +24,18 @@ var canaries = kind[*synthetics.Client]{
 }
 
 // canaryStates: one that is ready was never started.
-var canaryStates = map[types.CanaryState]cloud.Status{
-	types.CanaryStateRunning: cloud.Running, types.CanaryStateReady: cloud.Stopped,
-	types.CanaryStateStopped:  cloud.Stopped,
-	types.CanaryStateStarting: cloud.Starting, types.CanaryStateStopping: cloud.Stopping,
-	types.CanaryStateCreating: cloud.Pending,
-	types.CanaryStateUpdating: cloud.Pending, types.CanaryStateDeleting: cloud.Terminated,
+var canaryStates = map[synthetics.CanaryState]cloud.Status{
+	synthetics.CanaryStateRunning: cloud.Running, synthetics.CanaryStateReady: cloud.Stopped,
+	synthetics.CanaryStateStopped:  cloud.Stopped,
+	synthetics.CanaryStateStarting: cloud.Starting, synthetics.CanaryStateStopping: cloud.Stopping,
+	synthetics.CanaryStateCreating: cloud.Pending,
+	synthetics.CanaryStateUpdating: cloud.Pending, synthetics.CanaryStateDeleting: cloud.Terminated,
 }
 
 func canaryName(uid string) string { return nameIn(uid, "synthetics", "canary:") }
 
 // canaryUID makes the ARN of a canary of that of its function, which is all that Synthetics tells; "" while it has none.
-func canaryUID(c types.Canary) string {
+func canaryUID(c synthetics.Canary) string {
 	f := strings.Split(sdk.ToString(c.EngineArn), ":")
 	if len(f) < 5 {
 		return ""
@@ -57,7 +56,7 @@ func listCanaries(ctx context.Context, c *synthetics.Client, page string) (cloud
 			r.Tags = map[string]string{}
 		}
 		if k.Timeline != nil {
-			r.CreatedAt = sdk.ToTime(k.Timeline.Created).UTC()
+			r.CreatedAt = k.Timeline.Created.Value().UTC()
 		}
 		if r.UID != "" {
 			p.Resources = append(p.Resources, r)
@@ -66,7 +65,7 @@ func listCanaries(ctx context.Context, c *synthetics.Client, page string) (cloud
 	return p, nil
 }
 
-func canaryStatus(c types.Canary) cloud.Status {
+func canaryStatus(c synthetics.Canary) cloud.Status {
 	if c.Status == nil {
 		return cloud.Unknown
 	}

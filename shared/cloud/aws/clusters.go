@@ -6,10 +6,9 @@ import (
 	"slices"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/eks"
-	"github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire/eks"
 )
 
 // clusterNeeds are the permissions that clusters take besides those of node groups.
@@ -27,7 +26,7 @@ var eksName = regexp.MustCompile(`^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$`)
 // clusterAPI is what is called of EKS for clusters.
 type clusterAPI interface {
 	eksAPI
-	DescribeCluster(context.Context, *eks.DescribeClusterInput, ...func(*eks.Options)) (*eks.DescribeClusterOutput,
+	DescribeCluster(context.Context, *eks.DescribeClusterInput) (*eks.DescribeClusterOutput,
 		error)
 }
 
@@ -86,17 +85,17 @@ func (c *conn) eks(region string) (clusterAPI, error) {
 }
 
 // clusterStatus: a pending cluster is one on an Outpost that waits for its network.
-func clusterStatus(s types.ClusterStatus) cloud.ClusterStatus {
+func clusterStatus(s eks.ClusterStatus) cloud.ClusterStatus {
 	switch s {
-	case types.ClusterStatusCreating, types.ClusterStatusPending:
+	case eks.ClusterStatusCreating, eks.ClusterStatusPending:
 		return cloud.ClusterCreating
-	case types.ClusterStatusActive:
+	case eks.ClusterStatusActive:
 		return cloud.ClusterActive
-	case types.ClusterStatusUpdating:
+	case eks.ClusterStatusUpdating:
 		return cloud.ClusterUpdating
-	case types.ClusterStatusDeleting:
+	case eks.ClusterStatusDeleting:
 		return cloud.ClusterDeleting
-	case types.ClusterStatusFailed:
+	case eks.ClusterStatusFailed:
 		return cloud.ClusterFailed
 	default:
 		return cloud.ClusterUnknown

@@ -10,10 +10,9 @@ import (
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/costexplorer"
-	"github.com/aws/aws-sdk-go-v2/service/costexplorer/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire/costexplorer"
 )
 
 const (
@@ -104,11 +103,11 @@ func (c *conn) openExplored(ctx context.Context, period time.Time) (cloud.BillRe
 		second = "LINKED_ACCOUNT"
 	}
 	in := &costexplorer.GetCostAndUsageInput{
-		Granularity: types.GranularityDaily, Metrics: []string{"UnblendedCost", "AmortizedCost"},
+		Granularity: costexplorer.GranularityDaily, Metrics: []string{"UnblendedCost", "AmortizedCost"},
 		TimePeriod: c.exploredPeriod(period),
-		GroupBy: []types.GroupDefinition{
-			{Type: types.GroupDefinitionTypeDimension, Key: sdk.String("SERVICE")},
-			{Type: types.GroupDefinitionTypeDimension, Key: &second},
+		GroupBy: []costexplorer.GroupDefinition{
+			{Type: costexplorer.GroupDefinitionTypeDimension, Key: sdk.String("SERVICE")},
+			{Type: costexplorer.GroupDefinitionTypeDimension, Key: &second},
 		},
 	}
 	pages, done := 0, false
@@ -136,12 +135,12 @@ func (c *conn) openExplored(ctx context.Context, period time.Time) (cloud.BillRe
 }
 
 // exploredPeriod is the month until the end of today.
-func (c *conn) exploredPeriod(period time.Time) *types.DateInterval {
+func (c *conn) exploredPeriod(period time.Time) *costexplorer.DateInterval {
 	end := period.AddDate(0, 1, 0)
 	if tomorrow := c.provider.options.Clock.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1); tomorrow.Before(end) {
 		end = tomorrow
 	}
-	return &types.DateInterval{Start: sdk.String(period.Format(time.DateOnly)),
+	return &costexplorer.DateInterval{Start: sdk.String(period.Format(time.DateOnly)),
 		End: sdk.String(end.Format(time.DateOnly))}
 }
 
@@ -194,7 +193,7 @@ func (c *conn) ControlTotal(ctx context.Context, period time.Time) (total, curre
 		return "", "", false, nil
 	}
 	out, err := c.explore(ctx, &costexplorer.GetCostAndUsageInput{
-		Granularity: types.GranularityMonthly, Metrics: []string{"UnblendedCost"}, TimePeriod: c.exploredPeriod(period),
+		Granularity: costexplorer.GranularityMonthly, Metrics: []string{"UnblendedCost"}, TimePeriod: c.exploredPeriod(period),
 	})
 	if e, is := errors.AsType[*cloud.Error](err); is &&
 		(e.Class == cloud.Denied || e.Code == "DataUnavailableException") {

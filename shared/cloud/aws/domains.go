@@ -6,10 +6,9 @@ import (
 	"slices"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/opensearch"
-	"github.com/aws/aws-sdk-go-v2/service/opensearch/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire/opensearch"
 )
 
 // domains are OpenSearch domains.
@@ -47,7 +46,7 @@ func listDomains(ctx context.Context, at place, _ string) (cloud.ResourcePage, e
 	return p, addTags(ctx, at, p.Resources)
 }
 
-func domainResource(d types.DomainStatus) cloud.Resource {
+func domainResource(d opensearch.DomainStatus) cloud.Resource {
 	r := cloud.Resource{UID: sdk.ToString(d.ARN), Name: sdk.ToString(d.DomainName), Type: "aws-opensearch",
 		Status: cloud.Running, Facts: cloud.Facts{
 			"vpc":         d.VPCOptions != nil && sdk.ToString(d.VPCOptions.VPCId) != "",

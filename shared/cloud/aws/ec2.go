@@ -6,10 +6,10 @@ import (
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire"
+	"lamplighter.dev/shared/cloud/aws/wire/ec2"
 )
 
 // instances are EC2 instances; the uid is the instance id. A stop is a plain stop, never a hibernation or a forced one:
@@ -36,17 +36,13 @@ var instances = kind[ec2API]{
 
 // ec2API is what is called of EC2.
 type ec2API interface {
-	DescribeInstances(context.Context, *ec2.DescribeInstancesInput,
-		...func(*ec2.Options)) (*ec2.DescribeInstancesOutput, error)
-	DescribeInstanceStatus(context.Context, *ec2.DescribeInstanceStatusInput,
-		...func(*ec2.Options)) (*ec2.DescribeInstanceStatusOutput, error)
-	DescribeInstanceTypes(context.Context, *ec2.DescribeInstanceTypesInput,
-		...func(*ec2.Options)) (*ec2.DescribeInstanceTypesOutput, error)
-	DescribeImages(context.Context, *ec2.DescribeImagesInput, ...func(*ec2.Options)) (*ec2.DescribeImagesOutput, error)
-	DescribeSpotInstanceRequests(context.Context, *ec2.DescribeSpotInstanceRequestsInput,
-		...func(*ec2.Options)) (*ec2.DescribeSpotInstanceRequestsOutput, error)
-	StartInstances(context.Context, *ec2.StartInstancesInput, ...func(*ec2.Options)) (*ec2.StartInstancesOutput, error)
-	StopInstances(context.Context, *ec2.StopInstancesInput, ...func(*ec2.Options)) (*ec2.StopInstancesOutput, error)
+	DescribeInstances(context.Context, *ec2.DescribeInstancesInput) (*ec2.DescribeInstancesOutput, error)
+	DescribeInstanceStatus(context.Context, *ec2.DescribeInstanceStatusInput) (*ec2.DescribeInstanceStatusOutput, error)
+	DescribeInstanceTypes(context.Context, *ec2.DescribeInstanceTypesInput) (*ec2.DescribeInstanceTypesOutput, error)
+	DescribeImages(context.Context, *ec2.DescribeImagesInput) (*ec2.DescribeImagesOutput, error)
+	DescribeSpotInstanceRequests(context.Context, *ec2.DescribeSpotInstanceRequestsInput) (*ec2.DescribeSpotInstanceRequestsOutput, error)
+	StartInstances(context.Context, *ec2.StartInstancesInput) (*ec2.StartInstancesOutput, error)
+	StopInstances(context.Context, *ec2.StopInstancesInput) (*ec2.StopInstancesOutput, error)
 }
 
 // listInstances leaves out what is terminated or about to be: AWS shows those for an hour, but they are gone.
@@ -54,7 +50,7 @@ func listInstances(ctx context.Context, c ec2API, page string) (cloud.ResourcePa
 	out, err := c.DescribeInstances(ctx, &ec2.DescribeInstancesInput{
 		MaxResults: sdk.Int32(1000),
 		NextToken:  optionalString(page),
-		Filters: []types.Filter{{
+		Filters: []ec2.Filter{{
 			Name: sdk.String("instance-state-name"), Values: []string{"pending", "running", "stopping", "stopped"},
 		}},
 	})
@@ -74,8 +70,8 @@ func listInstances(ctx context.Context, c ec2API, page string) (cloud.ResourcePa
 }
 
 // flatten returns the instances of all reservations, where they are: a copy of each would take as much again as the answer.
-func flatten(out *ec2.DescribeInstancesOutput) []*types.Instance {
-	var all []*types.Instance
+func flatten(out *ec2.DescribeInstancesOutput) []*ec2.Instance {
+	var all []*ec2.Instance
 	for _, r := range out.Reservations {
 		for n := range r.Instances {
 			all = append(all, &r.Instances[n])
@@ -84,7 +80,7 @@ func flatten(out *ec2.DescribeInstancesOutput) []*types.Instance {
 	return all
 }
 
-func instanceResource(i types.Instance) cloud.Resource {
+func instanceResource(i ec2.Instance) cloud.Resource {
 	tags := map[string]string{}
 	for _, t := range i.Tags {
 		tags[sdk.ToString(t.Key)] = sdk.ToString(t.Value)
@@ -104,11 +100,11 @@ func instanceResource(i types.Instance) cloud.Resource {
 }
 
 // launched returns when the instance was made. LaunchTime is that of the last start; the oldest volume tells better.
-func launched(i types.Instance) time.Time {
-	at := sdk.ToTime(i.LaunchTime)
+func launched(i ec2.Instance) time.Time {
+	at := i.LaunchTime.Value()
 	for _, d := range i.BlockDeviceMappings {
-		if d.Ebs != nil && d.Ebs.AttachTime != nil && d.Ebs.AttachTime.Before(at) {
-			at = *d.Ebs.AttachTime
+		if d.Ebs != nil && d.Ebs.AttachTime != nil && d.Ebs.AttachTime.Value().Before(at) {
+			at = d.Ebs.AttachTime.Value()
 		}
 	}
 	return at.UTC()
@@ -116,7 +112,7 @@ func launched(i types.Instance) time.Time {
 
 // readInstances asks for all ids at once; those that do not exist make AWS refuse the batch and are set aside.
 func readInstances(ctx context.Context, c ec2API, uids []string) ([]cloud.State, error) {
-	var found []*types.Instance
+	var found []*ec2.Instance
 	errs := isolateBadIDs(uids, func(ids []string) error {
 		out, err := describeAll(ctx, c, ids)
 		found = append(found, out...)
@@ -149,7 +145,7 @@ func verifyInstances(ctx context.Context, c ec2API, uids []string) ([]cloud.Stat
 			return err
 		}
 		for _, s := range out.InstanceStatuses {
-			i := types.Instance{State: s.InstanceState}
+			i := ec2.Instance{State: s.InstanceState}
 			states = append(states,
 				cloud.State{UID: sdk.ToString(s.InstanceId), Status: instanceStatus(i), Native: nativeState(i)})
 		}
@@ -168,9 +164,9 @@ func absent(err error) bool {
 	return strings.HasPrefix(codeOf(err), "InvalidInstanceID")
 }
 
-func describeAll(ctx context.Context, c ec2API, ids []string) ([]*types.Instance, error) {
-	var found []*types.Instance
-	pages := ec2.NewDescribeInstancesPaginator(c, &ec2.DescribeInstancesInput{InstanceIds: ids})
+func describeAll(ctx context.Context, c ec2API, ids []string) ([]*ec2.Instance, error) {
+	var found []*ec2.Instance
+	pages := wire.NewPages(c.DescribeInstances, &ec2.DescribeInstancesInput{InstanceIds: ids})
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(ctx)
 		if err != nil {

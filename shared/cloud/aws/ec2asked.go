@@ -7,14 +7,14 @@ import (
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire"
+	"lamplighter.dev/shared/cloud/aws/wire/ec2"
 )
 
 // imagesOf returns the image of each instance.
-func imagesOf(all []*types.Instance) []string {
+func imagesOf(all []*ec2.Instance) []string {
 	ids := make([]string, len(all))
 	for n, i := range all {
 		ids[n] = sdk.ToString(i.ImageId)
@@ -29,9 +29,9 @@ func askInstanceFacts(ctx context.Context, c ec2API, imageOf []string, found []c
 	if len(found) == 0 {
 		return
 	}
-	var sizes map[string]types.InstanceTypeInfo
+	var sizes map[string]ec2.InstanceTypeInfo
 	var events map[string][]string
-	var images map[string]types.Image
+	var images map[string]ec2.Image
 	errs := make([]error, 3)
 	cloud.InParallel(3, 3, func(i int) {
 		switch i {
@@ -63,13 +63,13 @@ func askInstanceFacts(ctx context.Context, c ec2API, imageOf []string, found []c
 	}
 }
 
-func describeSizes(ctx context.Context, c ec2API, all []cloud.Resource) (map[string]types.InstanceTypeInfo, error) {
-	names := make([]types.InstanceType, len(all))
+func describeSizes(ctx context.Context, c ec2API, all []cloud.Resource) (map[string]ec2.InstanceTypeInfo, error) {
+	names := make([]ec2.InstanceType, len(all))
 	for n, r := range all {
-		names[n] = types.InstanceType(r.InstanceType)
+		names[n] = ec2.InstanceType(r.InstanceType)
 	}
 	slices.Sort(names)
-	out := map[string]types.InstanceTypeInfo{}
+	out := map[string]ec2.InstanceTypeInfo{}
 	for part := range slices.Chunk(slices.Compact(names), 100) {
 		got, err := c.DescribeInstanceTypes(ctx, &ec2.DescribeInstanceTypesInput{InstanceTypes: part})
 		if err != nil {
@@ -82,7 +82,7 @@ func describeSizes(ctx context.Context, c ec2API, all []cloud.Resource) (map[str
 	return out, nil
 }
 
-func addSize(f cloud.Facts, t types.InstanceTypeInfo) {
+func addSize(f cloud.Facts, t ec2.InstanceTypeInfo) {
 	if t.VCpuInfo == nil || t.MemoryInfo == nil {
 		return // a type that AWS no longer describes
 	}
@@ -106,9 +106,9 @@ func plannedEvents(ctx context.Context, c ec2API) (map[string][]string, error) {
 	out := map[string][]string{}
 	in := &ec2.DescribeInstanceStatusInput{
 		IncludeAllInstances: sdk.Bool(true), MaxResults: sdk.Int32(1000),
-		Filters: []types.Filter{{Name: sdk.String("event.code"), Values: eventCodes}},
+		Filters: []ec2.Filter{{Name: sdk.String("event.code"), Values: eventCodes}},
 	}
-	pages := ec2.NewDescribeInstanceStatusPaginator(c, in)
+	pages := wire.NewPages(c.DescribeInstanceStatus, in)
 	for pages.HasMorePages() {
 		got, err := pages.NextPage(ctx)
 		if err != nil {
@@ -126,12 +126,12 @@ func plannedEvents(ctx context.Context, c ec2API) (map[string][]string, error) {
 	return out, nil
 }
 
-func describeImages(ctx context.Context, c ec2API, all []string) (map[string]types.Image, error) {
+func describeImages(ctx context.Context, c ec2API, all []string) (map[string]ec2.Image, error) {
 	ids := slices.Sorted(slices.Values(all))
-	out := map[string]types.Image{}
+	out := map[string]ec2.Image{}
 	for part := range slices.Chunk(slices.Compact(ids), perFilter) {
 		got, err := c.DescribeImages(ctx, &ec2.DescribeImagesInput{
-			IncludeDeprecated: sdk.Bool(true), Filters: []types.Filter{{Name: sdk.String("image-id"), Values: part}},
+			IncludeDeprecated: sdk.Bool(true), Filters: []ec2.Filter{{Name: sdk.String("image-id"), Values: part}},
 		})
 		if err != nil {
 			return nil, err
@@ -143,7 +143,7 @@ func describeImages(ctx context.Context, c ec2API, all []string) (map[string]typ
 	return out, nil
 }
 
-func addImage(f cloud.Facts, images map[string]types.Image, id string) {
+func addImage(f cloud.Facts, images map[string]ec2.Image, id string) {
 	i, there := images[id]
 	if f["image_exists"] = there; !there {
 		return

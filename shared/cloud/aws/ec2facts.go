@@ -5,35 +5,34 @@ import (
 	"strings"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire/ec2"
 )
 
-var instanceStatuses = map[types.InstanceStateName]cloud.Status{
-	types.InstanceStateNamePending:      cloud.Starting, // also of an instance that was just launched
-	types.InstanceStateNameRunning:      cloud.Running,
-	types.InstanceStateNameStopping:     cloud.Stopping,
-	types.InstanceStateNameStopped:      cloud.Stopped,
-	types.InstanceStateNameShuttingDown: cloud.Terminated, // there is no way back
-	types.InstanceStateNameTerminated:   cloud.Terminated,
+var instanceStatuses = map[ec2.InstanceStateName]cloud.Status{
+	ec2.InstanceStateNamePending:      cloud.Starting, // also of an instance that was just launched
+	ec2.InstanceStateNameRunning:      cloud.Running,
+	ec2.InstanceStateNameStopping:     cloud.Stopping,
+	ec2.InstanceStateNameStopped:      cloud.Stopped,
+	ec2.InstanceStateNameShuttingDown: cloud.Terminated, // there is no way back
+	ec2.InstanceStateNameTerminated:   cloud.Terminated,
 }
 
-func nativeState(i types.Instance) string {
+func nativeState(i ec2.Instance) string {
 	if i.State == nil {
 		return ""
 	}
 	return string(i.State.Name)
 }
 
-func instanceStatus(i types.Instance) cloud.Status {
-	return nativeStatus(instanceStatuses, types.InstanceStateName(nativeState(i)))
+func instanceStatus(i ec2.Instance) cloud.Status {
+	return nativeStatus(instanceStatuses, ec2.InstanceStateName(nativeState(i)))
 }
 
 // instanceReason is AWS's account of the last change: it tells why a start fell back to stopped ("Client.InternalError",
 // a key that may not be used).
-func instanceReason(i types.Instance) string {
+func instanceReason(i ec2.Instance) string {
 	if i.StateReason != nil {
 		return sdk.ToString(i.StateReason.Message)
 	}
@@ -41,14 +40,14 @@ func instanceReason(i types.Instance) string {
 }
 
 // spotRequests returns the types of the spot requests behind the instances, by request id. What cannot be read is missing.
-func spotRequests(ctx context.Context, c ec2API, found []*types.Instance) map[string]types.SpotInstanceType {
+func spotRequests(ctx context.Context, c ec2API, found []*ec2.Instance) map[string]ec2.SpotInstanceType {
 	var ids []string
 	for _, i := range found {
-		if i.InstanceLifecycle == types.InstanceLifecycleTypeSpot && i.SpotInstanceRequestId != nil {
+		if i.InstanceLifecycle == ec2.InstanceLifecycleTypeSpot && i.SpotInstanceRequestId != nil {
 			ids = append(ids, *i.SpotInstanceRequestId)
 		}
 	}
-	requests := map[string]types.SpotInstanceType{}
+	requests := map[string]ec2.SpotInstanceType{}
 	if len(ids) == 0 {
 		return requests
 	}
@@ -63,7 +62,7 @@ func spotRequests(ctx context.Context, c ec2API, found []*types.Instance) map[st
 }
 
 // tiedInstance returns why an instance may not be started and stopped by itself, or "".
-func tiedInstance(i types.Instance, requests map[string]types.SpotInstanceType) string {
+func tiedInstance(i ec2.Instance, requests map[string]ec2.SpotInstanceType) string {
 	for _, t := range i.Tags {
 		if sdk.ToString(t.Key) == "aws:autoscaling:groupName" {
 			return "member of Auto Scaling group " + sdk.ToString(t.Value) +
@@ -73,19 +72,19 @@ func tiedInstance(i types.Instance, requests map[string]types.SpotInstanceType) 
 	switch {
 	case i.Operator != nil && sdk.ToBool(i.Operator.Managed):
 		return "managed by " + sdk.ToString(i.Operator.Principal) + ": only that service may stop it"
-	case i.RootDeviceType == types.DeviceTypeInstanceStore:
+	case i.RootDeviceType == ec2.DeviceTypeInstanceStore:
 		return "its root device is an instance store, which a stop would erase"
-	case i.InstanceLifecycle == types.InstanceLifecycleTypeSpot:
+	case i.InstanceLifecycle == ec2.InstanceLifecycleTypeSpot:
 		return tiedSpot(requests[sdk.ToString(i.SpotInstanceRequestId)])
 	}
 	return ""
 }
 
-func tiedSpot(request types.SpotInstanceType) string {
+func tiedSpot(request ec2.SpotInstanceType) string {
 	switch request {
-	case types.SpotInstanceTypePersistent:
+	case ec2.SpotInstanceTypePersistent:
 		return ""
-	case types.SpotInstanceTypeOneTime:
+	case ec2.SpotInstanceTypeOneTime:
 		return "spot instance of a one-time request, which cannot be stopped"
 	default:
 		return "spot instance whose request could not be read (ec2:DescribeSpotInstanceRequests): only persistent " +

@@ -7,11 +7,10 @@ import (
 	"strings"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/applicationautoscaling"
-	"github.com/aws/aws-sdk-go-v2/service/ecs"
-	"github.com/aws/aws-sdk-go-v2/service/ecs/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire/applicationautoscaling"
+	"lamplighter.dev/shared/cloud/aws/wire/ecs"
 )
 
 // services are ECS services; the uid is the ARN in its long form, with the cluster. A stop suspends what scales the
@@ -50,13 +49,12 @@ type ecsClient struct {
 }
 
 type ecsAPI interface {
-	ListClusters(context.Context, *ecs.ListClustersInput, ...func(*ecs.Options)) (*ecs.ListClustersOutput, error)
-	ListServices(context.Context, *ecs.ListServicesInput, ...func(*ecs.Options)) (*ecs.ListServicesOutput, error)
-	DescribeServices(context.Context, *ecs.DescribeServicesInput, ...func(*ecs.Options)) (*ecs.DescribeServicesOutput,
+	ListClusters(context.Context, *ecs.ListClustersInput) (*ecs.ListClustersOutput, error)
+	ListServices(context.Context, *ecs.ListServicesInput) (*ecs.ListServicesOutput, error)
+	DescribeServices(context.Context, *ecs.DescribeServicesInput) (*ecs.DescribeServicesOutput,
 		error)
-	DescribeTaskDefinition(context.Context, *ecs.DescribeTaskDefinitionInput,
-		...func(*ecs.Options)) (*ecs.DescribeTaskDefinitionOutput, error)
-	UpdateService(context.Context, *ecs.UpdateServiceInput, ...func(*ecs.Options)) (*ecs.UpdateServiceOutput, error)
+	DescribeTaskDefinition(context.Context, *ecs.DescribeTaskDefinitionInput) (*ecs.DescribeTaskDefinitionOutput, error)
+	UpdateService(context.Context, *ecs.UpdateServiceInput) (*ecs.UpdateServiceOutput, error)
 }
 
 // serviceMemory is what a stop forgets; Scaling is nil for a service that nothing scales.
@@ -67,7 +65,7 @@ type serviceMemory struct {
 }
 
 // madeAt returns when the service was made, in Unix seconds; 0 when ECS does not tell.
-func madeAt(s types.Service) int64 {
+func madeAt(s ecs.Service) int64 {
 	if s.CreatedAt == nil {
 		return 0
 	}
@@ -117,7 +115,7 @@ func serviceResources(ctx context.Context, c ecsClient, cluster string, arns []s
 		if err != nil {
 			return nil, err
 		}
-		err = eachScaled(ctx, c, list, func(s types.Service, scaled *scaling) {
+		err = eachScaled(ctx, c, list, func(s ecs.Service, scaled *scaling) {
 			if r := serviceResource(s, scaled); r.Status != cloud.Terminated {
 				found = append(found, r)
 			}
@@ -131,7 +129,7 @@ func serviceResources(ctx context.Context, c ecsClient, cluster string, arns []s
 }
 
 // eachScaled returns each service of list with its scaling, nil when it has none.
-func eachScaled(ctx context.Context, c ecsClient, list []types.Service, take func(types.Service, *scaling)) error {
+func eachScaled(ctx context.Context, c ecsClient, list []ecs.Service, take func(ecs.Service, *scaling)) error {
 	scalings, err := describeScaling(ctx, c.scaling, resourceIDs(list))
 	if err != nil {
 		return err
@@ -142,9 +140,9 @@ func eachScaled(ctx context.Context, c ecsClient, list []types.Service, take fun
 	return nil
 }
 
-func describeServices(ctx context.Context, c ecsAPI, cluster string, names []string) ([]types.Service, error) {
+func describeServices(ctx context.Context, c ecsAPI, cluster string, names []string) ([]ecs.Service, error) {
 	out, err := c.DescribeServices(ctx, &ecs.DescribeServicesInput{
-		Cluster: &cluster, Services: names, Include: []types.ServiceField{types.ServiceFieldTags},
+		Cluster: &cluster, Services: names, Include: []ecs.ServiceField{ecs.ServiceFieldTags},
 	})
 	if err != nil {
 		return nil, err
@@ -152,12 +150,12 @@ func describeServices(ctx context.Context, c ecsAPI, cluster string, names []str
 	return out.Services, nil
 }
 
-func serviceResource(s types.Service, scaled *scaling) cloud.Resource {
+func serviceResource(s ecs.Service, scaled *scaling) cloud.Resource {
 	r := cloud.Resource{
 		UID: longARN(sdk.ToString(s.ServiceArn), sdk.ToString(s.ClusterArn)), Name: sdk.ToString(s.ServiceName),
 		Status: serviceStatus(s), InstanceType: string(s.LaunchType), ParentUID: sdk.ToString(s.ClusterArn),
 		Capacity:      map[string]int64{"desired": int64(s.DesiredCount), "running": int64(s.RunningCount)},
-		Unschedulable: tiedService(s), CreatedAt: sdk.ToTime(s.CreatedAt).UTC(), Tags: map[string]string{},
+		Unschedulable: tiedService(s), CreatedAt: s.CreatedAt.Value().UTC(), Tags: map[string]string{},
 		Facts: serviceFacts(s, scaled),
 	}
 	for _, t := range s.Tags {
@@ -170,7 +168,7 @@ func serviceResource(s types.Service, scaled *scaling) cloud.Resource {
 }
 
 // serviceStatus: INACTIVE services are shown for a while after they were deleted.
-func serviceStatus(s types.Service) cloud.Status {
+func serviceStatus(s ecs.Service) cloud.Status {
 	switch {
 	case sdk.ToString(s.Status) != "ACTIVE":
 		return cloud.Terminated
@@ -186,9 +184,9 @@ func serviceStatus(s types.Service) cloud.Status {
 }
 
 // serviceReason returns what AWS says of the deployment under way, and of the last event while tasks are missing.
-func serviceReason(s types.Service) string {
+func serviceReason(s ecs.Service) string {
 	for _, d := range s.Deployments {
-		if sdk.ToString(d.Status) == "PRIMARY" && d.RolloutState == types.DeploymentRolloutStateFailed {
+		if sdk.ToString(d.Status) == "PRIMARY" && d.RolloutState == ecs.DeploymentRolloutStateFailed {
 			return sdk.ToString(d.RolloutStateReason)
 		}
 	}
@@ -198,8 +196,8 @@ func serviceReason(s types.Service) string {
 	return ""
 }
 
-func tiedService(s types.Service) string {
-	if s.SchedulingStrategy == types.SchedulingStrategyDaemon {
+func tiedService(s ecs.Service) string {
+	if s.SchedulingStrategy == ecs.SchedulingStrategyDaemon {
 		return "daemon service: it runs once on every instance and has no count to set"
 	}
 	return ""
@@ -215,7 +213,7 @@ func readServices(ctx context.Context, c ecsClient, uids []string) ([]cloud.Stat
 		if err != nil {
 			return nil, err
 		}
-		err = eachScaled(ctx, c, list, func(s types.Service, scaled *scaling) {
+		err = eachScaled(ctx, c, list, func(s ecs.Service, scaled *scaling) {
 			states = append(states, serviceState(s, scaled))
 		})
 		if err != nil {
@@ -240,7 +238,7 @@ func byCluster(uids []string) map[string][]string {
 	return out
 }
 
-func serviceState(s types.Service, scaled *scaling) cloud.State {
+func serviceState(s ecs.Service, scaled *scaling) cloud.State {
 	state := cloud.State{
 		UID: longARN(sdk.ToString(s.ServiceArn), sdk.ToString(s.ClusterArn)), Status: serviceStatus(s),
 		Native: fmt.Sprintf("%s, desired %d, running %d, pending %d", sdk.ToString(s.Status), s.DesiredCount,

@@ -6,28 +6,20 @@ import (
 	"strings"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/applicationautoscaling"
-	scalingtypes "github.com/aws/aws-sdk-go-v2/service/applicationautoscaling/types"
-	"github.com/aws/aws-sdk-go-v2/service/ecs"
-	"github.com/aws/aws-sdk-go-v2/service/ecs/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire/applicationautoscaling"
+	"lamplighter.dev/shared/cloud/aws/wire/ecs"
 )
 
 // scalingAPI is what is called of Application Auto Scaling.
 type scalingAPI interface {
-	DescribeScalableTargets(context.Context, *applicationautoscaling.DescribeScalableTargetsInput,
-		...func(*applicationautoscaling.Options)) (*applicationautoscaling.DescribeScalableTargetsOutput, error)
-	RegisterScalableTarget(context.Context, *applicationautoscaling.RegisterScalableTargetInput,
-		...func(*applicationautoscaling.Options)) (*applicationautoscaling.RegisterScalableTargetOutput, error)
-	DeregisterScalableTarget(context.Context, *applicationautoscaling.DeregisterScalableTargetInput,
-		...func(*applicationautoscaling.Options)) (*applicationautoscaling.DeregisterScalableTargetOutput, error)
-	DescribeScalingPolicies(context.Context, *applicationautoscaling.DescribeScalingPoliciesInput,
-		...func(*applicationautoscaling.Options)) (*applicationautoscaling.DescribeScalingPoliciesOutput, error)
-	PutScalingPolicy(context.Context, *applicationautoscaling.PutScalingPolicyInput,
-		...func(*applicationautoscaling.Options)) (*applicationautoscaling.PutScalingPolicyOutput, error)
-	DeleteScalingPolicy(context.Context, *applicationautoscaling.DeleteScalingPolicyInput,
-		...func(*applicationautoscaling.Options)) (*applicationautoscaling.DeleteScalingPolicyOutput, error)
+	DescribeScalableTargets(context.Context, *applicationautoscaling.DescribeScalableTargetsInput) (*applicationautoscaling.DescribeScalableTargetsOutput, error)
+	RegisterScalableTarget(context.Context, *applicationautoscaling.RegisterScalableTargetInput) (*applicationautoscaling.RegisterScalableTargetOutput, error)
+	DeregisterScalableTarget(context.Context, *applicationautoscaling.DeregisterScalableTargetInput) (*applicationautoscaling.DeregisterScalableTargetOutput, error)
+	DescribeScalingPolicies(context.Context, *applicationautoscaling.DescribeScalingPoliciesInput) (*applicationautoscaling.DescribeScalingPoliciesOutput, error)
+	PutScalingPolicy(context.Context, *applicationautoscaling.PutScalingPolicyInput) (*applicationautoscaling.PutScalingPolicyOutput, error)
+	DeleteScalingPolicy(context.Context, *applicationautoscaling.DeleteScalingPolicyInput) (*applicationautoscaling.DeleteScalingPolicyOutput, error)
 }
 
 // scaling is how a service is scaled, and which parts of that are suspended.
@@ -40,12 +32,12 @@ type scaling struct {
 }
 
 // resourceID names a service to Application Auto Scaling.
-func resourceID(s types.Service) string {
+func resourceID(s ecs.Service) string {
 	cluster, name, _ := splitServiceUID(longARN(sdk.ToString(s.ServiceArn), sdk.ToString(s.ClusterArn)))
 	return "service/" + cluster + "/" + name
 }
 
-func resourceIDs(list []types.Service) []string {
+func resourceIDs(list []ecs.Service) []string {
 	ids := make([]string, len(list))
 	for i, s := range list {
 		ids[i] = resourceID(s)
@@ -60,8 +52,8 @@ func describeScaling(ctx context.Context, c scalingAPI, ids []string) (map[strin
 		return found, nil // no ids would mean all
 	}
 	out, err := c.DescribeScalableTargets(ctx, &applicationautoscaling.DescribeScalableTargetsInput{
-		ServiceNamespace: scalingtypes.ServiceNamespaceEcs, ResourceIds: ids,
-		ScalableDimension: scalingtypes.ScalableDimensionECSServiceDesiredCount,
+		ServiceNamespace: applicationautoscaling.ServiceNamespaceEcs, ResourceIds: ids,
+		ScalableDimension: applicationautoscaling.ScalableDimensionECSServiceDesiredCount,
 	})
 	if err != nil {
 		return nil, err
@@ -79,10 +71,10 @@ func describeScaling(ctx context.Context, c scalingAPI, ids []string) (map[strin
 
 func register(ctx context.Context, c scalingAPI, id string, s scaling) error {
 	_, err := c.RegisterScalableTarget(ctx, &applicationautoscaling.RegisterScalableTargetInput{
-		ServiceNamespace: scalingtypes.ServiceNamespaceEcs, ResourceId: &id,
-		ScalableDimension: scalingtypes.ScalableDimensionECSServiceDesiredCount,
+		ServiceNamespace: applicationautoscaling.ServiceNamespaceEcs, ResourceId: &id,
+		ScalableDimension: applicationautoscaling.ScalableDimensionECSServiceDesiredCount,
 		MinCapacity:       &s.Min, MaxCapacity: &s.Max,
-		SuspendedState: &scalingtypes.SuspendedState{
+		SuspendedState: &applicationautoscaling.SuspendedState{
 			DynamicScalingInSuspended: &s.In, DynamicScalingOutSuspended: &s.Out,
 			ScheduledScalingSuspended: &s.Scheduled,
 		},
@@ -94,7 +86,7 @@ func register(ctx context.Context, c scalingAPI, id string, s scaling) error {
 type live struct {
 	id            string
 	cluster, name string
-	service       types.Service
+	service       ecs.Service
 	scaling       *scaling
 }
 

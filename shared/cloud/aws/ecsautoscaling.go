@@ -4,10 +4,10 @@ import (
 	"context"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/applicationautoscaling"
-	scalingtypes "github.com/aws/aws-sdk-go-v2/service/applicationautoscaling/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire"
+	"lamplighter.dev/shared/cloud/aws/wire/applicationautoscaling"
 )
 
 // serviceNative gives the scaling of a service back: its count, its scalable target, nil when it had none, and our rule.
@@ -36,10 +36,10 @@ func readScaledService(ctx context.Context, c ecsClient, uid string) (scaledServ
 	if l.scaling == nil {
 		return out, nil
 	}
-	pages := applicationautoscaling.NewDescribeScalingPoliciesPaginator(c.scaling,
+	pages := wire.NewPages(c.scaling.DescribeScalingPolicies,
 		&applicationautoscaling.DescribeScalingPoliciesInput{
-			ServiceNamespace: scalingtypes.ServiceNamespaceEcs, ResourceId: &l.id,
-			ScalableDimension: scalingtypes.ScalableDimensionECSServiceDesiredCount,
+			ServiceNamespace: applicationautoscaling.ServiceNamespaceEcs, ResourceId: &l.id,
+			ScalableDimension: applicationautoscaling.ScalableDimensionECSServiceDesiredCount,
 			MaxResults:        sdk.Int32(50),
 		})
 	for pages.HasMorePages() {
@@ -55,14 +55,14 @@ func readScaledService(ctx context.Context, c ecsClient, uid string) (scaledServ
 }
 
 // take notes a policy.
-func (s *scaledService) take(p scalingtypes.ScalingPolicy) {
+func (s *scaledService) take(p applicationautoscaling.ScalingPolicy) {
 	ours := sdk.ToString(p.PolicyName) == cloud.CPURule
 	if !ours {
 		s.others++
 	}
 	t := p.TargetTrackingScalingPolicyConfiguration
 	if t == nil || t.PredefinedMetricSpecification == nil ||
-		t.PredefinedMetricSpecification.PredefinedMetricType != scalingtypes.MetricTypeECSServiceAverageCPUUtilization {
+		t.PredefinedMetricSpecification.PredefinedMetricType != applicationautoscaling.MetricTypeECSServiceAverageCPUUtilization {
 		return
 	}
 	rule := &cpuRule{sdk.ToFloat64(t.TargetValue), t.ScaleInCooldown}
@@ -161,8 +161,8 @@ func (s scaledService) bound(ctx context.Context, c ecsClient, to serviceNative)
 		return register(ctx, c.scaling, s.id, *to.Scaling)
 	case to.Scaling == nil && s.scaling != nil && s.others == 0:
 		_, err := c.scaling.DeregisterScalableTarget(ctx, &applicationautoscaling.DeregisterScalableTargetInput{
-			ServiceNamespace: scalingtypes.ServiceNamespaceEcs, ResourceId: &s.id,
-			ScalableDimension: scalingtypes.ScalableDimensionECSServiceDesiredCount,
+			ServiceNamespace: applicationautoscaling.ServiceNamespaceEcs, ResourceId: &s.id,
+			ScalableDimension: applicationautoscaling.ScalableDimensionECSServiceDesiredCount,
 		})
 		return err
 	}
@@ -177,19 +177,19 @@ func (s scaledService) rule(ctx context.Context, c ecsClient, to serviceNative) 
 		return nil
 	case to.Rule == nil:
 		_, err := c.scaling.DeleteScalingPolicy(ctx, &applicationautoscaling.DeleteScalingPolicyInput{
-			ServiceNamespace: scalingtypes.ServiceNamespaceEcs, ResourceId: &s.id,
+			ServiceNamespace: applicationautoscaling.ServiceNamespaceEcs, ResourceId: &s.id,
 			PolicyName:        sdk.String(cloud.CPURule),
-			ScalableDimension: scalingtypes.ScalableDimensionECSServiceDesiredCount,
+			ScalableDimension: applicationautoscaling.ScalableDimensionECSServiceDesiredCount,
 		})
 		return err
 	}
 	_, err := c.scaling.PutScalingPolicy(ctx, &applicationautoscaling.PutScalingPolicyInput{
-		ServiceNamespace: scalingtypes.ServiceNamespaceEcs, ResourceId: &s.id, PolicyName: sdk.String(cloud.CPURule),
-		ScalableDimension: scalingtypes.ScalableDimensionECSServiceDesiredCount,
-		PolicyType:        scalingtypes.PolicyTypeTargetTrackingScaling,
-		TargetTrackingScalingPolicyConfiguration: &scalingtypes.TargetTrackingScalingPolicyConfiguration{
+		ServiceNamespace: applicationautoscaling.ServiceNamespaceEcs, ResourceId: &s.id, PolicyName: sdk.String(cloud.CPURule),
+		ScalableDimension: applicationautoscaling.ScalableDimensionECSServiceDesiredCount,
+		PolicyType:        applicationautoscaling.PolicyTypeTargetTrackingScaling,
+		TargetTrackingScalingPolicyConfiguration: &applicationautoscaling.TargetTrackingScalingPolicyConfiguration{
 			TargetValue: &to.Rule.Percent, ScaleInCooldown: to.Rule.Cooldown, ScaleOutCooldown: to.Rule.Cooldown,
-			PredefinedMetricSpecification: &scalingtypes.PredefinedMetricSpecification{PredefinedMetricType: scalingtypes.MetricTypeECSServiceAverageCPUUtilization},
+			PredefinedMetricSpecification: &applicationautoscaling.PredefinedMetricSpecification{PredefinedMetricType: applicationautoscaling.MetricTypeECSServiceAverageCPUUtilization},
 		},
 	})
 	return err

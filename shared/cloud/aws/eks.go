@@ -6,10 +6,9 @@ import (
 	"strings"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/eks"
-	"github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire/eks"
 )
 
 // nodegroups are managed node groups of EKS; the uid is the ARN. A stop sets minimum and desired to 0 and leaves the
@@ -31,16 +30,14 @@ var nodegroups = kind[eksAPI]{
 
 // eksAPI is what is called of EKS.
 type eksAPI interface {
-	ListClusters(context.Context, *eks.ListClustersInput, ...func(*eks.Options)) (*eks.ListClustersOutput, error)
-	DescribeCluster(context.Context, *eks.DescribeClusterInput, ...func(*eks.Options)) (*eks.DescribeClusterOutput,
+	ListClusters(context.Context, *eks.ListClustersInput) (*eks.ListClustersOutput, error)
+	DescribeCluster(context.Context, *eks.DescribeClusterInput) (*eks.DescribeClusterOutput,
 		error)
-	ListNodegroups(context.Context, *eks.ListNodegroupsInput, ...func(*eks.Options)) (*eks.ListNodegroupsOutput, error)
-	DescribeNodegroup(context.Context, *eks.DescribeNodegroupInput,
-		...func(*eks.Options)) (*eks.DescribeNodegroupOutput, error)
-	UpdateNodegroupConfig(context.Context, *eks.UpdateNodegroupConfigInput,
-		...func(*eks.Options)) (*eks.UpdateNodegroupConfigOutput, error)
-	ListUpdates(context.Context, *eks.ListUpdatesInput, ...func(*eks.Options)) (*eks.ListUpdatesOutput, error)
-	DescribeUpdate(context.Context, *eks.DescribeUpdateInput, ...func(*eks.Options)) (*eks.DescribeUpdateOutput, error)
+	ListNodegroups(context.Context, *eks.ListNodegroupsInput) (*eks.ListNodegroupsOutput, error)
+	DescribeNodegroup(context.Context, *eks.DescribeNodegroupInput) (*eks.DescribeNodegroupOutput, error)
+	UpdateNodegroupConfig(context.Context, *eks.UpdateNodegroupConfigInput) (*eks.UpdateNodegroupConfigOutput, error)
+	ListUpdates(context.Context, *eks.ListUpdatesInput) (*eks.ListUpdatesOutput, error)
+	DescribeUpdate(context.Context, *eks.DescribeUpdateInput) (*eks.DescribeUpdateOutput, error)
 }
 
 // nodegroupPath returns cluster and name of a uid: …:nodegroup/<cluster>/<name>/<uuid>.
@@ -77,7 +74,7 @@ func listNodegroups(ctx context.Context, c eksAPI, page string) (cloud.ResourceP
 
 // nodegroupResources describes the groups side by side: EKS takes one a call. One that vanished meanwhile is left out.
 func nodegroupResources(ctx context.Context, c eksAPI, cluster string, names []string) ([]cloud.Resource, error) {
-	got, errs := make([]*types.Nodegroup, len(names)), make([]error, len(names))
+	got, errs := make([]*eks.Nodegroup, len(names)), make([]error, len(names))
 	cloud.InParallel(len(names), width, func(i int) { got[i], errs[i] = describeNodegroup(ctx, c, cluster, names[i]) })
 	var found []cloud.Resource
 	var versions []string
@@ -94,7 +91,7 @@ func nodegroupResources(ctx context.Context, c eksAPI, cluster string, names []s
 	return found, nil
 }
 
-func describeNodegroup(ctx context.Context, c eksAPI, cluster, name string) (*types.Nodegroup, error) {
+func describeNodegroup(ctx context.Context, c eksAPI, cluster, name string) (*eks.Nodegroup, error) {
 	out, err := c.DescribeNodegroup(ctx, &eks.DescribeNodegroupInput{ClusterName: &cluster, NodegroupName: &name})
 	if err != nil {
 		return nil, err
@@ -102,7 +99,7 @@ func describeNodegroup(ctx context.Context, c eksAPI, cluster, name string) (*ty
 	return out.Nodegroup, nil
 }
 
-func nodegroupResource(n *types.Nodegroup) cloud.Resource {
+func nodegroupResource(n *eks.Nodegroup) cloud.Resource {
 	uid := sdk.ToString(n.NodegroupArn)
 	tags := n.Tags
 	if tags == nil {
@@ -112,11 +109,11 @@ func nodegroupResource(n *types.Nodegroup) cloud.Resource {
 		UID: uid, Name: sdk.ToString(n.NodegroupName), Status: nodegroupStatus(n), Tags: tags,
 		InstanceType: strings.Join(n.InstanceTypes, ","), Capacity: nodegroupSize(n).capacityMap(),
 		ParentUID: strings.Split(uid, ":nodegroup/")[0] + ":cluster/" + sdk.ToString(n.ClusterName),
-		CreatedAt: sdk.ToTime(n.CreatedAt).UTC(), Facts: nodegroupFacts(n),
+		CreatedAt: n.CreatedAt.Value().UTC(), Facts: nodegroupFacts(n),
 	}
 }
 
-func nodegroupSize(n *types.Nodegroup) size {
+func nodegroupSize(n *eks.Nodegroup) size {
 	if n.ScalingConfig == nil {
 		return size{}
 	}
@@ -124,7 +121,7 @@ func nodegroupSize(n *types.Nodegroup) size {
 }
 
 // nodegroupStatus: a group that is degraded has a health issue; its size reports whether it is meant to run.
-func nodegroupStatus(n *types.Nodegroup) cloud.Status {
+func nodegroupStatus(n *eks.Nodegroup) cloud.Status {
 	if nodegroupSize(n).Desired == 0 {
 		return nativeStatus(emptyStatuses, n.Status)
 	}
@@ -133,18 +130,18 @@ func nodegroupStatus(n *types.Nodegroup) cloud.Status {
 
 // The statuses of node groups that are meant to be empty, and of those that are not.
 var (
-	emptyStatuses = map[types.NodegroupStatus]cloud.Status{
-		types.NodegroupStatusCreating: cloud.Pending,
-		types.NodegroupStatusUpdating: cloud.Stopping,
-		types.NodegroupStatusActive:   cloud.Stopped,
-		types.NodegroupStatusDegraded: cloud.Stopped,
-		types.NodegroupStatusDeleting: cloud.Terminated,
+	emptyStatuses = map[eks.NodegroupStatus]cloud.Status{
+		eks.NodegroupStatusCreating: cloud.Pending,
+		eks.NodegroupStatusUpdating: cloud.Stopping,
+		eks.NodegroupStatusActive:   cloud.Stopped,
+		eks.NodegroupStatusDegraded: cloud.Stopped,
+		eks.NodegroupStatusDeleting: cloud.Terminated,
 	}
-	filledStatuses = map[types.NodegroupStatus]cloud.Status{
-		types.NodegroupStatusCreating: cloud.Pending,
-		types.NodegroupStatusUpdating: cloud.Starting,
-		types.NodegroupStatusActive:   cloud.Running,
-		types.NodegroupStatusDeleting: cloud.Terminated,
+	filledStatuses = map[eks.NodegroupStatus]cloud.Status{
+		eks.NodegroupStatusCreating: cloud.Pending,
+		eks.NodegroupStatusUpdating: cloud.Starting,
+		eks.NodegroupStatusActive:   cloud.Running,
+		eks.NodegroupStatusDeleting: cloud.Terminated,
 	}
 )
 
@@ -167,13 +164,13 @@ func readNodegroups(ctx context.Context, c eksAPI, uids []string) ([]cloud.State
 	return states, nil
 }
 
-func nodegroupState(ctx context.Context, c eksAPI, n *types.Nodegroup) cloud.State {
+func nodegroupState(ctx context.Context, c eksAPI, n *eks.Nodegroup) cloud.State {
 	z := nodegroupSize(n)
 	s := cloud.State{
 		UID: sdk.ToString(n.NodegroupArn), Status: nodegroupStatus(n), Reason: health(n),
 		Native: fmt.Sprintf("%s, min %d, max %d, desired %d", n.Status, z.Min, z.Max, z.Desired),
 	}
-	if s.Reason == "" && n.Status != types.NodegroupStatusActive {
+	if s.Reason == "" && n.Status != eks.NodegroupStatusActive {
 		s.Reason = lastUpdate(ctx, c, n)
 	}
 	if z.Desired > 0 {
@@ -183,7 +180,7 @@ func nodegroupState(ctx context.Context, c eksAPI, n *types.Nodegroup) cloud.Sta
 }
 
 // health returns the issues that EKS sees, in its words.
-func health(n *types.Nodegroup) string {
+func health(n *eks.Nodegroup) string {
 	if n.Health == nil {
 		return ""
 	}
@@ -195,7 +192,7 @@ func health(n *types.Nodegroup) string {
 }
 
 // lastUpdate returns how the newest update goes. It only explains: an error of its own is told in its place.
-func lastUpdate(ctx context.Context, c eksAPI, n *types.Nodegroup) string {
+func lastUpdate(ctx context.Context, c eksAPI, n *eks.Nodegroup) string {
 	list, err := c.ListUpdates(ctx, &eks.ListUpdatesInput{Name: n.ClusterName, NodegroupName: n.NodegroupName})
 	if err != nil {
 		return "its updates cannot be read: " + classifyError(err).Error()
@@ -237,7 +234,7 @@ func actNodegroup(ctx context.Context, c eksAPI, v cloud.Verb, t cloud.Target) e
 	return setSize(ctx, c, n, m)
 }
 
-func liveNodegroup(ctx context.Context, c eksAPI, uid string) (*types.Nodegroup, error) {
+func liveNodegroup(ctx context.Context, c eksAPI, uid string) (*eks.Nodegroup, error) {
 	cluster, name, ok := nodegroupPath(uid)
 	if !ok {
 		return nil, notFound("%q is not the ARN of an EKS node group", uid)
@@ -249,10 +246,10 @@ func liveNodegroup(ctx context.Context, c eksAPI, uid string) (*types.Nodegroup,
 	return n, err
 }
 
-func setSize(ctx context.Context, c eksAPI, n *types.Nodegroup, z size) error {
+func setSize(ctx context.Context, c eksAPI, n *eks.Nodegroup, z size) error {
 	_, err := c.UpdateNodegroupConfig(ctx, &eks.UpdateNodegroupConfigInput{
 		ClusterName: n.ClusterName, NodegroupName: n.NodegroupName,
-		ScalingConfig: &types.NodegroupScalingConfig{MinSize: &z.Min, MaxSize: &z.Max, DesiredSize: &z.Desired},
+		ScalingConfig: &eks.NodegroupScalingConfig{MinSize: &z.Min, MaxSize: &z.Max, DesiredSize: &z.Desired},
 	})
 	return err
 }

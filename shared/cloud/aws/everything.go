@@ -2,15 +2,15 @@ package aws
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/resourceexplorer2"
-	explorertypes "github.com/aws/aws-sdk-go-v2/service/resourceexplorer2/types"
-	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire/resourceexplorer2"
+	"lamplighter.dev/shared/cloud/aws/wire/resourcegroupstaggingapi"
 )
 
 // everything is what AWS itself knows of all types: Resource Explorer where the account has an index, else the tagging API, which
@@ -43,7 +43,7 @@ func hasNoIndex(err error) bool {
 
 func listIndexed(ctx context.Context, at place, page string) (cloud.ResourcePage, error) {
 	out, err := resourceexplorer2.NewFromConfig(at.cfg).ListResources(ctx, &resourceexplorer2.ListResourcesInput{
-		Filters:    &explorertypes.SearchFilter{FilterString: sdk.String("region:" + at.region)},
+		Filters:    &resourceexplorer2.SearchFilter{FilterString: sdk.String("region:" + at.region)},
 		MaxResults: sdk.Int32(1000), NextToken: optionalString(page),
 	})
 	if err != nil {
@@ -66,11 +66,11 @@ func listIndexed(ctx context.Context, at place, page string) (cloud.ResourcePage
 }
 
 // explorerTags returns the tags among the properties of a resource, if the view has them.
-func explorerTags(properties []explorertypes.ResourceProperty) map[string]string {
+func explorerTags(properties []resourceexplorer2.ResourceProperty) map[string]string {
 	tags := map[string]string{}
 	for _, p := range properties {
 		var all []struct{ Key, Value string }
-		if sdk.ToString(p.Name) != "tags" || p.Data == nil || p.Data.UnmarshalSmithyDocument(&all) != nil {
+		if sdk.ToString(p.Name) != "tags" || p.Data == nil || json.Unmarshal(p.Data, &all) != nil {
 			continue
 		}
 		for _, t := range all {

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/lambda"
-	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire"
+	"lamplighter.dev/shared/cloud/aws/wire/lambda"
 )
 
 // functions are Lambda functions.
@@ -43,7 +43,7 @@ func listFunctions(ctx context.Context, at place, page string) (cloud.ResourcePa
 // addProvisioned adds what the function's versions keep ready, and bill.
 func addProvisioned(ctx context.Context, api *lambda.Client, r *cloud.Resource) {
 	sum := int32(0)
-	pages := lambda.NewListProvisionedConcurrencyConfigsPaginator(api,
+	pages := wire.NewPages(api.ListProvisionedConcurrencyConfigs,
 		&lambda.ListProvisionedConcurrencyConfigsInput{FunctionName: &r.UID})
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(ctx)
@@ -70,13 +70,13 @@ func addDestination(ctx context.Context, api *lambda.Client, r *cloud.Resource) 
 		return
 	}
 	r.Facts["has_dlq"] = slices.ContainsFunc(out.FunctionEventInvokeConfigs,
-		func(c types.FunctionEventInvokeConfig) bool {
+		func(c lambda.FunctionEventInvokeConfig) bool {
 			return c.DestinationConfig != nil && c.DestinationConfig.OnFailure != nil &&
 				sdk.ToString(c.DestinationConfig.OnFailure.Destination) != ""
 		})
 }
 
-func functionResource(f types.FunctionConfiguration) cloud.Resource {
+func functionResource(f lambda.FunctionConfiguration) cloud.Resource {
 	r := cloud.Resource{
 		UID: sdk.ToString(f.FunctionArn), Name: sdk.ToString(f.FunctionName), Type: "aws-lambda", Status: cloud.Running,
 		InstanceType: string(f.Runtime),

@@ -7,16 +7,15 @@ import (
 	"strings"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
-	"github.com/aws/aws-sdk-go-v2/service/ecs"
-	ecstypes "github.com/aws/aws-sdk-go-v2/service/ecs/types"
-	"github.com/aws/aws-sdk-go-v2/service/eks"
-	"github.com/aws/aws-sdk-go-v2/service/rds"
-	"github.com/aws/aws-sdk-go-v2/service/rds/types"
-	"github.com/aws/aws-sdk-go-v2/service/redshift"
-	"github.com/aws/aws-sdk-go-v2/service/sagemaker"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire"
+	"lamplighter.dev/shared/cloud/aws/wire/autoscaling"
+	"lamplighter.dev/shared/cloud/aws/wire/ecs"
+	"lamplighter.dev/shared/cloud/aws/wire/eks"
+	"lamplighter.dev/shared/cloud/aws/wire/rds"
+	"lamplighter.dev/shared/cloud/aws/wire/redshift"
+	"lamplighter.dev/shared/cloud/aws/wire/sagemaker"
 )
 
 // askSupportEnds adds until when the versions of a page of databases have standard support, which one call tells of all engines.
@@ -40,12 +39,12 @@ const factAttempts = 2
 // engineVersion is a version of an engine.
 type engineVersion struct{ engine, version string }
 
-func majorVersions(ctx context.Context, c rdsAPI) ([]types.DBMajorEngineVersion, error) {
-	var all []types.DBMajorEngineVersion
-	pages := rds.NewDescribeDBMajorEngineVersionsPaginator(c,
+func majorVersions(ctx context.Context, c rdsAPI) ([]rds.DBMajorEngineVersion, error) {
+	var all []rds.DBMajorEngineVersion
+	pages := wire.NewPages(c.DescribeDBMajorEngineVersions,
 		&rds.DescribeDBMajorEngineVersionsInput{MaxRecords: sdk.Int32(100)})
 	for pages.HasMorePages() {
-		got, err := pages.NextPage(ctx, func(o *rds.Options) { o.RetryMaxAttempts = factAttempts })
+		got, err := pages.NextPage(wire.WithAttempts(ctx, factAttempts))
 		if err != nil {
 			return nil, err
 		}
@@ -55,7 +54,7 @@ func majorVersions(ctx context.Context, c rdsAPI) ([]types.DBMajorEngineVersion,
 }
 
 // addSupportEnd finds the major version that the version begins with; one that AWS names no end of has none.
-func addSupportEnd(f cloud.Facts, all []types.DBMajorEngineVersion, of engineVersion) {
+func addSupportEnd(f cloud.Facts, all []rds.DBMajorEngineVersion, of engineVersion) {
 	for _, v := range all {
 		if sdk.ToString(v.Engine) != of.engine ||
 			!strings.HasPrefix(of.version+".", sdk.ToString(v.MajorEngineVersion)+".") {
@@ -71,7 +70,7 @@ func addSupportEnd(f cloud.Facts, all []types.DBMajorEngineVersion, of engineVer
 }
 
 // askClusterFacts adds what the versions and the members of Aurora clusters tell.
-func askClusterFacts(ctx context.Context, c rdsAPI, clusters []types.DBCluster, found []cloud.Resource) {
+func askClusterFacts(ctx context.Context, c rdsAPI, clusters []rds.DBCluster, found []cloud.Resource) {
 	if len(found) == 0 {
 		return
 	}
@@ -82,8 +81,8 @@ func askClusterFacts(ctx context.Context, c rdsAPI, clusters []types.DBCluster, 
 	}
 	askSupportEnds(ctx, c, found, versions)
 	serverless := map[string]bool{}
-	pages := rds.NewDescribeDBInstancesPaginator(c, &rds.DescribeDBInstancesInput{
-		MaxRecords: sdk.Int32(100), Filters: []types.Filter{{Name: sdk.String("db-cluster-id"), Values: names}},
+	pages := wire.NewPages(c.DescribeDBInstances, &rds.DescribeDBInstancesInput{
+		MaxRecords: sdk.Int32(100), Filters: []rds.Filter{{Name: sdk.String("db-cluster-id"), Values: names}},
 	})
 	var err error
 	for pages.HasMorePages() && err == nil {
@@ -111,7 +110,7 @@ func askPolicies(ctx context.Context, c asgAPI, found []cloud.Resource) {
 		return
 	}
 	counts := map[string]int{}
-	pages := autoscaling.NewDescribePoliciesPaginator(c, &autoscaling.DescribePoliciesInput{MaxRecords: sdk.Int32(100)})
+	pages := wire.NewPages(c.DescribePolicies, &autoscaling.DescribePoliciesInput{MaxRecords: sdk.Int32(100)})
 	var err error
 	for pages.HasMorePages() && err == nil {
 		var got *autoscaling.DescribePoliciesOutput
@@ -132,7 +131,7 @@ func askPolicies(ctx context.Context, c asgAPI, found []cloud.Resource) {
 }
 
 // askTasks adds what the tasks of services are: each definition is asked for once.
-func askTasks(ctx context.Context, c ecsAPI, list []ecstypes.Service, found []cloud.Resource) {
+func askTasks(ctx context.Context, c ecsAPI, list []ecs.Service, found []cloud.Resource) {
 	definition := map[string]string{}
 	var names []string
 	for _, s := range list {
@@ -158,7 +157,7 @@ func askTasks(ctx context.Context, c ecsAPI, list []ecstypes.Service, found []cl
 	}
 }
 
-func addTask(f cloud.Facts, t *ecstypes.TaskDefinition) {
+func addTask(f cloud.Facts, t *ecs.TaskDefinition) {
 	if t == nil {
 		return
 	}

@@ -7,14 +7,14 @@ import (
 	"strings"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
-	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
-	ecstypes "github.com/aws/aws-sdk-go-v2/service/ecs/types"
-	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
-	rdstypes "github.com/aws/aws-sdk-go-v2/service/rds/types"
-	redshifttypes "github.com/aws/aws-sdk-go-v2/service/redshift/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire/autoscaling"
+	"lamplighter.dev/shared/cloud/aws/wire/ec2"
+	"lamplighter.dev/shared/cloud/aws/wire/ecs"
+	"lamplighter.dev/shared/cloud/aws/wire/eks"
+	"lamplighter.dev/shared/cloud/aws/wire/rds"
+	"lamplighter.dev/shared/cloud/aws/wire/redshift"
 )
 
 // This file reads the facts of facts.csv out of what the listings of the kinds hold: nothing is asked for them.
@@ -37,9 +37,9 @@ func texts(all []string) []string {
 
 func count32(n *int32) float64 { return float64(sdk.ToInt32(n)) }
 
-func instanceFacts(i types.Instance) cloud.Facts {
+func instanceFacts(i ec2.Instance) cloud.Facts {
 	f := cloud.Facts{
-		"state": nativeState(i), "launched_at": sdk.ToTime(i.LaunchTime).UTC(),
+		"state": nativeState(i), "launched_at": i.LaunchTime.Value().UTC(),
 		"platform":     sdk.ToString(i.PlatformDetails),
 		"architecture": string(i.Architecture), "public_ip": sdk.ToString(i.PublicIpAddress), "asg_name": "",
 		"tenancy":    "default",
@@ -65,7 +65,7 @@ func instanceFacts(i types.Instance) cloud.Facts {
 	return f
 }
 
-func databaseFacts(d rdstypes.DBInstance) cloud.Facts {
+func databaseFacts(d rds.DBInstance) cloud.Facts {
 	f := cloud.Facts{
 		"state": sdk.ToString(d.DBInstanceStatus), "engine": sdk.ToString(d.Engine), "multi_az": sdk.ToBool(d.MultiAZ),
 		"storage_type": sdk.ToString(d.StorageType), "allocated_gb": count32(d.AllocatedStorage),
@@ -84,7 +84,7 @@ func databaseFacts(d rdstypes.DBInstance) cloud.Facts {
 }
 
 // clusterFacts are those of a cluster of databases; of DocumentDB and Neptune the rules ask for the state alone.
-func clusterFacts(kindType string, d rdstypes.DBCluster) cloud.Facts {
+func clusterFacts(kindType string, d rds.DBCluster) cloud.Facts {
 	f := cloud.Facts{"state": sdk.ToString(d.Status)}
 	if kindType != cloud.AWSAurora {
 		return f
@@ -109,7 +109,7 @@ func clusterFacts(kindType string, d rdstypes.DBCluster) cloud.Facts {
 	return f
 }
 
-func groupFacts(g asgtypes.AutoScalingGroup) cloud.Facts {
+func groupFacts(g autoscaling.AutoScalingGroup) cloud.Facts {
 	f := cloud.Facts{
 		"min_size": count32(g.MinSize), "max_size": count32(g.MaxSize), "desired": count32(g.DesiredCapacity),
 		"health_check_type": sdk.ToString(g.HealthCheckType), "target_groups": texts(g.TargetGroupARNs),
@@ -129,13 +129,13 @@ func groupFacts(g asgtypes.AutoScalingGroup) cloud.Facts {
 	return f
 }
 
-func serviceFacts(s ecstypes.Service, scaled *scaling) cloud.Facts {
+func serviceFacts(s ecs.Service, scaled *scaling) cloud.Facts {
 	f := cloud.Facts{
 		"launch_type": string(s.LaunchType), "desired": float64(s.DesiredCount), "running": float64(s.RunningCount),
 		"strategy": string(s.SchedulingStrategy), "circuit_breaker": false, "autoscaled": scaled != nil,
 		"min_capacity": 0.0,
-		"rollout_failed": slices.ContainsFunc(s.Deployments, func(d ecstypes.Deployment) bool {
-			return d.RolloutState == ecstypes.DeploymentRolloutStateFailed
+		"rollout_failed": slices.ContainsFunc(s.Deployments, func(d ecs.Deployment) bool {
+			return d.RolloutState == ecs.DeploymentRolloutStateFailed
 		}),
 	}
 	if len(s.CapacityProviderStrategy) > 0 {
@@ -150,7 +150,7 @@ func serviceFacts(s ecstypes.Service, scaled *scaling) cloud.Facts {
 	return f
 }
 
-func nodegroupFacts(n *ekstypes.Nodegroup) cloud.Facts {
+func nodegroupFacts(n *eks.Nodegroup) cloud.Facts {
 	s := nodegroupSize(n)
 	f := cloud.Facts{
 		"min_size": float64(s.Min), "max_size": float64(s.Max), "desired": float64(s.Desired),
@@ -163,7 +163,7 @@ func nodegroupFacts(n *ekstypes.Nodegroup) cloud.Facts {
 	return f
 }
 
-func warehouseFacts(c redshifttypes.Cluster) cloud.Facts {
+func warehouseFacts(c redshift.Cluster) cloud.Facts {
 	return cloud.Facts{
 		"state": sdk.ToString(c.ClusterStatus), "node_type": sdk.ToString(c.NodeType),
 		"node_count": count32(c.NumberOfNodes),

@@ -6,10 +6,10 @@ import (
 	"net/http"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/lambda"
-	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire"
+	"lamplighter.dev/shared/cloud/aws/wire/lambda"
 )
 
 // allowStop is the tag with which the owner of a function lets it be stopped: a stopped one refuses its callers, and saves money only
@@ -58,7 +58,7 @@ type function struct {
 	uid            string
 	allowed        bool
 	functionMemory // as it is
-	provisioned    []types.ProvisionedConcurrencyConfigListItem
+	provisioned    []lambda.ProvisionedConcurrencyConfigListItem
 	was            *functionMemory // as it was before a stop that is not undone
 }
 
@@ -92,7 +92,7 @@ func (f *function) readConcurrency(ctx context.Context, c *lambda.Client) error 
 		return err
 	}
 	f.Reserved, f.Provisioned = out.ReservedConcurrentExecutions, map[string]int32{}
-	pages := lambda.NewListProvisionedConcurrencyConfigsPaginator(c,
+	pages := wire.NewPages(c.ListProvisionedConcurrencyConfigs,
 		&lambda.ListProvisionedConcurrencyConfigsInput{FunctionName: &f.uid})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
@@ -127,11 +127,11 @@ func (f function) status() cloud.Status {
 	}
 	for _, p := range f.provisioned {
 		switch p.Status {
-		case types.ProvisionedConcurrencyStatusEnumInProgress:
+		case lambda.ProvisionedConcurrencyStatusEnumInProgress:
 			return cloud.Starting
-		case types.ProvisionedConcurrencyStatusEnumFailed:
+		case lambda.ProvisionedConcurrencyStatusEnumFailed:
 			return cloud.Unknown
-		case types.ProvisionedConcurrencyStatusEnumReady:
+		case lambda.ProvisionedConcurrencyStatusEnumReady:
 		}
 	}
 	return cloud.Running

@@ -8,9 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/service/lambda"
-
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire/lambda"
 )
 
 // stoppedTag is on a function from before its stop until all is given back: what it was, for when our own record is lost, and the sign

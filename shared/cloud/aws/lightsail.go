@@ -4,10 +4,9 @@ import (
 	"context"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/lightsail"
-	"github.com/aws/aws-sdk-go-v2/service/lightsail/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire/lightsail"
 )
 
 // lightsailInstances are instances of Lightsail; the uid is the ARN, which does not name what calls do: they are looked up. One that is
@@ -30,7 +29,7 @@ var lightsailStates = map[string]cloud.Status{
 	"shutting-down": cloud.Terminated, "terminated": cloud.Terminated,
 }
 
-func lightsailState(i types.Instance) string {
+func lightsailState(i lightsail.Instance) string {
 	if i.State == nil {
 		return ""
 	}
@@ -47,7 +46,7 @@ func listLightsail(ctx context.Context, c *lightsail.Client, page string) (cloud
 		r := cloud.Resource{
 			UID: sdk.ToString(i.Arn), Name: sdk.ToString(i.Name), Tags: map[string]string{},
 			Status:       nativeStatus(lightsailStates, lightsailState(i)),
-			InstanceType: sdk.ToString(i.BundleId), CreatedAt: sdk.ToTime(i.CreatedAt).UTC(),
+			InstanceType: sdk.ToString(i.BundleId), CreatedAt: i.CreatedAt.Value().UTC(),
 		}
 		for _, t := range i.Tags {
 			r.Tags[sdk.ToString(t.Key)] = sdk.ToString(t.Value)
@@ -58,8 +57,8 @@ func listLightsail(ctx context.Context, c *lightsail.Client, page string) (cloud
 }
 
 // findLightsail returns all instances of the region by their ARNs.
-func findLightsail(ctx context.Context, c *lightsail.Client) (map[string]types.Instance, error) {
-	found := map[string]types.Instance{}
+func findLightsail(ctx context.Context, c *lightsail.Client) (map[string]lightsail.Instance, error) {
+	found := map[string]lightsail.Instance{}
 	for page := ""; ; {
 		out, err := c.GetInstances(ctx, &lightsail.GetInstancesInput{PageToken: optionalString(page)})
 		if err != nil {

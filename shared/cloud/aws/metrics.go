@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
-	"github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire"
+	"lamplighter.dev/shared/cloud/aws/wire/cloudwatch"
 )
 
 // metricsNeed is the permission of metrics.
@@ -33,7 +33,7 @@ var _ cloud.Metered = (*conn)(nil)
 type asked struct {
 	uid     string
 	measure int
-	query   types.MetricDataQuery
+	query   cloudwatch.MetricDataQuery
 }
 
 // Metrics reads measures by GetMetricData, 500 queries a call, of longer windows fewer so that a call has one page.
@@ -72,10 +72,10 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 	return out, nil
 }
 
-func newQuery(n int, m types.Metric, statistic string, r cloud.MetricRequest) types.MetricDataQuery {
-	return types.MetricDataQuery{
+func newQuery(n int, m cloudwatch.Metric, statistic string, r cloud.MetricRequest) cloudwatch.MetricDataQuery {
+	return cloudwatch.MetricDataQuery{
 		Id: sdk.String("q" + strconv.Itoa(n)), ReturnData: sdk.Bool(true),
-		MetricStat: &types.MetricStat{Metric: &m, Stat: &statistic, Period: sdk.Int32(int32(r.Period.Seconds()))},
+		MetricStat: &cloudwatch.MetricStat{Metric: &m, Stat: &statistic, Period: sdk.Int32(int32(r.Period.Seconds()))},
 	}
 }
 
@@ -83,7 +83,7 @@ func newQuery(n int, m types.Metric, statistic string, r cloud.MetricRequest) ty
 func readMetrics(ctx context.Context, api *cloudwatch.Client, batch []asked, r cloud.MetricRequest) (cloud.MetricAnswer,
 	error) {
 	byID := make(map[string]*cloud.Points, len(batch))
-	in := &cloudwatch.GetMetricDataInput{StartTime: &r.From, EndTime: &r.To, ScanBy: types.ScanByTimestampAscending}
+	in := &cloudwatch.GetMetricDataInput{StartTime: wire.At(r.From), EndTime: wire.At(r.To), ScanBy: cloudwatch.ScanByTimestampAscending}
 	for i := range batch {
 		in.MetricDataQueries = append(in.MetricDataQueries, batch[i].query)
 		byID[*batch[i].query.Id] = &cloud.Points{UID: batch[i].uid, Measure: batch[i].measure}
@@ -97,7 +97,7 @@ func readMetrics(ctx context.Context, api *cloudwatch.Client, batch []asked, r c
 		out.Calls, out.Queries = out.Calls+1, out.Queries+len(batch)
 		for _, result := range got.MetricDataResults {
 			if p := byID[sdk.ToString(result.Id)]; p != nil && len(result.Timestamps) == len(result.Values) {
-				p.Times, p.Values = append(p.Times, result.Timestamps...), append(p.Values, result.Values...)
+				p.Times, p.Values = append(p.Times, wire.Times(result.Timestamps)...), append(p.Values, result.Values...)
 			}
 		}
 		if in.NextToken = got.NextToken; sdk.ToString(in.NextToken) == "" {
@@ -120,7 +120,7 @@ func measured(batch []asked, byID map[string]*cloud.Points) []cloud.Points {
 }
 
 // metricNames tell, by type, how CloudWatch names a measure of a resource; false when it keeps none of this one.
-var metricNames = map[string]func(uid string, m cloud.Measure) (types.Metric, bool){
+var metricNames = map[string]func(uid string, m cloud.Measure) (cloudwatch.Metric, bool){
 	cloud.AWSEC2:     named("InstanceId", func(uid string) string { return uid }),
 	cloud.AWSRDS:     named("DBInstanceIdentifier", func(uid string) string { return nameIn(uid, "rds", "db:") }),
 	cloud.AWSAurora:  named("DBClusterIdentifier", func(uid string) string { return nameIn(uid, "rds", "cluster:") }),
@@ -152,11 +152,11 @@ func after(s, mark string) string {
 }
 
 // newMetric makes the name of a measure, without the note that metrics.csv may have behind it.
-func newMetric(namespace, metric string, dimensions ...string) types.Metric {
+func newMetric(namespace, metric string, dimensions ...string) cloudwatch.Metric {
 	name, _, _ := strings.Cut(metric, " ")
-	m := types.Metric{Namespace: &namespace, MetricName: &name}
+	m := cloudwatch.Metric{Namespace: &namespace, MetricName: &name}
 	for pair := range slices.Chunk(dimensions, 2) {
-		m.Dimensions = append(m.Dimensions, types.Dimension{Name: &pair[0], Value: &pair[1]})
+		m.Dimensions = append(m.Dimensions, cloudwatch.Dimension{Name: &pair[0], Value: &pair[1]})
 	}
 	return m
 }
@@ -165,19 +165,19 @@ func newMetric(namespace, metric string, dimensions ...string) types.Metric {
 var roles = map[string]string{"(writer)": "WRITER", "(reader)": "READER"}
 
 // domainMetric names those of OpenSearch domains, which have the number of the account besides.
-func domainMetric(uid string, m cloud.Measure) (types.Metric, bool) {
+func domainMetric(uid string, m cloud.Measure) (cloudwatch.Metric, bool) {
 	f := strings.SplitN(uid, ":", 6)
 	name := nameIn(uid, "es", "domain/")
 	if name == "" || len(f) < 6 {
-		return types.Metric{}, false
+		return cloudwatch.Metric{}, false
 	}
 	return newMetric(m.Namespace, m.Metric, "DomainName", name, "ClientId", f[4]), true
 }
 
 // named makes the names of a type whose metrics have one dimension. A role in the note behind a measure's name is another one, as is
 // what is written there as "StorageType=StandardStorage".
-func named(dimension string, value func(uid string) string) func(string, cloud.Measure) (types.Metric, bool) {
-	return func(uid string, m cloud.Measure) (types.Metric, bool) {
+func named(dimension string, value func(uid string) string) func(string, cloud.Measure) (cloudwatch.Metric, bool) {
+	return func(uid string, m cloud.Measure) (cloudwatch.Metric, bool) {
 		v := value(uid)
 		if role := roles[after(m.Metric, " ")]; role != "" {
 			return newMetric(m.Namespace, m.Metric, dimension, v, "Role", role), v != ""
@@ -190,13 +190,13 @@ func named(dimension string, value func(uid string) string) func(string, cloud.M
 }
 
 // serviceMetric names those of ECS services: "service/<cluster>/<name>".
-func serviceMetric(uid string, m cloud.Measure) (types.Metric, bool) {
+func serviceMetric(uid string, m cloud.Measure) (cloudwatch.Metric, bool) {
 	cluster, service, ok := strings.Cut(after(uid, ":service/"), "/")
 	return newMetric(m.Namespace, m.Metric, "ClusterName", cluster, "ServiceName", service), ok
 }
 
 // balancerMetric names those of load balancers, of which each sort has a namespace, and words, of its own.
-func balancerMetric(uid string, m cloud.Measure) (types.Metric, bool) {
+func balancerMetric(uid string, m cloud.Measure) (cloudwatch.Metric, bool) {
 	name, metric := after(uid, ":loadbalancer/"), strings.Fields(m.Metric)[0]
 	switch {
 	case strings.HasPrefix(name, "app/"):
@@ -207,7 +207,7 @@ func balancerMetric(uid string, m cloud.Measure) (types.Metric, bool) {
 		}
 		return newMetric("AWS/NetworkELB", metric, "LoadBalancer", name), true
 	case metric == "ConsumedLCUs" || strings.Contains(name, "/"):
-		return types.Metric{}, false // classic ones and those of gateways have none
+		return cloudwatch.Metric{}, false // classic ones and those of gateways have none
 	}
 	if metric == "ProcessedBytes" {
 		metric = "EstimatedProcessedBytes"

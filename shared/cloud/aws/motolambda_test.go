@@ -4,13 +4,8 @@ import (
 	"archive/zip"
 	"bytes"
 	"fmt"
-	"net/http"
-	"net/url"
 	"strings"
 	"testing"
-
-	"github.com/aws/aws-sdk-go-v2/service/lambda"
-	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
@@ -23,30 +18,23 @@ func (s seeder) functions() cloudtest.Group {
 	g := cloudtest.Group{Kind: cloud.AWSLambda, Region: region, Tied: map[string]string{},
 		Missing: own("lambda", "function:nothing")}
 	g.Missing = strings.Replace(g.Missing, "111122223333", motoAccount, 1)
-	s.role()
-	c := lambda.NewFromConfig(s.cfg)
+	s.form("iam:CreateRole", "2010-05-08", "RoleName", "jobs",
+		"AssumeRolePolicyDocument", `{"Version":"2012-10-17","Statement":[]}`)
 	for n, tags := range []map[string]string{{"lamplighter:allow-stop": "true"}, {"lamplighter:allow-stop": "true"},
 		{"team": "data"}} {
-		out, err := c.CreateFunction(s.ctx, &lambda.CreateFunctionInput{
-			FunctionName: new(fmt.Sprint("jobs-", n)), Role: new("arn:aws:iam::" + motoAccount + ":role/jobs"),
-			Runtime: types.RuntimePython312,
-			Handler: new("main.handle"), Code: &types.FunctionCode{ZipFile: archive(s.t)}, Tags: tags,
-		})
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		name := fmt.Sprint("jobs-", n)
+		arn := s.rest("lambda POST /2015-03-31/functions", object{
+			"FunctionName": name, "Role": "arn:aws:iam::" + motoAccount + ":role/jobs", "Runtime": "python3.12",
+			"Handler": "main.handle", "Code": object{"ZipFile": archive(s.t)}, "Tags": tags,
+		}).text(s, "FunctionArn")
 		if n == 0 {
-			five := int32(5)
-			if _, err = c.PutFunctionConcurrency(s.ctx,
-				&lambda.PutFunctionConcurrencyInput{FunctionName: out.FunctionArn,
-					ReservedConcurrentExecutions: &five}); err != nil {
-				s.t.Fatal(err)
-			}
+			s.rest("lambda PUT /2017-10-31/functions/"+name+"/concurrency",
+				object{"ReservedConcurrentExecutions": 5})
 		}
 		if n < 2 {
-			g.Free = append(g.Free, *out.FunctionArn)
+			g.Free = append(g.Free, arn)
 		} else {
-			g.Tied[*out.FunctionArn] = "lamplighter:allow-stop"
+			g.Tied[arn] = "lamplighter:allow-stop"
 		}
 	}
 	return g
@@ -67,28 +55,6 @@ func archive(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
-}
-
-// role makes the role of the functions, without IAM's SDK, which nothing else needs.
-func (s seeder) role() {
-	s.t.Helper()
-	form := url.Values{"Action": {"CreateRole"}, "Version": {"2010-05-08"}, "RoleName": {"jobs"},
-		"AssumeRolePolicyDocument": {`{"Version":"2012-10-17","Statement":[]}`}}
-	r, err := http.NewRequestWithContext(s.ctx, http.MethodPost, *s.cfg.BaseEndpoint, strings.NewReader(form.Encode()))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.Header.Set("Authorization",
-		"AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/iam/aws4_request, SignedHeaders=host, Signature=0")
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		s.t.Fatalf("CreateRole: %s", resp.Status)
-	}
 }
 
 func TestMotoStopsAndStartsFunctions(t *testing.T) {

@@ -5,16 +5,8 @@ import (
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
-	cwtypes "github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
-	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
-	"github.com/aws/aws-sdk-go-v2/service/ecr"
-	"github.com/aws/aws-sdk-go-v2/service/elasticache"
-	"github.com/aws/aws-sdk-go-v2/service/opensearch"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
@@ -22,19 +14,13 @@ import (
 
 // others puts a volume with a snapshot, an address, a bucket, a queue and a repository into moto.
 func (s seeder) others() {
-	c := ec2.NewFromConfig(s.cfg)
-	v, err := c.CreateVolume(s.ctx, &ec2.CreateVolumeInput{
-		AvailabilityZone: sdk.String(region + "a"), Size: sdk.Int32(40), VolumeType: ec2types.VolumeTypeGp3,
-		TagSpecifications: []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeVolume,
-			Tags: []ec2types.Tag{{Key: sdk.String("Name"), Value: sdk.String("data")}}}},
-	})
-	s.succeeded("create volume", err)
-	_, err = c.CreateSnapshot(s.ctx, &ec2.CreateSnapshotInput{VolumeId: v.VolumeId})
-	s.succeeded("create snapshot", err)
-	_, err = c.AllocateAddress(s.ctx, &ec2.AllocateAddressInput{Domain: ec2types.DomainTypeVpc})
-	s.succeeded("allocate address", err)
+	volume := s.form("ec2:CreateVolume", ec2Version, "AvailabilityZone", region+"a", "Size", "40", "VolumeType", "gp3",
+		"TagSpecification.1.ResourceType", "volume", "TagSpecification.1.Tag.1.Key", "Name",
+		"TagSpecification.1.Tag.1.Value", "data")
+	s.form("ec2:CreateSnapshot", ec2Version, "VolumeId", volume.text(s, "volumeId"))
+	s.form("ec2:AllocateAddress", ec2Version, "Domain", "vpc")
 	bucket := s3.NewFromConfig(s.cfg, func(o *s3.Options) { o.UsePathStyle = true })
-	_, err = bucket.CreateBucket(s.ctx,
+	_, err := bucket.CreateBucket(s.ctx,
 		&s3.CreateBucketInput{Bucket: sdk.String("logs"),
 			CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: region}})
 	s.succeeded("create bucket", err)
@@ -53,20 +39,11 @@ func (s seeder) others() {
 		`{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Principal":"*","Action":"s3:*","Resource":"*","Condition":{"Bool":{"aws:SecureTransport":"false"}}}]}`,
 	)})
 	s.succeeded("put policy", err)
-	_, err = elasticache.NewFromConfig(s.cfg).CreateCacheCluster(s.ctx, &elasticache.CreateCacheClusterInput{
-		CacheClusterId: sdk.String("sessions"), Engine: sdk.String("redis"),
-		CacheNodeType: sdk.String("cache.t3.small"), NumCacheNodes: sdk.Int32(1),
-	})
-	s.succeeded("create cache", err)
-	_, err = opensearch.NewFromConfig(s.cfg).CreateDomain(s.ctx,
-		&opensearch.CreateDomainInput{DomainName: sdk.String("search")})
-	s.succeeded("create domain", err)
-	_, err = sqs.NewFromConfig(s.cfg).CreateQueue(s.ctx,
-		&sqs.CreateQueueInput{QueueName: sdk.String("orders"), Tags: map[string]string{"team": "a"}})
-	s.succeeded("create queue", err)
-	_, err = ecr.NewFromConfig(s.cfg).CreateRepository(s.ctx,
-		&ecr.CreateRepositoryInput{RepositoryName: sdk.String("app")})
-	s.succeeded("create repository", err)
+	s.form("elasticache:CreateCacheCluster", "2015-02-02", "CacheClusterId", "sessions", "Engine", "redis",
+		"CacheNodeType", "cache.t3.small", "NumCacheNodes", "1")
+	s.rest("es POST /2021-01-01/opensearch/domain", object{"DomainName": "search"})
+	s.json("sqs", "AmazonSQS.CreateQueue", object{"QueueName": "orders", "tags": object{"team": "a"}})
+	s.json("ecr", "AmazonEC2ContainerRegistry_V20150921.CreateRepository", object{"repositoryName": "app"})
 }
 
 func TestMotoListsEverythingElse(t *testing.T) {
@@ -112,15 +89,12 @@ func TestMotoListsEverythingElse(t *testing.T) {
 func TestMotoTellsMetrics(t *testing.T) {
 	url := moto(t)
 	at := time.Now().UTC().Truncate(time.Hour).Add(-2 * time.Hour)
-	_, err := cloudwatch.NewFromConfig(motoConfig(url)).PutMetricData(t.Context(), &cloudwatch.PutMetricDataInput{
-		Namespace: sdk.String("AWS/EC2"), MetricData: []cwtypes.MetricDatum{{
-			MetricName: sdk.String("CPUUtilization"), Timestamp: sdk.Time(at.Add(time.Minute)), Value: sdk.Float64(42),
-			Dimensions: []cwtypes.Dimension{{Name: sdk.String("InstanceId"), Value: sdk.String("i-1")}},
-		}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := seeder{t: t, ctx: t.Context(), cfg: motoConfig(url)}
+	s.form("monitoring:PutMetricData", "2010-08-01", "Namespace", "AWS/EC2",
+		"MetricData.member.1.MetricName", "CPUUtilization", "MetricData.member.1.Value", "42",
+		"MetricData.member.1.Timestamp", at.Add(time.Minute).Format(time.RFC3339),
+		"MetricData.member.1.Dimensions.member.1.Name", "InstanceId",
+		"MetricData.member.1.Dimensions.member.1.Value", "i-1")
 	c, err := aws.New(motoOptions()).Connect(t.Context(), motoKeys(url))
 	if err != nil {
 		t.Fatal(err)

@@ -5,20 +5,20 @@ import (
 	"strings"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire"
+	"lamplighter.dev/shared/cloud/aws/wire/ec2"
 )
 
 // addNetworkFacts adds what the networks of NAT gateways tell: who routes to them, from which zones, and what could go without them.
-func addNetworkFacts(ctx context.Context, api *ec2.Client, all []types.NatGateway, found []cloud.Resource) {
+func addNetworkFacts(ctx context.Context, api *ec2.Client, all []ec2.NatGateway, found []cloud.Resource) {
 	if len(all) == 0 {
 		return
 	}
 	available := map[string]int{}
 	for _, n := range all {
-		if n.State == types.NatGatewayStateAvailable {
+		if n.State == ec2.NatGatewayStateAvailable {
 			available[sdk.ToString(n.VpcId)]++
 		}
 	}
@@ -30,7 +30,7 @@ func addNetworkFacts(ctx context.Context, api *ec2.Client, all []types.NatGatewa
 }
 
 // addRoutes adds the routes that lead to each gateway, and the zones of its network from whose subnets one leads to any.
-func addRoutes(ctx context.Context, api *ec2.Client, all []types.NatGateway, found []cloud.Resource) {
+func addRoutes(ctx context.Context, api *ec2.Client, all []ec2.NatGateway, found []cloud.Resource) {
 	tables, err := routeTables(ctx, api)
 	if err != nil {
 		missAll(found, err, "ec2:DescribeRouteTables", "route_count", "vpc_zone_count")
@@ -66,9 +66,9 @@ func addRoutes(ctx context.Context, api *ec2.Client, all []types.NatGateway, fou
 	}
 }
 
-func routeTables(ctx context.Context, api *ec2.Client) ([]types.RouteTable, error) {
-	var all []types.RouteTable
-	pages := ec2.NewDescribeRouteTablesPaginator(api, &ec2.DescribeRouteTablesInput{MaxResults: sdk.Int32(100)})
+func routeTables(ctx context.Context, api *ec2.Client) ([]ec2.RouteTable, error) {
+	var all []ec2.RouteTable
+	pages := wire.NewPages(api.DescribeRouteTables, &ec2.DescribeRouteTablesInput{MaxResults: sdk.Int32(100)})
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(ctx)
 		if err != nil {
@@ -82,7 +82,7 @@ func routeTables(ctx context.Context, api *ec2.Client) ([]types.RouteTable, erro
 // zonesOf returns the zones of all subnets of the region.
 func zonesOf(ctx context.Context, api *ec2.Client) (map[string]string, error) {
 	zones := map[string]string{}
-	pages := ec2.NewDescribeSubnetsPaginator(api, &ec2.DescribeSubnetsInput{MaxResults: sdk.Int32(1000)})
+	pages := wire.NewPages(api.DescribeSubnets, &ec2.DescribeSubnetsInput{MaxResults: sdk.Int32(1000)})
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(ctx)
 		if err != nil {
@@ -96,12 +96,12 @@ func zonesOf(ctx context.Context, api *ec2.Client) (map[string]string, error) {
 }
 
 // addEndpoints adds whether a gateway endpoint, which is free, takes the traffic to S3 and to DynamoDB.
-func addEndpoints(ctx context.Context, api *ec2.Client, all []types.NatGateway, found []cloud.Resource) {
+func addEndpoints(ctx context.Context, api *ec2.Client, all []ec2.NatGateway, found []cloud.Resource) {
 	type endpoint struct{ vpc, service string }
 	there := map[endpoint]bool{}
-	pages := ec2.NewDescribeVpcEndpointsPaginator(api, &ec2.DescribeVpcEndpointsInput{
+	pages := wire.NewPages(api.DescribeVpcEndpoints, &ec2.DescribeVpcEndpointsInput{
 		MaxResults: sdk.Int32(1000),
-		Filters:    []types.Filter{{Name: sdk.String("vpc-endpoint-type"), Values: []string{"Gateway"}}},
+		Filters:    []ec2.Filter{{Name: sdk.String("vpc-endpoint-type"), Values: []string{"Gateway"}}},
 	})
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(ctx)

@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/organizations"
-	"github.com/aws/aws-sdk-go-v2/service/organizations/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire"
+	"lamplighter.dev/shared/cloud/aws/wire/organizations"
 )
 
 // organisationNeeds are the permissions that listing the accounts of an organization takes, in its management account or in one that
@@ -24,12 +24,16 @@ const maxUnits = 5_000
 
 // organisationAPI is what is called of AWS Organizations.
 type organisationAPI interface {
-	DescribeOrganization(context.Context, *organizations.DescribeOrganizationInput,
-		...func(*organizations.Options)) (*organizations.DescribeOrganizationOutput, error)
-	organizations.ListRootsAPIClient
-	organizations.ListAccountsForParentAPIClient
-	organizations.ListOrganizationalUnitsForParentAPIClient
-	organizations.ListTagsForResourceAPIClient
+	DescribeOrganization(context.Context,
+		*organizations.DescribeOrganizationInput) (*organizations.DescribeOrganizationOutput, error)
+	ListRoots(context.Context, *organizations.ListRootsInput) (*organizations.ListRootsOutput, error)
+	ListAccountsForParent(context.Context,
+		*organizations.ListAccountsForParentInput) (*organizations.ListAccountsForParentOutput, error)
+	ListOrganizationalUnitsForParent(context.Context,
+		*organizations.ListOrganizationalUnitsForParentInput) (*organizations.ListOrganizationalUnitsForParentOutput,
+		error)
+	ListTagsForResource(context.Context,
+		*organizations.ListTagsForResourceInput) (*organizations.ListTagsForResourceOutput, error)
 }
 
 var _ cloud.Organisations = (*conn)(nil)
@@ -105,7 +109,7 @@ type walk struct {
 }
 
 func (w *walk) roots(ctx context.Context) error {
-	pages := organizations.NewListRootsPaginator(w.api, &organizations.ListRootsInput{})
+	pages := wire.NewPages(w.api.ListRoots, &organizations.ListRootsInput{})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
@@ -128,7 +132,7 @@ func (w *walk) unit(ctx context.Context, units []cloud.Unit) error {
 	if err := w.accounts(ctx, units); err != nil {
 		return err
 	}
-	pages := organizations.NewListOrganizationalUnitsForParentPaginator(w.api,
+	pages := wire.NewPages(w.api.ListOrganizationalUnitsForParent,
 		&organizations.ListOrganizationalUnitsForParentInput{ParentId: &units[0].ID})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
@@ -146,7 +150,7 @@ func (w *walk) unit(ctx context.Context, units []cloud.Unit) error {
 }
 
 func (w *walk) accounts(ctx context.Context, units []cloud.Unit) error {
-	pages := organizations.NewListAccountsForParentPaginator(w.api,
+	pages := wire.NewPages(w.api.ListAccountsForParent,
 		&organizations.ListAccountsForParentInput{ParentId: &units[0].ID})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
@@ -167,18 +171,19 @@ func (w *walk) accounts(ctx context.Context, units []cloud.Unit) error {
 
 // isClosed reports whether nothing opens the account any more. AWS retires the field Status in favour of State, so Status counts only where
 // there is no State. An account without either, or with a state that is not known here, is open: opening it tells.
-func isClosed(a types.Account) bool {
+func isClosed(a organizations.Account) bool {
 	if a.State == "" {
-		return a.Status == types.AccountStatusSuspended || a.Status == types.AccountStatusPendingClosure
+		return a.Status == organizations.AccountStatusSuspended || a.Status == organizations.AccountStatusPendingClosure
 	}
-	closed := []types.AccountState{types.AccountStateSuspended, types.AccountStatePendingClosure,
-		types.AccountStateClosed}
+	closed := []organizations.AccountState{organizations.AccountStateSuspended,
+		organizations.AccountStatePendingClosure,
+		organizations.AccountStateClosed}
 	return slices.Contains(closed, a.State)
 }
 
 func (w *walk) tags(ctx context.Context, account string) (map[string]string, error) {
 	out := map[string]string{}
-	pages := organizations.NewListTagsForResourcePaginator(w.api,
+	pages := wire.NewPages(w.api.ListTagsForResource,
 		&organizations.ListTagsForResourceInput{ResourceId: &account})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)

@@ -7,10 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/organizations"
-	"github.com/aws/aws-sdk-go-v2/service/organizations/types"
-
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
 	"lamplighter.dev/shared/testkit/clouds/awstwin"
@@ -136,46 +132,38 @@ func TestOrganisation_FailuresAreAWSs(t *testing.T) {
 // moto is somebody else's idea of AWS Organizations: pages, units, statuses and tags are its own.
 func TestMotoOrganisation_ListsEveryMemberWithItsUnits(t *testing.T) {
 	url := moto(t)
-	api, ctx := organizations.NewFromConfig(motoConfig(url)), t.Context()
+	s, ctx := seeder{t: t, ctx: t.Context(), cfg: motoConfig(url)}, t.Context()
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	made, err := api.CreateOrganization(ctx,
-		&organizations.CreateOrganizationInput{FeatureSet: types.OrganizationFeatureSetAll})
-	must(err)
-	roots, err := api.ListRoots(ctx, &organizations.ListRootsInput{})
-	must(err)
-	unit, err := api.CreateOrganizationalUnit(ctx,
-		&organizations.CreateOrganizationalUnitInput{ParentId: roots.Roots[0].Id, Name: sdk.String("Prod")})
-	must(err)
+	call := func(op string, in object) answer { return s.json("organizations", "AWSOrganizationsV20161128."+op, in) }
+	made := call("CreateOrganization", object{"FeatureSet": "ALL"}).text(s, "Id")
+	root := call("ListRoots", object{}).text(s, "Id")
+	unit := call("CreateOrganizationalUnit", object{"ParentId": root, "Name": "Prod"}).text(s, "Id")
 	for i := range 25 {
-		a, err := api.CreateAccount(ctx,
-			&organizations.CreateAccountInput{AccountName: sdk.String(fmt.Sprint("team ", i)),
-				Email: sdk.String(fmt.Sprintf("team%d@example.com", i)),
-				Tags:  []types.Tag{{Key: sdk.String("n"), Value: sdk.String(strconv.Itoa(i))}}})
-		must(err)
+		account := call("CreateAccount", object{"AccountName": fmt.Sprint("team ", i),
+			"Email": fmt.Sprintf("team%d@example.com", i),
+			"Tags":  []object{{"Key": "n", "Value": strconv.Itoa(i)}}}).text(s, "AccountId")
 		if i%2 == 0 {
-			_, err = api.MoveAccount(ctx,
-				&organizations.MoveAccountInput{AccountId: a.CreateAccountStatus.AccountId,
-					SourceParentId: roots.Roots[0].Id, DestinationParentId: unit.OrganizationalUnit.Id})
-			must(err)
+			call("MoveAccount",
+				object{"AccountId": account, "SourceParentId": root, "DestinationParentId": unit})
 		}
 	}
 	a := motoKeys(url)
 	a.Credentials["memberRole"], a.Credentials["externalID"] = "lamplighter", "ext_1"
 	conn, err := aws.New(motoOptions()).Connect(ctx, a)
 	must(err)
-	if got, err := conn.(cloud.Organisations).Organisation(ctx); got != *made.Organization.Id || err != nil {
-		t.Errorf("Organisation = %q, %v; want %s", got, err, *made.Organization.Id)
+	if got, err := conn.(cloud.Organisations).Organisation(ctx); got != made || err != nil {
+		t.Errorf("Organisation = %q, %v; want %s", got, err, made)
 	}
 	got, err := conn.(cloud.Organisations).Members(ctx, true)
 	must(err)
 	prod, tagged := 0, 0
 	for _, m := range got {
-		if m.Units[0].Name == "Prod" && m.Units[1].ID == *roots.Roots[0].Id {
+		if m.Units[0].Name == "Prod" && m.Units[1].ID == root {
 			prod++
 		}
 		if m.Tags["n"] != "" {

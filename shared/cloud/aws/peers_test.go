@@ -1,8 +1,6 @@
 package aws_test
 
 import (
-	"context"
-	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -12,7 +10,6 @@ import (
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/ec2"
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
@@ -150,10 +147,6 @@ func TestMotoBatchesWithABadInstance(t *testing.T) {
 
 func protect(t *testing.T, s seeder, id string) {
 	t.Helper()
-	_, err := ec2.NewFromConfig(s.cfg).ModifyInstanceAttribute(context.Background(), &ec2.ModifyInstanceAttributeInput{
-		InstanceId: &id, DisableApiStop: boolAttribute(true),
-	})
-	if err != nil {
-		t.Fatal(fmt.Errorf("protect %s: %w", id, err))
-	}
+	s.form("ec2:ModifyInstanceAttribute", ec2Version, "InstanceId", id,
+		"DisableApiStop.Value", "true")
 }

@@ -7,10 +7,9 @@ import (
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire/sqs"
 )
 
 // queues are SQS queues.
@@ -28,7 +27,7 @@ func listQueues(ctx context.Context, at place, page string) (cloud.ResourcePage,
 	each(len(found), func(i int) {
 		got, err := api.GetQueueAttributes(ctx,
 			&sqs.GetQueueAttributesInput{QueueUrl: &out.QueueUrls[i],
-				AttributeNames: []types.QueueAttributeName{"All"}})
+				AttributeNames: []sqs.QueueAttributeName{"All"}})
 		if err == nil {
 			found[i] = got.Attributes
 		}

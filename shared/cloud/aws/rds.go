@@ -8,10 +8,10 @@ import (
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/rds"
-	"github.com/aws/aws-sdk-go-v2/service/rds/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire"
+	"lamplighter.dev/shared/cloud/aws/wire/rds"
 )
 
 // databases are RDS instances; the uid is the ARN. AWS starts a stopped one by itself after seven days: State.Reason of
@@ -31,19 +31,15 @@ var databases = kind[rdsAPI]{
 
 // rdsAPI is what is called of RDS, for instances and for clusters.
 type rdsAPI interface {
-	DescribeBlueGreenDeployments(context.Context, *rds.DescribeBlueGreenDeploymentsInput,
-		...func(*rds.Options)) (*rds.DescribeBlueGreenDeploymentsOutput, error)
-	DescribeDBInstances(context.Context, *rds.DescribeDBInstancesInput,
-		...func(*rds.Options)) (*rds.DescribeDBInstancesOutput, error)
-	DescribeDBMajorEngineVersions(context.Context, *rds.DescribeDBMajorEngineVersionsInput,
-		...func(*rds.Options)) (*rds.DescribeDBMajorEngineVersionsOutput, error)
-	StartDBInstance(context.Context, *rds.StartDBInstanceInput, ...func(*rds.Options)) (*rds.StartDBInstanceOutput,
+	DescribeBlueGreenDeployments(context.Context, *rds.DescribeBlueGreenDeploymentsInput) (*rds.DescribeBlueGreenDeploymentsOutput, error)
+	DescribeDBInstances(context.Context, *rds.DescribeDBInstancesInput) (*rds.DescribeDBInstancesOutput, error)
+	DescribeDBMajorEngineVersions(context.Context, *rds.DescribeDBMajorEngineVersionsInput) (*rds.DescribeDBMajorEngineVersionsOutput, error)
+	StartDBInstance(context.Context, *rds.StartDBInstanceInput) (*rds.StartDBInstanceOutput,
 		error)
-	StopDBInstance(context.Context, *rds.StopDBInstanceInput, ...func(*rds.Options)) (*rds.StopDBInstanceOutput, error)
-	DescribeDBClusters(context.Context, *rds.DescribeDBClustersInput,
-		...func(*rds.Options)) (*rds.DescribeDBClustersOutput, error)
-	StartDBCluster(context.Context, *rds.StartDBClusterInput, ...func(*rds.Options)) (*rds.StartDBClusterOutput, error)
-	StopDBCluster(context.Context, *rds.StopDBClusterInput, ...func(*rds.Options)) (*rds.StopDBClusterOutput, error)
+	StopDBInstance(context.Context, *rds.StopDBInstanceInput) (*rds.StopDBInstanceOutput, error)
+	DescribeDBClusters(context.Context, *rds.DescribeDBClustersInput) (*rds.DescribeDBClustersOutput, error)
+	StartDBCluster(context.Context, *rds.StartDBClusterInput) (*rds.StartDBClusterOutput, error)
+	StopDBCluster(context.Context, *rds.StopDBClusterInput) (*rds.StopDBClusterOutput, error)
 }
 
 func databaseName(uid string) string { return nameIn(uid, "rds", "db:") }
@@ -69,13 +65,13 @@ func listDatabases(ctx context.Context, c rdsAPI, page string) (cloud.ResourcePa
 
 func foreignEngine(engine string) bool { return engine == "docdb" || engine == "neptune" }
 
-func databaseResource(d types.DBInstance) cloud.Resource {
+func databaseResource(d rds.DBInstance) cloud.Resource {
 	r := cloud.Resource{
 		UID: sdk.ToString(d.DBInstanceArn), Name: sdk.ToString(d.DBInstanceIdentifier),
 		Zone: sdk.ToString(d.AvailabilityZone), Status: databaseStatus(sdk.ToString(d.DBInstanceStatus)),
 		InstanceType: sdk.ToString(d.DBInstanceClass), Tags: databaseTags(d.TagList),
 		Capacity:      map[string]int64{"storageGiB": int64(sdk.ToInt32(d.AllocatedStorage))},
-		Unschedulable: tiedDatabase(d), CreatedAt: sdk.ToTime(d.InstanceCreateTime).UTC(), Facts: databaseFacts(d),
+		Unschedulable: tiedDatabase(d), CreatedAt: d.InstanceCreateTime.Value().UTC(), Facts: databaseFacts(d),
 	}
 	if c := sdk.ToString(d.DBClusterIdentifier); c != "" {
 		r.ParentUID = strings.TrimSuffix(r.UID, "db:"+r.Name) + "cluster:" + c
@@ -83,7 +79,7 @@ func databaseResource(d types.DBInstance) cloud.Resource {
 	return r
 }
 
-func databaseTags(list []types.Tag) map[string]string {
+func databaseTags(list []rds.Tag) map[string]string {
 	tags := map[string]string{}
 	for _, t := range list {
 		tags[sdk.ToString(t.Key)] = sdk.ToString(t.Value)
@@ -92,7 +88,7 @@ func databaseTags(list []types.Tag) map[string]string {
 }
 
 // tiedDatabase returns why an instance cannot be stopped. AWS refuses these too, but in words that come too late.
-func tiedDatabase(d types.DBInstance) string {
+func tiedDatabase(d rds.DBInstance) string {
 	engine := sdk.ToString(d.Engine)
 	switch {
 	case sdk.ToString(d.DBClusterIdentifier) != "":
@@ -119,7 +115,7 @@ func readDatabases(ctx context.Context, c rdsAPI, uids []string) ([]cloud.State,
 	}
 	out, err := c.DescribeDBInstances(ctx, &rds.DescribeDBInstancesInput{
 		MaxRecords: sdk.Int32(100),
-		Filters:    []types.Filter{{Name: sdk.String("db-instance-id"), Values: slices.Sorted(maps.Keys(names))}},
+		Filters:    []rds.Filter{{Name: sdk.String("db-instance-id"), Values: slices.Sorted(maps.Keys(names))}},
 	})
 	if err != nil {
 		return nil, err
@@ -134,7 +130,7 @@ func readDatabases(ctx context.Context, c rdsAPI, uids []string) ([]cloud.State,
 	return states, tieDeployedStates(ctx, c, states)
 }
 
-func databaseState(uid, native, tied string, restart *time.Time) cloud.State {
+func databaseState(uid, native, tied string, restart *wire.Time) cloud.State {
 	s := cloud.State{UID: uid, Status: databaseStatus(native), Native: native, Unschedulable: tied}
 	switch {
 	case s.Status == cloud.Unknown:

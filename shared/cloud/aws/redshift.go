@@ -5,10 +5,9 @@ import (
 	"strings"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/redshift"
-	"github.com/aws/aws-sdk-go-v2/service/redshift/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire/redshift"
 )
 
 // warehouses are Redshift clusters; the uid is the ARN of the cluster. A stop pauses it: its storage stays billed.
@@ -38,19 +37,15 @@ func (c warehouseClient) arnPrefix() string { return c.prefix }
 // redshiftAPI is what is called of Redshift.
 type redshiftAPI interface {
 	arnPrefix() string
-	DescribeClusters(context.Context, *redshift.DescribeClustersInput,
-		...func(*redshift.Options)) (*redshift.DescribeClustersOutput, error)
-	DescribeStorage(context.Context, *redshift.DescribeStorageInput,
-		...func(*redshift.Options)) (*redshift.DescribeStorageOutput, error)
-	PauseCluster(context.Context, *redshift.PauseClusterInput,
-		...func(*redshift.Options)) (*redshift.PauseClusterOutput, error)
-	ResumeCluster(context.Context, *redshift.ResumeClusterInput,
-		...func(*redshift.Options)) (*redshift.ResumeClusterOutput, error)
+	DescribeClusters(context.Context, *redshift.DescribeClustersInput) (*redshift.DescribeClustersOutput, error)
+	DescribeStorage(context.Context, *redshift.DescribeStorageInput) (*redshift.DescribeStorageOutput, error)
+	PauseCluster(context.Context, *redshift.PauseClusterInput) (*redshift.PauseClusterOutput, error)
+	ResumeCluster(context.Context, *redshift.ResumeClusterInput) (*redshift.ResumeClusterOutput, error)
 }
 
 // warehouseUID returns the ARN of a cluster. Redshift tells that of its namespace alone, and not always; an identifier is unique in
 // account and region.
-func warehouseUID(prefix string, c types.Cluster) string {
+func warehouseUID(prefix string, c redshift.Cluster) string {
 	if before, _, told := strings.Cut(sdk.ToString(c.ClusterNamespaceArn), ":namespace:"); told {
 		prefix = before
 	}
@@ -73,7 +68,7 @@ func listWarehouses(ctx context.Context, c redshiftAPI, page string) (cloud.Reso
 	return p, nil
 }
 
-func warehouseResource(prefix string, c types.Cluster) cloud.Resource {
+func warehouseResource(prefix string, c redshift.Cluster) cloud.Resource {
 	tags := map[string]string{}
 	for _, t := range c.Tags {
 		tags[sdk.ToString(t.Key)] = sdk.ToString(t.Value)
@@ -82,12 +77,12 @@ func warehouseResource(prefix string, c types.Cluster) cloud.Resource {
 		UID: warehouseUID(prefix, c), Name: sdk.ToString(c.ClusterIdentifier), Zone: sdk.ToString(c.AvailabilityZone),
 		Status: warehouseStatus(sdk.ToString(c.ClusterStatus)), InstanceType: sdk.ToString(c.NodeType), Tags: tags,
 		Capacity: map[string]int64{"nodes": int64(sdk.ToInt32(c.NumberOfNodes))}, Unschedulable: tiedWarehouse(c),
-		CreatedAt: sdk.ToTime(c.ClusterCreateTime).UTC(), Facts: warehouseFacts(c),
+		CreatedAt: c.ClusterCreateTime.Value().UTC(), Facts: warehouseFacts(c),
 	}
 }
 
 // tiedWarehouse returns why a cluster cannot be paused ("Pausing and resuming a cluster", Redshift management guide).
-func tiedWarehouse(c types.Cluster) string {
+func tiedWarehouse(c redshift.Cluster) string {
 	switch {
 	case sdk.ToString(c.MultiAZ) == "Enabled":
 		return "runs in several zones, which Redshift does not pause"
@@ -115,7 +110,7 @@ func readWarehouse(ctx context.Context, c redshiftAPI, uid string) (cloud.State,
 	return cloud.State{}, notFound("there is no Redshift cluster %s", uid)
 }
 
-func warehouseState(uid string, c types.Cluster) cloud.State {
+func warehouseState(uid string, c redshift.Cluster) cloud.State {
 	native := sdk.ToString(c.ClusterStatus)
 	s := cloud.State{UID: uid, Status: warehouseStatus(native), Native: native, Unschedulable: tiedWarehouse(c)}
 	if s.Status == cloud.Unknown {

@@ -4,9 +4,10 @@ import (
 	"context"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/ecr"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire"
+	"lamplighter.dev/shared/cloud/aws/wire/ecr"
 )
 
 // repositories are ECR repositories.
@@ -30,7 +31,7 @@ func listRepositories(ctx context.Context, at place, page string) (cloud.Resourc
 		found := cloud.Resource{
 			UID: sdk.ToString(r.RepositoryArn), Name: sdk.ToString(r.RepositoryName), Type: "aws-ecr",
 			Status:    cloud.Running,
-			CreatedAt: sdk.ToTime(r.CreatedAt).UTC(), Facts: cloud.Facts{},
+			CreatedAt: r.CreatedAt.Value().UTC(), Facts: cloud.Facts{},
 		}
 		if c := r.ImageScanningConfiguration; c != nil && c.ScanOnPush { // else the registry's own scanning may be on
 			found.Facts["scan_on_push"] = true
@@ -48,7 +49,7 @@ func addImages(ctx context.Context, api *ecr.Client, r *cloud.Resource) {
 		r.Facts["lifecycle"] = !none
 	}
 	size, untagged, pulled := 0.0, 0.0, cloud.Epoch
-	pages := ecr.NewDescribeImagesPaginator(api,
+	pages := wire.NewPages(api.DescribeImages,
 		&ecr.DescribeImagesInput{RepositoryName: &r.Name, MaxResults: sdk.Int32(1000)})
 	for n := 0; pages.HasMorePages(); n++ {
 		if n == maxImagePages {
@@ -63,7 +64,7 @@ func addImages(ctx context.Context, api *ecr.Client, r *cloud.Resource) {
 			if size += gb; len(i.ImageTags) == 0 {
 				untagged += gb
 			}
-			if at := sdk.ToTime(i.LastRecordedPullTime).UTC(); at.After(pulled) {
+			if at := i.LastRecordedPullTime.Value().UTC(); at.After(pulled) {
 				pulled = at
 			}
 		}

@@ -4,10 +4,9 @@ import (
 	"context"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/sagemaker"
-	"github.com/aws/aws-sdk-go-v2/service/sagemaker/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire/sagemaker"
 )
 
 // notebooks are SageMaker notebook instances; the uid is the ARN. What is not on the volume under /home/ec2-user/SageMaker is lost
@@ -28,15 +27,11 @@ var notebooks = kind[sagemakerAPI]{
 
 // sagemakerAPI is what is called of SageMaker.
 type sagemakerAPI interface {
-	ListNotebookInstances(context.Context, *sagemaker.ListNotebookInstancesInput,
-		...func(*sagemaker.Options)) (*sagemaker.ListNotebookInstancesOutput, error)
-	DescribeNotebookInstance(context.Context, *sagemaker.DescribeNotebookInstanceInput,
-		...func(*sagemaker.Options)) (*sagemaker.DescribeNotebookInstanceOutput, error)
-	ListTags(context.Context, *sagemaker.ListTagsInput, ...func(*sagemaker.Options)) (*sagemaker.ListTagsOutput, error)
-	StartNotebookInstance(context.Context, *sagemaker.StartNotebookInstanceInput,
-		...func(*sagemaker.Options)) (*sagemaker.StartNotebookInstanceOutput, error)
-	StopNotebookInstance(context.Context, *sagemaker.StopNotebookInstanceInput,
-		...func(*sagemaker.Options)) (*sagemaker.StopNotebookInstanceOutput, error)
+	ListNotebookInstances(context.Context, *sagemaker.ListNotebookInstancesInput) (*sagemaker.ListNotebookInstancesOutput, error)
+	DescribeNotebookInstance(context.Context, *sagemaker.DescribeNotebookInstanceInput) (*sagemaker.DescribeNotebookInstanceOutput, error)
+	ListTags(context.Context, *sagemaker.ListTagsInput) (*sagemaker.ListTagsOutput, error)
+	StartNotebookInstance(context.Context, *sagemaker.StartNotebookInstanceInput) (*sagemaker.StartNotebookInstanceOutput, error)
+	StopNotebookInstance(context.Context, *sagemaker.StopNotebookInstanceInput) (*sagemaker.StopNotebookInstanceOutput, error)
 }
 
 func notebookName(uid string) string { return nameIn(uid, "sagemaker", "notebook-instance/") }
@@ -64,15 +59,15 @@ func listNotebooks(ctx context.Context, c sagemakerAPI, page string) (cloud.Reso
 }
 
 // notebookResource adds the tags, which the listing leaves out.
-func notebookResource(ctx context.Context, c sagemakerAPI, n types.NotebookInstanceSummary) (cloud.Resource, error) {
+func notebookResource(ctx context.Context, c sagemakerAPI, n sagemaker.NotebookInstanceSummary) (cloud.Resource, error) {
 	r := cloud.Resource{
 		UID: sdk.ToString(n.NotebookInstanceArn), Name: sdk.ToString(n.NotebookInstanceName), Tags: map[string]string{},
 		Status: notebookStatus(n.NotebookInstanceStatus), InstanceType: string(n.InstanceType),
-		CreatedAt: sdk.ToTime(n.CreationTime).UTC(),
+		CreatedAt: n.CreationTime.Value().UTC(),
 		Facts: cloud.Facts{
 			"state":            string(n.NotebookInstanceStatus),
 			"lifecycle_config": sdk.ToString(n.NotebookInstanceLifecycleConfigName),
-			"modified_at":      sdk.ToTime(n.LastModifiedTime).UTC(),
+			"modified_at":      n.LastModifiedTime.Value().UTC(),
 		},
 	}
 	askNotebook(ctx, c, &r)
@@ -118,19 +113,19 @@ func actNotebook(ctx context.Context, c sagemakerAPI, v cloud.Verb, t cloud.Targ
 	return err
 }
 
-func notebookStatus(s types.NotebookInstanceStatus) cloud.Status {
+func notebookStatus(s sagemaker.NotebookInstanceStatus) cloud.Status {
 	switch s {
-	case types.NotebookInstanceStatusInService:
+	case sagemaker.NotebookInstanceStatusInService:
 		return cloud.Running
-	case types.NotebookInstanceStatusStopped:
+	case sagemaker.NotebookInstanceStatusStopped:
 		return cloud.Stopped
-	case types.NotebookInstanceStatusStopping:
+	case sagemaker.NotebookInstanceStatusStopping:
 		return cloud.Stopping
-	case types.NotebookInstanceStatusPending:
+	case sagemaker.NotebookInstanceStatusPending:
 		return cloud.Starting
-	case types.NotebookInstanceStatusUpdating:
+	case sagemaker.NotebookInstanceStatusUpdating:
 		return cloud.Pending
-	case types.NotebookInstanceStatusDeleting:
+	case sagemaker.NotebookInstanceStatusDeleting:
 		return cloud.Terminated
 	default:
 		return cloud.Unknown // Failed: it has to be deleted, or started again

@@ -6,8 +6,9 @@ import (
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"lamplighter.dev/shared/cloud/aws/wire"
+	"lamplighter.dev/shared/cloud/aws/wire/ec2"
 )
 
 // lastSnapshots returns when the newest snapshot of each of the volumes was made, of those that have one. What the listing of the
@@ -32,7 +33,7 @@ func (s *sightings) lastSnapshots(ctx context.Context, at place, volumes []strin
 	case len(volumes) == 0:
 		return nil, nil
 	}
-	return newestOf(ctx, api, types.Filter{Name: sdk.String("volume-id"), Values: volumes})
+	return newestOf(ctx, api, ec2.Filter{Name: sdk.String("volume-id"), Values: volumes})
 }
 
 // imagesOfSnapshots returns how many images of the account are made of each snapshot. All its images are read, once for a region: they are
@@ -63,7 +64,7 @@ func (s *sightings) publicSnapshots(ctx context.Context, at place) (map[string]b
 
 func findPublic(ctx context.Context, api *ec2.Client) (map[string]bool, error) {
 	public := map[string]bool{}
-	pages := ec2.NewDescribeSnapshotsPaginator(api, &ec2.DescribeSnapshotsInput{
+	pages := wire.NewPages(api.DescribeSnapshots, &ec2.DescribeSnapshotsInput{
 		OwnerIds: []string{"self"}, RestorableByUserIds: []string{"all"}, MaxResults: sdk.Int32(1000),
 	})
 	for pages.HasMorePages() {
@@ -80,7 +81,7 @@ func findPublic(ctx context.Context, api *ec2.Client) (map[string]bool, error) {
 
 func countImages(ctx context.Context, api *ec2.Client) (map[string]int, error) {
 	counts := map[string]int{}
-	pages := ec2.NewDescribeImagesPaginator(api,
+	pages := wire.NewPages(api.DescribeImages,
 		&ec2.DescribeImagesInput{Owners: []string{"self"}, MaxResults: sdk.Int32(1000)})
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(ctx)
@@ -99,9 +100,9 @@ func countImages(ctx context.Context, api *ec2.Client) (map[string]int, error) {
 }
 
 // newestOf reads the account's snapshots that the filters let through.
-func newestOf(ctx context.Context, api *ec2.Client, filters ...types.Filter) (map[string]time.Time, error) {
+func newestOf(ctx context.Context, api *ec2.Client, filters ...ec2.Filter) (map[string]time.Time, error) {
 	last := map[string]time.Time{}
-	pages := ec2.NewDescribeSnapshotsPaginator(api,
+	pages := wire.NewPages(api.DescribeSnapshots,
 		&ec2.DescribeSnapshotsInput{OwnerIds: []string{"self"}, MaxResults: sdk.Int32(1000), Filters: filters})
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(ctx)
@@ -114,9 +115,9 @@ func newestOf(ctx context.Context, api *ec2.Client, filters ...types.Filter) (ma
 }
 
 // addNewest adds to last when the newest of the snapshots of each volume was made.
-func addNewest(last map[string]time.Time, all []types.Snapshot) {
+func addNewest(last map[string]time.Time, all []ec2.Snapshot) {
 	for _, s := range all {
-		if made := sdk.ToTime(s.StartTime).UTC(); made.After(last[sdk.ToString(s.VolumeId)]) {
+		if made := s.StartTime.Value().UTC(); made.After(last[sdk.ToString(s.VolumeId)]) {
 			last[sdk.ToString(s.VolumeId)] = made
 		}
 	}

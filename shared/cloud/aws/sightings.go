@@ -8,9 +8,9 @@ import (
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
-	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/smithy-go/middleware"
+
+	"lamplighter.dev/shared/cloud/aws/wire/ec2"
 )
 
 // sightings are what the calls of one connection have described so far, which lives for one run: what refers to it need not be asked
@@ -60,7 +60,7 @@ func (s *sightings) watch(stack *middleware.Stack) error {
 	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Sight", look), middleware.After)
 }
 
-func (s *sightings) addInstances(found []*types.Instance) {
+func (s *sightings) addInstances(found []*ec2.Instance) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, i := range found {
@@ -68,7 +68,7 @@ func (s *sightings) addInstances(found []*types.Instance) {
 	}
 }
 
-func sightOf(i types.Instance) instanceSight {
+func sightOf(i ec2.Instance) instanceSight {
 	at, told := stopTime(i)
 	return instanceSight{nativeState(i), at, told}
 }

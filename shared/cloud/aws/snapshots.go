@@ -5,10 +5,10 @@ import (
 	"slices"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire"
+	"lamplighter.dev/shared/cloud/aws/wire/ec2"
 )
 
 // snapshots are the EBS snapshots that the account owns. The parent of one is the volume that it was made of.
@@ -18,10 +18,10 @@ var snapshots = source{
 		"ec2:DescribeFastSnapshotRestores"}, list: listSnapshots,
 }
 
-var snapshotStatuses = map[types.SnapshotState]cloud.Status{
-	types.SnapshotStatePending: cloud.Pending, types.SnapshotStateCompleted: cloud.Running,
-	types.SnapshotStateRecoverable: cloud.Stopped,
-	types.SnapshotStateRecovering:  cloud.Pending,
+var snapshotStatuses = map[ec2.SnapshotState]cloud.Status{
+	ec2.SnapshotStatePending: cloud.Pending, ec2.SnapshotStateCompleted: cloud.Running,
+	ec2.SnapshotStateRecoverable: cloud.Stopped,
+	ec2.SnapshotStateRecovering:  cloud.Pending,
 }
 
 func listSnapshots(ctx context.Context, at place, page string) (cloud.ResourcePage, error) {
@@ -50,12 +50,12 @@ func listSnapshots(ctx context.Context, at place, page string) (cloud.ResourcePa
 	return p, nil
 }
 
-func snapshotResource(at place, s types.Snapshot) cloud.Resource {
+func snapshotResource(at place, s ec2.Snapshot) cloud.Resource {
 	r := cloud.Resource{
 		UID: at.arn("snapshot/" + sdk.ToString(s.SnapshotId)), Type: "aws-ebs-snapshot", Tags: ec2Tags(s.Tags),
-		Status: nativeStatus(snapshotStatuses, s.State), CreatedAt: sdk.ToTime(s.StartTime).UTC(),
+		Status: nativeStatus(snapshotStatuses, s.State), CreatedAt: s.StartTime.Value().UTC(),
 		Capacity: map[string]int64{"sizeGiB": int64(sdk.ToInt32(s.VolumeSize))},
-		Facts:    cloud.Facts{"started_at": sdk.ToTime(s.StartTime).UTC(), "storage_tier": string(s.StorageTier)},
+		Facts:    cloud.Facts{"started_at": s.StartTime.Value().UTC(), "storage_tier": string(s.StorageTier)},
 	}
 	r.Name = nameOf(r.Tags, sdk.ToString(s.SnapshotId))
 	if id := sdk.ToString(s.VolumeId); id != "" {
@@ -65,7 +65,7 @@ func snapshotResource(at place, s types.Snapshot) cloud.Resource {
 }
 
 // addSources adds whether the volumes that snapshots were made of are still there.
-func addSources(ctx context.Context, at place, all []types.Snapshot, found []cloud.Resource) {
+func addSources(ctx context.Context, at place, all []ec2.Snapshot, found []cloud.Resource) {
 	ids := make([]string, len(all))
 	for i, s := range all {
 		ids[i] = sdk.ToString(s.VolumeId)
@@ -74,7 +74,7 @@ func addSources(ctx context.Context, at place, all []types.Snapshot, found []clo
 	api := ec2.NewFromConfig(at.cfg)
 	for part := range slices.Chunk(at.seen.unseenVolumes(at.region, slices.Compact(ids)), perFilter) {
 		_, err := api.DescribeVolumes(ctx, &ec2.DescribeVolumesInput{
-			MaxResults: sdk.Int32(500), Filters: []types.Filter{{Name: sdk.String("volume-id"), Values: part}},
+			MaxResults: sdk.Int32(500), Filters: []ec2.Filter{{Name: sdk.String("volume-id"), Values: part}},
 		})
 		if err != nil {
 			missAll(found, err, "ec2:DescribeVolumes", "source_exists")
@@ -87,7 +87,7 @@ func addSources(ctx context.Context, at place, all []types.Snapshot, found []clo
 }
 
 // addImageCounts adds how many images of the account are made of each snapshot.
-func addImageCounts(ctx context.Context, at place, all []types.Snapshot, found []cloud.Resource) {
+func addImageCounts(ctx context.Context, at place, all []ec2.Snapshot, found []cloud.Resource) {
 	counts, err := at.seen.imagesOfSnapshots(ctx, at)
 	if err != nil {
 		missAll(found, err, "ec2:DescribeImages", "ami_count")
@@ -99,7 +99,7 @@ func addImageCounts(ctx context.Context, at place, all []types.Snapshot, found [
 }
 
 // addPublic adds which snapshots everybody may restore: those of the account's that the listing of public ones has.
-func addPublic(ctx context.Context, at place, all []types.Snapshot, found []cloud.Resource) {
+func addPublic(ctx context.Context, at place, all []ec2.Snapshot, found []cloud.Resource) {
 	public, err := at.seen.publicSnapshots(ctx, at)
 	if err != nil {
 		missAll(found, err, "ec2:DescribeSnapshots", "public")
@@ -111,13 +111,13 @@ func addPublic(ctx context.Context, at place, all []types.Snapshot, found []clou
 }
 
 // addFastRestores adds in how many zones each snapshot is kept ready, which is billed by the hour.
-func addFastRestores(ctx context.Context, api *ec2.Client, all []types.Snapshot, found []cloud.Resource) {
+func addFastRestores(ctx context.Context, api *ec2.Client, all []ec2.Snapshot, found []cloud.Resource) {
 	zones := map[string]int{}
-	pages := ec2.NewDescribeFastSnapshotRestoresPaginator(api, &ec2.DescribeFastSnapshotRestoresInput{
-		MaxResults: sdk.Int32(200), Filters: []types.Filter{{Name: sdk.String("state"), Values: []string{"enabled"}}},
+	pages := wire.NewPages(api.DescribeFastSnapshotRestores, &ec2.DescribeFastSnapshotRestoresInput{
+		MaxResults: sdk.Int32(200), Filters: []ec2.Filter{{Name: sdk.String("state"), Values: []string{"enabled"}}},
 	})
 	for pages.HasMorePages() {
-		out, err := pages.NextPage(ctx, func(o *ec2.Options) { o.RetryMaxAttempts = factAttempts })
+		out, err := pages.NextPage(wire.WithAttempts(ctx, factAttempts))
 		if err != nil {
 			missAll(found, err, "ec2:DescribeFastSnapshotRestores", "fsr_zone_count")
 			return

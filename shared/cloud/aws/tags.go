@@ -5,10 +5,10 @@ import (
 	"slices"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
-	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire/ec2"
+	"lamplighter.dev/shared/cloud/aws/wire/resourcegroupstaggingapi"
 )
 
 // perTagCall is how many resources the tagging API tells the tags of in one call.
@@ -46,7 +46,7 @@ func addTags(ctx context.Context, at place, found []cloud.Resource) error {
 }
 
 // ec2Tags returns tags as EC2 gives them.
-func ec2Tags(tags []ec2types.Tag) map[string]string {
+func ec2Tags(tags []ec2.Tag) map[string]string {
 	out := make(map[string]string, len(tags))
 	for _, t := range tags {
 		out[sdk.ToString(t.Key)] = sdk.ToString(t.Value)

@@ -7,10 +7,9 @@ import (
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire/ec2"
 )
 
 // volumes are EBS volumes. The parent of one is the instance that it is attached to.
@@ -19,10 +18,10 @@ var volumes = source{
 	list: listVolumes,
 }
 
-var volumeStatuses = map[types.VolumeState]cloud.Status{
-	types.VolumeStateCreating: cloud.Pending, types.VolumeStateAvailable: cloud.Running,
-	types.VolumeStateInUse:    cloud.Running,
-	types.VolumeStateDeleting: cloud.Terminated, types.VolumeStateDeleted: cloud.Terminated,
+var volumeStatuses = map[ec2.VolumeState]cloud.Status{
+	ec2.VolumeStateCreating: cloud.Pending, ec2.VolumeStateAvailable: cloud.Running,
+	ec2.VolumeStateInUse:    cloud.Running,
+	ec2.VolumeStateDeleting: cloud.Terminated, ec2.VolumeStateDeleted: cloud.Terminated,
 }
 
 func listVolumes(ctx context.Context, at place, page string) (cloud.ResourcePage, error) {
@@ -42,12 +41,12 @@ func listVolumes(ctx context.Context, at place, page string) (cloud.ResourcePage
 	return p, nil
 }
 
-func volumeResource(at place, v types.Volume) cloud.Resource {
+func volumeResource(at place, v ec2.Volume) cloud.Resource {
 	r := cloud.Resource{
 		UID: at.arn("volume/" + sdk.ToString(v.VolumeId)), Type: "aws-ebs", Tags: ec2Tags(v.Tags),
 		Zone:   sdk.ToString(v.AvailabilityZone),
 		Status: nativeStatus(volumeStatuses, v.State), InstanceType: string(v.VolumeType),
-		CreatedAt: sdk.ToTime(v.CreateTime).UTC(),
+		CreatedAt: v.CreateTime.Value().UTC(),
 		Capacity:  map[string]int64{"sizeGiB": int64(sdk.ToInt32(v.Size))},
 		Facts: cloud.Facts{
 			"attachment_count": float64(len(v.Attachments)), "volume_type": string(v.VolumeType),
@@ -67,7 +66,7 @@ func volumeResource(at place, v types.Volume) cloud.Resource {
 }
 
 // addLastSnapshots adds when the last snapshot of each volume was made: the epoch when there is none.
-func addLastSnapshots(ctx context.Context, at place, all []types.Volume, found []cloud.Resource) {
+func addLastSnapshots(ctx context.Context, at place, all []ec2.Volume, found []cloud.Resource) {
 	ids := make([]string, len(all))
 	for i, v := range all {
 		ids[i] = sdk.ToString(v.VolumeId)
@@ -107,7 +106,7 @@ func addInstanceStates(ctx context.Context, at place, found []cloud.Resource, st
 		}
 		parent, known := at.seen.instance(r.ParentUID)
 		if r.ParentUID == "" {
-			parent, known = sightOf(types.Instance{}), true
+			parent, known = sightOf(ec2.Instance{}), true
 		}
 		if !known {
 			continue
@@ -131,7 +130,7 @@ func describeParents(ctx context.Context, at place, found []cloud.Resource) erro
 	api := ec2.NewFromConfig(at.cfg)
 	for part := range slices.Chunk(at.seen.unseenInstances(slices.Compact(ids)), perFilter) {
 		_, err := api.DescribeInstances(ctx, &ec2.DescribeInstancesInput{
-			MaxResults: sdk.Int32(1000), Filters: []types.Filter{{Name: sdk.String("instance-id"), Values: part}},
+			MaxResults: sdk.Int32(1000), Filters: []ec2.Filter{{Name: sdk.String("instance-id"), Values: part}},
 		})
 		if err != nil {
 			return err
@@ -149,8 +148,8 @@ func missParent(f cloud.Facts, err error, stoppedAt bool) {
 }
 
 // stopTime returns when an instance was stopped, Never of one that is not; false when AWS does not say.
-func stopTime(i types.Instance) (time.Time, bool) {
-	if nativeState(i) != string(types.InstanceStateNameStopped) {
+func stopTime(i ec2.Instance) (time.Time, bool) {
+	if nativeState(i) != string(ec2.InstanceStateNameStopped) {
 		return cloud.Never, true
 	}
 	m := reasonTime.FindStringSubmatch(sdk.ToString(i.StateTransitionReason))

@@ -5,11 +5,10 @@ import (
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
-	"github.com/aws/aws-sdk-go-v2/service/workspaces"
-	"github.com/aws/aws-sdk-go-v2/service/workspaces/types"
 	"github.com/aws/smithy-go"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire/workspaces"
 )
 
 // desktops are WorkSpaces; the uid is the ARN. Those that run always are billed by the month, and AWS does not stop them.
@@ -33,15 +32,15 @@ type desktopClient struct {
 
 func desktopID(uid string) string { return nameIn(uid, "workspaces", "workspace/") }
 
-var desktopStates = map[types.WorkspaceState]cloud.Status{
-	types.WorkspaceStateAvailable: cloud.Running, types.WorkspaceStateStopped: cloud.Stopped,
-	types.WorkspaceStateStarting: cloud.Starting,
-	types.WorkspaceStateStopping: cloud.Stopping, types.WorkspaceStateTerminating: cloud.Terminated,
-	types.WorkspaceStateTerminated: cloud.Terminated,
-	types.WorkspaceStatePending:    cloud.Pending, types.WorkspaceStateRebooting: cloud.Pending,
-	types.WorkspaceStateRebuilding: cloud.Pending,
-	types.WorkspaceStateRestoring:  cloud.Pending, types.WorkspaceStateMaintenance: cloud.Pending,
-	types.WorkspaceStateUpdating: cloud.Pending,
+var desktopStates = map[workspaces.WorkspaceState]cloud.Status{
+	workspaces.WorkspaceStateAvailable: cloud.Running, workspaces.WorkspaceStateStopped: cloud.Stopped,
+	workspaces.WorkspaceStateStarting: cloud.Starting,
+	workspaces.WorkspaceStateStopping: cloud.Stopping, workspaces.WorkspaceStateTerminating: cloud.Terminated,
+	workspaces.WorkspaceStateTerminated: cloud.Terminated,
+	workspaces.WorkspaceStatePending:    cloud.Pending, workspaces.WorkspaceStateRebooting: cloud.Pending,
+	workspaces.WorkspaceStateRebuilding: cloud.Pending,
+	workspaces.WorkspaceStateRestoring:  cloud.Pending, workspaces.WorkspaceStateMaintenance: cloud.Pending,
+	workspaces.WorkspaceStateUpdating: cloud.Pending,
 }
 
 func listDesktops(ctx context.Context, c desktopClient, page string) (cloud.ResourcePage, error) {
@@ -68,8 +67,8 @@ func listDesktops(ctx context.Context, c desktopClient, page string) (cloud.Reso
 }
 
 // tiedDesktop returns why one cannot be stopped.
-func tiedDesktop(w types.Workspace) string {
-	if w.WorkspaceProperties != nil && w.WorkspaceProperties.RunningMode == types.RunningModeAlwaysOn {
+func tiedDesktop(w workspaces.Workspace) string {
+	if w.WorkspaceProperties != nil && w.WorkspaceProperties.RunningMode == workspaces.RunningModeAlwaysOn {
 		return "its running mode is ALWAYS_ON: AWS stops WorkSpaces of mode AUTO_STOP alone"
 	}
 	return ""
@@ -123,14 +122,14 @@ func actDesktops(ctx context.Context, c desktopClient, v cloud.Verb, targets []c
 }
 
 func turnDesktops(ctx context.Context, c desktopClient, v cloud.Verb,
-	ids map[string]int) ([]types.FailedWorkspaceChangeRequest, error) {
+	ids map[string]int) ([]workspaces.FailedWorkspaceChangeRequest, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
 	if v == cloud.Start {
 		in := &workspaces.StartWorkspacesInput{}
 		for id := range ids {
-			in.StartWorkspaceRequests = append(in.StartWorkspaceRequests, types.StartRequest{WorkspaceId: &id})
+			in.StartWorkspaceRequests = append(in.StartWorkspaceRequests, workspaces.StartRequest{WorkspaceId: &id})
 		}
 		out, err := c.StartWorkspaces(ctx, in)
 		if err != nil {
@@ -140,7 +139,7 @@ func turnDesktops(ctx context.Context, c desktopClient, v cloud.Verb,
 	}
 	in := &workspaces.StopWorkspacesInput{}
 	for id := range ids {
-		in.StopWorkspaceRequests = append(in.StopWorkspaceRequests, types.StopRequest{WorkspaceId: &id})
+		in.StopWorkspaceRequests = append(in.StopWorkspaceRequests, workspaces.StopRequest{WorkspaceId: &id})
 	}
 	out, err := c.StopWorkspaces(ctx, in)
 	if err != nil {

@@ -20,8 +20,8 @@ var managedClusters = kind{
 	needs: clusterNeeds(),
 }
 
-// clusterNeeds has the permission to be told a cluster's address beside those that stop and start it, and not beside those that read: of a
-// cluster without Entra the answer opens everything in it.
+// clusterNeeds has the permission to be told a cluster's address beside those that stop and start it, and not beside
+// those that read: of a cluster without Entra the answer opens everything in it.
 func clusterNeeds() needs {
 	n := verbNeeds(clusterType, "stop", "start")
 	n.startStop = append(n.startStop, clusterType+"/"+credentialVerb+"/action")
@@ -49,7 +49,7 @@ type powerState struct {
 // clusterStates are the provisioning states that say more than the power state.
 var clusterStates = map[string]cloud.Status{
 	"starting": cloud.Starting, "stopping": cloud.Stopping, "creating": cloud.Pending, "deleting": cloud.Terminated,
-	// After a start that failed (there was no room) the power state says what was wanted, not what is.
+	// After a failed start (no capacity) the power state is the wanted one, not the present one.
 	"failed": cloud.Unknown,
 }
 

@@ -21,7 +21,7 @@ func TestAKS_AnOperationUnderWayIsWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := act(t, c, cloud.Start, aks, cloud.Target{UID: cluster.UID()})
-	wantClass(t, "a start during the stop", err, cloud.Moving) // its code is that of what is never allowed
+	wantClass(t, "a start during the stop", err, cloud.Moving) // its code is otherwise that of an act that is never allowed
 	if s := state(t, c, aks, cluster.UID()); s.Status != cloud.Stopping {
 		t.Errorf("during the stop: %+v", s)
 	}
@@ -30,7 +30,7 @@ func TestAKS_AnOperationUnderWayIsWaitedFor(t *testing.T) {
 func TestAKS_AStartThatFailedIsNotTakenForDone(t *testing.T) {
 	tw, c := connect(t)
 	cluster := tw.AddCluster("prod", region, func(r *azuretwin.Resource) {
-		r.Properties()["provisioningState"] = "Failed" // Azure leaves powerState at what was wanted
+		r.Properties()["provisioningState"] = "Failed" // Azure keeps the wanted power state
 	})
 	if s := state(t, c, aks, cluster.UID()); s.Status == cloud.Running || s.Status.IsTransitional() ||
 		s.Native != "Running, Failed" {
@@ -133,7 +133,7 @@ func TestNodePool_ASystemPoolIsRefused(t *testing.T) {
 	}
 }
 
-// What somebody changed between our reading a pool and our putting it back is not undone.
+// A change by somebody else between our read of a pool and our write is not undone.
 func TestNodePool_AChangeInBetweenIsNotOverwritten(t *testing.T) {
 	tw, c := connect(t)
 	p := tw.AddPool(tw.AddCluster("prod", region, nil), "user", 3, 0, 0)

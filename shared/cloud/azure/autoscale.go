@@ -12,8 +12,9 @@ import (
 const (
 	settingType    = "Microsoft.Insights/autoscaleSettings"
 	settingVersion = "2022-10-01"
-	// pausedTag marks an autoscale setting that a stop of ours has disabled: should the stop fail after that, the next one
-	// still remembers that it was enabled. It is a copy on the resource itself, for the case that ours is lost, too.
+	// pausedTag marks an autoscale setting that a stop of ours has disabled: should the stop fail after that, the next
+	// one still remembers that it was enabled. It is a copy on the resource itself, for the case that ours is lost,
+	// too.
 	pausedTag = "lamplighter-autoscale"
 	paused    = "paused"
 )
@@ -24,8 +25,8 @@ var (
 	settingDelete = settingType + "/delete"
 )
 
-// setting is an autoscale setting: a resource of Azure Monitor that points at what it scales, and would fill a stopped scale
-// set again.
+// setting is an autoscale setting: a resource of Azure Monitor that names the resource that it scales. It would fill a
+// stopped scale set again.
 type setting struct {
 	id      string
 	enabled bool // or was, before a stop of ours
@@ -35,7 +36,7 @@ type setting struct {
 	raw     json.RawMessage
 }
 
-// settings are autoscale settings by the uid of what they scale.
+// settings are autoscale settings by the uid of the scaled resource.
 type settings map[string]*setting
 
 type settingBody struct {
@@ -149,7 +150,7 @@ func (s *setting) setBounds(ctx context.Context, c *armClient, b bounds) error {
 	})
 }
 
-// clamp returns the default of a profile, brought between its minimum and maximum; what is no number stays.
+// clamp returns the default of a profile, limited to its minimum and maximum. A value that is not a number stays.
 func clamp(capacity map[string]any) any {
 	var n [3]int64
 	for i, name := range []string{"default", "minimum", "maximum"} {
@@ -163,7 +164,7 @@ func clamp(capacity map[string]any) any {
 	return strconv.FormatInt(max(n[1], min(n[0], n[2])), 10)
 }
 
-// write puts the setting back with a change. What was not changed stays as it was read.
+// write sends the setting with a change. All other fields stay as they were read.
 func (s *setting) write(ctx context.Context, c *armClient, change func(body map[string]any)) error {
 	whole, err := editable(s.raw)
 	if err != nil {

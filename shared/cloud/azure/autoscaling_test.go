@@ -77,7 +77,7 @@ func TestAutoscaling_OverTheTwinKeepsTheContract(t *testing.T) {
 	})
 }
 
-// A profile that is not active now may be at any time, so each of them gets the sizes and the rule; what else is in it stays.
+// Any profile may become active later, so each gets the sizes and the rule. Its other rules stay.
 func TestAutoscaling_SetsEveryProfileAndLeavesOtherRules(t *testing.T) {
 	tw, c := connect(t)
 	set := tw.AddScaleSet("web", region, 2, nil)

@@ -1,6 +1,6 @@
-// Package azure drives Microsoft Azure: it is the only place that links Azure's SDK. All kinds go through one generic client
-// of the resource manager (ARM), because Azure's typed modules differ by nothing but names: a kind is a row of facts, or a
-// file where stopping takes more than a verb.
+// Package azure drives Microsoft Azure: it is the only place that links Azure's SDK. All kinds go through one generic
+// client of the resource manager (ARM), because Azure's typed modules differ by nothing but names: a kind is a row of
+// facts, or a file where stopping takes more than a verb.
 package azure
 
 import (
@@ -37,7 +37,8 @@ type Options struct {
 	CustomEndpoints bool
 	// PrivateAddresses lets an EndpointURL be http, and lead into private networks (shared/foundation/ssrfguard).
 	PrivateAddresses bool
-	// Transport carries the requests to Azure itself; nil is a pool of its own. Those to an EndpointURL go through the guard.
+	// Transport carries the requests to Azure itself; nil is a pool of its own. Those to an EndpointURL go through the
+	// guard.
 	Transport http.RoundTripper
 	// PriceLists is where the retail prices are; "" is where Azure tells them.
 	PriceLists string
@@ -47,14 +48,16 @@ type Options struct {
 	Attempts int
 	// Backoff is the pause after the first attempt; it doubles.
 	Backoff time.Duration
-	// MaxBackoff bounds the pause between two attempts. A longer Retry-After is left to whoever called.
+	// MaxBackoff bounds the pause between two attempts. A longer Retry-After is returned to the caller as an error.
 	MaxBackoff time.Duration
-	// Limits are calls per second by API: "graph", "metrics", "arm:read", "arm:write", "arm:delete" of one subscription and principal,
-	// "compute:deallocate" and "compute:start" of one subscription and region; "" is for those not named.
+	// Limits are calls per second by API: "graph", "metrics", "arm:read", "arm:write", "arm:delete" of one
+	// subscription and principal, "compute:deallocate" and "compute:start" of one subscription and region; "" is for
+	// those not named.
 	Limits map[string]Limit
-	// Store is where the limits are shared with other processes (shared/cloud/throttle); nil is for a process that is alone.
+	// Store is where the limits are shared with other processes (shared/cloud/throttle); nil is for a process that is
+	// alone.
 	Store table.Store
-	// Log is told when they cannot be shared; nil is nobody.
+	// Log receives a message when the limits cannot be shared; nil logs nothing.
 	Log *slog.Logger
 }
 

@@ -18,11 +18,11 @@ import (
 type billExport struct {
 	name, account, container, folder string
 	form                             cloud.BillForm // "" when the manifests tell
-	notice                           string         // what Azure says is wrong with it
+	notice                           string         // Azure's description of its problem
 	named                            bool           // by the account's settings
 }
 
-// exportRow is what Cost Management tells of an export.
+// exportRow is an export as Cost Management describes it.
 type exportRow struct {
 	Name       string `json:"name"`
 	Properties struct {
@@ -50,7 +50,7 @@ type exportRow struct {
 	} `json:"properties"`
 }
 
-// newExport makes an export of what Cost Management tells; false of one that is not of costs.
+// newExport makes an export of Cost Management's description; false if it does not export costs.
 func (r exportRow) newExport() (billExport, bool) {
 	to := r.Properties.DeliveryInfo.Destination
 	form, isBill := forms[r.Properties.Definition.Type]
@@ -95,8 +95,9 @@ func (c *conn) findExports(ctx context.Context) ([]billExport, error) {
 	return out, nil
 }
 
-// ControlTotal asks Cost Management what a month has cost. It is of the subscription: of an export or a storage account that was named
-// nothing is told, for that may be of more or less. Who may not ask is told nothing, nor is a month of several currencies.
+// ControlTotal asks Cost Management for the cost of a month. It covers the whole subscription, so ok is false for an
+// account with a named export or storage account, which may cover more or less. ok is also false without the
+// permission, and for a month with several currencies.
 func (c *conn) ControlTotal(ctx context.Context, period time.Time) (total, currency string, ok bool, err error) {
 	if set := c.account.Billing; set.StorageAccount != "" || set.Export != "" {
 		return "", "", false, nil

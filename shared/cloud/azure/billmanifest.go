@@ -9,7 +9,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// manifest is what of the manifest of a run of an export is needed. Those of before 2024 do not tell of which run they are.
+// manifest holds the fields that are read of the manifest of an export's run. Manifests before 2024 do not name their
+// run.
 type manifest struct {
 	Export struct {
 		Name string `json:"exportName"`
@@ -44,7 +45,7 @@ type run struct {
 	last       time.Time // the last one
 }
 
-// newRun reads a manifest. What it does not say itself is taken from what the export says, and from the folder it lies in.
+// newRun parses a manifest. Missing fields are taken from the export and from the name of its folder.
 func newRun(text []byte, at blob, e billExport) (run, error) {
 	r := run{at: at, form: e.form, export: e.name}
 	if err := json.Unmarshal(text, &r.manifest); err != nil {
@@ -90,7 +91,8 @@ func monthOf(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
 }
 
-// isBill reports whether the run is of what is billed; a form that nothing tells is left to the columns.
+// isBill reports whether the run contains billed costs. A run without a form counts if it was named by the user; its
+// columns then determine the form.
 func (r run) isBill(named bool) bool { return r.form != "" || r.Export.Type == "" && named }
 
 // rows is how many rows the run has; -1 where it does not tell.

@@ -22,17 +22,19 @@ const (
 	maxRuns = 1_200
 )
 
-// billingNeeds are the permissions that reading bills takes in the subscription, blobsNeed in the storage account besides.
+// billingNeeds are the permissions that reading bills takes in the subscription, blobsNeed in the storage account
+// besides.
 var billingNeeds = []string{"Microsoft.CostManagement/exports/read", "Microsoft.CostManagement/query/action"}
 
-// typed is a period and what of it an export tells.
+// typed is a period and the type of cost in it.
 type typed struct {
 	period time.Time
 	form   cloud.BillForm
 }
 
-// Deliveries lists of each period the newest run of an export in the columns of FOCUS; where there is none, those of actual and of
-// amortized cost together: what is billed is in the files of the one, what it costs in effect in those of the other.
+// Deliveries lists the newest run of each period of an export in the columns of FOCUS. Without such an export it lists
+// the runs of the exports of actual and of amortized cost together: the first hold the billed cost, the second the
+// effective cost.
 func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery, error) {
 	exports, err := c.findExports(ctx)
 	if err != nil {
@@ -106,7 +108,8 @@ func (c *conn) addRuns(ctx context.Context, e billExport, from time.Time, newest
 	return err
 }
 
-// manifestsSince are the manifests that were written since, the newest first: none of a period is older than the period.
+// manifestsSince are the manifests that were written since, the newest first: none of a period is older than the
+// period.
 func manifestsSince(blobs []blob, from time.Time) []blob {
 	var out []blob
 	for _, b := range blobs {
@@ -193,7 +196,8 @@ func joined(newest map[typed]cloud.Delivery) []cloud.Delivery {
 	return out
 }
 
-// alone is a run of actual or of amortized cost that stands for both: its form would say that the other half is beside it.
+// alone is a run of actual or of amortized cost that stands for both: its form would say that the other half is beside
+// it.
 func alone(d cloud.Delivery) cloud.Delivery {
 	d.Form = ""
 	d.Files = slices.Clone(d.Files)

@@ -197,7 +197,7 @@ func TestDeliveries_WithAManifestThatIsNone(t *testing.T) {
 	}
 }
 
-// Cost Management names three quotas, of which the one that is used up the longest has to be waited for.
+// Cost Management names three quotas. The call must wait for the one that is exhausted the longest.
 func TestControlTotal_WaitsForTheLongestOfThree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tw := billedTwin()
@@ -236,7 +236,7 @@ func dataFolder(t *testing.T) string {
 	return path
 }
 
-// Its manifest is of before manifests told of which run they are, and names one blob of 490 rows.
+// Its manifest dates from before manifests named their run, and names one blob of 490 rows.
 func TestBills_OfASampleContainerAreRead(t *testing.T) {
 	folder, tw := dataFolder(t), &azuretwin.Cloud{}
 	const blob = "cost/partitioned/20230101-20230131/202301041442/73746dc5-5dcc-4b83-b340-bb1bd2b1ca30/"

@@ -33,8 +33,8 @@ var (
 	containerName = regexp.MustCompile(`^(\$root|[a-z0-9](-?[a-z0-9]){2,62})$`)
 )
 
-// container is a container of a storage account. Of the storage service two calls are made, which do not need its SDK: that links a
-// reader of Arrow, and would weigh 5 MB.
+// container is a container of a storage account. Of the storage service two calls are made, which do not need its SDK:
+// that links a reader of Arrow, and would weigh 5 MB.
 type container struct {
 	pipeline runtime.Pipeline
 	endpoint string // of a custom endpoint, which has the accounts as folders; "" is Azure's
@@ -42,7 +42,7 @@ type container struct {
 	name     string
 }
 
-// blob is what a listing tells of a blob.
+// blob is an entry in a listing of blobs.
 type blob struct {
 	name, etag string
 	size       int64
@@ -64,7 +64,7 @@ func (k container) address() string {
 	return "https://" + k.account + blobHost + "/" + k.name
 }
 
-// nameOf is the address of a blob, as Azure itself has it whatever the endpoint is.
+// nameOf returns the address of a blob at Azure itself, whatever the endpoint is.
 func (k container) nameOf(blob string) string {
 	return "https://" + k.account + blobHost + "/" + k.name + "/" + blob
 }
@@ -78,7 +78,7 @@ func parseBlob(address string) (account, name, blob string, ok bool) {
 	return account, name, blob, ok && found && isBlob && inside && blob != ""
 }
 
-// do makes a GET, and fails unless that is answered with what was asked for.
+// do makes a GET. It returns an error unless the answer is a success.
 func (k container) do(ctx context.Context, address string, header map[string]string) (*http.Response, error) {
 	req, err := runtime.NewRequest(ctx, http.MethodGet, address)
 	if err != nil {
@@ -99,7 +99,7 @@ func (k container) do(ctx context.Context, address string, header map[string]str
 	return resp, nil
 }
 
-// withWhat says of what an error is: Azure's words do not.
+// withWhat prefixes an error with its subject, because Azure's words do not name it.
 func withWhat(what string, err error) error {
 	e, ok := errors.AsType[*cloud.Error](err)
 	if !ok {
@@ -179,7 +179,7 @@ func (k container) read(ctx context.Context, b blob) ([]byte, error) {
 	return p, k.fetch(ctx, p, 0, cloud.BillFile{Name: k.nameOf(b.name), Version: b.etag})
 }
 
-// fetch fills p with what is at off of a blob, if that is still the version.
+// fetch fills p with the bytes at offset off of a blob. It returns an error if the blob has changed.
 func (k container) fetch(ctx context.Context, p []byte, off int64, of cloud.BillFile) error {
 	_, _, name, _ := parseBlob(of.Name)
 	header := map[string]string{"X-Ms-Range": fmt.Sprintf("bytes=%d-%d", off, off+int64(len(p))-1)}

@@ -14,7 +14,8 @@ import (
 // maxPages bounds a listing that would not end. Azure chooses how long the pages of a management group are.
 const maxPages = 1_000
 
-// armClient makes calls of the resource manager: all of Azure's kinds are the same few calls of different paths and versions.
+// armClient makes calls of the resource manager: all of Azure's kinds are the same few calls of different paths and
+// versions.
 type armClient struct {
 	pipeline runtime.Pipeline
 	endpoint string
@@ -28,8 +29,8 @@ type call struct {
 	body                  any
 }
 
-// do makes the call and decodes the answer into out, unless that is nil. An act that Azure has only accepted (202) has been
-// made: what became of it shows in the state of the resource, which every process can read.
+// do makes the call and decodes the answer into out, unless out is nil. An act that Azure has accepted (202) counts as
+// made. Its outcome shows in the state of the resource, which every process can read.
 func (c *armClient) do(ctx context.Context, k call, out any) error {
 	resp, err := c.send(ctx, k)
 	if err != nil {

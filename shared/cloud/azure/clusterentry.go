@@ -13,15 +13,16 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// aksScope is for what every AKS cluster with Entra takes tokens: the id of its application is the same in all tenants.
+// aksScope is the scope of tokens for AKS clusters with Entra: the id of its application, the same in all tenants.
 const aksScope = "6dae42f8-4368-4678-94ff-3960e28e3630/.default"
 
 const credentialVerb = "listClusterUserCredential"
 
 var _ cloud.ClusterAccess = (*conn)(nil)
 
-// EnterCluster tells where an AKS cluster answers; a token of Entra opens it, once the cluster or Azure's roles let the application
-// in, which is the customer's to do. Of the kubeconfig that Azure hands out only address and authority are taken: its user names a plugin.
+// EnterCluster tells where an AKS cluster answers; a token of Entra opens it, once the cluster or Azure's roles let
+// the application in, which is the customer's to do. Of the kubeconfig that Azure hands out only address and authority
+// are taken: its user names a plugin.
 func (c *conn) EnterCluster(ctx context.Context, region, name string) (cloud.ClusterEntry, error) {
 	r, err := c.findCluster(ctx, region, name)
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 
 var _ cloud.Clusters = (*conn)(nil)
 
-// aksName is what AKS allows; it holds no dot.
+// aksName matches the names that AKS allows. They contain no dot.
 var aksName = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]{0,62}$`)
 
-// ClusterNames names the AKS clusters of the region. Names are unique in a resource group alone: of those that are there twice,
-// the group is added, "prod.group-1".
+// ClusterNames names the AKS clusters of the region. Names are unique in a resource group alone: of those that are
+// there twice, the group is added, "prod.group-1".
 func (c *conn) ClusterNames(ctx context.Context, region string) ([]string, error) {
 	all, err := c.clusters(ctx, region)
 	if err != nil {

@@ -34,7 +34,7 @@ type conn struct {
 	// storageEndpoint is a custom endpoint's; "" where storage accounts have hosts of their own
 	storageEndpoint string
 	clock           clock.Clock
-	stranger        azcore.TokenCredential // what must not open the account; nil where that is not tried
+	stranger        azcore.TokenCredential // a token that must not open the account; nil when that is not tested
 	overview        overview
 	acquaintance    acquaintance
 	mu              sync.Mutex
@@ -139,7 +139,8 @@ func (c *conn) List(ctx context.Context, kind, region, page string) (cloud.Resou
 	return c.listPage(ctx, k, region, page)
 }
 
-// Read returns the live states, each from the resource's own answer. Uids of another region or subscription do not exist here.
+// Read returns the live states, each from the resource's own answer. Uids of another region or subscription do not
+// exist here.
 func (c *conn) Read(ctx context.Context, kind, region string, uids []string) ([]cloud.State, error) {
 	k, err := kindOf(kind, region)
 	if err != nil {
@@ -198,8 +199,8 @@ type resolved struct {
 	err error
 }
 
-// resolve sets aside targets that are not of the kind and subscription, and adds what the others need: the autoscale settings
-// are read once for all.
+// resolve separates the targets that are not of the kind or the subscription, and adds the autoscale settings of the
+// others, which it reads once for all.
 func (c *conn) resolve(ctx context.Context, k kind, targets []cloud.Target) ([]resolved, error) {
 	if len(targets) == 0 {
 		return nil, nil

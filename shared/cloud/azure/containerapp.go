@@ -13,8 +13,8 @@ const (
 	containerAppVersion = "2024-03-01"
 )
 
-// containerApps are Container Apps. Their desired size is the number of replicas that are always there: what is above it
-// comes and goes with the load, and rules for CPU and memory never reach 0 without a stop.
+// containerApps are Container Apps. Their desired size is the minimum number of replicas. Load adds replicas above it,
+// and rules for CPU and memory never reach 0 without a stop.
 var containerApps = kind{
 	Kind: catalogueKind(cloud.AzureContainerApp), arm: containerAppType, version: containerAppVersion, off: "stop",
 	on:    "start",
@@ -26,7 +26,7 @@ var containerApps = kind{
 	},
 }
 
-// defaultMaxReplicas is what an app has that names no maximum.
+// defaultMaxReplicas is the maximum of an app that names none.
 const defaultMaxReplicas = 10
 
 type containerApp struct {

@@ -2,8 +2,9 @@ package azure
 
 import "lamplighter.dev/shared/cloud"
 
-// containerGroups are groups of Container Instances. A stop gives their machine back, so that nothing is billed; a start takes the images anew
-// and loses what is on their own disks. The Resource Graph does not say whether one runs: lists show it as unknown.
+// containerGroups are groups of Container Instances. A stop releases their machine, so nothing is billed. A start
+// pulls the images again and loses the data on the containers' own disks. The Resource Graph does not hold the running
+// state: lists show unknown.
 var containerGroups = kind{
 	Kind: catalogueKind(cloud.AzureContainerGroup), arm: "Microsoft.ContainerInstance/containerGroups",
 	version: "2023-05-01",

@@ -74,7 +74,7 @@ func fixture(tw *azuretwin.Cloud) cloudtest.Fixture {
 	}
 }
 
-// far is a region of which no group of the contract is.
+// far is a region in which the contract has no resources.
 const far = "northeurope"
 
 func metered(tw *azuretwin.Cloud) cloudtest.Metered {

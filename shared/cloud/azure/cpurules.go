@@ -10,8 +10,8 @@ import (
 // cpuMetric is how Azure Monitor names the average CPU of a scale set.
 const cpuMetric = "Percentage CPU"
 
-// cpuRules returns the rules of a profile that grow ("Increase") or shrink ("Decrease") the set by its CPU. They are the profile's own: a
-// change of one changes the profile.
+// cpuRules returns the rules of a profile that grow ("Increase") or shrink ("Decrease") the set by its CPU. They are
+// the profile's own: a change of one changes the profile.
 func cpuRules(profile map[string]any, direction string) []map[string]any {
 	all, _ := profile["rules"].([]any)
 	var out []map[string]any
@@ -25,8 +25,8 @@ func cpuRules(profile map[string]any, direction string) []map[string]any {
 	return out
 }
 
-// setCPURules sets at how much CPU a profile grows, and has it grow by that where it did not. It shrinks at half of it, unless it has a rule
-// below it already: in between a set stays as it is, and does not go to and fro.
+// setCPURules sets at how much CPU a profile grows, and has it grow by that where it did not. It shrinks at half of
+// it, unless it has a rule below it already: in between a set stays as it is, and does not go to and fro.
 func setCPURules(profile map[string]any, set string, percent int64, cooldown *int64) {
 	changeRules(profile, "Increase", func(rule map[string]any) {
 		part(rule, "metricTrigger")["threshold"] = percent

@@ -53,7 +53,7 @@ var codes = map[string]cloud.Class{
 	"ScopeLocked":               cloud.Unsupported, // a lock is taken away by a person, not by time
 	"QuotaExceeded":             cloud.Unsupported,
 
-	// there is no room: with status 409, as what passes sooner
+	// no capacity, though the status 409 is that of temporary refusals
 	"AllocationFailed":                      cloud.NoCapacity,
 	"ZonalAllocationFailed":                 cloud.NoCapacity,
 	"OverconstrainedAllocationRequest":      cloud.NoCapacity,
@@ -61,11 +61,12 @@ var codes = map[string]cloud.Class{
 	"SkuNotAvailable":                       cloud.NoCapacity,
 }
 
-// never are words of an OperationNotAllowed that time does not heal. The others come of another operation's being under way.
+// never are words of an OperationNotAllowed that time does not heal. The others come of another operation's being
+// under way.
 var never = regexp.MustCompile(`(?i)not supported|quota|exceed`)
 
-// classifyError makes a *cloud.Error of what the SDK returns for a call, with Azure's own code and words. It is the only place
-// that knows Azure's error codes.
+// classifyError returns the *cloud.Error for an SDK error of a call, with Azure's own code and words. It is the only
+// place that knows Azure's error codes.
 func classifyError(op string, err error) error {
 	if err == nil {
 		return nil
@@ -119,7 +120,8 @@ func classOf(code string, status int, message string) cloud.Class {
 // entraCode is the code in a message of Microsoft Entra.
 var entraCode = regexp.MustCompile(`AADSTS\d+`)
 
-// classifyToken places a failure to get a token: the credentials are not accepted, unless Entra did not answer or had no time.
+// classifyToken places a failure to get a token: the credentials are not accepted, unless Entra did not answer or had
+// no time.
 func classifyToken(e *azidentity.AuthenticationFailedError) error {
 	out := &cloud.Error{Class: cloud.Transient, Op: "Microsoft Entra token", Code: unanswered(e), Message: e.Error(),
 		Err: e}
@@ -144,7 +146,7 @@ func classifyToken(e *azidentity.AuthenticationFailedError) error {
 	return out
 }
 
-// entraMessage returns the first line of what Entra says; the others are ids of its own.
+// entraMessage returns the first line of Entra's message. The other lines are its own ids.
 func entraMessage(resp *http.Response) string {
 	var answer struct {
 		Description string `json:"error_description"`

@@ -8,7 +8,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// row is a resource as the Resource Graph has it, for facts: Azure leaves out of it what is not set.
+// row is a resource in the Resource Graph, for facts. Azure leaves unset fields out.
 type row struct {
 	resource
 	setting    *setting
@@ -19,7 +19,7 @@ type row struct {
 // fact reads one fact of a row; false where the row does not tell it.
 type fact func(r row) (any, bool)
 
-// addKindFacts adds what waste is judged by to a resource.
+// addKindFacts adds the facts that the waste rules read to a resource.
 func addKindFacts(out *cloud.Resource, r resource, s *setting, n neighbours) error {
 	read := kindFacts[out.Type]
 	if read == nil {
@@ -41,7 +41,7 @@ func addKindFacts(out *cloud.Resource, r resource, s *setting, n neighbours) err
 	return nil
 }
 
-// at returns what stands under a path of names with dots between them; nil where there is nothing.
+// at returns the value at a path of names with dots between them; nil if there is none.
 func (r row) at(path string) any {
 	v := r.whole["properties"]
 	for name := range strings.SplitSeq(path, ".") {
@@ -178,7 +178,8 @@ func hasTag(name string) fact {
 	}
 }
 
-// coresOf reads the virtual cores out of the name of a size, "Standard_D4ds_v5": those of flexible servers tell them nowhere else.
+// coresOf reads the virtual cores out of the name of a size, "Standard_D4ds_v5": those of flexible servers tell them
+// nowhere else.
 func coresOf(r row) (any, bool) {
 	if r.SKU == nil {
 		return nil, false
@@ -217,7 +218,7 @@ func (r row) objects(path string) []map[string]any {
 	return out
 }
 
-// withVersion adds to a pool, as it stands in its cluster, what it is to be compared with.
+// withVersion adds the version of its cluster to a pool, for comparison.
 func withVersion(pool json.RawMessage, version string) (json.RawMessage, error) {
 	m, err := editable(pool)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/cloudtest"
 )
 
-// bodies are, by type, what Azure has of a resource that tells everything: names as in its resource manager.
+// bodies are resources with every field, by type. The names are those of Azure Resource Manager.
 var bodies = map[string]string{
 	"Microsoft.Compute/virtualMachines web": `{"zones":["1"],"properties":{"licenseType":"Windows_Server","virtualMachineScaleSet":{"id":"/S/Set"},
 		"storageProfile":{"osDisk":{"osType":"Windows","managedDisk":{"id":"/d"},"diffDiskSettings":{"option":"Local"}}},

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// added makes one resource of each kind, with what scales it where that may be.
+// added makes one resource of each kind, with its autoscaler where the kind has one.
 var added = map[string]func(*azuretwin.Cloud) *azuretwin.Resource{
 	"azure-vm": func(tw *azuretwin.Cloud) *azuretwin.Resource { return tw.AddVM("web", region, nil) },
 	"azure-vmss": func(tw *azuretwin.Cloud) *azuretwin.Resource {
@@ -75,7 +75,7 @@ var added = map[string]func(*azuretwin.Cloud) *azuretwin.Resource{
 	},
 }
 
-// What each kind asks of Azure, to the letter: method, path, version and body.
+// The exact requests of each kind: method, path, version and body.
 func TestKinds_AskAzureExactlyThis(t *testing.T) {
 	for _, k := range cloud.KindsOf("azure") {
 		if cloud.IsCollective(k.Type) {
@@ -102,7 +102,7 @@ func TestKinds_AskAzureExactlyThis(t *testing.T) {
 	}
 }
 
-// record does with a kind everything that it can, and tells what that asked.
+// record makes every call of a kind and returns the requests.
 func record(t *testing.T, tw *azuretwin.Cloud, c cloud.Conn, k cloud.Kind) string {
 	t.Helper()
 	uid := added[k.Type](tw).UID()
@@ -154,7 +154,7 @@ func told(t *testing.T, tw *azuretwin.Cloud) string {
 	return b.String()
 }
 
-// A customer's role is made of the list of what is needed: with that and no more everything works, at each level.
+// A customer's role consists of the required permissions. With exactly those everything works, at each level.
 func TestRequiredActions_AreWhatIsCalled(t *testing.T) {
 	need := azure.ListRequiredActions()
 	levels := map[string]struct {
@@ -189,7 +189,7 @@ func TestRequiredActions_AreWhatIsCalled(t *testing.T) {
 	}
 }
 
-// seesOthers reports whether the role sees what no kind lists.
+// seesOthers reports whether the role may list the resources without a kind.
 func seesOthers(t *testing.T, tw *azuretwin.Cloud) bool {
 	t.Helper()
 	tw.AddOther("Microsoft.Compute/disks", "data", region, map[string]any{})
@@ -197,7 +197,7 @@ func seesOthers(t *testing.T, tw *azuretwin.Cloud) bool {
 	return err == nil && len(got.Resources) == 1
 }
 
-// useAll does with the kind what a level allows.
+// useAll makes all calls of the kind that a level allows.
 //
 //nolint:revive // a test reads best with all five in sight
 func useAll(t *testing.T, tw *azuretwin.Cloud, k cloud.Kind, stop, scale bool) {

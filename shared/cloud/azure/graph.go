@@ -56,7 +56,7 @@ func othersInRegion(region string) string {
 // listedTypes are the types that kinds are listed by, as a query names them.
 func listedTypes() string { return quotedTypes(kind.listed) }
 
-// ownTypes are the types that kinds are of: what they are found in may be none of them.
+// ownTypes are the types of the kinds. Their parents may be of other types.
 func ownTypes() string { return quotedTypes(func(k kind) string { return k.arm }) }
 
 func quotedTypes(of func(kind) string) string {
@@ -71,8 +71,9 @@ func quotedTypes(of func(kind) string) string {
 // remembered is how long an overview is believed.
 const remembered = 30 * time.Second
 
-// overview knows which types there are in which regions. Azure has over 60 regions, most of them empty for any customer: to ask
-// for every kind in each would use up the Resource Graph's 15 queries in 5 seconds many times over.
+// overview knows which types exist in which regions. Azure has over 60 regions, most of them empty for any customer. A
+// query for every kind in each region would exceed the Resource Graph's limit of 15 queries in 5 seconds many times
+// over.
 type overview struct {
 	mu    sync.Mutex
 	at    time.Time

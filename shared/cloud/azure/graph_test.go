@@ -34,7 +34,7 @@ func TestList_APageIsAThousandRows(t *testing.T) {
 	if len(seen) != n || fmt.Sprint(sizes) != "[1000 1000 500]" {
 		t.Errorf("listed %d machines in pages of %v", len(seen), sizes)
 	}
-	// two to see which types are where, one for what stands beside them
+	// two for the types by region, one for the neighbours
 	if calls := tw.Calls(graphRead); len(calls) != 6 {
 		t.Errorf("%d queries; want 6", len(calls))
 	}
@@ -59,7 +59,7 @@ func TestList_RegionsWithoutAKindCostNothing(t *testing.T) {
 	}
 }
 
-// A page that fails has to be seen to fail: what is missing from a listing is taken for gone.
+// A failed page must be an error, because resources that are missing from a listing are taken for gone.
 func TestList_AFailureIsNotAnEmptyPage(t *testing.T) {
 	for name, f := range map[string]azuretwin.Fault{
 		"denied": {Op: graphRead, Code: "AuthorizationFailed", Message: "no", Status: 403, Times: -1},

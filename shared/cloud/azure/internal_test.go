@@ -91,7 +91,8 @@ func TestThrottling_ALongRetryAfterIsLeftToTheEngine(t *testing.T) {
 	})
 }
 
-// What one call is told holds for the others of its buckets, and for no other account's, principal's or region's.
+// A refusal of one call slows down the other calls of its buckets, but no call of another account, principal or
+// region.
 func TestThrottling_HoldsForAllCallsOfTheBucket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(Options{Clock: clock.System{}, Transport: &azuretwin.Cloud{}})
@@ -140,13 +141,13 @@ func TestGraph_AnEmptyQuotaIsWaitedOut(t *testing.T) {
 		for n := range 3 {
 			tw.AddVM(fmt.Sprint("web-", n), "westeurope", nil)
 		}
-		tw.LimitGraph(4) // the overview, one page, and what stands beside it
+		tw.LimitGraph(4) // the overview, one page, and the neighbours
 		begun := time.Now()
 		got, err := c.List(t.Context(), "azure-vm", "westeurope", "")
 		if err != nil || time.Since(begun) != 0 {
 			t.Fatalf("List after %s: %v", time.Since(begun), err)
 		}
-		tw.LimitGraph(2) // what the five seconds give back
+		tw.LimitGraph(2) // the queries that five seconds add
 		if _, err := c.List(t.Context(), "azure-vm", "westeurope", got.Next); err != nil {
 			t.Fatal(err)
 		}

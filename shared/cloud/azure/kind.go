@@ -8,7 +8,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// kind is one kind of resource: where the resource manager has it, and what is particular to it.
+// kind is one kind of resource: its type in Azure Resource Manager, and its particular calls.
 type kind struct {
 	cloud.Kind
 	arm     string     // the type: "Microsoft.Compute/virtualMachines"
@@ -17,7 +17,7 @@ type kind struct {
 	needs   needs
 	// off and on are the verbs of kinds that have them; those that have not act by a function.
 	off, on string
-	// facts reads what a resource is. Of autoscaled kinds it gets the autoscale setting that points at it, or nil.
+	// facts reads the facts of a resource. Autoscaled kinds get the autoscale setting of the resource, or nil.
 	facts func(r resource, s *setting) (facts, error)
 	// autoscaled kinds may have an autoscale setting, a resource of its own.
 	autoscaled bool

@@ -149,7 +149,8 @@ func TestSQLDatabase_WithoutCoresIsNotScaled(t *testing.T) {
 			cloud.Target{UID: tw.AddDatabase("db", region, "v12.0,user", vcores(2)).UID()}), cloud.Unsupported)
 }
 
-// What came in while a job was stopped is worked off, as far as its input has it; a job without any output has no such place.
+// A started job processes the events that arrived while it was stopped, as far as its input keeps them. A job without
+// any output has no such point.
 func TestStreamJob_GoesOnWhereItsOutputEnded(t *testing.T) {
 	for last, want := range map[string]string{"2026-03-01T10:00:00Z": "LastOutputEventTime", "": "JobStartTime"} {
 		tw, c := connect(t)
@@ -227,7 +228,7 @@ func TestVM_OfAFlexibleScaleSetIsStopped(t *testing.T) {
 	}
 }
 
-// What computes are found in is none of them: a workspace stays in the inventory as what it is.
+// The workspace of computes is not a compute: it stays in the inventory under its own type.
 func TestMLCompute_ItsWorkspaceIsListedAmongEverythingElse(t *testing.T) {
 	tw, c := connect(t)
 	w := tw.AddWorkspace("lab", region)

@@ -16,10 +16,10 @@ import (
 // Limit is a token bucket: so many calls a second, after a burst.
 type Limit = throttle.Limit
 
-// defaultLimits stay below what Azure publishes: 15 queries of the Resource Graph in 5 seconds; of the resource manager, for one
-// subscription and principal, 250 reads and 25 a second more, and 200 writes and 10 a second more; besides, of machines of one
-// subscription and region, 1,500 starts and 1,500 deallocations, and 500 a minute more of each. The customer's own tools use the
-// same buckets: when they do, the limiter finds out from what Azure refuses.
+// defaultLimits stay below the limits that Azure publishes: 15 queries of the Resource Graph in 5 seconds; of the
+// resource manager, for one subscription and principal, 250 reads and 25 a second more, and 200 writes and 10 a second
+// more; and for machines of one subscription and region, 1,500 starts and 1,500 deallocations, and 500 a minute more
+// of each. The customer's own tools use the same buckets; the limiter slows down when Azure refuses a call.
 var defaultLimits = map[string]Limit{
 	"graph":      {PerSecond: 2.8, Burst: 14},
 	"arm:read":   {PerSecond: 24, Burst: 230},
@@ -34,11 +34,11 @@ var defaultLimits = map[string]Limit{
 	"storage": {PerSecond: 200, Burst: 400},
 }
 
-// endpointLimits are for accounts at an address of their own, where Azure's limits do not hold: what is there says itself when it is
-// too much.
+// endpointLimits are for accounts with an address of their own. Azure's limits do not apply there, and the server
+// refuses calls itself when there are too many.
 var endpointLimits = map[string]Limit{"": {PerSecond: 100, Burst: 200}}
 
-// What Microsoft.Compute counts by region, besides the resource manager's count of calls.
+// The acts that Microsoft.Compute counts by region, besides the resource manager's count of calls.
 const (
 	deallocated = "compute:deallocate"
 	started     = "compute:start"
@@ -101,14 +101,14 @@ func (p pacer) keys(r *http.Request) []throttle.Key {
 	return keys
 }
 
-// regionKey is the key under which a context holds the region of what is acted on, which no path of Azure's names.
+// regionKey is the context key for the region of the resources that are acted on. Azure's paths do not name it.
 type regionKey struct{}
 
 func withRegion(ctx context.Context, region string) context.Context {
 	return context.WithValue(ctx, regionKey{}, region)
 }
 
-// machinesAPI names what Microsoft.Compute counts; "" where it does not.
+// machinesAPI names the bucket of Microsoft.Compute for a path; "" if it does not count the call.
 func machinesAPI(path string) string {
 	if !strings.Contains(path, "/microsoft.compute/virtualmachines/") {
 		return ""
@@ -139,8 +139,8 @@ func apiOf(method, path string) string {
 	}
 }
 
-// learn takes in what an answer says of when to ask again: a used up quota of the Resource Graph, or a refusal. Azure does not always
-// say which of its buckets was empty: all are slowed down.
+// learn passes an answer's limits to the limiter: an exhausted quota of the Resource Graph, or a refusal. Azure does
+// not always name the empty bucket, so all buckets of the call slow down.
 func (p pacer) learn(keys []throttle.Key, resp *http.Response) {
 	for _, k := range keys {
 		switch {
@@ -154,7 +154,7 @@ func (p pacer) learn(keys []throttle.Key, resp *http.Response) {
 	}
 }
 
-// costsRetryAfter begins the headers by which Cost Management names how long each of its quotas is used up.
+// costsRetryAfter begins the headers in which Cost Management says how long each of its quotas stays exhausted.
 const costsRetryAfter = "X-Ms-Ratelimit-Microsoft.costmanagement-"
 
 // retryAfter returns the longest of the seconds that an answer names; 0 when it names none.
@@ -172,7 +172,7 @@ func retryAfter(h http.Header) time.Duration {
 	return time.Duration(min(longest, 3600)) * time.Second
 }
 
-// clockTime reads "00:00:05"; what cannot be read is 0.
+// clockTime parses "00:00:05"; it returns 0 for other text.
 func clockTime(s string) time.Duration {
 	var total time.Duration
 	for part := range strings.SplitSeq(s, ":") {

@@ -25,8 +25,9 @@ const (
 
 var _ cloud.Metered = (*conn)(nil)
 
-// Metrics reads measures by the batch API of Azure Monitor, 50 resources a call; all metrics and statistics of a type go in one.
-// What is told as the price is the most that it can be: each resource as a query of its own, without those that are free.
+// Metrics reads measures through the batch API of Azure Monitor, 50 resources a call, with all metrics and statistics
+// of a type in one call. The returned price is an upper bound: it counts each resource as one query and ignores the
+// free ones.
 func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.MetricAnswer, error) {
 	switch {
 	case !regionName.MatchString(r.Region):
@@ -56,7 +57,8 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 	return out, nil
 }
 
-// measureAll measures a batch. One resource that is gone makes Azure refuse the others with it: then each half is asked for by itself.
+// measureAll measures a batch. One resource that is gone makes Azure refuse the others with it: then each half is
+// asked for by itself.
 func (c *conn) measureAll(ctx context.Context, subscription string, uids []string,
 	r cloud.MetricRequest) (cloud.MetricAnswer, error) {
 	points, err := c.measure(ctx, subscription, uids, r)
@@ -77,7 +79,7 @@ func (c *conn) measureAll(ctx context.Context, subscription string, uids []strin
 	return cloud.MetricAnswer{Points: slices.Concat(a.Points, b.Points), Calls: 1 + a.Calls + b.Calls}, err
 }
 
-// measured is what the batch API answers of a resource.
+// measured is the batch API's answer for one resource.
 type measured struct {
 	ID      string `json:"resourceid"`
 	Metrics []struct {
@@ -159,7 +161,7 @@ func isoPeriod(d time.Duration) string {
 	}
 }
 
-// points are the buckets of a measure in which something was measured.
+// points returns the buckets of a measure that have data.
 func (m measured) points(i int, of cloud.Measure) cloud.Points {
 	p := cloud.Points{UID: uidOf(m.ID), Measure: i}
 	for _, metric := range m.Metrics {

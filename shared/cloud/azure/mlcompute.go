@@ -8,8 +8,8 @@ import (
 
 const workspaceType = "Microsoft.MachineLearningServices/workspaces"
 
-// mlComputes are the computes of Machine Learning's workspaces, of which instances are stopped and started; clusters go to their own
-// minimum. The Resource Graph has no rows of them: each workspace is asked.
+// mlComputes are the computes of Machine Learning workspaces. Instances are stopped and started; clusters scale to
+// their own minimum. The Resource Graph has no rows of computes, so each workspace is queried.
 var mlComputes = kind{
 	Kind: catalogueKind(cloud.AzureMLCompute), arm: workspaceType + "/computes", version: "2024-04-01",
 	parent: workspaceType, collection: "computes", facts: mlComputeFacts,

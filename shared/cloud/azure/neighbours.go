@@ -17,7 +17,8 @@ const (
 	siteType      = "Microsoft.Web/sites"
 )
 
-// neighbourTypes are, by kind, the types whose rows say something of its resources: of a region they are read in one query.
+// neighbourTypes are, by kind, the types whose rows say something of its resources: of a region they are read in one
+// query.
 var neighbourTypes = map[string][]string{
 	cloud.AzureVM:             {interfaceType, sqlVMType},
 	cloud.AzureAppServicePlan: {siteType},
@@ -34,7 +35,7 @@ var pointsAt = map[string]func(row) string{
 	strings.ToLower(machines.arm):  func(r row) string { return uidOf(r.ID) },
 }
 
-// neighbours are rows by the uid of what they say something of.
+// neighbours are rows by the uid of the resource that they describe.
 type neighbours map[string][]row
 
 // of returns the neighbours of one type of a resource.
@@ -145,7 +146,8 @@ var siblings fact = func(r row) (any, bool) {
 	return float64(n), true
 }
 
-// ownerState is the power state of the machine that a disk is attached to, "" without one; a machine of another region is not known.
+// ownerState is the power state of the machine that a disk is attached to, "" without one; a machine of another region
+// is not known.
 var ownerState fact = func(r row) (any, bool) {
 	if r.ManagedBy == "" {
 		return "", true

@@ -13,8 +13,9 @@ import (
 
 const nodePoolType = clusterType + "/agentPools"
 
-// nodePools are user pools of AKS; a system pool keeps at least one node. A stop switches the autoscaler off, with which no
-// count can be set, and sets the count to 0, in one call; a start gives both back in one.
+// nodePools are user pools of AKS; a system pool keeps at least one node. No count can be set while the autoscaler is
+// on. So a stop switches the autoscaler off and sets the count to 0 in one call, and a start restores both in one
+// call.
 var nodePools = kind{
 	Kind: catalogueKind(cloud.AzureAKSNodepool), arm: nodePoolType, version: clusterVersion,
 	parent: clusterType, inside: poolsOf, facts: nodePoolFacts, act: actNodePool, scale: scaleNodePool,
@@ -41,7 +42,8 @@ type aksPool struct {
 	Etag              string            `json:"eTag"`
 }
 
-// nodePoolMemory is what a stop forgets; Autoscaled is nil where no autoscaler was.
+// nodePoolMemory is the state that a stop overwrites and a start restores. Autoscaled is nil for a pool without an
+// autoscaler.
 type nodePoolMemory struct {
 	Count      int64   `json:"count"`
 	Autoscaled *bounds `json:"autoscaled,omitempty"`
@@ -171,7 +173,7 @@ func writePool(ctx context.Context, c *armClient, uid string, decide func(aksPoo
 	return c.do(ctx, call{method: http.MethodPut, path: uid, version: clusterVersion, ifMatch: p.Etag, body: body}, nil)
 }
 
-// resizedPool changes what a size is made of; what Azure alone may say is left out.
+// resizedPool returns the pool with a new size, without the fields that Azure alone may set.
 func resizedPool(p map[string]any, to nodePoolMemory) map[string]any {
 	for _, name := range []string{"provisioningState", "currentOrchestratorVersion", "nodeImageVersion", "eTag",
 		"minCount", "maxCount"} {

@@ -10,8 +10,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// organisationNeeds are the permissions that listing the subscriptions of a management group takes besides, in a role that is assigned
-// at the group.
+// organisationNeeds are the permissions that listing the subscriptions of a management group takes besides, in a role
+// that is assigned at the group.
 var organisationNeeds = []string{
 	"Microsoft.Management/managementGroups/descendants/read", "Microsoft.Management/managementGroups/read",
 }
@@ -21,12 +21,13 @@ const (
 	groupsVersion = "2020-05-01"
 )
 
-// groupName is what the id of a management group may look like.
+// groupName matches the ids of management groups.
 var groupName = regexp.MustCompile(`^[\pL\pN_().-]{1,90}$`)
 
 var _ cloud.Organisations = (*conn)(nil)
 
-// managementGroup is a management group, or a descendant of one: that may be a subscription, whose id is "/subscriptions/…".
+// managementGroup is a management group, or a descendant of one: that may be a subscription, whose id is
+// "/subscriptions/…".
 type managementGroup struct {
 	ID         string `json:"id"`
 	Name       string `json:"name"`
@@ -36,7 +37,8 @@ type managementGroup struct {
 	} `json:"properties"`
 }
 
-// Organisation tells the id of the management group, once Azure has shown it and what is in it to the credentials.
+// Organisation returns the id of the management group. It fails unless the credentials may read it and list its
+// contents.
 func (c *conn) Organisation(ctx context.Context) (string, error) {
 	if err := c.demandAudience(ctx); err != nil {
 		return "", err
@@ -63,9 +65,10 @@ func (c *conn) readGroup(ctx context.Context) (managementGroup, error) {
 	return g, err
 }
 
-// Members lists the subscriptions of the management group and of all groups in it. What the descendants do not tell (states, tags) is in
-// the list of the subscriptions that the application sees, a page for many; one that it does not see is listed all the same, and
-// says why when it is opened. All are opened by the credentials of the connection.
+// Members lists the subscriptions of the management group and of all groups in it. The descendants have no states and
+// tags; those come from the list of the subscriptions that the application sees, one page for many. A subscription
+// that it does not see is listed too; opening it returns the reason. The credentials of the connection open all
+// subscriptions.
 func (c *conn) Members(ctx context.Context, _ bool) ([]cloud.Member, error) {
 	root, err := c.readGroup(ctx)
 	if err != nil {
@@ -108,7 +111,8 @@ func (c *conn) listSubscriptions(ctx context.Context) (map[string]subscriptionRo
 	return out, err
 }
 
-// newMember makes a member of a subscription as its group has it, and as it tells of itself. One that is Warned or PastDue works still.
+// newMember makes a member of a subscription as its group has it, and as it tells of itself. One that is Warned or
+// PastDue works still.
 func newMember(id string, d managementGroup, s subscriptionRow) cloud.Member {
 	m := cloud.Member{NativeID: id, Name: d.Properties.DisplayName, Tags: s.Tags, Closed: s.State == "Disabled" ||
 		s.State == "Deleted"}

@@ -169,7 +169,7 @@ func TestOrganisation_FederationOpensItForOneOfOurs(t *testing.T) {
 	}
 }
 
-// An application that takes any token of ours would hand a whole group to whoever names it.
+// An application that accepts any token of this installation would open the group to everyone who names it.
 func TestOrganisation_AnApplicationThatTakesAnyTokenIsRefused(t *testing.T) {
 	o := options(&azuretwin.Cloud{Assertion: "signed for api://AzureADTokenExchange"})
 	o.Identity = identity{}

@@ -8,8 +8,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// listOthers reads a page of everything in a region that no kind lists, with the facts that waste is judged by. What belongs to no
-// region is in the region "global", which is Azure's word, too.
+// listOthers reads a page of the resources of a region that have no kind, with the facts that the waste rules read.
+// Resources without a region are in the region "global", which is also Azure's word.
 func (c *conn) listOthers(ctx context.Context, region, page string) (cloud.ResourcePage, error) {
 	there, err := c.overview.has(ctx, c, place{"", region})
 	if err != nil || !there {
@@ -38,7 +38,8 @@ func (c *conn) listOthers(ctx context.Context, region, page string) (cloud.Resou
 	return out, nil
 }
 
-// newOther makes the resource of a row. What the catalogue has no name for is kept as "azure-other" with Azure's word for it.
+// newOther makes the resource of a row. A type without a name in the catalogue is "azure-other", with Azure's type in
+// its facts.
 func newOther(r resource) (cloud.Resource, error) {
 	out, err := kind{arm: r.Type, facts: otherFacts}.found(r, nil)
 	if err != nil {
@@ -65,7 +66,7 @@ func newOther(r resource) (cloud.Resource, error) {
 	return out, err
 }
 
-// otherFacts are what most types have.
+// otherFacts returns the facts that most types have.
 func otherFacts(r resource, _ *setting) (facts, error) {
 	p, err := properties[struct {
 		ProvisioningState string    `json:"provisioningState"`

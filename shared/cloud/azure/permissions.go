@@ -19,13 +19,15 @@ var baseNeeds = []string{
 	"Microsoft.Resources/subscriptions/read", "Microsoft.Resources/subscriptions/locations/read",
 	"Microsoft.Authorization/permissions/read", "Microsoft.ResourceGraph/resources/read",
 	metricsNeed,
-	// the Resource Graph shows what the role may read, and no more: without it the rest of the inventory is not seen
+	// the Resource Graph shows only resources that the role may read: without this permission the rest of the
+	// inventory is missing
 	"*/read",
 }
 
-// RequiredActions are the permissions that this package calls for, by what a customer allows: each level holds the ones before.
+// RequiredActions are the permissions of this package's calls, by level of access. Each level includes the levels
+// before it.
 type RequiredActions struct {
-	Discover     []string // to read what is there, clusters included
+	Discover     []string // to list and read resources, clusters included
 	StartStop    []string // to discover, start and stop
 	Scale        []string // to discover, start, stop and change capacities
 	Organisation []string // to list the subscriptions of a management group besides
@@ -33,8 +35,8 @@ type RequiredActions struct {
 	BillingData  []string // to read them, in the storage account
 }
 
-// ListRequiredActions returns the permissions of every registered kind, sorted and each once, for the role that customers are
-// told to make.
+// ListRequiredActions returns the permissions of every registered kind, sorted and each once, for the role that
+// customers are told to make.
 func ListRequiredActions() RequiredActions {
 	discover := slices.Clone(baseNeeds)
 	var startStop, scale []string
@@ -53,7 +55,7 @@ func sortUnique(actions ...[]string) []string {
 	return slices.Compact(all)
 }
 
-// role is what one assignment of a role allows: Actions but for NotActions.
+// role is the effect of one role assignment: Actions without NotActions.
 type role struct {
 	Actions    []string `json:"actions"`
 	NotActions []string `json:"notActions"`
@@ -74,8 +76,8 @@ func matches(pattern, action string) bool {
 	return err == nil && found
 }
 
-// Permissions reads what the roles of the application allow in the subscription, and says what is missing. Where Azure does
-// not tell, all are unknown.
+// Permissions reads the roles of the application in the subscription and returns the missing permissions. If Azure
+// does not return the roles, all are unknown.
 func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 	roles, err := c.roles(ctx)
 	if err != nil && cloud.ClassOf(err) != cloud.Denied {
@@ -103,7 +105,7 @@ func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 	return out, nil
 }
 
-// roles lists what the roles of the application allow in the subscription.
+// roles lists the roles of the application in the subscription.
 func (c *conn) roles(ctx context.Context) ([]role, error) {
 	id, err := c.subscription(ctx)
 	if err != nil {
@@ -114,7 +116,7 @@ func (c *conn) roles(ctx context.Context) ([]role, error) {
 
 var _ cloud.KindProber = (*conn)(nil)
 
-// KindPermissions reads what the roles allow of one kind: one call.
+// KindPermissions returns the permissions for one kind, with one call.
 func (c *conn) KindPermissions(ctx context.Context, kindType, _, _ string) ([]cloud.Permission, error) {
 	i := slices.IndexFunc(registry, func(k kind) bool { return k.Type == kindType })
 	if i < 0 {

@@ -14,8 +14,8 @@ const (
 	planVersion = "2023-12-01"
 )
 
-// webPlans are App Service plans. They are billed by their workers whether or not apps run on them, so it is their size that
-// saves.
+// webPlans are App Service plans. They are billed by their workers whether or not apps run on them, so it is their
+// size that saves.
 var webPlans = kind{
 	Kind: catalogueKind(cloud.AzureAppServicePlan), arm: planType, version: planVersion, autoscaled: true,
 	facts: planFacts, scale: scalePlan,

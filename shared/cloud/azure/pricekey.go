@@ -27,7 +27,7 @@ var meters = map[string]string{
 	"Premium LRS Provisioned Throughput (MBps)": "disk/premiumv2/mbps",
 }
 
-// hourlyUnits and monthlyUnits are Azure's words for what a price is for.
+// hourlyUnits and monthlyUnits are Azure's names for the units of prices.
 var (
 	hourlyUnits  = map[string]bool{"1 Hour": true, "1/Hour": true, "1 GiB/Hour": true}
 	monthlyUnits = map[string]bool{"1/Month": true, "1 GB/Month": true, "1 GiB/Month": true}
@@ -35,7 +35,7 @@ var (
 
 const hoursPerDay = 24
 
-// key tells what a price is the price of, and by what it is to be divided; "" of what nothing here is priced by.
+// key returns the key, the unit and the divisor of a price; "" if no resource here is priced by it.
 func (r *retailPrice) key() (key string, unit cloud.PriceUnit, divide int64) {
 	switch {
 	case hourlyUnits[r.Unit]:
@@ -68,7 +68,7 @@ func (r *retailPrice) hourly() string {
 	return meters[r.Meter]
 }
 
-// machine returns the key of a machine: "" of spare capacity, and of what is no machine by itself.
+// machine returns the price key of a machine; "" for spare capacity, and for prices that are not of a whole machine.
 func (r *retailPrice) machine() string {
 	if r.ArmSKU == "" || strings.Contains(r.SKU, "Spot") || strings.Contains(r.SKU, "Low Priority") ||
 		strings.Contains(r.Product, "CloudServices") ||

@@ -46,7 +46,8 @@ type retailPrice struct {
 	Type     string      `json:"type"`
 }
 
-// Prices asks for the prices of a region, page by page. They have no version: it is the day on which they were asked for.
+// Prices asks for the prices of a region, page by page. They have no version: it is the day on which they were asked
+// for.
 func (p *Provider) Prices(ctx context.Context, region string, take func(cloud.Price) error) (string, error) {
 	base := p.options.PriceLists
 	if base == "" {

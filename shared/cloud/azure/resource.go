@@ -11,8 +11,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// resource is what all resources of the resource manager have, in a row of the Resource Graph as in an answer of their own.
-// What is its kind's own stands in Properties.
+// resource holds the fields that all resources of the resource manager have, in a row of the Resource Graph as in an
+// answer of its own. The fields of its kind are in Properties.
 type resource struct {
 	ID         string            `json:"id"`
 	Name       string            `json:"name"`
@@ -52,7 +52,7 @@ func isOf(uid, subscription, armType string) bool {
 		strings.EqualFold(id.ResourceType.String(), armType)
 }
 
-// facts are what a kind reads out of a resource.
+// facts are the values that a kind reads from a resource.
 type facts struct {
 	status        cloud.Status
 	native        string
@@ -65,7 +65,7 @@ type facts struct {
 	snapshot      json.RawMessage
 }
 
-// properties decodes what is the kind's own.
+// properties decodes the fields of the kind.
 func properties[T any](r resource) (T, error) {
 	var p T
 	if len(r.Properties) == 0 {

@@ -30,10 +30,10 @@ var (
 	subscriptionID = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
 )
 
-// Audience is the audience of the tokens with which this service opens the subscriptions of an organization by workload
-// identity federation; the federated credential of the customer's application names it. Names of tenants, applications and
-// subscriptions are no secrets: were it the same for all organizations, one could open another's subscription by naming it
-// (the confused deputy).
+// Audience is the audience of this service's tokens for the subscriptions of an organization (workload identity
+// federation). The federated credential of the customer's application names it. Names of tenants, applications and
+// subscriptions are not secret: with one audience for all organizations, an organization could open another's
+// subscription by naming it (the confused deputy).
 func Audience(org string) string { return anyAudience + "/" + org }
 
 // anyAudience is the one that Entra suggests, which names no organization.
@@ -98,9 +98,9 @@ func (p *Provider) clientOptions(a cloud.Account) policy.ClientOptions {
 	return o
 }
 
-// customCloud makes the endpoint every host of Azure, the one of the tokens too. The SDK gives credentials to https alone,
-// which is as it should be: it is told https, and where the operator allows http the transport changes the scheme, for this
-// one host.
+// customCloud makes the endpoint every host of Azure, the one of the tokens too. The SDK gives credentials to https
+// alone, which is as it should be: it is told https, and where the operator allows http the transport changes the
+// scheme, for this one host.
 func (p *Provider) customCloud(endpoint string) (azcloud.Configuration, policy.Transporter) {
 	u, err := url.Parse(endpoint)
 	if err != nil { // it has been checked
@@ -135,7 +135,8 @@ func (o only) RoundTrip(r *http.Request) (*http.Response, error) {
 	return o.next.RoundTrip(r)
 }
 
-// retries has tried again what may pass in seconds. An address that the guard refuses comes as a failed dial.
+// retries are the options for retries of errors that may pass within seconds. An address that the guard refuses
+// appears as a failed dial.
 func (p *Provider) retries() policy.RetryOptions {
 	return policy.RetryOptions{
 		MaxRetries: int32(p.options.Attempts - 1), TryTimeout: p.options.Timeout,
@@ -178,8 +179,8 @@ func (p *Provider) credential(a cloud.Account, o policy.ClientOptions, audience 
 	}
 }
 
-// asserting is a credential whose errors are those of the assertion, where that could not be made: the SDK keeps no more than
-// their words.
+// asserting is a credential whose errors are those of the assertion, where that could not be made: the SDK keeps no
+// more than their words.
 type asserting struct{ azcore.TokenCredential }
 
 type keptError struct{}
@@ -217,7 +218,8 @@ func given(c map[string]string, names ...string) error {
 	return nil
 }
 
-// assertion returns what proves who we are. A custom endpoint gets a placeholder: it could use our token at Azure.
+// assertion returns the source of the token that identifies this service. A custom endpoint gets a placeholder,
+// because it could use our token at Azure.
 func (p *Provider) assertion(a cloud.Account, audience string) (func(context.Context) (string, error), error) {
 	if a.EndpointURL != "" {
 		return func(context.Context) (string, error) { return placeholder, nil }, nil

@@ -225,7 +225,7 @@ func TestConnect_ACustomEndpointIsAllOfAzureAndMayBeHTTP(t *testing.T) {
 	}
 }
 
-// A custom endpoint is whatever the account names: what it is shown must open nothing at Azure.
+// The user chooses a custom endpoint, so it must receive nothing that would open Azure.
 func TestConnect_ACustomEndpointIsNotShownOurIdentity(t *testing.T) {
 	tw := &azuretwin.Cloud{Assertion: "lamplighter"}
 	if _, err := plain(t, tw, federated()).Identify(t.Context()); err != nil {

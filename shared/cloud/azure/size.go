@@ -10,7 +10,7 @@ import (
 // largest is a bound on sizes that no service of Azure comes near.
 const largest = 1_000_000
 
-// size is the capacity of something that is scaled. What has no autoscaler has no bounds of its own.
+// size is the capacity of a scaled resource. A resource without an autoscaler has no bounds of its own.
 type size struct {
 	desired int64
 	bounds  *bounds
@@ -22,8 +22,8 @@ type bounds struct {
 	Max int64 `json:"max"`
 }
 
-// withCapacity returns the size with what is wanted put in. One that contradicts itself is class Invalid, before anything is
-// sent.
+// withCapacity returns the size with the wanted numbers. Numbers that contradict each other are class Invalid, before
+// a request is sent.
 func (s size) withCapacity(c cloud.Capacity) (size, error) {
 	for _, n := range []*int64{c.Min, c.Max, c.Desired} {
 		if n != nil && (*n < 0 || *n > largest) {
@@ -71,7 +71,7 @@ func (s size) capacityMap() map[string]int64 {
 	return m
 }
 
-// encodeSnapshot encodes what a stop forgets.
+// encodeSnapshot encodes the state that a stop overwrites and a start restores.
 func encodeSnapshot(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil { // of structs of numbers: a defect of ours

@@ -13,8 +13,8 @@ const (
 	streamJobVersion = "2020-03-01"
 )
 
-// streamJobs are jobs of Stream Analytics. A start goes on where the output ended, so that what came in meanwhile is not lost, as far as
-// its input still has it; a job that has never had any output begins at the time of the start.
+// streamJobs are jobs of Stream Analytics. A start continues where the output ended, so events that arrived meanwhile
+// are processed as far as the input keeps them. A job without any output begins at the time of the start.
 var streamJobs = kind{
 	Kind: catalogueKind(cloud.AzureStreamAnalytics), arm: streamJobType, version: streamJobVersion,
 	facts: streamJobFacts, act: actStreamJob, needs: verbNeeds(streamJobType, "stop", "start"),

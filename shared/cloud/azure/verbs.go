@@ -13,7 +13,7 @@ var (
 	mysqlServers     = newWordKind(cloud.AzureMySQL, "Microsoft.DBforMySQL/flexibleServers", "2023-12-30", serverStates)
 	managedInstances = newWordKind(cloud.AzureSQLMI, "Microsoft.Sql/managedInstances", "2023-08-01", instanceStates).
 				refusing(otherTiers)
-	// The plan of an app stays billed while it is stopped: what saves is the plan's size.
+	// The plan of a stopped app stays billed: only a smaller plan saves money.
 	webApps = newWordKind(cloud.AzureAppService, "Microsoft.Web/sites", "2023-12-01", appStates).
 		leaving(isFunctionApp)
 	functionApps = newWordKind(cloud.AzureFunctionApp, "Microsoft.Web/sites", "2023-12-01", appStates).
@@ -69,7 +69,8 @@ var gatewayStates = map[string]cloud.Status{
 	"running": cloud.Running, "stopped": cloud.Stopped, "starting": cloud.Starting, "stopping": cloud.Stopping,
 }
 
-// capacityStates are those of what is suspended and resumed: Analysis Services calls what runs Succeeded, Fabric calls it Active.
+// capacityStates are the states of capacities that can be suspended. Analysis Services calls a running one Succeeded,
+// Fabric calls it Active.
 var capacityStates = map[string]cloud.Status{
 	"succeeded": cloud.Running, "active": cloud.Running, "paused": cloud.Stopped, "suspended": cloud.Stopped,
 	"pausing": cloud.Stopping, "suspending": cloud.Stopping, "resuming": cloud.Starting, "preparing": cloud.Pending,

@@ -136,7 +136,7 @@ func TestVM_ALostAnswerHasItsEffectOnce(t *testing.T) {
 	}
 }
 
-// Nothing of an operation is kept but what it does to its resource: a process that knows nothing of it verifies it.
+// An operation is not stored: its effect shows in its resource, so any process can verify it.
 func TestVM_AnotherProcessVerifiesWhatOneBegan(t *testing.T) {
 	tw, first := connect(t)
 	m := tw.AddVM("web", region, nil)
@@ -185,7 +185,7 @@ func TestVM_OfAnotherSubscriptionOrTypeIsNotTouched(t *testing.T) {
 	}
 }
 
-// The Resource Graph is minutes late: what an action is decided by is never from there.
+// The Resource Graph is minutes late, so an action never decides by it.
 func TestVM_AnActionDoesNotBelieveTheIndex(t *testing.T) {
 	tw, c := connect(t)
 	m := tw.AddVM("web", region, nil)

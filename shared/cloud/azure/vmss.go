@@ -15,9 +15,9 @@ const (
 	scaleSetVersion = "2024-07-01"
 )
 
-// scaleSets are virtual machine scale sets. A stop disables the autoscale setting, which would fill the set again, and sets
-// the capacity to 0; a start does both the other way. The setting comes first both ways: a crash between the two calls
-// leaves a state in which the act is done again.
+// scaleSets are virtual machine scale sets. A stop disables the autoscale setting, which would fill the set again, and
+// then sets the capacity to 0. A start enables the setting and then sets the capacity. A crash between the two calls
+// leaves a state in which the next act completes the rest.
 var scaleSets = kind{
 	Kind: catalogueKind(cloud.AzureVMSS), arm: scaleSetType, version: scaleSetVersion, autoscaled: true,
 	facts: scaleSetFacts, act: actScaleSet, scale: scaleScaleSet,
@@ -34,7 +34,7 @@ type scaleSet struct {
 	TimeCreated       time.Time `json:"timeCreated"`
 }
 
-// scaleSetMemory is what a stop forgets.
+// scaleSetMemory is the state that a stop overwrites and a start restores.
 type scaleSetMemory struct {
 	Capacity  int64 `json:"capacity"`
 	Autoscale bool  `json:"autoscale"`      // the setting was enabled
@@ -72,12 +72,12 @@ func scaleSetFacts(r resource, s *setting) (facts, error) {
 	return f, nil
 }
 
-// provisioningStates are of things of which nothing more is known.
+// provisioningStates are the statuses of resources that report only a provisioning state.
 var provisioningStates = map[string]cloud.Status{
 	"succeeded": cloud.Running, "creating": cloud.Pending, "updating": cloud.Pending, "deleting": cloud.Terminated,
 }
 
-// sizedStatus returns what a thing is that is off at size 0. One whose last change failed may be either.
+// sizedStatus returns the status of a resource that is off at size 0. After a failed change it is unknown.
 func sizedStatus(provisioning string, n int64) cloud.Status {
 	switch strings.ToLower(provisioning) {
 	case "deleting":
@@ -142,8 +142,8 @@ func startScaleSet(ctx context.Context, c *armClient, t target, r resource) erro
 	return resizeScaleSet(ctx, c, r, m.Capacity)
 }
 
-// rememberedSet returns what is remembered of the set. Of one that somebody else has stopped, or made again, and where our
-// memory is lost, what is on the resource tells.
+// rememberedSet returns the state to restore. It reads the marks on the resource if the set was stopped elsewhere, was
+// made again, or has no snapshot.
 func rememberedSet(t target, r resource) (scaleSetMemory, error) {
 	m, ok, err := decodeSnapshot[scaleSetMemory](t.Snapshot)
 	if err != nil {

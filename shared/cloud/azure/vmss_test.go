@@ -78,7 +78,8 @@ func TestVMSS_ASettingThatTheCustomerDisabledStaysSo(t *testing.T) {
 	}
 }
 
-// The process, or Azure, may end between the two calls of a stop. The next stop must not remember that there is no autoscaling.
+// The process, or Azure, may end between the two calls of a stop. The next stop must not remember that there is no
+// autoscaling.
 func TestVMSS_AStopThatEndsHalfwayIsRememberedWhole(t *testing.T) {
 	tw, c := connect(t)
 	set := tw.AddScaleSet("web", region, 3, nil)
@@ -103,7 +104,8 @@ func TestVMSS_AStopThatEndsHalfwayIsRememberedWhole(t *testing.T) {
 	}
 }
 
-// A start enables the setting first: whoever dies after that finds the set empty, and starts it again.
+// A start enables the setting first. If the process dies after that, the next act finds the set empty and starts it
+// again.
 func TestVMSS_AStartThatEndsHalfwayIsDoneAgain(t *testing.T) {
 	tw, c := connect(t)
 	set := tw.AddScaleSet("web", region, 0, nil)
@@ -123,7 +125,7 @@ func TestVMSS_AStartThatEndsHalfwayIsDoneAgain(t *testing.T) {
 	}
 }
 
-// What is on the setting itself serves where our own memory is lost.
+// The mark on the setting replaces a lost snapshot.
 func TestVMSS_AStartWithoutMemoryEnablesWhatAStopDisabled(t *testing.T) {
 	tw, c := connect(t)
 	set := tw.AddScaleSet("web", region, 3, nil)

@@ -13,10 +13,11 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// leastCooldown is what Azure takes at least, in seconds.
+// leastCooldown is the shortest cooldown that Azure accepts, in seconds.
 const leastCooldown = 60
 
-// scaleSetNative gives the scaling of a scale set back: its capacity, and its whole autoscale setting; nil when it had none.
+// scaleSetNative gives the scaling of a scale set back: its capacity, and its whole autoscale setting; nil when it had
+// none.
 type scaleSetNative struct {
 	Capacity int64          `json:"capacity"`
 	Setting  *settingNative `json:"setting,omitempty"`
@@ -42,7 +43,7 @@ func (s *setting) native() (*settingNative, error) {
 		part(whole, "properties")}, nil
 }
 
-// decodeNative reads what was remembered; numbers stay as they were written.
+// decodeNative decodes the remembered scaling. Numbers keep their spelling.
 func decodeNative(raw json.RawMessage) (n scaleSetNative, err error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -66,7 +67,7 @@ func (s *settingNative) put(ctx context.Context, c *armClient) error {
 	return c.do(ctx, call{method: http.MethodPut, path: s.ID, version: settingVersion, body: body}, nil)
 }
 
-// profiles are those of the setting, each of which may be the active one.
+// profiles returns the profiles of the setting. Any of them may be active.
 func (s *settingNative) profiles() []map[string]any {
 	if s == nil {
 		return nil
@@ -119,7 +120,8 @@ func readScaleSetAutoscaling(ctx context.Context, c *armClient, t target) (cloud
 	return out, nil
 }
 
-// setScaleSetAutoscaling writes the autoscale setting of a set, or makes one, and then its capacity, which the setting would bring back.
+// setScaleSetAutoscaling writes the autoscale setting of a set, or makes one, and then its capacity, which the setting
+// would bring back.
 func setScaleSetAutoscaling(ctx context.Context, c *armClient, t target, want cloud.Autoscaling) error {
 	r, err := readScaleSet(ctx, c, t.UID)
 	if err != nil {
@@ -150,7 +152,8 @@ func setScaleSetAutoscaling(ctx context.Context, c *armClient, t target, want cl
 	return resizeScaleSet(ctx, c, r, to.Capacity)
 }
 
-// enabledAs returns the setting, enabled or disabled as another one is: a stop disables the setting, and the start enables it.
+// enabledAs returns the setting, enabled or disabled as another one is: a stop disables the setting, and the start
+// enables it.
 func (s *settingNative) enabledAs(now *settingNative) *settingNative {
 	if s == nil || now == nil {
 		return s
@@ -161,7 +164,7 @@ func (s *settingNative) enabledAs(now *settingNative) *settingNative {
 	return &out
 }
 
-// becomeSetting writes what differs. A setting of the customer's that has come since stays.
+// becomeSetting writes the differences. A setting that the customer made meanwhile stays.
 func becomeSetting(ctx context.Context, c *armClient, now, to *settingNative) error {
 	switch {
 	case now.same(to), to == nil && !now.isOurs():
@@ -180,7 +183,8 @@ func (s *settingNative) isOurs() bool {
 	return strings.HasPrefix(strings.ToLower(name), cloud.CPURule+"-")
 }
 
-// wantedScaling returns the scaling that is wanted: no setting where there is none, and one size is to be kept without a rule.
+// wantedScaling returns the scaling that is wanted: no setting where there is none, and one size is to be kept without
+// a rule.
 func wantedScaling(r resource, s *setting, want cloud.Autoscaling) (scaleSetNative, error) {
 	to := scaleSetNative{Capacity: want.Desired}
 	switch err := want.Check(); {

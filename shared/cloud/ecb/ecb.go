@@ -1,5 +1,6 @@
-// Package ecb reads the euro foreign exchange reference rates that the European Central Bank publishes on each working day, for bills in other
-// currencies than the US dollar. A rate is asked for and kept as a price is: it is what a unit of a currency costs.
+// Package ecb reads the euro foreign exchange reference rates, which the European Central Bank publishes on each
+// working day, for bills in other currencies than the US dollar. A rate is fetched and stored like a price: the price
+// of one unit of a currency.
 package ecb
 
 import (
@@ -17,7 +18,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Name is what it is called among the providers.
+// Name is the identifier of this provider.
 const Name = "ecb"
 
 // published is where the rates of the last 90 days are.
@@ -45,7 +46,7 @@ func (*Provider) Name() string { return Name }
 // Kinds is cloud.Provider's: there are none.
 func (*Provider) Kinds() []cloud.Kind { return nil }
 
-// Connect is cloud.Provider's: nobody has an account there.
+// Connect implements cloud.Provider. It always fails, because the bank has no accounts.
 func (*Provider) Connect(context.Context, cloud.Account) (cloud.Conn, error) {
 	return nil, fault.New(fault.Invalid, "provider %s has no accounts", Name)
 }
@@ -61,7 +62,8 @@ type envelope struct {
 	} `xml:"Cube>Cube"`
 }
 
-// Prices tells what a unit of each currency was worth in US dollars on each day, under KeyOf. The version is the newest day.
+// Prices passes the value of one unit of each currency in US dollars on each day to take, under KeyOf. The version is
+// the newest day.
 func (p *Provider) Prices(ctx context.Context, _ string, take func(cloud.Price) error) (string, error) {
 	address := p.options.Address
 	if address == "" {

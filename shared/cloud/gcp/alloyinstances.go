@@ -3,13 +3,12 @@ package gcp
 import (
 	"context"
 
-	"google.golang.org/api/alloydb/v1"
-
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// alloyInstances are instances of AlloyDB; the uid is the full name. Whether one runs is its activation policy, as of Cloud SQL; storage
-// stays billed. Read pools are to be stopped before their primary: the tiers of a group say so.
+// alloyInstances are instances of AlloyDB; the uid is the full name. Whether one runs is its activation policy, as of
+// Cloud SQL; storage stays billed. Read pools are to be stopped before their primary: the tiers of a group say so.
 var alloyInstances = kind{
 	Kind:    catalogueKind(cloud.GCPAlloyDB),
 	service: "alloydb.googleapis.com", collection: "instances",
@@ -29,8 +28,9 @@ var alloyStates = map[string]native{
 	"DELETING": {cloud.Terminated},
 }
 
-// alloyStatus: what is changed at the moment moves to where its policy points.
-func alloyStatus(i *alloydb.Instance) cloud.Status {
+// alloyStatus returns the status of an instance. While the instance changes, its activation policy says whether it
+// starts or stops.
+func alloyStatus(i *googlerest.AlloyInstance) cloud.Status {
 	status := alloyStates[i.State].orUnknown()
 	switch {
 	case status == cloud.Running && i.ActivationPolicy == never:
@@ -44,7 +44,7 @@ func alloyStatus(i *alloydb.Instance) cloud.Status {
 }
 
 // tiedAlloy returns why an instance cannot be stopped.
-func tiedAlloy(i *alloydb.Instance) string {
+func tiedAlloy(i *googlerest.AlloyInstance) string {
 	if i.InstanceType == "SECONDARY" {
 		return "is the primary of a secondary cluster, which AlloyDB does not stop"
 	}
@@ -53,8 +53,9 @@ func tiedAlloy(i *alloydb.Instance) string {
 
 // listAlloyInstances reads a page of the instances of all clusters of the region.
 func listAlloyInstances(ctx context.Context, p place, page string) (cloud.ResourcePage, error) {
-	out, err := call("alloydb.instances.list", p.alloydb.Projects.Locations.Clusters.Instances.
-		List("projects/"+p.project+"/locations/"+p.region+"/clusters/-").PageSize(100).PageToken(page).Context(ctx).Do)
+	out, err := call[googlerest.AlloyInstanceList](ctx, p.session, googlerest.Get("alloydb.instances.list",
+		googlerest.AlloyDB+"{+parent}/instances", "projects/"+p.project+"/locations/"+p.region+"/clusters/-").
+		SetInt("pageSize", 100).Set("pageToken", page))
 	if isForeignRegion(err, p.region) {
 		return cloud.ResourcePage{}, nil
 	}
@@ -71,7 +72,7 @@ func listAlloyInstances(ctx context.Context, p place, page string) (cloud.Resour
 	return got, nil
 }
 
-func alloyResource(i *alloydb.Instance) cloud.Resource {
+func alloyResource(i *googlerest.AlloyInstance) cloud.Resource {
 	uid := "//alloydb.googleapis.com/" + i.Name
 	r := cloud.Resource{
 		UID: uid, Name: lastPart(i.Name), Zone: i.GceZone, Status: alloyStatus(i), Tags: tagsOf(i.Labels),
@@ -83,27 +84,25 @@ func alloyResource(i *alloydb.Instance) cloud.Resource {
 			a.cluster
 	}
 	if m := i.MachineConfig; m != nil {
-		r.InstanceType, r.Capacity["vCPU"] = m.MachineType, m.CpuCount
+		r.InstanceType, r.Capacity["vCPU"] = m.MachineType, m.CPUCount
 	}
 	r.Facts = alloyFacts(i)
 	return r
 }
 
-// alloyFacts are the facts by which waste is judged, in the names of the rules.
-func alloyFacts(i *alloydb.Instance) cloud.Facts {
-	f := cloud.Facts{"activation": i.ActivationPolicy, "instance_type": i.InstanceType, "nodes": 0.0,
-		"ha": i.AvailabilityType == "REGIONAL"}
+// alloyFacts returns the facts that the waste rules read, under the rules' names.
+func alloyFacts(i *googlerest.AlloyInstance) cloud.Facts {
+	f := cloud.Facts{"activation": i.ActivationPolicy, "instance_type": i.InstanceType,
+		"nodes": float64(i.ReadPoolConfig.NodeCount), "ha": i.AvailabilityType == "REGIONAL"}
 	if i.MachineConfig != nil {
-		f["vcpu"] = float64(i.MachineConfig.CpuCount)
-	}
-	if i.ReadPoolConfig != nil {
-		f["nodes"] = float64(i.ReadPoolConfig.NodeCount)
+		f["vcpu"] = float64(i.MachineConfig.CPUCount)
 	}
 	return f
 }
 
-func getAlloyInstance(ctx context.Context, p place, r ref) (*alloydb.Instance, error) {
-	return call("alloydb.instances.get", p.alloydb.Projects.Locations.Clusters.Instances.Get(r.path()).Context(ctx).Do)
+func getAlloyInstance(ctx context.Context, p place, r ref) (*googlerest.AlloyInstance, error) {
+	return call[googlerest.AlloyInstance](ctx, p.session,
+		googlerest.Get("alloydb.instances.get", googlerest.AlloyDB+"{+name}", r.path()))
 }
 
 func readAlloyInstance(ctx context.Context, p place, r ref) (cloud.State, error) {
@@ -133,7 +132,8 @@ func actAlloyInstance(ctx context.Context, p place, v cloud.Verb, t target) erro
 	if i.ActivationPolicy == policy {
 		return nil
 	}
-	_, err = call("alloydb.instances.update", p.alloydb.Projects.Locations.Clusters.Instances.
-		Patch(t.path(), &alloydb.Instance{ActivationPolicy: policy, Etag: i.Etag}).UpdateMask("activationPolicy").Context(ctx).Do)
+	_, err = call[googlerest.LongRunningOperation](ctx, p.session, googlerest.Patch("alloydb.instances.update",
+		googlerest.AlloyDB+"{+name}", t.path()).Set("updateMask", "activationPolicy").
+		Body(googlerest.AlloyChange{ActivationPolicy: policy, Etag: i.Etag}))
 	return err
 }

@@ -3,12 +3,11 @@ package gcp
 import (
 	"strings"
 
-	"google.golang.org/api/cloudasset/v1"
-
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// thing is what is read of the things themselves, in the names of their APIs.
+// thing holds the fields that are read of a resource as its own API returns it, under the names of that API.
 type thing struct {
 	Users               []string `json:"users"`
 	Type                string   `json:"type"`
@@ -34,7 +33,7 @@ type thing struct {
 	AuthEnabled         bool     `json:"authEnabled"`
 }
 
-// word is the state of a thing, whatever its API calls it.
+// word returns the state of a resource. Some APIs call it status, others state.
 func (t thing) word() string {
 	switch s := t.Status.(type) {
 	case string:
@@ -46,10 +45,11 @@ func (t thing) word() string {
 	return t.State
 }
 
-// factsOf are the facts of types by which waste is judged, in the names and units of the rules.
-var factsOf = map[string]func(t thing, a *cloudasset.ResourceSearchResult, n neighbours) cloud.Facts{
+// factsOf holds, by type, the function that returns the facts that the waste rules read, under the rules' names and
+// units.
+var factsOf = map[string]func(t thing, a *googlerest.Asset, n neighbours) cloud.Facts{
 	"gcp-disk": diskFacts,
-	"gcp-address": func(t thing, _ *cloudasset.ResourceSearchResult, n neighbours) cloud.Facts {
+	"gcp-address": func(t thing, _ *googlerest.Asset, n neighbours) cloud.Facts {
 		f := cloud.Facts{"state": t.word(), "address_type": t.AddressType, "unused_since": cloud.Never,
 			"instance_state": ""}
 		if t.word() == "RESERVED" {
@@ -58,19 +58,19 @@ var factsOf = map[string]func(t thing, a *cloudasset.ResourceSearchResult, n nei
 		addUser(f, t.Users, n)
 		return f
 	},
-	"gcp-snapshot": func(t thing, _ *cloudasset.ResourceSearchResult, _ neighbours) cloud.Facts {
+	"gcp-snapshot": func(t thing, _ *googlerest.Asset, _ neighbours) cloud.Facts {
 		return cloud.Facts{"auto_created": t.AutoCreated, "storage_gb": float64(t.StorageBytes) / (1 << 30),
 			"snapshot_type": t.SnapshotType}
 	},
-	"gcp-forwarding-rule": func(t thing, _ *cloudasset.ResourceSearchResult, _ neighbours) cloud.Facts {
+	"gcp-forwarding-rule": func(t thing, _ *googlerest.Asset, _ neighbours) cloud.Facts {
 		return cloud.Facts{"scheme": t.LoadBalancingScheme}
 	},
-	"gcp-memorystore": func(t thing, _ *cloudasset.ResourceSearchResult, _ neighbours) cloud.Facts {
+	"gcp-memorystore": func(t thing, _ *googlerest.Asset, _ neighbours) cloud.Facts {
 		return cloud.Facts{"tier": t.Tier, "memory_gb": t.MemorySizeGB, "auth": t.AuthEnabled}
 	},
 }
 
-func diskFacts(t thing, a *cloudasset.ResourceSearchResult, n neighbours) cloud.Facts {
+func diskFacts(t thing, a *googlerest.Asset, n neighbours) cloud.Facts {
 	_, labelled := a.Labels["goog-gke-volume"]
 	f := cloud.Facts{
 		"users": append([]string{}, t.Users...), "disk_type": lastPart(t.Type), "size_gb": float64(t.SizeGB),
@@ -96,7 +96,8 @@ func diskFacts(t thing, a *cloudasset.ResourceSearchResult, n neighbours) cloud.
 	return f
 }
 
-// addUser adds the state of the instance that uses something. Of a user that is none, or of another region, it is not known.
+// addUser adds the state of the instance that uses something. Of a user that is none, or of another region, it is not
+// known.
 func addUser(f cloud.Facts, users []string, n neighbours) {
 	if len(users) == 0 {
 		return

@@ -8,42 +8,43 @@ import (
 	"io"
 	"maps"
 
-	"google.golang.org/api/bigquery/v2"
-
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
 const (
-	// maxScanned bounds what one question may scan, so that one of a table of somebody else's making costs not more than about a dollar.
+	// maxScanned bounds how many bytes one query may scan, so that a query of a table that a stranger made costs at
+	// most about a dollar.
 	maxScanned = 200 << 30
 	// usdPerByte is BigQuery's price of a byte that is scanned, by demand: 6.25 USD for a TiB.
 	usdPerByte = 6.25 / (1 << 40)
 	// rowsInPage is how many rows an answer has at the most; BigQuery ends it earlier at 10 MB.
 	rowsInPage = 5_000
-	// patience is how long a call waits for its query to end, below the time of a call; it is asked again so many times.
+	// patience is how long a call waits for its query to end, below the time of a call; it is asked again so many
+	// times.
 	patience   = 10_000
 	mostPolls  = 60
 	mostPages  = 20_000
 	mostTables = 2_000
 )
 
-// answerOf is what a query answers, page after page.
+// answerOf is the current page of the answer to a query.
 type answerOf struct {
-	job    *bigquery.JobReference
-	schema *bigquery.TableSchema
-	rows   []*bigquery.TableRow
+	job    googlerest.JobReference
+	schema *googlerest.TableSchema
+	rows   []googlerest.TableRow
 	next   string
 	done   bool
 }
 
 // query asks BigQuery, and waits for the first page.
 func (s *session) query(ctx context.Context, location, sql string) (*answerOf, error) {
-	no := false
-	got, err := call("bigquery.jobs.create", s.bigquery.Jobs.Query(s.project, &bigquery.QueryRequest{
-		Query: sql, UseLegacySql: &no, Location: location, MaxResults: rowsInPage, MaximumBytesBilled: maxScanned,
+	got, err := call[googlerest.QueryResponse](ctx, s, googlerest.Post("bigquery.jobs.create",
+		googlerest.BigQuery+"projects/{+projectId}/queries", s.project).Body(googlerest.QueryRequest{
+		Query: sql, Location: location, MaxResults: rowsInPage, MaximumBytesBilled: maxScanned,
 		TimeoutMs: patience,
-		RequestId: rand.Text(), // an answer that was lost is asked for again, not the question
-	}).Context(ctx).Do)
+		RequestID: rand.Text(), // an answer that was lost is asked for again, not the question
+	}))
 	if err != nil {
 		return nil, err
 	}
@@ -62,12 +63,13 @@ func (s *session) query(ctx context.Context, location, sql string) (*answerOf, e
 
 // nextPage reads the next page of an answer, or the first one once the query has ended.
 func (s *session) nextPage(ctx context.Context, a *answerOf) error {
-	c := s.bigquery.Jobs.GetQueryResults(a.job.ProjectId,
-		a.job.JobId).Location(a.job.Location).MaxResults(rowsInPage).TimeoutMs(patience).Context(ctx)
+	r := googlerest.Get("bigquery.jobs.create", googlerest.BigQuery+"projects/{+projectId}/queries/{+jobId}",
+		a.job.ProjectID, a.job.JobID).
+		Set("location", a.job.Location).SetInt("maxResults", rowsInPage).SetInt("timeoutMs", patience)
 	if a.next != "" {
-		c = c.PageToken(a.next)
+		r.Set("pageToken", a.next)
 	}
-	got, err := call("bigquery.jobs.create", c.Do)
+	got, err := call[googlerest.QueryResponse](ctx, s, r)
 	if err != nil {
 		return err
 	}
@@ -87,23 +89,23 @@ func (s *session) charge(scanned int64) {
 	s.scanned += scanned
 }
 
-// Spent tells what the queries have scanned, and the price of that by demand.
+// Spent returns the bytes that the queries have scanned so far, and their on-demand price.
 func (s *session) Spent() cloud.BillSpending {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return cloud.BillSpending{Bytes: s.scanned, USD: float64(s.scanned) * usdPerByte}
 }
 
-// records are the rows of the page, by the names of their columns; what is null is left out.
+// records returns the rows of the page as maps from column name to text. A column that is null is left out.
 func (a *answerOf) records() []map[string]string {
 	if a.schema == nil {
 		return nil
 	}
 	out := make([]map[string]string, len(a.rows))
 	for i, row := range a.rows {
-		out[i] = make(map[string]string, len(row.F))
-		for j, cell := range row.F {
-			if text, ok := cell.V.(string); ok && j < len(a.schema.Fields) {
+		out[i] = make(map[string]string, len(row.Cells))
+		for j, cell := range row.Cells {
+			if text, ok := cell.Value.(string); ok && j < len(a.schema.Fields) {
 				out[i][a.schema.Fields[j].Name] = text
 			}
 		}
@@ -130,7 +132,7 @@ func (s *session) all(ctx context.Context, location, sql string) ([]map[string]s
 	return out, nil
 }
 
-// lines reads an answer as lines of JSON, to each of which more is added.
+// lines returns a reader of the answer as lines of JSON. The fields of more are added to each line.
 func (s *session) lines(ctx context.Context, location, sql string, more map[string]string) cloud.BillReader {
 	var a *answerOf
 	return cloud.NewPagedBill(func() ([]byte, error) {

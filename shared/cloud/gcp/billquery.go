@@ -6,10 +6,12 @@ import (
 	"time"
 )
 
-// The questions never name all columns, and only the days that hold the months asked for: what is scanned is paid for. Amounts are made
-// decimals before they are added, for sums of floats are not what was billed.
+// The queries name only the columns that they need, and only the days that hold the requested months, because Google
+// bills the scanned bytes. Amounts become decimals before they are added: a sum of floats differs from the billed
+// amount.
 
-// partitionsSQL asks which days hold which months, and what tells that they have changed.
+// partitionsSQL returns the query that lists the days that hold each month, with the number of rows and the latest
+// export time of each day. A changed number or time means that the day changed.
 func (t billTable) partitionsSQL(from time.Time) string {
 	if t.is(focusTable) {
 		return fmt.Sprintf(`SELECT FORMAT_DATE('%%Y%%m', DATE(BillingPeriodStart)) AS month, '' AS day, FORMAT_TIMESTAMP('%%FT%%H:%%M:%%E6SZ', TIMESTAMP(MAX(ChargePeriodEnd))) AS exported,
@@ -33,7 +35,8 @@ type span struct {
 	from, to string // days; to is the last one; empty where the table is not asked by days
 }
 
-// billSQL asks for a month, a line for each day, resource, price and set of labels; each kind of credit has lines of its own.
+// billSQL asks for a month, a line for each day, resource, price and set of labels; each kind of credit has lines of
+// its own.
 func (t billTable) billSQL(s span) string {
 	if t.is(focusTable) {
 		return t.focusSQL(s)
@@ -80,7 +83,7 @@ GROUP BY %s`,
 		s.from, s.to, s.month.Format("200601"), strings.Join(billColumns, ", "))
 }
 
-// billColumns are what a line is of.
+// billColumns are the columns that identify a line of a bill.
 var billColumns = []string{
 	"BillingAccountId", "SubAccountId", "SubAccountName", "PublisherName", "ServiceName", "SkuId", "RegionId",
 	"ResourceId", "ResourceName",
@@ -88,7 +91,7 @@ var billColumns = []string{
 	"PricingCategory", "ChargeDescription", "PricingUnit",
 }
 
-// focusColumns are what a line of a table in the columns of FOCUS is of, where it has them.
+// focusColumns are the columns that identify a line of a table in the columns of FOCUS, as far as the table has them.
 var focusColumns = []string{
 	"BillingAccountId", "SubAccountId", "SubAccountName", "PublisherName", "ServiceCategory", "ServiceName", "SkuId",
 	"RegionId", "ResourceId", "ResourceName",

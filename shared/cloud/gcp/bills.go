@@ -19,8 +19,9 @@ var (
 	_ cloud.BillSpender = (*conn)(nil)
 )
 
-// Deliveries lists the months that the billing export in BigQuery holds, of all billing accounts together: an export has no deliveries,
-// its rows are added to, and a month is another one when any day of the table that holds it has more rows, or later ones.
+// Deliveries lists the months that the billing export in BigQuery holds, of all billing accounts together: an export
+// has no deliveries, its rows are added to, and a month is another one when any day of the table that holds it has
+// more rows, or later ones.
 func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery, error) {
 	tables, err := c.findTables(ctx)
 	if err != nil {
@@ -89,7 +90,7 @@ func (c *conn) addMonths(ctx context.Context, t billTable, from time.Time, by ma
 	return nil
 }
 
-// addTo adds what the table holds of a month: rows are what it says of each of its days.
+// addTo adds the table's content of one month to the delivery. The rows describe the days of that month.
 func (t billTable) addTo(d *cloud.Delivery, rows []map[string]string) {
 	s := span{month: d.Period}
 	sum := sha256.New()
@@ -125,7 +126,7 @@ func (t billTable) fileName(s span) string {
 	return "bigquery://" + t.project + "/" + t.dataset + "/" + t.id + "?" + q.Encode()
 }
 
-// parseFile takes an address apart. What is in it goes into a question: nothing but names and days may.
+// parseFile splits the address of a file. Its parts go into a query, so ok is false unless they are names and days.
 func parseFile(name string) (t billTable, s span, ok bool) {
 	rest, ok := strings.CutPrefix(name, "bigquery://")
 	path, query, _ := strings.Cut(rest, "?")

@@ -7,16 +7,16 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/api/bigquery/v2"
-
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
 // billingNeeds are the permissions that reading bills takes: the first in the project, the others in the dataset.
 var billingNeeds = []string{"bigquery.jobs.create", "bigquery.datasets.get", "bigquery.tables.list",
 	"bigquery.tables.get", "bigquery.tables.getData"}
 
-// The tables of Google's billing export, the best first: those in the columns of FOCUS, those that name resources, those that do not.
+// The tables of Google's billing export, the best first: those in the columns of FOCUS, those that name resources,
+// those that do not.
 const (
 	focusTable    = "gcp_billing_export_focus_"
 	detailedTable = "gcp_billing_export_resource_v1_"
@@ -82,7 +82,8 @@ func (s *session) findDatasets(ctx context.Context) ([]billTable, error) {
 		if !projectID.MatchString(at.project) || !datasetName.MatchString(at.dataset) {
 			return nil, errInvalid("billing.dataset %.200q is neither DATASET nor PROJECT.DATASET", named)
 		}
-		got, err := call("bigquery.datasets.get", s.bigquery.Datasets.Get(at.project, at.dataset).Context(ctx).Do)
+		got, err := call[googlerest.Dataset](ctx, s, googlerest.Get("bigquery.datasets.get",
+			googlerest.BigQuery+"projects/{+projectId}/datasets/{+datasetId}", at.project, at.dataset))
 		if err != nil {
 			return nil, err
 		}
@@ -90,42 +91,43 @@ func (s *session) findDatasets(ctx context.Context) ([]billTable, error) {
 		return []billTable{at}, nil
 	}
 	var out []billTable
-	err := s.bigquery.Datasets.List(s.project).MaxResults(500).Pages(ctx, func(page *bigquery.DatasetList) error {
+	list := googlerest.Get("bigquery.datasets.get", googlerest.BigQuery+"projects/{+projectId}/datasets", s.project)
+	err := eachPage(ctx, s, list.SetInt("maxResults", 500), func(page *googlerest.DatasetList) (string, error) {
 		for _, d := range page.Datasets {
-			if d.DatasetReference != nil && datasetName.MatchString(d.DatasetReference.DatasetId) {
-				out = append(out,
-					billTable{project: s.project, dataset: d.DatasetReference.DatasetId, location: d.Location})
+			if id := d.DatasetReference.DatasetID; datasetName.MatchString(id) {
+				out = append(out, billTable{project: s.project, dataset: id, location: d.Location})
 			}
 		}
 		if len(out) > mostTables {
-			return errUnsupported("project %s has more than %d datasets: name the one of the billing export in "+
+			return "", errUnsupported("project %s has more than %d datasets: name the one of the billing export in "+
 				"billing.dataset", s.project, mostTables)
 		}
-		return nil
+		return page.NextPageToken, nil
 	})
-	return out, classifyError("bigquery.datasets.get", err)
+	return out, err
 }
 
 // tablesIn lists the tables of billing exports in a dataset.
 func (s *session) tablesIn(ctx context.Context, in billTable) ([]billTable, error) {
 	var out []billTable
 	seen := 0
-	err := s.bigquery.Tables.List(in.project, in.dataset).MaxResults(1000).Pages(ctx,
-		func(page *bigquery.TableList) error {
-			for _, t := range page.Tables {
-				if t.TableReference != nil && tableName.MatchString(t.TableReference.TableId) {
-					found := in
-					found.id = t.TableReference.TableId
-					out = append(out, found)
-				}
+	list := googlerest.Get("bigquery.tables.list",
+		googlerest.BigQuery+"projects/{+projectId}/datasets/{+datasetId}/tables", in.project, in.dataset)
+	err := eachPage(ctx, s, list.SetInt("maxResults", 1000), func(page *googlerest.TableList) (string, error) {
+		for _, t := range page.Tables {
+			if id := t.TableReference.TableID; tableName.MatchString(id) {
+				found := in
+				found.id = id
+				out = append(out, found)
 			}
-			if seen += len(page.Tables); seen > 50*mostTables {
-				return errUnsupported("dataset %s has more than %d tables: name the one of the billing export in "+
-					"billing.dataset", in.dataset, 50*mostTables)
-			}
-			return nil
-		})
-	return out, classifyError("bigquery.tables.list", err)
+		}
+		if seen += len(page.Tables); seen > 50*mostTables {
+			return "", errUnsupported("dataset %s has more than %d tables: name the one of the billing export in "+
+				"billing.dataset", in.dataset, 50*mostTables)
+		}
+		return page.NextPageToken, nil
+	})
+	return out, err
 }
 
 // bestOf keeps of each billing account the table that tells most.
@@ -142,7 +144,9 @@ func bestOf(all []billTable) []billTable {
 
 // columnsOf tells which columns the table has: exports that are older have fewer.
 func (s *session) columnsOf(ctx context.Context, t billTable) (map[string]bool, error) {
-	got, err := call("bigquery.tables.get", s.bigquery.Tables.Get(t.project, t.dataset, t.id).Context(ctx).Do)
+	got, err := call[googlerest.Table](ctx, s, googlerest.Get("bigquery.tables.get",
+		googlerest.BigQuery+"projects/{+projectId}/datasets/{+datasetId}/tables/{+tableId}", t.project, t.dataset,
+		t.id))
 	if err != nil {
 		return nil, err
 	}

@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/api/container/v1"
-
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
 var (
@@ -33,8 +32,8 @@ func (c *conn) ClusterNames(ctx context.Context, region string) ([]string, error
 	return sortUnique(names), nil
 }
 
-// Cluster describes a GKE cluster of the region or of one of its zones. A name that several zones have is class Unsupported: it does
-// not say which is meant.
+// Cluster describes a GKE cluster of the region or of one of its zones. A name that several zones have is class
+// Unsupported: it does not say which is meant.
 func (c *conn) Cluster(ctx context.Context, region, name string) (cloud.Cluster, error) {
 	k, p, err := c.findCluster(ctx, region, name)
 	if err != nil {
@@ -61,7 +60,7 @@ func (c *conn) placeAt(region string) (place, error) {
 	return place{c.session, region}, nil
 }
 
-func (c *conn) findCluster(ctx context.Context, region, name string) (*container.Cluster, place, error) {
+func (c *conn) findCluster(ctx context.Context, region, name string) (*googlerest.Cluster, place, error) {
 	p, err := c.placeAt(region)
 	if err != nil {
 		return nil, p, err
@@ -70,7 +69,7 @@ func (c *conn) findCluster(ctx context.Context, region, name string) (*container
 	if err != nil {
 		return nil, p, err
 	}
-	var found []*container.Cluster
+	var found []*googlerest.Cluster
 	var places []string
 	for _, k := range all {
 		if k.Name == name {
@@ -99,11 +98,12 @@ var clusterStatuses = map[string]cloud.ClusterStatus{
 	"DEGRADED":     cloud.ClusterActive,
 }
 
-// nodeCount sums what the pools of the cluster are set to. That of the cluster's own description is out of date by design.
-func nodeCount(ctx context.Context, p place, k *container.Cluster) (*int, error) {
+// nodeCount returns the sum of the sizes that the cluster's node pools are set to. The number in the cluster's own
+// description is out of date by design.
+func nodeCount(ctx context.Context, p place, k *googlerest.Cluster) (*int, error) {
 	nodes := 0
 	for _, n := range poolsOf(k) {
-		sizes, err := groupSizes(ctx, p, n.InstanceGroupUrls)
+		sizes, err := groupSizes(ctx, p, n.InstanceGroupURLs)
 		if err != nil {
 			return nil, err
 		}
@@ -114,20 +114,20 @@ func nodeCount(ctx context.Context, p place, k *container.Cluster) (*int, error)
 	return &nodes, nil
 }
 
-// EnterCluster tells where the cluster answers; the account's own access token opens it. A name in DNS that takes calls from outside
-// is preferred: it works for clusters without a public address, and bears a certificate that everybody trusts.
+// EnterCluster tells where the cluster answers; the account's own access token opens it. A name in DNS that takes
+// calls from outside is preferred: it works for clusters without a public address, and bears a certificate that
+// everybody trusts.
 func (c *conn) EnterCluster(ctx context.Context, region, name string) (cloud.ClusterEntry, error) {
 	k, _, err := c.findCluster(ctx, region, name)
 	if err != nil {
 		return cloud.ClusterEntry{}, err
 	}
 	entry := cloud.ClusterEntry{UID: fullName("container.googleapis.com", k.SelfLink), Token: c.clusterToken}
-	if e := k.ControlPlaneEndpointsConfig; e != nil && e.DnsEndpointConfig != nil &&
-		e.DnsEndpointConfig.AllowExternalTraffic && e.DnsEndpointConfig.Endpoint != "" {
-		entry.Server = "https://" + e.DnsEndpointConfig.Endpoint
+	if name := k.ControlPlaneEndpointsConfig.DNSEndpointConfig; name.AllowExternalTraffic && name.Endpoint != "" {
+		entry.Server = "https://" + name.Endpoint
 		return entry, nil
 	}
-	if p := k.PrivateClusterConfig; p != nil && p.EnablePrivateEndpoint {
+	if k.PrivateClusterConfig.EnablePrivateEndpoint {
 		return cloud.ClusterEntry{}, cloud.ErrNoPublicEndpoint("the GKE cluster " + name)
 	}
 	if k.Endpoint == "" || k.MasterAuth == nil {

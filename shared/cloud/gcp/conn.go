@@ -30,8 +30,8 @@ func (c *conn) kindIn(kindType, region string) (kind, place, error) {
 	return registry[i], place{c.session, region}, nil
 }
 
-// List reads one page of a kind. An API that is not switched on in the project has nothing to list; one that is not switched on in
-// the project of the credentials is class Denied, for nothing is known then.
+// List reads one page of a kind. An API that is not switched on in the project has nothing to list; one that is not
+// switched on in the project of the credentials is class Denied, for nothing is known then.
 func (c *conn) List(ctx context.Context, kindType, region, page string) (cloud.ResourcePage, error) {
 	if kindType == cloud.GCPOthers {
 		return c.listOthers(ctx, region, page)
@@ -53,8 +53,8 @@ func (c *conn) List(ctx context.Context, kindType, region, page string) (cloud.R
 	return got, nil
 }
 
-// refOf names a resource of the kind here; false for one of another kind, project or region: acting by the name in it would reach
-// a namesake here.
+// refOf names a resource of the kind here; false for one of another kind, project or region: acting by the name in it
+// would reach a namesake here.
 func (c *conn) refOf(k kind, p place, uid string) (ref, bool) {
 	r, ok := parseName(uid)
 	here := r.location == "" || r.region() == p.region

@@ -82,7 +82,7 @@ func TestGoogleCloudOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 	})
 }
 
-// far is a region of which no group of the contract is.
+// far is a region in which the contract has no resources.
 const far = "us-central1"
 
 func metered(tw *gcptwin.Cloud) cloudtest.Metered {

@@ -16,7 +16,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// Where tokens are made. What a service account's key says of that is not asked: it is text that somebody brought.
+// The addresses at which tokens are made. The addresses in a service account's key file are ignored, because a user
+// supplied that text.
 const (
 	tokenURL       = "https://oauth2.googleapis.com/token" //nolint:gosec // an address
 	exchangeURL    = "https://sts.googleapis.com/v1/token"
@@ -32,7 +33,7 @@ var (
 	projectID      = regexp.MustCompile(`^(?:(?:[a-z0-9.-]{1,60}:)?[a-z][a-z0-9-]{1,62}|\d{6,19})$`) // or the number
 )
 
-// identity is what an account's credentials make: tokens, and the project that they name, where they name one.
+// identity is the token source that an account's credentials make. The project is "" when the credentials name none.
 type identity struct {
 	tokens  auth.TokenProvider
 	project string
@@ -62,7 +63,7 @@ func given(c map[string]string, names ...string) error {
 	return nil
 }
 
-// serviceAccountKey is what is needed of a key file.
+// serviceAccountKey holds the fields that are read of a key file.
 type serviceAccountKey struct {
 	Type         string `json:"type"`
 	ProjectID    string `json:"project_id"`
@@ -71,7 +72,7 @@ type serviceAccountKey struct {
 	ClientEmail  string `json:"client_email"`
 }
 
-// parseKey never repeats what it was given: the text is the secret.
+// parseKey parses a service account key. Its errors never repeat the text, which is the secret.
 func parseKey(text string) (serviceAccountKey, error) {
 	var k serviceAccountKey
 	if err := json.Unmarshal([]byte(text), &k); err != nil {
@@ -99,8 +100,8 @@ func isPrivateKey(text string) bool {
 	return err == nil
 }
 
-// keyIdentity signs assertions with a service account's key. Their audience is where they are sent: one that a custom endpoint
-// gets to see opens nothing at Google.
+// keyIdentity signs assertions with a service account's key. Their audience is where they are sent: one that a custom
+// endpoint gets to see opens nothing at Google.
 func keyIdentity(a cloud.Account, client *http.Client) (identity, error) {
 	if err := given(a.Credentials, "serviceAccountKey"); err != nil {
 		return identity{}, err
@@ -123,8 +124,8 @@ func keyIdentity(a cloud.Account, client *http.Client) (identity, error) {
 	return identity{tokens, k.ProjectID}, nil
 }
 
-// oauthIdentity uses the refresh token that the customer gave to this installation's OAuth client. A custom endpoint gets a
-// placeholder client: ours is for Google alone.
+// oauthIdentity uses the refresh token that the customer gave to this installation's OAuth client. A custom endpoint
+// gets a placeholder client: ours is for Google alone.
 func (p *Provider) oauthIdentity(a cloud.Account, client *http.Client) (identity, error) {
 	if err := given(a.Credentials, "refreshToken"); err != nil {
 		return identity{}, err
@@ -149,8 +150,8 @@ func (p *Provider) oauthIdentity(a cloud.Account, client *http.Client) (identity
 	return identity{tokens: tokens}, nil
 }
 
-// federatedIdentity exchanges a token of this installation's own at the customer's pool, and impersonates the service account
-// with what comes back.
+// federatedIdentity exchanges a token of this installation at the customer's workload identity pool, and impersonates
+// the service account with the token that the pool returns.
 func (p *Provider) federatedIdentity(a cloud.Account, client *http.Client) (identity, error) {
 	c := a.Credentials
 	if err := given(c, "workloadIdentityProvider", "serviceAccountEmail"); err != nil {
@@ -191,8 +192,9 @@ func (p *Provider) subject(a cloud.Account) subjectTokens {
 	return subjectTokens{p.options.Identity, Audience(a.Org)}
 }
 
-// Audience is the audience that a customer's workload identity provider must allow, and no other. It names the organization: a
-// pool that trusted this installation as such would open for every organization that guesses its name (the confused deputy).
+// Audience is the audience that a customer's workload identity provider must allow, and no other. It names the
+// organization: a pool that trusted this installation as such would open for every organization that guesses its name
+// (the confused deputy).
 func Audience(org string) string { return "lamplighter/" + org }
 
 // subjectTokens are this installation's own tokens for one audience, in the form that Google's library asks for them.

@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"strings"
 
-	"google.golang.org/api/sqladmin/v1"
-
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// databases are Cloud SQL instances; the uid is the full name. Whether one runs is its activation policy: the state stays RUNNABLE
-// when the owner has stopped it. Storage and addresses stay billed.
+// databases are Cloud SQL instances; the uid is the full name. Whether one runs is its activation policy: the state
+// stays RUNNABLE when the owner has stopped it. Storage and addresses stay billed.
 var databases = kind{
 	Kind:    catalogueKind(cloud.GCPCloudSQL),
 	service: "cloudsql.googleapis.com", collection: "instances",
@@ -30,15 +29,16 @@ const (
 	never  = "NEVER"
 )
 
-// databaseMemory is what a stop forgets.
+// databaseMemory is the state that a stop overwrites and a start restores.
 type databaseMemory struct {
 	ActivationPolicy string `json:"activationPolicy"`
 }
 
 // listDatabases reads a page of the project's instances, and keeps those of the region.
 func listDatabases(ctx context.Context, p place, page string) (cloud.ResourcePage, error) {
-	out, err := call("cloudsql.instances.list",
-		p.sql.Instances.List(p.project).Filter("region:"+p.region).MaxResults(500).PageToken(page).Context(ctx).Do)
+	out, err := call[googlerest.DatabaseInstanceList](ctx, p.session, googlerest.Get("cloudsql.instances.list",
+		googlerest.SQLAdmin+"projects/{project}/instances", p.project).Set("filter", "region:"+p.region).
+		SetInt("maxResults", 500).Set("pageToken", page))
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
@@ -57,7 +57,7 @@ func listDatabases(ctx context.Context, p place, page string) (cloud.ResourcePag
 	return got, nil
 }
 
-func databaseResource(p place, d *sqladmin.DatabaseInstance) cloud.Resource {
+func databaseResource(p place, d *googlerest.DatabaseInstance) cloud.Resource {
 	r := cloud.Resource{
 		UID: databaseUID(p, d.Name), Name: d.Name, Zone: d.GceZone, Status: databaseStatus(d, nil),
 		Tags:          map[string]string{},
@@ -78,12 +78,12 @@ func databaseUID(p place, name string) string {
 }
 
 // primaryName returns the instance that a replica copies: Google names it with its project, "p:orders".
-func primaryName(d *sqladmin.DatabaseInstance) string {
+func primaryName(d *googlerest.DatabaseInstance) string {
 	return d.MasterInstanceName[strings.LastIndex(d.MasterInstanceName, ":")+1:]
 }
 
 // tiedDatabase returns why an instance cannot be stopped.
-func tiedDatabase(d *sqladmin.DatabaseInstance) string {
+func tiedDatabase(d *googlerest.DatabaseInstance) string {
 	switch {
 	case d.MasterInstanceName != "":
 		return "read replica of " + primaryName(d) + ", which Cloud SQL does not stop"
@@ -95,7 +95,7 @@ func tiedDatabase(d *sqladmin.DatabaseInstance) string {
 	return ""
 }
 
-func activation(d *sqladmin.DatabaseInstance) string {
+func activation(d *googlerest.DatabaseInstance) string {
 	if d.Settings == nil {
 		return ""
 	}
@@ -103,7 +103,7 @@ func activation(d *sqladmin.DatabaseInstance) string {
 }
 
 // databaseStatus: an operation that has not ended moves the instance to where its policy points.
-func databaseStatus(d *sqladmin.DatabaseInstance, pending *sqladmin.Operation) cloud.Status {
+func databaseStatus(d *googlerest.DatabaseInstance, pending *googlerest.DatabaseOperation) cloud.Status {
 	switch d.State {
 	case "RUNNABLE":
 		return runnableStatus(activation(d), pending != nil)
@@ -149,15 +149,16 @@ func readDatabases(ctx context.Context, p place, refs []ref) ([]cloud.State, err
 }
 
 // getDatabase reads an instance; one of another region does not exist here.
-func getDatabase(ctx context.Context, p place, r ref) (*sqladmin.DatabaseInstance, error) {
-	d, err := call("cloudsql.instances.get", p.sql.Instances.Get(p.project, r.name).Context(ctx).Do)
+func getDatabase(ctx context.Context, p place, r ref) (*googlerest.DatabaseInstance, error) {
+	d, err := call[googlerest.DatabaseInstance](ctx, p.session, googlerest.Get("cloudsql.instances.get",
+		googlerest.SQLAdmin+"projects/{project}/instances/{instance}", p.project, r.name))
 	if err == nil && d.Region != p.region {
 		return nil, notFound("the Cloud SQL instance %s is in %s, not in %s", r.name, d.Region, p.region)
 	}
 	return d, err
 }
 
-func databaseState(ctx context.Context, p place, r ref, d *sqladmin.DatabaseInstance) (cloud.State, error) {
+func databaseState(ctx context.Context, p place, r ref, d *googlerest.DatabaseInstance) (cloud.State, error) {
 	newest, pending, err := databaseOperations(ctx, p, r)
 	if err != nil {
 		return cloud.State{}, err
@@ -169,7 +170,7 @@ func databaseState(ctx context.Context, p place, r ref, d *sqladmin.DatabaseInst
 	switch {
 	case pending != nil:
 		s.Reason = fmt.Sprintf("operation %s is %s", pending.OperationType, pending.Status)
-	case newest != nil && newest.Error != nil && len(newest.Error.Errors) > 0:
+	case newest != nil && len(newest.Error.Errors) > 0:
 		s.Reason = fmt.Sprintf("its last operation, %s, failed: %s: %s", newest.OperationType,
 			newest.Error.Errors[0].Code, newest.Error.Errors[0].Message)
 	}
@@ -180,9 +181,11 @@ func databaseState(ctx context.Context, p place, r ref, d *sqladmin.DatabaseInst
 }
 
 // databaseOperations returns the newest operation of the instance, and the one that has not ended; either may be nil.
-func databaseOperations(ctx context.Context, p place, r ref) (newest, pending *sqladmin.Operation, err error) {
-	out, err := call("cloudsql.instances.get",
-		p.sql.Operations.List(p.project).Instance(r.name).MaxResults(10).Context(ctx).Do)
+func databaseOperations(ctx context.Context, p place, r ref) (newest, pending *googlerest.DatabaseOperation,
+	err error) {
+	out, err := call[googlerest.DatabaseOperationList](ctx, p.session, googlerest.Get("cloudsql.instances.get",
+		googlerest.SQLAdmin+"projects/{project}/operations", p.project).Set("instance", r.name).SetInt("maxResults",
+		10))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -197,7 +200,8 @@ func databaseOperations(ctx context.Context, p place, r ref) (newest, pending *s
 	return newest, nil, nil
 }
 
-// actDatabase sets the activation policy of the version that was read: one that was changed meanwhile is refused with 412.
+// actDatabase sets the activation policy of the version that was read: one that was changed meanwhile is refused with
+// 412.
 func actDatabase(ctx context.Context, p place, v cloud.Verb, t target) error {
 	d, err := getDatabase(ctx, p, t.ref)
 	if err != nil {
@@ -220,8 +224,9 @@ func actDatabase(ctx context.Context, p place, v cloud.Verb, t target) error {
 	if activation(d) == policy || v == cloud.Start && activation(d) != never {
 		return nil
 	}
-	_, err = call("cloudsql.instances.update", p.sql.Instances.Patch(p.project, t.name, &sqladmin.DatabaseInstance{
-		Settings: &sqladmin.Settings{ActivationPolicy: policy, SettingsVersion: d.Settings.SettingsVersion},
-	}).Context(ctx).Do)
+	var change googlerest.DatabaseChange
+	change.Settings.ActivationPolicy, change.Settings.SettingsVersion = policy, d.Settings.SettingsVersion
+	_, err = call[googlerest.DatabaseOperation](ctx, p.session, googlerest.Patch("cloudsql.instances.update",
+		googlerest.SQLAdmin+"projects/{project}/instances/{instance}", p.project, t.name).Body(change))
 	return err
 }

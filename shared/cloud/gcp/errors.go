@@ -12,6 +12,7 @@ import (
 	"google.golang.org/api/googleapi"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -31,8 +32,9 @@ func notFound(format string, args ...any) error {
 	return &cloud.Error{Class: cloud.NotFound, Message: fmt.Sprintf(format, args...)}
 }
 
-// codes are the reasons that the status of an answer would not place right: a 403 is throttling, a denial or a lack of quota, and
-// a 400 may be a state that passes. Google's older APIs spell them in camel case, the newer and operations in capitals.
+// codes are the reasons that the status of an answer would not place right: a 403 is throttling, a denial or a lack of
+// quota, and a 400 may be a state that passes. Google's older APIs spell them in camel case, the newer and operations
+// in capitals.
 var codes = map[string]cloud.Class{
 	"rateLimitExceeded":                   cloud.Throttled,
 	"userRateLimitExceeded":               cloud.Throttled,
@@ -65,7 +67,7 @@ const noRoom = "ZONE_RESOURCE_POOL_EXHAUSTED"
 // serviceDisabled is the reason of a project that has not switched the API on.
 const serviceDisabled = "SERVICE_DISABLED"
 
-// answer is what Google says went wrong.
+// answer is an error answer of Google.
 type answer struct {
 	status        int
 	code, message string
@@ -168,17 +170,18 @@ func byStatus(status int) cloud.Class {
 	}
 }
 
-// partly lets zones that do not answer be named in a listing; else they fail it for all regions.
-var partly = googleapi.QueryParameter("returnPartialSuccess", "true")
+// partialSuccess is the parameter of a listing over all zones that lets zones which do not answer be named in the
+// answer; else they fail the listing for all regions.
+const partialSuccess = "returnPartialSuccess"
 
 // call makes a call and names its error after the permission that it takes.
-func call[T any](op string, do func(...googleapi.CallOption) (T, error), options ...googleapi.CallOption) (T, error) {
-	out, err := do(options...)
-	return out, classifyError(op, err)
+func call[T any](ctx context.Context, s *session, r *googlerest.Request) (*T, error) {
+	out, err := googlerest.Do[T](ctx, s.apiHTTP, r)
+	return out, classifyError(r.Permission, err)
 }
 
-// classifyError makes a *cloud.Error of what a client returns, with Google's own code and words. With what stands above it is the
-// only place that knows Google's error codes.
+// classifyError returns the *cloud.Error for an error of a call, with Google's own code and words. This function and
+// the tables above it are the only place that knows Google's error codes.
 func classifyError(op string, err error) error {
 	if err == nil {
 		return nil

@@ -1,6 +1,6 @@
-// Package gcp drives Google Cloud: it is the only place that links Google's clients, the REST ones, which weigh half of the gRPC
-// ones. Each kind of resource is one file and one line in the registry below; what they share (credentials, limits, retries,
-// error classes, resource names) is written once beside them.
+// Package gcp drives Google Cloud through its REST APIs, which the package googlerest calls. Each kind of resource is
+// one file and one line in the registry below. Credentials, limits, retries, error classes and resource names are
+// shared by all kinds.
 package gcp
 
 import (
@@ -28,19 +28,22 @@ var registry = []kind{
 // Options are an operator's choices. The zero value of every field but Clock is usable.
 type Options struct {
 	Clock clock.Clock
-	// CustomEndpoints accepts accounts with an EndpointURL: an emulator or a private cloud, which then is every host of Google's.
+	// CustomEndpoints accepts accounts with an EndpointURL: an emulator or a private cloud, which then is every host
+	// of Google's.
 	CustomEndpoints bool
 	// PrivateAddresses lets an EndpointURL be http, and lead into private networks (shared/foundation/ssrfguard).
 	PrivateAddresses bool
-	// Identity proves who this installation is, for accounts of workload identity federation; nil refuses those. It is never
-	// used towards a custom endpoint.
+	// Identity proves who this installation is, for accounts of workload identity federation; nil refuses those. It is
+	// never used towards a custom endpoint.
 	Identity cloud.IdentityTokens
-	// OAuth is this installation's OAuth client, for accounts of authMethod oauth. It is never shown to a custom endpoint.
+	// OAuth is this installation's OAuth client, for accounts of authMethod oauth. It is never shown to a custom
+	// endpoint.
 	OAuth OAuthClient
-	// Transport carries the requests to Google itself; nil is a pool of its own. Those to an EndpointURL go through the guard.
+	// Transport carries the requests to Google itself; nil is a pool of its own. Those to an EndpointURL go through
+	// the guard.
 	Transport http.RoundTripper
-	// PriceLists is where the catalogue of prices is; "" is where Google has it. PricesKey is an API key that it is shown to, and to nobody
-	// else.
+	// PriceLists is the address of the price catalogue; "" is Google's own. PricesKey is the API key for it; it is
+	// sent nowhere else.
 	PriceLists string
 	PricesKey  string
 	// Timeout bounds one attempt of one call.
@@ -49,12 +52,13 @@ type Options struct {
 	Attempts int
 	// MaxBackoff bounds the pause between two attempts.
 	MaxBackoff time.Duration
-	// Limits are calls per second by API ("compute", "sqladmin", …), or by what of it reads or changes ("compute:read",
-	// "compute:write"), for one project; "" is for those not named.
+	// Limits are calls per second for one project, by API ("compute", "sqladmin", …) or by the read and write calls of
+	// an API ("compute:read", "compute:write"). "" is the limit of all others.
 	Limits map[string]Limit
-	// Store is where the limits are shared with other processes (shared/cloud/throttle); nil is for a process that is alone.
+	// Store is where the limits are shared with other processes (shared/cloud/throttle); nil is for a process that is
+	// alone.
 	Store table.Store
-	// Log is told when they cannot be shared; nil is nobody.
+	// Log receives a message when the limits cannot be shared; nil logs nothing.
 	Log *slog.Logger
 }
 
@@ -122,13 +126,13 @@ func (p *Provider) Kinds() []cloud.Kind {
 	return append(out, cloud.CollectiveOf(Name))
 }
 
-// Connect prepares a connection. Credentials that are incomplete, a project that is not told and an endpoint that is not allowed
-// are class Invalid; whether the credentials open anything is found out by Identify.
-func (p *Provider) Connect(ctx context.Context, a cloud.Account) (cloud.Conn, error) {
+// Connect prepares a connection. Credentials that are incomplete, a project that is not told and an endpoint that is
+// not allowed are class Invalid; whether the credentials open anything is found out by Identify.
+func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, error) {
 	if err := p.checkEndpoint(a.EndpointURL); err != nil {
 		return nil, err
 	}
-	s, err := p.openSession(ctx, a)
+	s, err := p.openSession(a)
 	if err != nil {
 		return nil, err
 	}

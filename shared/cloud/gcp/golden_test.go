@@ -89,7 +89,7 @@ func exercise(t *testing.T, tw *gcptwin.Cloud, kind string, step func(string)) {
 	}
 }
 
-// The golden files are the calls as they go out: what a release of Google's clients changes of them shows here.
+// The golden files hold the calls as they leave this process. A change of a request shows here.
 func TestTheRequestsOfEachKindAreTheGoldenOnes(t *testing.T) {
 	for kind := range makers {
 		t.Run(kind, func(t *testing.T) {
@@ -114,7 +114,8 @@ func TestTheRequestsOfEachKindAreTheGoldenOnes(t *testing.T) {
 	}
 }
 
-// orderSideBySide orders calls of one method that follow each other, for they go out together: the sizes of the groups of a pool.
+// orderSideBySide orders calls of one method that follow each other, for they go out together: the sizes of the groups
+// of a pool.
 func orderSideBySide(calls []gcptwin.Call) {
 	for from := 0; from < len(calls); {
 		to := from + 1
@@ -181,7 +182,8 @@ var permissionOf = map[string]string{
 	"alloydb.instances.patch":                      "alloydb.instances.update",
 }
 
-// What customers are told to allow is what is called: nothing is missing, and nothing more is asked for.
+// The permissions that customers are told to grant are exactly those of the calls: none is missing, and none is
+// unused.
 func TestTheRequiredPermissionsAreThoseOfTheCalls(t *testing.T) {
 	// of suspended ones, of regions
 	tw, called := &gcptwin.Cloud{},

@@ -8,10 +8,9 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"google.golang.org/api/compute/v1"
-	"google.golang.org/api/googleapi"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
 // The modes of an autoscaler that matter here.
@@ -20,18 +19,18 @@ const (
 	modeOn  = "ON"
 )
 
-// groupMemory is what a stop forgets. The bounds of the autoscaler stay as they are, so that what a customer makes of them
-// meanwhile is kept.
+// groupMemory is the state that a stop overwrites and a start restores. It leaves out the bounds of the autoscaler: a
+// stop does not change them, and a customer's changes meanwhile are kept.
 type groupMemory struct {
 	Size int64  `json:"size"`
 	Mode string `json:"mode,omitempty"` // of the autoscaler; "" when there is none
 	Made string `json:"made,omitempty"` // when the group was made: one made again has its name
 }
 
-// marks finds what a stop wrote at the end of an autoscaler's description.
+// marks matches the mark that a stop leaves at the end of an autoscaler's description.
 var marks = regexp.MustCompile(` ?\[lamplighter: mode ([A-Z_]+), size (\d+)\]$`)
 
-// mark returns what a stop wrote into the autoscaler.
+// mark returns the size and the mode that a stop wrote into the autoscaler's description; false when there is no mark.
 func (g group) mark() (groupMemory, bool) {
 	if g.scaler == nil {
 		return groupMemory{}, false
@@ -44,7 +43,8 @@ func (g group) mark() (groupMemory, bool) {
 	return groupMemory{Size: n, Mode: m[1]}, err == nil
 }
 
-// memory returns what a stop of the group has to remember: of one that is half done, what the first stop saw.
+// memory returns the state that a stop of the group has to remember. For a group that is half stopped it is the state
+// before the first stop.
 func (g group) memory() groupMemory {
 	if m, ok := g.mark(); ok && g.mode() == modeOff {
 		return groupMemory{Size: g.TargetSize, Mode: m.Mode, Made: g.CreationTimestamp}
@@ -52,13 +52,10 @@ func (g group) memory() groupMemory {
 	return groupMemory{Size: g.TargetSize, Mode: g.mode(), Made: g.CreationTimestamp}
 }
 
-// getGroup reads a group, and what scales it.
+// getGroup reads a group and its autoscaler.
 func getGroup(ctx context.Context, p place, r ref) (group, error) {
-	do := p.compute.InstanceGroupManagers.Get(p.project, r.location, r.name).Context(ctx).Do
-	if r.isRegional() {
-		do = p.compute.RegionInstanceGroupManagers.Get(p.project, r.location, r.name).Context(ctx).Do
-	}
-	m, err := call("compute.instanceGroupManagers.get", do)
+	m, err := call[googlerest.InstanceGroupManager](ctx, p.session, googlerest.Get("compute.instanceGroupManagers.get",
+		r.placeAddress()+"/instanceGroupManagers/{instanceGroupManager}", p.project, r.location, r.name))
 	if err != nil {
 		return group{}, err
 	}
@@ -69,12 +66,18 @@ func getGroup(ctx context.Context, p place, r ref) (group, error) {
 	return g, err
 }
 
-func getScaler(ctx context.Context, p place, r ref, name string) (*compute.Autoscaler, error) {
-	do := p.compute.Autoscalers.Get(p.project, r.location, name).Context(ctx).Do
+// placeAddress returns the address of the zone or the region of a resource of Compute Engine, with placeholders for
+// the project and the place.
+func (r ref) placeAddress() string {
 	if r.isRegional() {
-		do = p.compute.RegionAutoscalers.Get(p.project, r.location, name).Context(ctx).Do
+		return googlerest.Compute + "projects/{project}/regions/{region}"
 	}
-	a, err := call("compute.autoscalers.get", do)
+	return googlerest.Compute + "projects/{project}/zones/{zone}"
+}
+
+func getScaler(ctx context.Context, p place, r ref, name string) (*googlerest.Autoscaler, error) {
+	a, err := call[googlerest.Autoscaler](ctx, p.session, googlerest.Get("compute.autoscalers.get",
+		r.placeAddress()+"/autoscalers/{autoscaler}", p.project, r.location, name))
 	if isGone(err) { // deleted since the group was read
 		return nil, nil //nolint:nilnil // a group that nothing scales is no failure
 	}
@@ -100,7 +103,7 @@ func stopGroup(ctx context.Context, p place, g group) error {
 	if mode := g.mode(); mode != "" && mode != modeOff {
 		mark := fmt.Sprintf(" [lamplighter: mode %s, size %d]", mode, g.TargetSize)
 		off := scalerMode(modeOff, marks.ReplaceAllString(g.scaler.Description, "")+mark)
-		if err := waitFor(ctx, p, g.ref, "compute.autoscalers.update", patchScaler(ctx, p, g, off)); err != nil {
+		if err := awaitOperation(ctx, p, g.ref, g.patchScaler(p, off)); err != nil {
 			return err
 		}
 	}
@@ -127,12 +130,13 @@ func startGroup(ctx context.Context, p place, g group, t target) error {
 	if g.scaler == nil || m.Mode == "" || m.Mode == modeOff {
 		return nil
 	}
-	return begin("compute.autoscalers.update",
-		patchScaler(ctx, p, g, scalerMode(m.Mode, marks.ReplaceAllString(g.scaler.Description, ""))))
+	return beginOperation(ctx, p,
+		g.patchScaler(p, scalerMode(m.Mode, marks.ReplaceAllString(g.scaler.Description, ""))))
 }
 
-// remembered returns what is remembered of the group, which was not made again since the stop; else what a stop wrote into its
-// autoscaler. A group that somebody else stopped has the minimum of its autoscaler, which that one switched off, too.
+// remembered returns the state to restore: the remembered one if the group was not made again since the stop, else the
+// mark in its autoscaler's description. A group that was stopped elsewhere gets the minimum of its autoscaler, which
+// stays off.
 func (g group) remembered(t target) (groupMemory, error) {
 	m, ok, err := decodeSnapshot[groupMemory](t.snapshot)
 	if err != nil || ok && (m.Made == "" || m.Made == g.CreationTimestamp) {
@@ -152,8 +156,9 @@ func (g group) minimum() int64 {
 	return 0
 }
 
-// alreadyScaled answers for a group that its autoscaler sets the size of: it may not be resized. What a stop wrote into the autoscaler
-// goes.
+// alreadyScaled handles the start of a group whose autoscaler is on and sets its size: it removes the mark of a stop
+// from the description. An autoscaler with the minimum 0 is class Unsupported, because it starts the group by load
+// alone.
 func alreadyScaled(ctx context.Context, p place, g group) error {
 	if g.TargetSize == 0 && g.policy().MinNumReplicas == 0 {
 		return errUnsupported("its autoscaler is %s and has the minimum 0: it starts the group when there is load; "+
@@ -163,69 +168,53 @@ func alreadyScaled(ctx context.Context, p place, g group) error {
 		return nil
 	}
 	clean := scalerMode(g.mode(), marks.ReplaceAllString(g.scaler.Description, ""))
-	return begin("compute.autoscalers.update", patchScaler(ctx, p, g, clean))
+	return beginOperation(ctx, p, g.patchScaler(p, clean))
 }
 
 // resizeGroup sets the size; 0 is sent too, as a parameter.
 func resizeGroup(ctx context.Context, p place, r ref, n int64) error {
-	return begin("compute.instanceGroupManagers.update", resizing(ctx, p, r, n))
+	return beginOperation(ctx, p, resizeRequest(p, r, n))
 }
 
-// resizing is the call that sets the size.
-func resizing(ctx context.Context, p place, r ref, n int64) operating {
-	if r.isRegional() {
-		return p.compute.RegionInstanceGroupManagers.Resize(p.project, r.location, r.name,
-			n).RequestId(uuid.NewString()).Context(ctx).Do
-	}
-	return p.compute.InstanceGroupManagers.Resize(p.project, r.location, r.name,
-		n).RequestId(uuid.NewString()).Context(ctx).Do
+func resizeRequest(p place, r ref, n int64) *googlerest.Request {
+	return googlerest.Post("compute.instanceGroupManagers.update",
+		r.placeAddress()+"/instanceGroupManagers/{instanceGroupManager}/resize", p.project, r.location, r.name).
+		SetInt("size", n).Set("requestId", uuid.NewString())
 }
 
-// operating is a call that begins an operation.
-type operating func(...googleapi.CallOption) (*compute.Operation, error)
-
-// begin makes a call whose operation goes on by itself.
-func begin(op string, do operating) error {
-	o, err := call(op, do)
+// beginOperation makes a call whose operation goes on by itself.
+func beginOperation(ctx context.Context, p place, r *googlerest.Request) error {
+	o, err := call[googlerest.Operation](ctx, p.session, r)
 	if err != nil {
 		return err
 	}
-	return operationError(op, o)
+	return operationError(r.Permission, o)
 }
 
 // scalerMode is a change of the autoscaler's mode and description.
-func scalerMode(mode, description string) *compute.Autoscaler {
-	return &compute.Autoscaler{
-		Description: description, AutoscalingPolicy: &compute.AutoscalingPolicy{Mode: mode},
-		ForceSendFields: []string{"Description"},
+func scalerMode(mode, description string) googlerest.AutoscalerChange {
+	return googlerest.AutoscalerChange{
+		Description: &description, AutoscalingPolicy: googlerest.AutoscalingPolicyChange{Mode: mode},
 	}
 }
 
-// patchScaler is the call that makes the change. What it leaves out stays.
-func patchScaler(ctx context.Context, p place, g group, change *compute.Autoscaler) operating {
-	name := g.scaler.Name
-	do := p.compute.Autoscalers.Patch(p.project, g.location,
-		change).Autoscaler(name).RequestId(uuid.NewString()).Context(ctx).Do
-	if g.isRegional() {
-		do = p.compute.RegionAutoscalers.Patch(p.project, g.location,
-			change).Autoscaler(name).RequestId(uuid.NewString()).Context(ctx).Do
-	}
-	return do
+// patchScaler returns the request that makes the change. Fields that the change leaves out stay.
+func (g group) patchScaler(p place, change googlerest.AutoscalerChange) *googlerest.Request {
+	return googlerest.Patch("compute.autoscalers.update", g.placeAddress()+"/autoscalers", p.project, g.location).
+		Set("autoscaler", g.scaler.Name).Set("requestId", uuid.NewString()).Body(change)
 }
 
-// How long an operation is waited for that the next call needs the end of, in pauses of at most so long. They take a second as a
-// rule; what takes longer is looked at by the next run.
+// Some calls need the end of the previous operation. It is polled at most operationPolls times, with pauses of at most
+// operationPause. Operations usually take a second; the next run looks at those that take longer.
 const (
 	operationPolls = 10
 	operationPause = 2 * time.Second
 )
 
-// waitFor makes a call and waits for the end of its operation. One that does not end soon is class Moving: the act is given again
-// then, and finds this part done.
-//
-//nolint:revive // a call is named, placed and made
-func waitFor(ctx context.Context, p place, r ref, op string, do operating) error {
-	o, err := call(op, do)
+// awaitOperation makes a call and waits for the end of its operation. One that does not end soon is class Moving: the
+// act is given again then, and finds this part done.
+func awaitOperation(ctx context.Context, p place, r ref, request *googlerest.Request) error {
+	o, err := call[googlerest.Operation](ctx, p.session, request)
 	for n := 0; err == nil && o.Status != "DONE"; n++ {
 		if n == operationPolls {
 			return errMoving("operation %s is %s and not yet done", o.Name, o.Status)
@@ -237,7 +226,7 @@ func waitFor(ctx context.Context, p place, r ref, op string, do operating) error
 	if err != nil {
 		return err
 	}
-	return operationError(op, o)
+	return operationError(request.Permission, o)
 }
 
 // pause waits before an operation is looked at again.
@@ -246,16 +235,17 @@ func (s *session) pause(ctx context.Context) error {
 	return o.Clock.Sleep(ctx, min(operationPause, o.MaxBackoff))
 }
 
-func getOperation(ctx context.Context, p place, r ref, name string) (*compute.Operation, error) {
+func getOperation(ctx context.Context, p place, r ref, name string) (*googlerest.Operation, error) {
+	permission := "compute.zoneOperations.get"
 	if r.isRegional() {
-		return call("compute.regionOperations.get",
-			p.compute.RegionOperations.Get(p.project, r.location, name).Context(ctx).Do)
+		permission = "compute.regionOperations.get"
 	}
-	return call("compute.zoneOperations.get", p.compute.ZoneOperations.Get(p.project, r.location, name).Context(ctx).Do)
+	return call[googlerest.Operation](ctx, p.session, googlerest.Get(permission,
+		r.placeAddress()+"/operations/{operation}", p.project, r.location, name))
 }
 
-// scaleGroup sets the size of a group, or the bounds of what scales it: an autoscaler sets the size itself, and its minimum is the
-// guarantee.
+// scaleGroup sets the size of a group, or the bounds of its autoscaler. An autoscaler sets the size itself, so its
+// minimum is the guaranteed size.
 func scaleGroup(ctx context.Context, p place, r ref, want cloud.Capacity) error {
 	g, err := getGroup(ctx, p, r)
 	if err != nil {
@@ -295,8 +285,9 @@ func refuseScale(g group, want cloud.Capacity) error {
 }
 
 func setBounds(ctx context.Context, p place, g group, z size) error {
-	return begin("compute.autoscalers.update",
-		patchScaler(ctx, p, g, &compute.Autoscaler{AutoscalingPolicy: &compute.AutoscalingPolicy{
-			MinNumReplicas: z.Min, MaxNumReplicas: z.Max, ForceSendFields: []string{"MinNumReplicas"},
-		}}))
+	change := googlerest.AutoscalerChange{AutoscalingPolicy: googlerest.AutoscalingPolicyChange{MinNumReplicas: &z.Min}}
+	if z.Max != 0 {
+		change.AutoscalingPolicy.MaxNumReplicas = &z.Max
+	}
+	return beginOperation(ctx, p, g.patchScaler(p, change))
 }

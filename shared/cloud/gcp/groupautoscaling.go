@@ -6,32 +6,33 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
-	"google.golang.org/api/compute/v1"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
 const (
 	// madeHere begins the description of the autoscalers that were made here.
 	madeHere = "made by lamplighter"
-	// usualUtilization is what Google takes for a rule that does not say.
+	// usualUtilization is Google's default target of the CPU rule.
 	usualUtilization = 0.6
 )
 
-// groupNative gives the scaling of a group back: its size where nothing sets it, and its autoscaler; nil when it had none.
+// groupNative gives the scaling of a group back: its size where nothing sets it, and its autoscaler; nil when it had
+// none.
 type groupNative struct {
 	Size   int64         `json:"size,omitempty"`
 	Scaler *scalerNative `json:"scaler,omitempty"`
 }
 
-// scalerNative is what is changed of an autoscaler, as it was.
+// scalerNative is the part of an autoscaler that is changed here, as it was before.
 type scalerNative struct {
-	Name     string                                   `json:"name"`
-	Min      int64                                    `json:"min"`
-	Max      int64                                    `json:"max"`
-	Mode     string                                   `json:"mode,omitempty"`
-	CPU      *compute.AutoscalingPolicyCpuUtilization `json:"cpu,omitempty"`
-	Cooldown int64                                    `json:"cooldown"`
+	Name     string                     `json:"name"`
+	Min      int64                      `json:"min"`
+	Max      int64                      `json:"max"`
+	Mode     string                     `json:"mode,omitempty"`
+	CPU      *googlerest.CPUUtilization `json:"cpu,omitempty"`
+	Cooldown int64                      `json:"cooldown"`
 }
 
 func (g group) native() groupNative {
@@ -40,7 +41,7 @@ func (g group) native() groupNative {
 		out.Size = g.TargetSize
 	}
 	if p := g.policy(); p != nil {
-		out.Scaler = &scalerNative{g.scaler.Name, p.MinNumReplicas, p.MaxNumReplicas, p.Mode, p.CpuUtilization,
+		out.Scaler = &scalerNative{g.scaler.Name, p.MinNumReplicas, p.MaxNumReplicas, p.Mode, p.CPUUtilization,
 			p.CoolDownPeriodSec}
 	}
 	return out
@@ -49,14 +50,15 @@ func (g group) native() groupNative {
 // sizedByHand reports whether the size of a group may be set: while an autoscaler is on, it sets it.
 func (g group) sizedByHand() bool { return g.policy() == nil || g.mode() == modeOff }
 
-// autoscaling puts the scaling into the words of this service. What nothing scales is kept at the size that it has.
+// autoscaling returns the scaling of the group. A group without an autoscaler has its size as minimum, maximum and
+// desired size.
 func (g group) autoscaling() cloud.Autoscaling {
 	out := cloud.Autoscaling{Min: g.TargetSize, Max: g.TargetSize, Desired: g.TargetSize,
 		SizedByProvider: !g.sizedByHand()}
 	if p := g.policy(); p != nil {
 		out.Min, out.Max = p.MinNumReplicas, p.MaxNumReplicas
-		if p.CpuUtilization != nil {
-			percent := int64(math.Round(p.CpuUtilization.UtilizationTarget * 100))
+		if p.CPUUtilization != nil {
+			percent := int64(math.Round(float64(p.CPUUtilization.UtilizationTarget) * 100))
 			out.TargetCPUPercent, out.CooldownSeconds = &percent, &p.CoolDownPeriodSec
 		}
 	}
@@ -72,7 +74,8 @@ func readGroupAutoscaling(ctx context.Context, p place, r ref) (cloud.Autoscalin
 	return g.autoscaling(), nil
 }
 
-// setGroupAutoscaling changes the autoscaler of a group in one call, or makes one. The size is set only where no autoscaler does.
+// setGroupAutoscaling changes the autoscaler of a group in one call, or makes one. The size is set only where no
+// autoscaler does.
 func setGroupAutoscaling(ctx context.Context, p place, r ref, want cloud.Autoscaling) error {
 	g, err := getGroup(ctx, p, r)
 	if err != nil {
@@ -97,7 +100,8 @@ func setGroupAutoscaling(ctx context.Context, p place, r ref, want cloud.Autosca
 	return g.become(ctx, p, to)
 }
 
-// wanted returns what a group is to become: no autoscaler where it has none and is to keep one size without a rule.
+// wanted returns the scaling that want asks for. A group without an autoscaler gets none if it is to keep one size
+// without a rule.
 func (g group) wanted(want cloud.Autoscaling) groupNative {
 	to := g.native()
 	if to.Scaler == nil && want.TargetCPUPercent == nil && want.Min == want.Max {
@@ -105,7 +109,7 @@ func (g group) wanted(want cloud.Autoscaling) groupNative {
 	}
 	if to.Scaler == nil {
 		to = groupNative{Scaler: &scalerNative{Name: g.Name, Mode: modeOn,
-			CPU: &compute.AutoscalingPolicyCpuUtilization{UtilizationTarget: usualUtilization}, Cooldown: 60}}
+			CPU: &googlerest.CPUUtilization{UtilizationTarget: usualUtilization}, Cooldown: 60}}
 	}
 	if to.Size > 0 {
 		to.Size = want.Desired
@@ -113,11 +117,11 @@ func (g group) wanted(want cloud.Autoscaling) groupNative {
 	s := to.Scaler
 	s.Min, s.Max = want.Min, want.Max
 	if want.TargetCPUPercent != nil {
-		cpu := compute.AutoscalingPolicyCpuUtilization{}
+		cpu := googlerest.CPUUtilization{}
 		if s.CPU != nil {
 			cpu = *s.CPU
 		}
-		cpu.UtilizationTarget = float64(*want.TargetCPUPercent) / 100
+		cpu.UtilizationTarget = googlerest.Float(*want.TargetCPUPercent) / 100
 		s.CPU = &cpu
 	}
 	if want.CooldownSeconds != nil {
@@ -126,39 +130,42 @@ func (g group) wanted(want cloud.Autoscaling) groupNative {
 	return to
 }
 
-// become sets what differs: the autoscaler first, which would not let the size be set.
+// become applies the differences. It sets the autoscaler first, because Google refuses to set the size while an
+// autoscaler is on.
 func (g group) become(ctx context.Context, p place, to groupNative) error {
 	if to.Scaler == nil && g.policy() != nil && !g.scalerIsOurs() {
 		return nil // of the customer's, that has come since: it stays, and sets the size
 	}
-	if op, do := g.scalerCall(ctx, p, to.Scaler); do != nil {
-		if err := waitFor(ctx, p, g.ref, op, do); err != nil {
+	if request := g.scalerRequest(p, to.Scaler); request != nil {
+		if err := awaitOperation(ctx, p, g.ref, request); err != nil {
 			return err
 		}
 	}
 	if to.Size == 0 || to.Size == g.TargetSize {
 		return nil
 	}
-	return waitFor(ctx, p, g.ref, "compute.instanceGroupManagers.update", resizing(ctx, p, g.ref, to.Size))
+	return awaitOperation(ctx, p, g.ref, resizeRequest(p, g.ref, to.Size))
 }
 
-// scalerCall returns the call that makes the autoscaler of a group what it is to be; nil when it is so.
-func (g group) scalerCall(ctx context.Context, p place, to *scalerNative) (op string, do operating) {
+// scalerRequest returns the request that gives a group the wanted autoscaler, or none for nil; nil when the group has
+// it already.
+func (g group) scalerRequest(p place, to *scalerNative) *googlerest.Request {
 	now := g.native().Scaler
 	switch {
 	case to == nil && now == nil, to != nil && now != nil && to.same(*now):
-		return "", nil
+		return nil
 	case to == nil:
-		return "compute.autoscalers.delete", deleteScaler(ctx, p, g)
+		return g.deleteScaler(p)
 	case now == nil:
-		return "compute.autoscalers.create", insertScaler(ctx, p, g, *to)
+		return g.insertScaler(p, *to)
 	}
-	return "compute.autoscalers.update", patchScaler(ctx, p, g, to.change())
+	return g.patchScaler(p, to.change())
 }
 
 func (g group) scalerIsOurs() bool { return strings.HasPrefix(g.scaler.Description, madeHere) }
 
-// same compares what is changed; the name and the mode are not.
+// same reports whether the bounds, the cooldown and the CPU rule are equal. It ignores the name and the mode, which
+// are not changed.
 func (s scalerNative) same(t scalerNative) bool {
 	if (s.CPU == nil) != (t.CPU == nil) || s.Min != t.Min || s.Max != t.Max || s.Cooldown != t.Cooldown {
 		return false
@@ -168,32 +175,23 @@ func (s scalerNative) same(t scalerNative) bool {
 }
 
 // change makes the bounds and the rule of an autoscaler those of s, and leaves the rest.
-func (s scalerNative) change() *compute.Autoscaler {
-	p := &compute.AutoscalingPolicy{
-		MinNumReplicas: s.Min, MaxNumReplicas: s.Max, CoolDownPeriodSec: s.Cooldown, CpuUtilization: s.CPU,
-		ForceSendFields: []string{"MinNumReplicas", "MaxNumReplicas", "CoolDownPeriodSec"},
-	}
+func (s scalerNative) change() googlerest.AutoscalerChange {
+	return googlerest.AutoscalerChange{AutoscalingPolicy: googlerest.AutoscalingPolicyChange{
+		MinNumReplicas: &s.Min, MaxNumReplicas: &s.Max, CoolDownPeriodSec: &s.Cooldown, CPUUtilization: &s.CPU,
+	}}
+}
+
+func (g group) insertScaler(p place, s scalerNative) *googlerest.Request {
+	a, description := s.change(), madeHere
+	a.Name, a.Target, a.Description, a.AutoscalingPolicy.Mode = s.Name, g.SelfLink, &description, s.Mode
 	if s.CPU == nil {
-		p.NullFields = []string{"CpuUtilization"}
+		a.AutoscalingPolicy.CPUUtilization = nil // there is no rule to remove
 	}
-	return &compute.Autoscaler{AutoscalingPolicy: p}
+	return googlerest.Post("compute.autoscalers.create", g.placeAddress()+"/autoscalers", p.project, g.location).
+		Set("requestId", uuid.NewString()).Body(a)
 }
 
-func insertScaler(ctx context.Context, p place, g group, s scalerNative) operating {
-	a := s.change()
-	a.Name, a.Target, a.Description, a.AutoscalingPolicy.Mode, a.AutoscalingPolicy.NullFields = s.Name, g.SelfLink,
-		madeHere, s.Mode, nil
-	if g.isRegional() {
-		return p.compute.RegionAutoscalers.Insert(p.project, g.location, a).RequestId(uuid.NewString()).Context(ctx).Do
-	}
-	return p.compute.Autoscalers.Insert(p.project, g.location, a).RequestId(uuid.NewString()).Context(ctx).Do
-}
-
-func deleteScaler(ctx context.Context, p place, g group) operating {
-	if g.isRegional() {
-		return p.compute.RegionAutoscalers.Delete(p.project, g.location,
-			g.scaler.Name).RequestId(uuid.NewString()).Context(ctx).Do
-	}
-	return p.compute.Autoscalers.Delete(p.project, g.location,
-		g.scaler.Name).RequestId(uuid.NewString()).Context(ctx).Do
+func (g group) deleteScaler(p place) *googlerest.Request {
+	return googlerest.Delete("compute.autoscalers.delete", g.placeAddress()+"/autoscalers/{autoscaler}",
+		p.project, g.location, g.scaler.Name).Set("requestId", uuid.NewString())
 }

@@ -5,15 +5,14 @@ import (
 	"fmt"
 	"strings"
 
-	"google.golang.org/api/compute/v1"
-
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// groups are managed instance groups, of one zone or of a region; the uid is the full name. Google forbids to resize a group while
-// its autoscaler is on (412 conditionNotMet), so a stop switches that off and sets the size to 0, and a start sets the size and
-// gives the autoscaler its mode again. What the autoscaler was is also written into its description: a crash between the two
-// calls leaves a group that reads as half done, and is acted on again.
+// groups are managed instance groups, of one zone or of a region; the uid is the full name. Google refuses to resize a
+// group while its autoscaler is on (412 conditionNotMet). So a stop switches the autoscaler off and sets the size to
+// 0, and a start sets the size and gives the autoscaler its mode again. The mode is also written into the autoscaler's
+// description: a crash between the two calls leaves a group whose status is pending, and the next act completes it.
 var groups = kind{
 	Kind:    catalogueKind(cloud.GCPMIG),
 	service: "compute.googleapis.com", collection: "instanceGroupManagers",
@@ -37,11 +36,11 @@ var groups = kind{
 	setAutoscaling:  setGroupAutoscaling,
 }
 
-// group is a managed instance group with what scales it; scaler is nil when nothing does.
+// group is a managed instance group with its autoscaler; scaler is nil when it has none.
 type group struct {
 	ref
-	*compute.InstanceGroupManager
-	scaler *compute.Autoscaler
+	*googlerest.InstanceGroupManager
+	scaler *googlerest.Autoscaler
 }
 
 // A listing goes through the groups of zones, then through those of the region.
@@ -81,9 +80,11 @@ func listGroups(ctx context.Context, p place, page string) (cloud.ResourcePage, 
 }
 
 func listZonalGroups(ctx context.Context, p place, page string) ([]group, string, error) {
-	out, err := call("compute.instanceGroupManagers.list",
-		p.compute.InstanceGroupManagers.AggregatedList(p.project).Filter(inZones(p.region)).
-			MaxResults(500).PageToken(page).Context(ctx).Do, partly)
+	out, err := call[googlerest.InstanceGroupManagerAggregatedList](ctx, p.session,
+		googlerest.Get("compute.instanceGroupManagers.list",
+			googlerest.Compute+"projects/{project}/aggregated/instanceGroupManagers", p.project).
+			Set("filter", inZones(p.region)).
+			SetInt("maxResults", 500).Set("pageToken", page).Set(partialSuccess, "true"))
 	if err == nil {
 		err = p.missing(out.Unreachables)
 	}
@@ -102,9 +103,10 @@ func listZonalGroups(ctx context.Context, p place, page string) ([]group, string
 }
 
 func listRegionalGroups(ctx context.Context, p place, page string) ([]group, string, error) {
-	out, err := call("compute.instanceGroupManagers.list",
-		p.compute.RegionInstanceGroupManagers.List(p.project, p.region).
-			MaxResults(500).PageToken(page).Context(ctx).Do)
+	out, err := call[googlerest.RegionInstanceGroupManagerList](ctx, p.session,
+		googlerest.Get("compute.instanceGroupManagers.list",
+			googlerest.Compute+"projects/{project}/regions/{region}/instanceGroupManagers", p.project, p.region).
+			SetInt("maxResults", 500).Set("pageToken", page))
 	if err != nil {
 		return nil, "", err
 	}
@@ -115,7 +117,7 @@ func listRegionalGroups(ctx context.Context, p place, page string) ([]group, str
 	return found, out.NextPageToken, nil
 }
 
-func newGroup(p place, m *compute.InstanceGroupManager) group {
+func newGroup(p place, m *googlerest.InstanceGroupManager) group {
 	where := "regions/" + p.region
 	if m.Zone != "" {
 		where = "zones/" + lastPart(m.Zone)
@@ -145,8 +147,8 @@ func addScalers(ctx context.Context, p place, found []group, regional bool) erro
 }
 
 // listScalers returns the autoscalers of the zones of the region, or of the region itself, by the uids of their groups.
-func listScalers(ctx context.Context, p place, regional bool) (map[string]*compute.Autoscaler, error) {
-	byGroup := map[string]*compute.Autoscaler{}
+func listScalers(ctx context.Context, p place, regional bool) (map[string]*googlerest.Autoscaler, error) {
+	byGroup := map[string]*googlerest.Autoscaler{}
 	for page, n := "", 0; n < maxPages; n++ {
 		items, next, err := scalersPage(ctx, p, regional, page)
 		if err != nil {
@@ -162,32 +164,34 @@ func listScalers(ctx context.Context, p place, regional bool) (map[string]*compu
 	return nil, errUnsupported("region %s has more than %d pages of autoscalers", p.region, maxPages)
 }
 
-func scalersPage(ctx context.Context, p place, regional bool, page string) ([]*compute.Autoscaler, string, error) {
+func scalersPage(ctx context.Context, p place, regional bool, page string) ([]*googlerest.Autoscaler, string, error) {
 	if regional {
-		out, err := call("compute.autoscalers.list",
-			p.compute.RegionAutoscalers.List(p.project, p.region).MaxResults(500).PageToken(page).Context(ctx).Do)
+		out, err := call[googlerest.RegionAutoscalerList](ctx, p.session, googlerest.Get("compute.autoscalers.list",
+			googlerest.Compute+"projects/{project}/regions/{region}/autoscalers", p.project, p.region).
+			SetInt("maxResults", 500).Set("pageToken", page))
 		if err != nil {
 			return nil, "", err
 		}
 		return out.Items, out.NextPageToken, nil
 	}
-	out, err := call("compute.autoscalers.list",
-		p.compute.Autoscalers.AggregatedList(p.project).Filter(inZones(p.region)).
-			MaxResults(500).PageToken(page).Context(ctx).Do, partly)
+	out, err := call[googlerest.AutoscalerAggregatedList](ctx, p.session, googlerest.Get("compute.autoscalers.list",
+		googlerest.Compute+"projects/{project}/aggregated/autoscalers", p.project).
+		Set("filter", inZones(p.region)).
+		SetInt("maxResults", 500).Set("pageToken", page).Set(partialSuccess, "true"))
 	if err == nil {
 		err = p.missing(out.Unreachables)
 	}
 	if err != nil {
 		return nil, "", err
 	}
-	var items []*compute.Autoscaler
+	var items []*googlerest.Autoscaler
 	for _, scope := range sortedKeys(out.Items) {
 		items = append(items, out.Items[scope].Autoscalers...)
 	}
 	return items, out.NextPageToken, nil
 }
 
-func scalerName(m *compute.InstanceGroupManager) string {
+func scalerName(m *googlerest.InstanceGroupManager) string {
 	if m.Status == nil || m.Status.Autoscaler == "" {
 		return ""
 	}
@@ -212,7 +216,7 @@ func groupResource(g group) cloud.Resource {
 }
 
 // policy returns how the group is scaled; nil when nothing scales it.
-func (g group) policy() *compute.AutoscalingPolicy {
+func (g group) policy() *googlerest.AutoscalingPolicy {
 	if g.scaler == nil {
 		return nil
 	}
@@ -237,7 +241,7 @@ func (g group) status() cloud.Status {
 }
 
 // left counts the instances that a group still has.
-func left(a *compute.InstanceGroupManagerActionsSummary) int64 {
+func left(a *googlerest.InstanceGroupManagerActionsSummary) int64 {
 	if a == nil {
 		return 0
 	}
@@ -259,8 +263,8 @@ func (g group) mode() string {
 	return ""
 }
 
-// reason returns what keeps a group from arriving. Google gives no word for a zone that has no machines left: the group goes on
-// trying.
+// reason returns why a group has not reached its size. Google reports nothing for a zone without free machines: the
+// group keeps trying.
 func (g group) reason() string {
 	switch g.status() {
 	case cloud.Starting:
@@ -280,7 +284,7 @@ func (g group) reason() string {
 	}
 }
 
-// scalerSays returns what the autoscaler reports of itself.
+// scalerSays returns the status messages of the autoscaler.
 func (g group) scalerSays() string {
 	if g.scaler == nil {
 		return ""
@@ -292,12 +296,13 @@ func (g group) scalerSays() string {
 	return strings.Join(said, "; ")
 }
 
-// tiedGroup returns why a group may not be stopped by itself. GKE names its groups after what they make.
-func tiedGroup(m *compute.InstanceGroupManager) string {
+// tiedGroup returns why a group may not be stopped by itself. GKE derives the names of its groups from the names of
+// their nodes.
+func tiedGroup(m *googlerest.InstanceGroupManager) string {
 	if strings.HasPrefix(m.Name, "gke-") && m.Name == m.BaseInstanceName+"-grp" {
 		return "belongs to a GKE node pool: act on the node pool"
 	}
-	if m.Status != nil && m.Status.Stateful != nil && m.Status.Stateful.HasStatefulConfig {
+	if m.Status != nil && m.Status.Stateful.HasStatefulConfig {
 		return "is stateful: a size of 0 deletes its instances, and the disks and addresses that it keeps for them"
 	}
 	return ""

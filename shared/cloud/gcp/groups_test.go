@@ -139,7 +139,8 @@ func TestAGroupWhoseMemoryIsLostIsStartedByItsMark(t *testing.T) {
 	}
 }
 
-// TestStart_InventsNoSizeOfAGroup starts groups that nothing is remembered of. A minimum of the autoscaler is a size that its owner has set.
+// TestStart_InventsNoSizeOfAGroup starts groups that nothing is remembered of. A minimum of the autoscaler is a size
+// that its owner has set.
 func TestStart_InventsNoSizeOfAGroup(t *testing.T) {
 	tw, c := connect(t)
 	plain := tw.AddGroup(gcptwin.Group{Name: "plain", Zone: region + "-b"})

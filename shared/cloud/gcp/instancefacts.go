@@ -6,13 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/api/compute/v1"
-
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
 // tiedInstance returns why an instance may not be stopped by itself.
-func tiedInstance(i *compute.Instance) string {
+func tiedInstance(i *googlerest.Instance) string {
 	if g := groupOf(i); g != "" {
 		if pool := i.Labels["goog-k8s-node-pool-name"]; pool != "" {
 			return "node of GKE node pool " + pool + ": act on the node pool"
@@ -29,10 +28,7 @@ func tiedInstance(i *compute.Instance) string {
 }
 
 // groupOf returns the managed instance group that made the instance; "" when none did.
-func groupOf(i *compute.Instance) string {
-	if i.Metadata == nil {
-		return ""
-	}
+func groupOf(i *googlerest.Instance) string {
 	for _, item := range i.Metadata.Items {
 		if item.Key == "created-by" && item.Value != nil && strings.Contains(*item.Value, "/instanceGroupManagers/") {
 			return lastPart(*item.Value)
@@ -41,7 +37,7 @@ func groupOf(i *compute.Instance) string {
 	return ""
 }
 
-func localSSDs(i *compute.Instance) (n int) {
+func localSSDs(i *googlerest.Instance) (n int) {
 	for _, d := range i.Disks {
 		if d.Type == "SCRATCH" {
 			n++
@@ -50,20 +46,20 @@ func localSSDs(i *compute.Instance) (n int) {
 	return n
 }
 
-// notes explains instances, and keeps what it has read for that while one batch is read.
+// notes explains the states of instances. It caches the policies and operations that it reads for one batch.
 type notes struct {
 	place
-	policies   map[string]string // by link: what the policy does, "" when it starts and stops nothing
-	operations map[string]map[string]*compute.Operation
+	policies   map[string]string // by link: the text about the policy, "" when it starts and stops nothing
+	operations map[string]map[string]*googlerest.Operation
 }
 
 func newNotes(p place) *notes {
-	return &notes{p, map[string]string{}, map[string]map[string]*compute.Operation{}}
+	return &notes{p, map[string]string{}, map[string]map[string]*googlerest.Operation{}}
 }
 
-// explain returns what Google says of the instance, why its last start failed, and that a schedule of its own starts and stops it.
-// It only explains: an error of its own is told in its place.
-func (n *notes) explain(ctx context.Context, r ref, i *compute.Instance) string {
+// explain returns Google's status message, the error of the last start, and the instance's own schedules, each if
+// there is one. An error of explain itself becomes part of the text.
+func (n *notes) explain(ctx context.Context, r ref, i *googlerest.Instance) string {
 	var said []string
 	if i.StatusMessage != "" {
 		said = append(said, i.StatusMessage)
@@ -87,8 +83,9 @@ func (n *notes) policy(ctx context.Context, link string) string {
 		return said
 	}
 	name := lastPart(link)
-	got, err := call("compute.resourcePolicies.get",
-		n.compute.ResourcePolicies.Get(n.project, n.region, name).Context(ctx).Do)
+	got, err := call[googlerest.ResourcePolicy](ctx, n.session, googlerest.Get("compute.resourcePolicies.get",
+		googlerest.Compute+"projects/{project}/regions/{region}/resourcePolicies/{resourcePolicy}",
+		n.project, n.region, name))
 	switch {
 	case err != nil:
 		n.policies[link] = fmt.Sprintf("its resource policy %s cannot be read: %v", name, err)
@@ -101,23 +98,23 @@ func (n *notes) policy(ctx context.Context, link string) string {
 	return n.policies[link]
 }
 
-// failedStart returns why the instance fell back to off: the start was accepted, and its operation failed later, for want of
-// machines in the zone for one.
-func (n *notes) failedStart(ctx context.Context, r ref, i *compute.Instance) error {
+// failedStart returns why the instance fell back to off: the start was accepted, and its operation failed later, for
+// want of machines in the zone for one.
+func (n *notes) failedStart(ctx context.Context, r ref, i *googlerest.Instance) error {
 	byName, ok := n.operations[r.location]
 	if !ok {
 		byName = n.starts(ctx, r.location)
 		n.operations[r.location] = byName
 	}
 	op := byName[r.name]
-	if op == nil || op.Error == nil || timeOf(op.InsertTime).Before(timeOf(i.LastStopTimestamp)) {
+	if op == nil || len(op.Error.Errors) == 0 || timeOf(op.InsertTime).Before(timeOf(i.LastStopTimestamp)) {
 		return nil
 	}
 	return operationError("compute.instances.start", op)
 }
 
 // lacksRoom reports whether the instance is off because its zone had no machines when it was last started.
-func (n *notes) lacksRoom(ctx context.Context, r ref, i *compute.Instance) bool {
+func (n *notes) lacksRoom(ctx context.Context, r ref, i *googlerest.Instance) bool {
 	if instanceStatuses[i.Status].status != cloud.Stopped {
 		return false
 	}
@@ -126,10 +123,12 @@ func (n *notes) lacksRoom(ctx context.Context, r ref, i *compute.Instance) bool 
 }
 
 // starts returns the newest start of each instance of the zone; none when they cannot be read.
-func (n *notes) starts(ctx context.Context, zone string) map[string]*compute.Operation {
-	byName := map[string]*compute.Operation{}
-	out, err := n.compute.ZoneOperations.List(n.project, zone).Filter(`operationType eq "start|resume"`).
-		OrderBy("creationTimestamp desc").MaxResults(200).Context(ctx).Do()
+func (n *notes) starts(ctx context.Context, zone string) map[string]*googlerest.Operation {
+	byName := map[string]*googlerest.Operation{}
+	out, err := call[googlerest.OperationList](ctx, n.session, googlerest.Get("compute.zoneOperations.list",
+		googlerest.Compute+"projects/{project}/zones/{zone}/operations", n.project, zone).
+		Set("filter", `operationType eq "start|resume"`).Set("orderBy", "creationTimestamp desc").
+		SetInt("maxResults", 200))
 	if err != nil {
 		return byName
 	}
@@ -142,12 +141,12 @@ func (n *notes) starts(ctx context.Context, zone string) map[string]*compute.Ope
 }
 
 // operationError is the error that an operation ended with; nil when it has none, or has not ended.
-func operationError(op string, o *compute.Operation) error {
-	if o.Error == nil || len(o.Error.Errors) == 0 {
+func operationError(op string, o *googlerest.Operation) error {
+	if len(o.Error.Errors) == 0 {
 		return nil
 	}
 	first := o.Error.Errors[0]
-	a := answer{status: int(o.HttpErrorStatusCode), code: first.Code, message: first.Message}
+	a := answer{status: int(o.HTTPErrorStatusCode), code: first.Code, message: first.Message}
 	return &cloud.Error{Class: a.class(), Op: op, Code: a.code, Message: a.message}
 }
 

@@ -5,14 +5,14 @@ import (
 	"slices"
 
 	"github.com/google/uuid"
-	"google.golang.org/api/compute/v1"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// instances are Compute Engine instances; the uid is the full name. A stop never says what becomes of local SSDs: Google refuses it
-// then, which is right, for their data would be gone. One that was suspended is off too, and is resumed. An ephemeral address
-// changes.
+// instances are Compute Engine instances; the uid is the full name. A stop does not set discardLocalSsd: Google then
+// refuses to stop an instance with local SSDs, whose data would be lost. A suspended instance counts as stopped; a
+// start resumes it. An ephemeral address changes.
 var instances = kind{
 	Kind:    catalogueKind(cloud.GCPCompute),
 	service: "compute.googleapis.com", collection: "instances",
@@ -26,11 +26,12 @@ var instances = kind{
 	act:  actInstances,
 }
 
-// listInstances reads a page of the instances of all zones of the region. Zones of other regions that do not answer are none of
-// its business.
+// listInstances reads a page of the instances of all zones of the region. Zones of other regions that do not answer
+// are none of its business.
 func listInstances(ctx context.Context, p place, page string) (cloud.ResourcePage, error) {
-	out, err := call("compute.instances.list", p.compute.Instances.AggregatedList(p.project).Filter(inZones(p.region)).
-		MaxResults(500).PageToken(page).Context(ctx).Do, partly)
+	out, err := call[googlerest.InstanceAggregatedList](ctx, p.session, googlerest.Get("compute.instances.list",
+		googlerest.Compute+"projects/{project}/aggregated/instances", p.project).Set("filter", inZones(p.region)).
+		SetInt("maxResults", 500).Set("pageToken", page).Set(partialSuccess, "true"))
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
@@ -48,7 +49,8 @@ func listInstances(ctx context.Context, p place, page string) (cloud.ResourcePag
 	return got, nil
 }
 
-// missing is the error of a listing that some zones of the region did not answer: what they have is not gone.
+// missing returns the error of a listing that some zones of the region did not answer: the resources of those zones
+// are unknown, not gone.
 func (p place) missing(unreachable []string) error {
 	for _, scope := range unreachable {
 		if regionOf(lastPart(scope)) == p.region {
@@ -59,7 +61,7 @@ func (p place) missing(unreachable []string) error {
 	return nil
 }
 
-func instanceResource(p place, i *compute.Instance) cloud.Resource {
+func instanceResource(p place, i *googlerest.Instance) cloud.Resource {
 	return cloud.Resource{
 		UID: instanceUID(p, i), Name: i.Name, Zone: lastPart(i.Zone), Status: instanceStatuses[i.Status].orUnknown(),
 		InstanceType: lastPart(i.MachineType), Tags: tagsOf(i.Labels), Unschedulable: tiedInstance(i),
@@ -68,11 +70,11 @@ func instanceResource(p place, i *compute.Instance) cloud.Resource {
 	}
 }
 
-func instanceUID(p place, i *compute.Instance) string {
+func instanceUID(p place, i *googlerest.Instance) string {
 	return "//compute.googleapis.com/projects/" + p.project + "/zones/" + lastPart(i.Zone) + "/instances/" + i.Name
 }
 
-// readInstances asks each zone once for all of its instances, and then for what explains them.
+// readInstances lists the instances of each zone in one call, and then reads the explanations of their states.
 func readInstances(ctx context.Context, p place, refs []ref) ([]cloud.State, error) {
 	found, err := findInstances(ctx, p, refs)
 	if err != nil {
@@ -94,8 +96,8 @@ func readInstances(ctx context.Context, p place, refs []ref) ([]cloud.State, err
 }
 
 // findInstances returns the instances by their uids; those that do not exist are missing.
-func findInstances(ctx context.Context, p place, refs []ref) (map[string]*compute.Instance, error) {
-	found := map[string]*compute.Instance{}
+func findInstances(ctx context.Context, p place, refs []ref) (map[string]*googlerest.Instance, error) {
+	found := map[string]*googlerest.Instance{}
 	byZone := map[string][]ref{}
 	for _, r := range refs {
 		if r.scope == "zones" {
@@ -103,8 +105,9 @@ func findInstances(ctx context.Context, p place, refs []ref) (map[string]*comput
 		}
 	}
 	for _, zone := range sortedKeys(byZone) {
-		out, err := call("compute.instances.list", p.compute.Instances.List(p.project, zone).
-			Filter(namesFilter(byZone[zone])).MaxResults(500).Context(ctx).Do)
+		out, err := call[googlerest.InstanceList](ctx, p.session, googlerest.Get("compute.instances.list",
+			googlerest.Compute+"projects/{project}/zones/{zone}/instances", p.project, zone).
+			Set("filter", namesFilter(byZone[zone])).SetInt("maxResults", 500))
 		if isGone(err) { // there is no such zone
 			continue
 		}
@@ -118,7 +121,7 @@ func findInstances(ctx context.Context, p place, refs []ref) (map[string]*comput
 	return found, nil
 }
 
-// actInstances looks at all of them at once, for what may not be stopped and what has to be resumed, and then acts on each.
+// actInstances reads the state of all instances with one call a zone, and then acts on each.
 func actInstances(ctx context.Context, p place, v cloud.Verb, targets []target) []error {
 	errs := make([]error, len(targets))
 	refs := make([]ref, len(targets))
@@ -140,28 +143,25 @@ func actInstances(ctx context.Context, p place, v cloud.Verb, targets []target) 
 	return errs
 }
 
-func actInstance(ctx context.Context, p place, v cloud.Verb, r ref, i *compute.Instance) error {
+func actInstance(ctx context.Context, p place, v cloud.Verb, r ref, i *googlerest.Instance) error {
 	if reason := tiedInstance(i); reason != "" {
 		return errUnsupported("%s", reason)
 	}
 	if instanceStatuses[i.Status].status == v.WantedStatus() {
 		return nil
 	}
-	// A repeated attempt bears the same id, so that Google does it once.
-	requestID := uuid.NewString()
-	var do operating
-	op := "compute.instances.stop"
+	method := "start"
 	switch {
 	case v == cloud.Stop:
-		do = p.compute.Instances.Stop(p.project, r.location, r.name).RequestId(requestID).Context(ctx).Do
+		method = "stop"
 	case i.Status == "SUSPENDED":
-		op, do = "compute.instances.resume",
-			p.compute.Instances.Resume(p.project, r.location, r.name).RequestId(requestID).Context(ctx).Do
-	default:
-		op, do = "compute.instances.start",
-			p.compute.Instances.Start(p.project, r.location, r.name).RequestId(requestID).Context(ctx).Do
+		method = "resume"
 	}
-	return begin(op, do)
+	// A repeated attempt bears the same id, so that Google does it once.
+	return beginOperation(ctx, p, googlerest.Post("compute.instances."+method,
+		googlerest.Compute+"projects/{project}/zones/{zone}/instances/{instance}/"+method, p.project, r.location,
+		r.name).
+		Set("requestId", uuid.NewString()))
 }
 
 // native is a status of Google's in the words of this service; the zero value is one that we do not know.

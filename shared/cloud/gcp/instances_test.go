@@ -46,7 +46,8 @@ func TestAnInstanceIsRefusedThatAStopWouldHarm(t *testing.T) {
 	}
 }
 
-// Google refuses a stop that does not say what becomes of local SSDs, which is what must happen, should one be attached meanwhile.
+// Google refuses a stop without discardLocalSsd when the instance has local SSDs. That protects an SSD that was
+// attached meanwhile.
 func TestAStopNeverSaysToDiscardLocalSSDs(t *testing.T) {
 	tw, c := connect(t)
 	i := tw.AddInstance(gcptwin.Instance{Name: "web-1", Zone: region + "-b"})
@@ -180,7 +181,8 @@ func TestANamesakeElsewhereIsNotTouched(t *testing.T) {
 	wantUntouched(t, tw)
 }
 
-// What a zone has that does not answer is not gone; one of another region is not waited for.
+// A listing fails when a zone of its region does not answer, so that the zone's resources are not taken for gone.
+// Zones of other regions do not matter.
 func TestAListWithoutAllOfItsZonesIsNone(t *testing.T) {
 	for _, kind := range []string{cloud.GCPCompute, cloud.GCPMIG, cloud.GCPGKENodepool} {
 		tw, c := connect(t)

@@ -5,17 +5,18 @@ import (
 	"encoding/json"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
 // maxPages bounds listings that are read to their end at once.
 const maxPages = 50
 
-// kind is one kind of resource: what it is, how its resources are named, and what can be asked of it. Functions get at most as many
-// resources as the kind's batches say.
+// kind is one kind of resource: its description, the form of its resource names, and its calls. The functions get at
+// most as many resources as the kind's batches allow.
 type kind struct {
 	cloud.Kind
 	service    string // the API in its resources' names: "compute.googleapis.com"
-	collection string // what a resource is in its name: "instances"
+	collection string // the last but one part of a resource's name: "instances"
 	needs      needs
 	list       func(ctx context.Context, p place, page string) (cloud.ResourcePage, error)
 	read       func(ctx context.Context, p place, refs []ref) ([]cloud.State, error)
@@ -35,7 +36,7 @@ type place struct {
 	region string
 }
 
-// target is a resource to act on, with what was remembered of it.
+// target is a resource to act on, with the snapshot of the stop.
 type target struct {
 	ref
 	snapshot json.RawMessage
@@ -47,7 +48,25 @@ func catalogueKind(kind string) cloud.Kind {
 	return k
 }
 
-// readOneByOne makes the read of a kind of which each resource is asked for by itself; what does not exist is left out.
+// eachPage reads a listing to its end. The caller takes each page, returns the token of the next, and bounds the
+// listing by an error.
+func eachPage[T any](ctx context.Context, s *session, r *googlerest.Request,
+	take func(*T) (next string, err error)) error {
+	for {
+		out, err := call[T](ctx, s, r)
+		if err != nil {
+			return err
+		}
+		next, err := take(out)
+		if err != nil || next == "" {
+			return err
+		}
+		r.Set("pageToken", next)
+	}
+}
+
+// readOneByOne makes the read function of a kind from one that reads a single resource. Resources that do not exist
+// are left out.
 func readOneByOne(read func(ctx context.Context, p place, r ref) (cloud.State, error)) func(context.Context, place,
 	[]ref) ([]cloud.State, error) {
 	return func(ctx context.Context, p place, refs []ref) ([]cloud.State, error) {
@@ -66,7 +85,7 @@ func readOneByOne(read func(ctx context.Context, p place, r ref) (cloud.State, e
 	}
 }
 
-// actOneByOne makes the act of a kind of which each resource is looked at by itself.
+// actOneByOne makes the act function of a kind from one that acts on a single resource.
 func actOneByOne(act func(ctx context.Context, p place, v cloud.Verb, t target) error) func(context.Context, place,
 	cloud.Verb, []target) []error {
 	return func(ctx context.Context, p place, v cloud.Verb, targets []target) []error {

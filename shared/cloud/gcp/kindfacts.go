@@ -6,16 +6,15 @@ import (
 	"strconv"
 	"strings"
 
-	"google.golang.org/api/compute/v1"
-	"google.golang.org/api/sqladmin/v1"
-
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// This file reads the facts of facts.csv out of what the listings of the kinds hold: nothing is asked for them.
+// This file reads the facts of facts.csv out of the listings of the kinds. It makes no calls.
 
-// instanceFacts are those of an instance. One that runs was not stopped, whatever its last stop was.
-func instanceFacts(i *compute.Instance) cloud.Facts {
+// instanceFacts returns the facts of an instance. stopped_at is cloud.Never while the instance runs, whenever it was
+// last stopped.
+func instanceFacts(i *googlerest.Instance) cloud.Facts {
 	f := cloud.Facts{
 		"state": i.Status, "spot": false, "mig": groupOf(i), "gke": false, "local_ssd_count": float64(localSSDs(i)),
 		"gpu_count":   0.0,
@@ -38,9 +37,7 @@ func instanceFacts(i *compute.Instance) cloud.Facts {
 			f["external_ip"] = f["external_ip"] == true || a.NatIP != ""
 		}
 	}
-	if s := i.ShieldedInstanceConfig; s != nil {
-		f["shielded"] = s.EnableVtpm && s.EnableIntegrityMonitoring
-	}
+	f["shielded"] = i.ShieldedInstanceConfig.EnableVtpm && i.ShieldedInstanceConfig.EnableIntegrityMonitoring
 	policies := []string{}
 	for _, p := range i.ResourcePolicies {
 		policies = append(policies, lastPart(p))
@@ -52,18 +49,15 @@ func instanceFacts(i *compute.Instance) cloud.Facts {
 	return f
 }
 
-// defaultAccount is what the service account is called that all instances have which name none.
+// defaultAccount is the suffix of the service account of instances that name none.
 const defaultAccount = "-compute@developer.gserviceaccount.com"
 
-func addAccount(f cloud.Facts, i *compute.Instance) {
+func addAccount(f cloud.Facts, i *googlerest.Instance) {
 	if len(i.ServiceAccounts) > 0 {
 		f["default_sa"] = strings.HasSuffix(i.ServiceAccounts[0].Email, defaultAccount)
 		f["full_scope"] = slices.ContainsFunc(i.ServiceAccounts[0].Scopes, func(s string) bool {
 			return lastPart(s) == "cloud-platform"
 		})
-	}
-	if i.Metadata == nil {
-		return
 	}
 	for _, item := range i.Metadata.Items {
 		if item.Key == "serial-port-enable" && item.Value != nil {
@@ -72,7 +66,7 @@ func addAccount(f cloud.Facts, i *compute.Instance) {
 	}
 }
 
-func addTimes(f cloud.Facts, i *compute.Instance) {
+func addTimes(f cloud.Facts, i *googlerest.Instance) {
 	if i.LastStartTimestamp != "" {
 		f["started_at"] = timeOf(i.LastStartTimestamp)
 	}
@@ -92,7 +86,7 @@ func addTimes(f cloud.Facts, i *compute.Instance) {
 // premium are the parts of names of licences that are billed by the hour.
 var premium = []string{"windows-server", "sql-server", "rhel", "sles"}
 
-func addBoot(f cloud.Facts, i *compute.Instance) {
+func addBoot(f cloud.Facts, i *googlerest.Instance) {
 	for _, d := range i.Disks {
 		for _, l := range d.Licenses {
 			if d.Boot && slices.ContainsFunc(premium, func(p string) bool { return strings.Contains(lastPart(l), p) }) {
@@ -134,9 +128,7 @@ func nodepoolFacts(n nodepool) cloud.Facts {
 	if a := n.Autoscaling; a != nil {
 		f["autoscaling"], f["min_nodes"] = a.Enabled, float64(a.MinNodeCount)
 	}
-	if m := n.Management; m != nil {
-		f["auto_upgrade"], f["auto_repair"] = m.AutoUpgrade, m.AutoRepair
-	}
+	f["auto_upgrade"], f["auto_repair"] = n.Management.AutoUpgrade, n.Management.AutoRepair
 	if c := n.Config; c != nil {
 		f["spot"] = c.Spot || c.Preemptible
 		f["default_sa"] = c.ServiceAccount == "" || c.ServiceAccount == "default" ||
@@ -146,7 +138,7 @@ func nodepoolFacts(n nodepool) cloud.Facts {
 }
 
 // databaseFacts are those of a Cloud SQL instance.
-func databaseFacts(d *sqladmin.DatabaseInstance) cloud.Facts {
+func databaseFacts(d *googlerest.DatabaseInstance) cloud.Facts {
 	f := cloud.Facts{
 		"activation": activation(d), "engine": d.DatabaseVersion, "replica": d.InstanceType == "READ_REPLICA_INSTANCE",
 		"replica_count": float64(len(d.ReplicaNames)),
@@ -162,16 +154,15 @@ func databaseFacts(d *sqladmin.DatabaseInstance) cloud.Facts {
 		f["vcpu"] = n
 	}
 	if b := s.BackupConfiguration; b != nil {
-		if f["backups"] = b.Enabled; b.BackupRetentionSettings != nil {
-			f["retained_backups"] = float64(b.BackupRetentionSettings.RetainedBackups)
-		}
+		f["backups"], f["retained_backups"] = b.Enabled, float64(b.BackupRetentionSettings.RetainedBackups)
 	}
-	if ip := s.IpConfiguration; ip != nil {
+	if ip := s.IPConfiguration; ip != nil {
 		f["public_ip"], f["ssl_required"] = ip.Ipv4Enabled, ip.SslMode != "" &&
 			ip.SslMode != "ALLOW_UNENCRYPTED_AND_ENCRYPTED"
-		f["open_network"] = slices.ContainsFunc(ip.AuthorizedNetworks, func(n *sqladmin.AclEntry) bool {
-			return n.Value == "0.0.0.0/0"
-		})
+		f["open_network"] = false
+		for _, n := range ip.AuthorizedNetworks {
+			f["open_network"] = f["open_network"] == true || n.Value == "0.0.0.0/0"
+		}
 	}
 	return f
 }
@@ -180,7 +171,8 @@ func databaseFacts(d *sqladmin.DatabaseInstance) cloud.Facts {
 var tierName = regexp.MustCompile(
 	`^db-(?:custom|[a-z0-9]+-(?:standard|highmem|highcpu)|perf-optimized-[A-Z]|memory-optimized-[A-Z])-(\d+)(?:-\d+)?$`)
 
-// tierCores reads the cores of a tier out of its name: the listing of tiers tells of memory alone. The shared ones have no whole core.
+// tierCores reads the cores of a tier out of its name: the listing of tiers tells of memory alone. The shared ones
+// have no whole core.
 func tierCores(tier string) (float64, bool) {
 	switch tier {
 	case "db-f1-micro", "db-g1-small":
@@ -196,19 +188,16 @@ func tierCores(tier string) (float64, bool) {
 
 // runFacts are those of a Cloud Run service.
 func runFacts(s runService) cloud.Facts {
-	f := cloud.Facts{"ingress": s.Ingress, "min_instances": float64(s.scaling().MinInstanceCount), "gpu": false}
+	f := cloud.Facts{"ingress": s.Ingress, "min_instances": float64(s.Scaling.MinInstanceCount), "gpu": false}
 	t := s.Template
 	if t == nil {
 		return f
 	}
-	if t.Scaling != nil {
-		f["min_instances"] = max(float64(t.Scaling.MinInstanceCount), float64(s.scaling().MinInstanceCount))
-	}
-	f["concurrency"], f["gpu"] = float64(t.MaxInstanceRequestConcurrency), t.NodeSelector != nil &&
-		t.NodeSelector.Accelerator != ""
+	f["min_instances"] = float64(max(t.Scaling.MinInstanceCount, s.Scaling.MinInstanceCount))
+	f["concurrency"], f["gpu"] = float64(t.MaxInstanceRequestConcurrency), t.NodeSelector.Accelerator != ""
 	if len(t.Containers) > 0 && t.Containers[0].Resources != nil {
 		r := t.Containers[0].Resources
-		f["cpu_always"] = !r.CpuIdle
+		f["cpu_always"] = !r.CPUIdle
 		addQuantity(f, "cpu_limit", r.Limits["cpu"], 1)
 		addQuantity(f, "memory_mb", r.Limits["memory"], 1e-6)
 	}

@@ -11,9 +11,10 @@ import (
 // Limit is a token bucket: so many calls a second, after a burst.
 type Limit = throttle.Limit
 
-// defaultLimits stay below what Google publishes for a project: in a minute, 1,500 calls of each group of Compute Engine's, 180 of
-// Cloud SQL Admin, 3,000 of GKE and of Cloud Run's reads. The minutes are fixed ones: burst and a minute's rate together must not be
-// more. The customer's own tools use the same quotas: when they do, the limiter finds out from what Google refuses.
+// defaultLimits stay below the limits that Google publishes for a project, in calls per minute: 1,500 for each group
+// of Compute Engine calls, 180 for Cloud SQL Admin, 3,000 for GKE and for the reads of Cloud Run. Google counts fixed
+// minutes, so the burst plus one minute's rate must stay below the limit. The customer's own tools use the same
+// quotas; the limiter slows down when Google refuses a call.
 var defaultLimits = map[string]Limit{
 	"compute:read":  {PerSecond: 24.5, Burst: 30},
 	"compute:write": {PerSecond: 24.5, Burst: 30},
@@ -21,8 +22,8 @@ var defaultLimits = map[string]Limit{
 	"":              {PerSecond: 8, Burst: 20},
 }
 
-// endpointLimits are for accounts at an address of their own, where Google's limits do not hold: what is there says itself when it is
-// too much.
+// endpointLimits are for accounts with an address of their own. Google's limits do not apply there, and the server
+// refuses calls itself when there are too many.
 var endpointLimits = map[string]Limit{"": {PerSecond: 100, Burst: 200}}
 
 func newLimiter(o Options, limits map[string]Limit) *throttle.Limiter {

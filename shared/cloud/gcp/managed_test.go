@@ -33,7 +33,7 @@ func TestEveryStateOfWhatGoogleManagesIsPlaced(t *testing.T) {
 	}
 }
 
-// Between the change of its policy and its arrival an instance says that it is what it was.
+// An instance whose policy has just changed still has its old state until the change is done.
 func TestAlloyDB_MovesToWhereItsPolicyPoints(t *testing.T) {
 	tw, c := connect(t)
 	m := tw.AddAlloyInstance(region, "orders", "main", "PRIMARY")

@@ -8,15 +8,14 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/api/monitoring/v3"
-
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
 // metricsNeed is the permission of metrics.
 const metricsNeed = "monitoring.timeSeries.list"
 
-// What Cloud Monitoring takes: names in a filter, and what a million time series cost that it returns.
+// The limits of Cloud Monitoring: names in a filter, and the price of a returned time series.
 const (
 	maxOneOf     = 100
 	usdPerSeries = 0.50 / 1e6
@@ -27,10 +26,10 @@ var _ cloud.Metered = (*conn)(nil)
 // meter is how Cloud Monitoring knows the resources of a type.
 type meter struct {
 	place  string   // the filter for the region, with a place for its name
-	name   string   // the label by which a few resources are asked for
-	groups []string // the labels by which series are made one of a resource; none where each is one
+	name   string   // the label that selects single resources in a filter
+	groups []string // the labels that identify a resource with several series; none when each resource has one series
 	asked  func(r ref) (name, key string)
-	told   func(s *monitoring.TimeSeries) (key string) // the key of the resource that a series is of
+	told   func(s *googlerest.TimeSeries) (key string) // the key of the resource that a series is of
 }
 
 // poolLabel names the node pool of a node.
@@ -41,7 +40,7 @@ var meters = map[string]meter{
 		place: `resource.type = "gce_instance" AND resource.labels.zone = starts_with("%s-")`,
 		name:  "metric.labels.instance_name",
 		asked: func(r ref) (string, string) { return r.name, r.location + "/" + r.name },
-		told: func(s *monitoring.TimeSeries) string {
+		told: func(s *googlerest.TimeSeries) string {
 			return s.Resource.Labels["zone"] + "/" + s.Metric.Labels["instance_name"]
 		},
 	},
@@ -49,13 +48,13 @@ var meters = map[string]meter{
 		place: `resource.type = "cloudsql_database" AND resource.labels.region = "%s"`,
 		name:  "resource.labels.database_id",
 		asked: func(r ref) (string, string) { return r.project + ":" + r.name, r.project + ":" + r.name },
-		told:  func(s *monitoring.TimeSeries) string { return s.Resource.Labels["database_id"] },
+		told:  func(s *googlerest.TimeSeries) string { return s.Resource.Labels["database_id"] },
 	},
 	cloud.GCPMIG: {
 		place: `resource.type = "gce_instance" AND resource.labels.zone = starts_with("%s-")`, name: groupLabel,
 		groups: []string{groupLabel},
 		asked:  func(r ref) (string, string) { return r.name, r.name },
-		told: func(s *monitoring.TimeSeries) string {
+		told: func(s *googlerest.TimeSeries) string {
 			var labels struct {
 				Group string `json:"instance_group"`
 			}
@@ -71,7 +70,7 @@ var meters = map[string]meter{
 		groups: []string{"resource.labels.location", "resource.labels.cluster_name",
 			`metadata.user_labels."` + poolLabel + `"`},
 		asked: func(r ref) (string, string) { return r.cluster, r.location + "/" + r.cluster + "/" + r.name },
-		told: func(s *monitoring.TimeSeries) string {
+		told: func(s *googlerest.TimeSeries) string {
 			if s.Metadata == nil {
 				return ""
 			}
@@ -84,7 +83,7 @@ var meters = map[string]meter{
 		name:   "resource.labels.service_name",
 		groups: []string{"resource.labels.service_name"},
 		asked:  func(r ref) (string, string) { return r.name, r.name },
-		told:   func(s *monitoring.TimeSeries) string { return s.Resource.Labels["service_name"] },
+		told:   func(s *googlerest.TimeSeries) string { return s.Resource.Labels["service_name"] },
 	},
 	"gcp-memorystore": {
 		place:  `resource.type = "redis_instance" AND resource.labels.region = "%s"`,
@@ -94,14 +93,14 @@ var meters = map[string]meter{
 			id := strings.TrimPrefix(r.uid, "//redis.googleapis.com/")
 			return id, id
 		},
-		told: func(s *monitoring.TimeSeries) string { return s.Resource.Labels["instance_id"] },
+		told: func(s *googlerest.TimeSeries) string { return s.Resource.Labels["instance_id"] },
 	},
 }
 
 // groupLabel names the managed instance group of an instance.
 const groupLabel = "metadata.system_labels.instance_group"
 
-// reducers make one series of those of a resource's parts: of an aligner, but for what is counted by them.
+// reducers combine the series of a resource's parts into one series, by aligner. reducerOf has the exceptions.
 var reducers = map[string]string{
 	"ALIGN_MAX": "REDUCE_MAX", "ALIGN_PERCENTILE_99": "REDUCE_MAX", "ALIGN_MEAN": "REDUCE_MEAN",
 	"ALIGN_DELTA": "REDUCE_SUM", "ALIGN_RATE": "REDUCE_SUM",
@@ -114,7 +113,8 @@ func reducerOf(m cloud.Measure) string {
 	return reducers[m.Statistic]
 }
 
-// keysOf returns the uids of resources by what their series are known by; what two of them share is nobody's.
+// keysOf returns the uids by the keys of their series. A key that two resources share maps to "": its series cannot be
+// assigned.
 func (m meter) keysOf(uids []string) map[string]string {
 	keys := make(map[string]string, len(uids))
 	for _, uid := range uids {
@@ -129,8 +129,8 @@ func (m meter) keysOf(uids []string) map[string]string {
 	return keys
 }
 
-// Metrics reads measures by timeSeries.list: one call tells a measure of all resources of a region, some hundred thousand points a
-// page.
+// Metrics reads measures by timeSeries.list: one call tells a measure of all resources of a region, some hundred
+// thousand points a page.
 func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.MetricAnswer, error) {
 	m, ok := meters[r.Type]
 	if !ok {
@@ -158,17 +158,19 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 func (m meter) read(ctx context.Context, p place, r cloud.MetricRequest, n int) (cloud.MetricAnswer, error) {
 	keys := m.keysOf(r.UIDs)
 	var out cloud.MetricAnswer
-	list := p.metrics.Projects.TimeSeries.List("projects/" + p.project).Filter(m.filter(r, n)).
-		IntervalStartTime(r.From.UTC().Format(time.RFC3339)).IntervalEndTime(r.To.UTC().Format(time.RFC3339)).
-		AggregationAlignmentPeriod(fmt.Sprintf("%ds",
-			int(r.Period.Seconds()))).AggregationPerSeriesAligner(r.Measures[n].Statistic).
-		PageSize(100_000).Context(ctx)
+	list := googlerest.Get(metricsNeed, googlerest.Monitoring+"{+name}/timeSeries", "projects/"+p.project).
+		Set("filter", m.filter(r, n)).
+		Set("interval.startTime", r.From.UTC().Format(time.RFC3339)).
+		Set("interval.endTime", r.To.UTC().Format(time.RFC3339)).
+		Set("aggregation.alignmentPeriod", fmt.Sprintf("%ds", int(r.Period.Seconds()))).
+		Set("aggregation.perSeriesAligner", r.Measures[n].Statistic).SetInt("pageSize", 100_000)
 	if len(m.groups) > 0 {
-		list = list.AggregationGroupByFields(m.groups...).AggregationCrossSeriesReducer(reducerOf(r.Measures[n]))
+		list.Set("aggregation.groupByFields", m.groups...).
+			Set("aggregation.crossSeriesReducer", reducerOf(r.Measures[n]))
 	}
 	found := map[string]*cloud.Points{}
 	for page := ""; out.Calls < maxPages; {
-		got, err := call(metricsNeed, list.PageToken(page).Do)
+		got, err := call[googlerest.TimeSeriesList](ctx, p.session, list.Set("pageToken", page))
 		if err != nil {
 			return out, err
 		}
@@ -213,9 +215,9 @@ func (m meter) filter(r cloud.MetricRequest, n int) string {
 	return f + " AND " + m.name + " = one_of(" + strings.Join(names, ", ") + ")"
 }
 
-// addSeries puts the points of a series, which come newest first and bear the ends of their buckets, in front of those of the
-// resource; false when it has none. The next page may hold more of a series, older points.
-func addSeries(found map[string]*cloud.Points, uid string, s *monitoring.TimeSeries, period time.Duration) bool {
+// addSeries puts the points of a series, which come newest first and bear the ends of their buckets, in front of those
+// of the resource; false when it has none. The next page may hold more of a series, older points.
+func addSeries(found map[string]*cloud.Points, uid string, s *googlerest.TimeSeries, period time.Duration) bool {
 	if len(s.Points) == 0 {
 		return false
 	}
@@ -234,12 +236,10 @@ func addSeries(found map[string]*cloud.Points, uid string, s *monitoring.TimeSer
 	return true
 }
 
-func number(v *monitoring.TypedValue) (float64, bool) {
+func number(v googlerest.TypedValue) (float64, bool) {
 	switch {
-	case v == nil:
-		return 0, false
 	case v.DoubleValue != nil:
-		return *v.DoubleValue, true
+		return float64(*v.DoubleValue), true
 	case v.Int64Value != nil:
 		return float64(*v.Int64Value), true
 	default:

@@ -90,7 +90,7 @@ func TestMetricsThatCannotBeReadAreToldSo(t *testing.T) {
 	wantClass(t, "without the permission", err, cloud.Denied)
 }
 
-// What consists of parts has a series for each of them: Cloud Monitoring makes one of those.
+// A resource that consists of parts has a series for each part. Cloud Monitoring combines them into one.
 func TestMetricsOfWhatHasPartsAreMadeOneSeries(t *testing.T) {
 	for kind, tt := range map[string]struct {
 		uid    string

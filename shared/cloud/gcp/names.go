@@ -6,16 +6,17 @@ import (
 	"strings"
 )
 
-// ref is a resource by the parts of its full name, which is its uid: //compute.googleapis.com/projects/p/zones/z/instances/i.
-// The names are those of Cloud Asset Inventory, so that what both list is one resource.
+// ref is a resource by the parts of its full name, which is its uid:
+// //compute.googleapis.com/projects/p/zones/z/instances/i. Cloud Asset Inventory uses the same names, so a resource
+// that both list is one resource.
 type ref struct {
 	uid      string
 	service  string // "compute.googleapis.com"
 	project  string
-	scope    string // "zones", "regions" or "locations"; "" of what has no place in its name
+	scope    string // "zones", "regions" or "locations"; "" when the name has no place
 	location string // the zone or region
 	cluster  string // of a node pool
-	kind     string // "instances": what the last part is
+	kind     string // "instances": the type in the last part of the name
 	name     string
 }
 
@@ -24,7 +25,8 @@ var (
 	regionName = regexp.MustCompile(`^[a-z]+-[a-z]+\d+$`)
 )
 
-// parseName takes a uid apart; false when it is not a name of Google's. What it lets through is safe in paths and in filters.
+// parseName splits a uid; false when it is not a Google resource name. The parts of an accepted name are safe in paths
+// and in filters.
 func parseName(uid string) (ref, bool) {
 	service, path, ok := strings.Cut(strings.TrimPrefix(uid, "//"), "/")
 	f := strings.Split(path, "/")
@@ -68,8 +70,8 @@ func regionOf(location string) string {
 // lastPart returns the name at the end of a URL of Google's.
 func lastPart(link string) string { return link[strings.LastIndex(link, "/")+1:] }
 
-// inZones is the filter of an aggregated list for what is in the zones of the region: "eq" takes a regular expression, which
-// has to match all of the field.
+// inZones returns the filter of an aggregated list for the zones of the region. "eq" takes a regular expression that
+// must match the whole field.
 func inZones(region string) string { return fmt.Sprintf("zone eq .*/zones/%s-.*", region) }
 
 // namesFilter is the filter for these names, which parseName has let through.
@@ -81,7 +83,8 @@ func namesFilter(refs []ref) string {
 	return `name eq "` + strings.Join(names, "|") + `"`
 }
 
-// fullName returns the uid of a resource from its link: https://www.googleapis.com/compute/v1/projects/… in Compute Engine.
+// fullName returns the uid of a resource from its link: https://www.googleapis.com/compute/v1/projects/… in Compute
+// Engine.
 func fullName(service, link string) string {
 	_, path, _ := strings.Cut(link, "/projects/")
 	return "//" + service + "/projects/" + path

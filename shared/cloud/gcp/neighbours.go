@@ -7,12 +7,11 @@ import (
 	"sync"
 	"time"
 
-	"google.golang.org/api/cloudasset/v1"
-
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// neighbours are instances and snapshots as the inventory has them, by which disks and addresses are judged.
+// neighbours are the instances and snapshots of the inventory that the facts of disks and addresses refer to.
 type neighbours struct {
 	told      bool
 	instances map[string]thing     // by uid
@@ -39,10 +38,11 @@ var judged = []string{"compute.googleapis.com/Disk", "compute.googleapis.com/Reg
 // besideFor is how long neighbours are kept for the next page of the same region.
 const besideFor = 30 * time.Second
 
-// neighboursOf reads the neighbours of a page: two searches for all pages of a region, none when there is nothing to judge by them.
-func (c *conn) neighboursOf(ctx context.Context, region string, page []*cloudasset.ResourceSearchResult) (neighbours,
+// neighboursOf reads the neighbours of a page: two searches for all pages of a region, none when there is nothing to
+// judge by them.
+func (c *conn) neighboursOf(ctx context.Context, region string, page []*googlerest.Asset) (neighbours,
 	error) {
-	if region == cloud.Global || !slices.ContainsFunc(page, func(a *cloudasset.ResourceSearchResult) bool {
+	if region == cloud.Global || !slices.ContainsFunc(page, func(a *googlerest.Asset) bool {
 		return slices.Contains(judged, a.AssetType)
 	}) {
 		return neighbours{}, nil
@@ -72,10 +72,8 @@ func (c *conn) neighboursOf(ctx context.Context, region string, page []*cloudass
 // searchThings reads all assets of a type, and hands on the things themselves.
 func (c *conn) searchThings(ctx context.Context, assetType, query string, take func(name string, t thing)) error {
 	for page, n := "", 0; n < maxPages; n++ {
-		search := c.assets.V1.SearchAllResources("projects/" +
-			c.project).AssetTypes(assetType).Query(query).PageSize(500).PageToken(page).
-			ReadMask("name,assetType,versionedResources")
-		out, err := call(assetsNeed, search.Context(ctx).Do)
+		search := c.searchAssets(page, "name,assetType,versionedResources").Set("assetTypes", assetType)
+		out, err := call[googlerest.AssetList](ctx, c.session, search.Set("query", query))
 		if err != nil {
 			return err
 		}

@@ -3,13 +3,12 @@ package gcp
 import (
 	"context"
 
-	"google.golang.org/api/container/v1"
-	"google.golang.org/api/googleapi"
-
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// nodepoolMemory is what a stop forgets: nodes of a zone, and how the pool was scaled, nil when it was not.
+// nodepoolMemory is the state that a stop overwrites and a start restores: the nodes of a zone, and the scaling, nil
+// for a pool that is not scaled.
 type nodepoolMemory struct {
 	Nodes   int64           `json:"nodesPerZone"`
 	Scaling *nodepoolScaler `json:"autoscaling,omitempty"`
@@ -36,8 +35,8 @@ func (n nodepool) scaling() *nodepoolScaler {
 		TotalMax: a.TotalMaxNodeCount, Location: a.LocationPolicy}
 }
 
-// actNodepool looks at the pool and takes its two steps in the order that leaves, after a crash in between, a pool on which the act
-// is done again: the scaling is switched off before the size is 0, and on before it is more.
+// actNodepool looks at the pool and takes its two steps in the order that leaves, after a crash in between, a pool on
+// which the act is done again: the scaling is switched off before the size is 0, and on before it is more.
 func actNodepool(ctx context.Context, p place, v cloud.Verb, t target) error {
 	n, err := getNodepool(ctx, p, t.ref)
 	if err != nil {
@@ -98,44 +97,40 @@ func getNodepool(ctx context.Context, p place, r ref) (nodepool, error) {
 	return found[0], nil
 }
 
-// setScaling sets how the pool is scaled, nil for not at all, and waits for that: GKE does one thing to a cluster at a time.
+// setScaling sets how the pool is scaled, nil for not at all, and waits for that: GKE does one thing to a cluster at a
+// time.
 func setScaling(ctx context.Context, p place, n nodepool, s *nodepoolScaler) error {
-	a := &container.NodePoolAutoscaling{ForceSendFields: []string{"Enabled"}}
-	switch {
-	case s != nil && s.isTotal():
-		a = &container.NodePoolAutoscaling{
-			Enabled: true, TotalMinNodeCount: s.TotalMin, TotalMaxNodeCount: s.TotalMax, LocationPolicy: s.Location,
-			ForceSendFields: []string{"TotalMinNodeCount"},
-		}
-	case s != nil:
-		a = &container.NodePoolAutoscaling{
-			Enabled: true, MinNodeCount: s.Min, MaxNodeCount: s.Max, LocationPolicy: s.Location,
-			ForceSendFields: []string{"MinNodeCount"},
+	var change googlerest.NodePoolAutoscalingChange
+	if a := &change.Autoscaling; s != nil {
+		a.Enabled, a.LocationPolicy = true, s.Location
+		if s.isTotal() {
+			a.TotalMinNodeCount, a.TotalMaxNodeCount = &s.TotalMin, s.TotalMax
+		} else {
+			a.MinNodeCount, a.MaxNodeCount = &s.Min, s.Max
 		}
 	}
-	return changePool(ctx, p, n.ref, p.gke.Projects.Locations.Clusters.NodePools.SetAutoscaling(n.poolLink(),
-		&container.SetNodePoolAutoscalingRequest{Autoscaling: a}).Context(ctx).Do)
+	return changePool(ctx, p, n.ref, googlerest.Post("container.clusters.update",
+		googlerest.Container+"{+name}:setAutoscaling", n.poolLink()).Body(change))
 }
 
-// setNodes sets the nodes of each zone. Without ForceSendFields 0 would be left out.
+// setNodes sets the nodes of each zone.
 func setNodes(ctx context.Context, p place, n nodepool, perZone int64) error {
-	_, err := call("container.clusters.update", p.gke.Projects.Locations.Clusters.NodePools.SetSize(n.poolLink(),
-		&container.SetNodePoolSizeRequest{NodeCount: perZone, ForceSendFields: []string{"NodeCount"}}).Context(ctx).Do)
+	_, err := call[googlerest.ClusterOperation](ctx, p.session, googlerest.Post("container.clusters.update",
+		googlerest.Container+"{+name}:setSize", n.poolLink()).Body(googlerest.NodePoolSizeChange{NodeCount: perZone}))
 	return err
 }
 
-// changePool makes a change that another one follows, and waits for its end. One that takes longer is class Moving: the act is
-// given again when the cluster is ready, and finds this part done.
-func changePool(ctx context.Context, p place, r ref,
-	do func(...googleapi.CallOption) (*container.Operation, error)) error {
-	o, err := call("container.clusters.update", do)
+// changePool makes a change that another one follows, and waits for its end. One that takes longer is class Moving:
+// the act is given again when the cluster is ready, and finds this part done.
+func changePool(ctx context.Context, p place, r ref, request *googlerest.Request) error {
+	o, err := call[googlerest.ClusterOperation](ctx, p.session, request)
 	for n := 0; err == nil && o.Status != "DONE"; n++ {
 		if n == operationPolls {
 			return errMoving("operation %s (%s) is %s and not yet done", o.Name, o.OperationType, o.Status)
 		}
 		if err = p.pause(ctx); err == nil {
-			o, err = call("container.operations.get", p.gke.Projects.Locations.Operations.Get(
-				"projects/"+r.project+"/locations/"+r.location+"/operations/"+o.Name).Context(ctx).Do)
+			o, err = call[googlerest.ClusterOperation](ctx, p.session, googlerest.Get("container.operations.get",
+				googlerest.Container+"{+name}", "projects/"+r.project+"/locations/"+r.location+"/operations/"+o.Name))
 		}
 	}
 	if err == nil && o.Error != nil {

@@ -5,15 +5,13 @@ import (
 	"fmt"
 	"strings"
 
-	"google.golang.org/api/compute/v1"
-	"google.golang.org/api/container/v1"
-
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// nodepools are node pools of GKE; the uid is the full name. Sizes are nodes per zone, as GKE sets them, and are read from the
-// instance groups: initialNodeCount is that of the day on which the pool was made. Workloads should be stopped first: the
-// autoscaler of another pool may grow for pods that find no node.
+// nodepools are node pools of GKE; the uid is the full name. Sizes are nodes per zone, as GKE sets them, and are read
+// from the instance groups: initialNodeCount is that of the day on which the pool was made. Workloads should be
+// stopped first: the autoscaler of another pool may grow for pods that find no node.
 var nodepools = kind{
 	Kind:    catalogueKind(cloud.GCPGKENodepool),
 	service: "container.googleapis.com", collection: "nodePools",
@@ -32,7 +30,7 @@ var nodepools = kind{
 // nodepool is a node pool with its cluster and the sizes of its instance groups, one a zone.
 type nodepool struct {
 	ref
-	*container.NodePool
+	*googlerest.NodePool
 	autopilot bool
 	labels    map[string]string // of the cluster: pools have none
 	sizes     []int64
@@ -45,7 +43,8 @@ func (r ref) clusterLink() string {
 
 func (r ref) poolLink() string { return r.clusterLink() + "/nodePools/" + r.name }
 
-// listNodepools lists all pools of the region at once: GKE has no pages. Its clusters of zones are listed for all regions only.
+// listNodepools lists all pools of the region at once: GKE has no pages. Its clusters of zones are listed for all
+// regions only.
 func listNodepools(ctx context.Context, p place, _ string) (cloud.ResourcePage, error) {
 	clusters, err := listClusters(ctx, p)
 	if err != nil {
@@ -64,7 +63,7 @@ func listNodepools(ctx context.Context, p place, _ string) (cloud.ResourcePage, 
 	}
 	var got cloud.ResourcePage
 	for _, n := range pools {
-		for _, link := range n.InstanceGroupUrls {
+		for _, link := range n.InstanceGroupURLs {
 			n.sizes = append(n.sizes, sizes[fullName("compute.googleapis.com", link)])
 		}
 		got.Resources = append(got.Resources, nodepoolResource(n))
@@ -73,16 +72,16 @@ func listNodepools(ctx context.Context, p place, _ string) (cloud.ResourcePage, 
 }
 
 // listClusters returns the clusters of the region and of its zones. Zones that did not answer make the list incomplete.
-func listClusters(ctx context.Context, p place) ([]*container.Cluster, error) {
-	out, err := call("container.clusters.list",
-		p.gke.Projects.Locations.Clusters.List("projects/"+p.project+"/locations/-").Context(ctx).Do)
+func listClusters(ctx context.Context, p place) ([]*googlerest.Cluster, error) {
+	out, err := call[googlerest.ClusterList](ctx, p.session, googlerest.Get("container.clusters.list",
+		googlerest.Container+"{+parent}/clusters", "projects/"+p.project+"/locations/-"))
 	if err == nil {
 		err = p.missing(out.MissingZones)
 	}
 	if err != nil {
 		return nil, err
 	}
-	var here []*container.Cluster
+	var here []*googlerest.Cluster
 	for _, c := range out.Clusters {
 		if regionOf(c.Location) == p.region {
 			here = append(here, c)
@@ -92,14 +91,14 @@ func listClusters(ctx context.Context, p place) ([]*container.Cluster, error) {
 }
 
 // poolsOf returns the pools of a cluster, without their sizes.
-func poolsOf(c *container.Cluster) []nodepool {
+func poolsOf(c *googlerest.Cluster) []nodepool {
 	pools := make([]nodepool, 0, len(c.NodePools))
 	for _, n := range c.NodePools {
 		r, ok := parseName(fullName("container.googleapis.com", n.SelfLink))
 		if !ok {
 			continue
 		}
-		auto := c.Autopilot != nil && c.Autopilot.Enabled || n.AutopilotConfig != nil && n.AutopilotConfig.Enabled
+		auto := c.Autopilot.Enabled || n.AutopilotConfig.Enabled
 		pools = append(pools, nodepool{ref: r, NodePool: n, autopilot: auto, labels: c.ResourceLabels})
 	}
 	return pools
@@ -137,7 +136,8 @@ func nodepoolResource(n nodepool) cloud.Resource {
 	return r
 }
 
-// perZone returns the nodes of a zone: of the fullest, for zones of a pool that is scaled may differ, and GKE takes one number.
+// perZone returns the nodes of a zone: of the fullest, for zones of a pool that is scaled may differ, and GKE takes
+// one number.
 func (n nodepool) perZone() (most int64) {
 	for _, s := range n.sizes {
 		most = max(most, s)
@@ -156,7 +156,8 @@ func (n nodepool) capacity() map[string]int64 {
 	return c
 }
 
-// status: GKE says RECONCILING of every change. A pool without nodes that is being changed may be on its way either way.
+// status: GKE says RECONCILING of every change. A pool without nodes that is being changed may be on its way either
+// way.
 func (n nodepool) status() cloud.Status {
 	empty := n.perZone() == 0
 	switch n.Status {
@@ -215,7 +216,8 @@ func readNodepools(ctx context.Context, p place, refs []ref) ([]cloud.State, err
 
 // getNodepools reads pools of one cluster, with their sizes; those that do not exist are missing.
 func getNodepools(ctx context.Context, p place, cluster string, refs []ref) ([]nodepool, error) {
-	c, err := call("container.clusters.get", p.gke.Projects.Locations.Clusters.Get(cluster).Context(ctx).Do)
+	c, err := call[googlerest.Cluster](ctx, p.session,
+		googlerest.Get("container.clusters.get", googlerest.Container+"{+name}", cluster))
 	if isGone(err) {
 		return nil, nil
 	}
@@ -233,7 +235,7 @@ func getNodepools(ctx context.Context, p place, cluster string, refs []ref) ([]n
 			continue
 		}
 		n.ref = r
-		if n.sizes, err = groupSizes(ctx, p, n.InstanceGroupUrls); err != nil {
+		if n.sizes, err = groupSizes(ctx, p, n.InstanceGroupURLs); err != nil {
 			return nil, err
 		}
 		found = append(found, n)
@@ -250,9 +252,11 @@ func groupSizes(ctx context.Context, p place, links []string) ([]int64, error) {
 			errs[i] = errInvalid("GKE names an instance group %.300q, which is no name", links[i])
 			return
 		}
-		var m *compute.InstanceGroupManager
-		m, errs[i] = call("compute.instanceGroupManagers.get",
-			p.compute.InstanceGroupManagers.Get(p.project, r.location, r.name).Context(ctx).Do)
+		var m *googlerest.InstanceGroupManager
+		m, errs[i] = call[googlerest.InstanceGroupManager](ctx, p.session,
+			googlerest.Get("compute.instanceGroupManagers.get",
+				googlerest.Compute+"projects/{project}/zones/{zone}/instanceGroupManagers/{instanceGroupManager}",
+				p.project, r.location, r.name))
 		if errs[i] == nil {
 			sizes[i] = m.TargetSize
 		}

@@ -90,7 +90,7 @@ func TestAClusterThatIsBusyIsToBeReadAgain(t *testing.T) {
 		act(t, c, cloud.Start, cloud.GCPGKENodepool, cloud.Target{UID: n.UID()}), cloud.Unsupported)
 }
 
-// Both acts take their steps in the order that leaves, after a crash in between, a state in which the act is done again.
+// A crash between the two steps of a stop or a start leaves a state in which the next act completes the rest.
 func TestANodePoolThatIsHalfDoneIsActedOnAgain(t *testing.T) {
 	tw, c := connect(t)
 	n := pool(tw, gcptwin.Pool{Scaling: map[string]any{"enabled": true, "minNodeCount": 1.0, "maxNodeCount": 5.0}}, 3)

@@ -5,13 +5,12 @@ import (
 	"regexp"
 	"sync"
 
-	resourcemanager "google.golang.org/api/cloudresourcemanager/v3"
-
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// organisationNeeds are the permissions that listing the projects of an organization, or of a folder, takes besides, in a role that is
-// granted there.
+// organisationNeeds are the permissions that listing the projects of an organization, or of a folder, takes besides,
+// in a role that is granted there.
 var organisationNeeds = []string{
 	"resourcemanager.folders.get", "resourcemanager.folders.list", "resourcemanager.organizations.get",
 	"resourcemanager.projects.list",
@@ -32,8 +31,8 @@ var parentName = regexp.MustCompile(`^(organizations|folders)/\d{1,19}$`)
 
 var _ cloud.Organisations = (*conn)(nil)
 
-// Organisation tells the name of the organization or folder ("organizations/1", "folders/2"), once Google has shown it and what is in
-// it to the credentials.
+// Organisation returns the name of the organization or folder ("organizations/1", "folders/2"). It fails unless the
+// credentials may read it and list its projects.
 func (c *conn) Organisation(ctx context.Context) (string, error) {
 	if c.account.AuthMethod == "workload_identity_federation" && c.account.EndpointURL == "" {
 		if err := c.demandAudience(ctx); err != nil {
@@ -59,23 +58,17 @@ func (c *conn) readRoot(ctx context.Context) (cloud.Unit, error) {
 		return cloud.Unit{},
 			errInvalid(`%.100q is neither "organizations/" nor "folders/" with the number of one`, name)
 	}
-	if kind[1] == "folders" {
-		f, err := call("resourcemanager.folders.get", c.projects.Folders.Get(name).Context(ctx).Do)
-		if err != nil {
-			return cloud.Unit{}, err
-		}
-		return cloud.Unit{ID: f.Name, Name: f.DisplayName}, nil
-	}
-	o, err := call("resourcemanager.organizations.get", c.projects.Organizations.Get(name).Context(ctx).Do)
+	f, err := call[googlerest.Folder](ctx, c.session,
+		googlerest.Get("resourcemanager."+kind[1]+".get", googlerest.ResourceManager+"{+name}", name))
 	if err != nil {
 		return cloud.Unit{}, err
 	}
-	return cloud.Unit{ID: o.Name, Name: o.DisplayName}, nil
+	return cloud.Unit{ID: f.Name, Name: f.DisplayName}, nil
 }
 
-// Members walks through the folders, those of one depth side by side. It lists what lies in each, for a search would leave out the
-// projects that do not let us in, and be late with new ones. Labels come with the projects. All are opened by the credentials
-// of the connection.
+// Members walks through the folders, one depth after the other, with the folders of a depth in parallel. It lists each
+// folder, because a search leaves out projects that the credentials cannot open and is late with new ones. Labels come
+// with the projects. The credentials of the connection open all projects.
 func (c *conn) Members(ctx context.Context, _ bool) ([]cloud.Member, error) {
 	root, err := c.readRoot(ctx)
 	if err != nil {
@@ -131,7 +124,7 @@ func (w *projectWalk) visit(ctx context.Context, units []cloud.Unit) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, p := range projects {
-		m := cloud.Member{NativeID: p.ProjectId, Name: p.DisplayName, Units: units, Tags: p.Labels,
+		m := cloud.Member{NativeID: p.ProjectID, Name: p.DisplayName, Units: units, Tags: p.Labels,
 			Closed: p.State == deleteRequested}
 		w.found = append(w.found, m)
 	}
@@ -142,21 +135,22 @@ func (w *projectWalk) visit(ctx context.Context, units []cloud.Unit) error {
 }
 
 // listProjects lists the projects of a unit, those that are being deleted too: a page of so many, or for 0 all.
-func (c *conn) listProjects(ctx context.Context, in cloud.Unit, most int64) ([]*resourcemanager.Project, error) {
-	list := c.projects.Projects.List().Parent(in.ID).ShowDeleted(true).PageSize(projectPage).Context(ctx)
+func (c *conn) listProjects(ctx context.Context, in cloud.Unit, most int64) ([]*googlerest.Project, error) {
+	list := googlerest.Get("resourcemanager.projects.list", googlerest.ResourceManager+"projects").
+		Set("parent", in.ID).Set("showDeleted", "true").SetInt("pageSize", projectPage)
 	if most > 0 {
-		out, err := call("resourcemanager.projects.list", list.PageSize(most).Do)
+		out, err := call[googlerest.ProjectList](ctx, c.session, list.SetInt("pageSize", most))
 		if err != nil {
 			return nil, err
 		}
 		return out.Projects, nil
 	}
-	var all []*resourcemanager.Project
-	err := list.Pages(ctx, func(page *resourcemanager.ListProjectsResponse) error {
+	var all []*googlerest.Project
+	err := eachPage(ctx, c.session, list, func(page *googlerest.ProjectList) (string, error) {
 		all = append(all, page.Projects...)
-		return checkMembers(len(all))
+		return page.NextPageToken, checkMembers(len(all))
 	})
-	return all, classifyError("resourcemanager.projects.list", err)
+	return all, err
 }
 
 // checkMembers bounds a listing that would not end.
@@ -167,14 +161,15 @@ func checkMembers(projects int) error {
 	return nil
 }
 
-func (c *conn) listFolders(ctx context.Context, in cloud.Unit) ([]*resourcemanager.Folder, error) {
-	var all []*resourcemanager.Folder
-	err := c.projects.Folders.List().Parent(in.ID).PageSize(projectPage).Context(ctx).Pages(ctx,
-		func(page *resourcemanager.ListFoldersResponse) error {
-			if all = append(all, page.Folders...); len(all) > maxUnits {
-				return errUnsupported("there are more than %d folders", maxUnits)
-			}
-			return nil
-		})
-	return all, classifyError("resourcemanager.folders.list", err)
+func (c *conn) listFolders(ctx context.Context, in cloud.Unit) ([]*googlerest.Folder, error) {
+	var all []*googlerest.Folder
+	list := googlerest.Get("resourcemanager.folders.list", googlerest.ResourceManager+"folders").
+		Set("parent", in.ID).SetInt("pageSize", projectPage)
+	err := eachPage(ctx, c.session, list, func(page *googlerest.FolderList) (string, error) {
+		if all = append(all, page.Folders...); len(all) > maxUnits {
+			return "", errUnsupported("there are more than %d folders", maxUnits)
+		}
+		return page.NextPageToken, nil
+	})
+	return all, err
 }

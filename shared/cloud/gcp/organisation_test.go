@@ -71,7 +71,7 @@ func TestAnOrganizationListsEveryProjectWithItsFolders(t *testing.T) {
 	wantCalled(t, tw, err)
 }
 
-// wantCalled holds what customers are told to allow against what is called.
+// wantCalled compares the permissions that customers are told to grant with the calls that were made.
 func wantCalled(t *testing.T, tw *gcptwin.Cloud, err error) {
 	t.Helper()
 	need, called := gcp.ListRequiredPermissions(), map[string]bool{}

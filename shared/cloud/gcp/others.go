@@ -6,32 +6,30 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/api/cloudasset/v1"
-
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
 // assetsNeed is the permission of Cloud Asset Inventory.
 const assetsNeed = "cloudasset.assets.searchAllResources"
 
-// assetFields are asked for. The versioned resource is the thing itself as its own API tells it, a few minutes old: what waste is
-// judged by is in it, without a call for each type.
+// assetFields are the fields that are requested. The versioned resource is the resource as its own API returns it, a
+// few minutes old. The waste rules read it without a call for each type.
 const assetFields = "name,assetType,displayName,location,labels,createTime,state,parentFullResourceName,versionedResources"
 
-// listOthers reads a page of everything in the region that no kind lists, from Cloud Asset Inventory, which knows all types. What is
-// in no region (global things, those of several regions) is in region Global. An inventory that may not be asked is an error: that
-// nothing is known does not mean that nothing is there.
+// listOthers reads a page of the resources of the region that have no kind, from Cloud Asset Inventory, which knows
+// all types. Resources without a region (global ones and those of several regions) are in region Global. It returns an
+// error when the inventory may not be read, because an empty list would mean that there are no resources.
 func (c *conn) listOthers(ctx context.Context, region, page string) (cloud.ResourcePage, error) {
-	search := c.assets.V1.SearchAllResources("projects/" +
-		c.project).PageSize(500).PageToken(page).ReadMask(assetFields)
+	search := c.searchAssets(page, assetFields)
 	switch {
 	case region == cloud.Global:
 	case regionName.MatchString(region):
-		search = search.Query("location:" + region + "*")
+		search.Set("query", "location:"+region+"*")
 	default:
 		return cloud.ResourcePage{}, errInvalid("%.64q is not the name of a Google Cloud region", region)
 	}
-	out, err := call(assetsNeed, search.Context(ctx).Do)
+	out, err := call[googlerest.AssetList](ctx, c.session, search)
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
@@ -48,9 +46,15 @@ func (c *conn) listOthers(ctx context.Context, region, page string) (cloud.Resou
 	return got, nil
 }
 
-// newOther makes the resource of an asset; false of one that a kind lists, and of what an account of ours is itself. What the
-// catalogue has no name for is kept as "gcp-other" with Google's word for it.
-func newOther(a *cloudasset.ResourceSearchResult, n neighbours) (cloud.Resource, bool) {
+// searchAssets returns the request for a page of the assets of the project, with these fields.
+func (c *conn) searchAssets(page, fields string) *googlerest.Request {
+	return googlerest.Get(assetsNeed, googlerest.AssetInventory+"{+scope}:searchAllResources", "projects/"+c.project).
+		SetInt("pageSize", 500).Set("pageToken", page).Set("readMask", fields)
+}
+
+// newOther returns the resource of an asset. It returns false for resources that have a kind, and for projects and
+// folders. A type without a name in the catalogue is "gcp-other", with Google's type in its facts.
+func newOther(a *googlerest.Asset, n neighbours) (cloud.Resource, bool) {
 	r := cloud.Resource{
 		UID: a.Name, Name: a.DisplayName, Type: cloud.TypeOf(Name, a.AssetType), Region: cloud.Global,
 		Status: cloud.Running,
@@ -76,11 +80,12 @@ func newOther(a *cloudasset.ResourceSearchResult, n neighbours) (cloud.Resource,
 	return r, kept && !slices.ContainsFunc(registry, func(k kind) bool { return k.Type == r.Type })
 }
 
-// notListed are what contains an account of ours, or is one.
+// notListed are the types that are accounts here, or contain accounts.
 var notListed = []string{"gcp-project", "gcp-folder"}
 
-// assetFacts returns the facts of an asset of which the inventory has the thing itself; nil when it has not, or the type has none.
-func assetFacts(kindType string, a *cloudasset.ResourceSearchResult, n neighbours) cloud.Facts {
+// assetFacts returns the facts of an asset. It returns nil if the inventory does not hold the resource itself, or if
+// its type has no facts.
+func assetFacts(kindType string, a *googlerest.Asset, n neighbours) cloud.Facts {
 	read := factsOf[kindType]
 	if read == nil || len(a.VersionedResources) == 0 {
 		return nil

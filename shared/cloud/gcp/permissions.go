@@ -4,19 +4,18 @@ import (
 	"context"
 	"slices"
 
-	resourcemanager "google.golang.org/api/cloudresourcemanager/v3"
-
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// projectNeeds are the permissions that the project itself takes, what has no kind of its own, and metrics.
+// projectNeeds are the permissions for the project itself, for the resources without a kind, and for metrics.
 var projectNeeds = []string{"resourcemanager.projects.get", assetsNeed, metricsNeed}
 
 // maxAsked is how many permissions Google takes in one question.
 const maxAsked = 100
 
-// Permissions asks Google which of the permissions that this package uses the credentials have on the project. Whoever may be asked
-// is told; that itself takes no permission.
+// Permissions asks Google which of the permissions that this package uses the credentials have on the project. The
+// question itself needs no permission.
 func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 	return c.testPermissions(ctx, listNeeds())
 }
@@ -47,9 +46,10 @@ func (c *conn) testPermissions(ctx context.Context, asked []cloud.Permission) ([
 	}
 	granted := map[string]bool{}
 	for part := range slices.Chunk(sortUnique(names), maxAsked) {
-		out, err := call("resourcemanager.projects.testIamPermissions",
-			c.projects.Projects.TestIamPermissions("projects/"+c.project,
-				&resourcemanager.TestIamPermissionsRequest{Permissions: part}).Context(ctx).Do)
+		out, err := call[googlerest.IAMPermissions](ctx, c.session,
+			googlerest.Post("resourcemanager.projects.testIamPermissions",
+				googlerest.ResourceManager+"{+resource}:testIamPermissions", "projects/"+c.project).
+				Body(googlerest.IAMPermissions{Permissions: part}))
 		switch class := cloud.ClassOf(err); {
 		case err == nil:
 		case class == cloud.Refused:

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// machineSKU is how prices of cores and memory are described: "N2 Instance Core running in Americas", "Custom Instance Ram running in …".
-// What else stands there (Sole Tenancy, Spot, a commitment) is another price.
+// machineSKU matches the descriptions of prices of cores and memory: "N2 Instance Core running in Americas", "Custom
+// Instance Ram running in …". Descriptions with other words (Sole Tenancy, Spot, a commitment) are of other prices.
 var machineSKU = regexp.MustCompile(
 	`^(?:([A-Z][0-9][A-Z]?)(?: AMD| Arm)? )?(Predefined |Custom |Custom Extended )?Instance (Core|Ram) running in `)
 
@@ -41,7 +41,7 @@ var (
 	stores  = map[string]string{"Standard storage": "PD_SSD", "Low cost storage": "PD_HDD"}
 )
 
-// keys tells what a price is the price of; none of what nothing here is priced by.
+// keys returns the price keys of a SKU; none if no resource here is priced by it.
 func (s *sku) keys() []string {
 	if s.Category.Usage != "OnDemand" {
 		return nil
@@ -64,7 +64,8 @@ func (s *sku) keys() []string {
 	return nil
 }
 
-// machineKeys are the keys of cores or memory of a family. Those without a family are of N1; E2 has the same for its custom machines.
+// machineKeys are the keys of cores or memory of a family. Those without a family are of N1; E2 has the same for its
+// custom machines.
 func machineKeys(family, how, part string) []string {
 	if part != "core" {
 		part = "ram"

@@ -15,10 +15,11 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// catalogue is where Google tells its prices, to whoever has an API key.
+// catalogue is the address of Google's price catalogue. It takes an API key.
 const catalogue = "https://cloudbilling.googleapis.com/v1"
 
-// pricedServices are the services whose prices are asked for, by Google's numbers of them: Compute Engine, Cloud SQL and Kubernetes Engine.
+// pricedServices are the services whose prices are asked for, by Google's numbers of them: Compute Engine, Cloud SQL
+// and Kubernetes Engine.
 var pricedServices = []string{"6F81-5844-456A", "9662-B51E-5089", "CCD8-9BF1-090E"}
 
 // mostPricePages bounds the pages of one service: that of Compute Engine has some ten of 5,000.
@@ -30,7 +31,7 @@ type skuPage struct {
 	Next string `json:"nextPageToken"`
 }
 
-// sku is what has a price.
+// sku is a priced item of the catalogue.
 type sku struct {
 	ID          string   `json:"skuId"`
 	Description string   `json:"description"`
@@ -60,7 +61,8 @@ type expression struct {
 	} `json:"tieredRates"`
 }
 
-// Prices asks for the catalogue, page by page, and tells what of it is of the region. It has no version: it is the day of the question.
+// Prices reads the catalogue page by page and passes the prices of the region to take. The catalogue has no version;
+// Prices returns the current date as the version.
 func (p *Provider) Prices(ctx context.Context, region string, take func(cloud.Price) error) (string, error) {
 	base := p.options.PriceLists
 	if base == "" {
@@ -128,7 +130,7 @@ func (page *skuPage) tell(region string, take func(cloud.Price) error) error {
 	return nil
 }
 
-// units are what prices are for, in Google's words.
+// units are the units of prices, by Google's names.
 var units = map[string]cloud.PriceUnit{"h": cloud.PerHour, "GiBy.h": cloud.PerHour, "GiBy.mo": cloud.PerMonth}
 
 // price returns the price of the first use that is not free.

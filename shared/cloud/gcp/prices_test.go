@@ -24,7 +24,7 @@ type catalog struct {
 	asked  int
 }
 
-// sku is what a price is of, in Google's words.
+// sku is a priced item of the catalogue, in Google's words.
 type sku struct{ id, description, usage, unit string }
 
 func (s sku) at(nanos int64, regions ...string) map[string]any {

@@ -2,17 +2,18 @@ package gcp
 
 import "slices"
 
-// RequiredPermissions are the IAM permissions that this package uses, by what a customer allows: each level holds the ones before.
+// RequiredPermissions are the IAM permissions that this package uses, by level of access. Each level includes the
+// levels before it.
 type RequiredPermissions struct {
-	Discover     []string // to read what is there, clusters included
+	Discover     []string // to list and read resources, clusters included
 	StartStop    []string // to discover, start and stop
 	Scale        []string // to discover, start, stop and change capacities
 	Organisation []string // to list the projects of an organization, or of a folder, besides
 	Billing      []string // to read bills, besides
 }
 
-// ListRequiredPermissions returns the permissions of every registered kind, sorted and each once. What customers are told to allow is
-// tested against it.
+// ListRequiredPermissions returns the permissions of every registered kind, sorted and without duplicates. A test
+// compares the permissions that customers are told to grant with it.
 func ListRequiredPermissions() RequiredPermissions {
 	discover, startStop, scale := slices.Clone(projectNeeds), []string(nil), []string(nil)
 	for _, k := range registry {
@@ -23,8 +24,8 @@ func ListRequiredPermissions() RequiredPermissions {
 		sortUnique(discover, startStop, scale), sortUnique(organisationNeeds), sortUnique(billingNeeds)}
 }
 
-// ListRequiredServices returns the APIs that a project has to switch on for everything here to work; one that it does not use may
-// stay off.
+// ListRequiredServices returns the APIs that a project has to switch on for everything here to work; one that it does
+// not use may stay off.
 func ListRequiredServices() []string {
 	return []string{
 		"cloudasset.googleapis.com", "cloudresourcemanager.googleapis.com", "compute.googleapis.com",

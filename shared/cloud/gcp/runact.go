@@ -6,9 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"google.golang.org/api/run/v2"
-
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
 // actRunService takes the instances that run without a request, or gives them back.
@@ -42,7 +41,7 @@ func actRunService(ctx context.Context, p place, v cloud.Verb, t target) error {
 	return s.setAlways(ctx, p, n)
 }
 
-// remembered returns how many instances the service had: from what was remembered, else from the annotation, else 0.
+// remembered returns the number of instances to restore: from the snapshot, else from the annotation, else 0.
 func (s runService) remembered(t target) (int64, error) {
 	m, _, err := decodeSnapshot[runMemory](t.snapshot)
 	if err != nil {
@@ -61,16 +60,15 @@ func (s runService) remembered(t target) (int64, error) {
 	}
 }
 
-// setAlways sets how many instances run without a request. A minimum of 0 is annotated, so that the service can be told from one that
-// never had a minimum.
+// setAlways sets how many instances run without a request. A minimum of 0 is annotated, so that the service can be
+// told from one that never had a minimum.
 func (s runService) setAlways(ctx context.Context, p place, n int64) error {
-	change := &run.GoogleCloudRunV2Service{Scaling: &run.GoogleCloudRunV2ServiceScaling{}}
+	var change googlerest.RunServiceChange
 	if s.isManual() {
-		change.Scaling.ManualInstanceCount, change.Scaling.ForceSendFields = n, []string{"ManualInstanceCount"}
+		change.Scaling.ManualInstanceCount = &n
 		return s.patch(ctx, p, change, "scaling.manualInstanceCount")
 	}
-	change.Scaling.MinInstanceCount, change.Scaling.ForceSendFields = n, []string{"MinInstanceCount"}
-	change.Annotations, change.ForceSendFields = map[string]string{}, []string{"Annotations"}
+	change.Scaling.MinInstanceCount, change.Annotations = &n, map[string]string{}
 	maps.Copy(change.Annotations, s.Annotations)
 	delete(change.Annotations, stoppedAt)
 	if n == 0 {
@@ -80,10 +78,10 @@ func (s runService) setAlways(ctx context.Context, p place, n int64) error {
 }
 
 // patch changes the fields of the service that was read: one that was changed meanwhile is refused with 409.
-func (s runService) patch(ctx context.Context, p place, change *run.GoogleCloudRunV2Service, fields ...string) error {
+func (s runService) patch(ctx context.Context, p place, change googlerest.RunServiceChange, fields ...string) error {
 	change.Etag = s.Etag
-	o, err := call("run.services.update", p.run.Projects.Locations.Services.Patch(s.runLink(), change).
-		UpdateMask(strings.Join(fields, ",")).Context(ctx).Do)
+	o, err := call[googlerest.LongRunningOperation](ctx, p.session, googlerest.Patch("run.services.update",
+		googlerest.Run+"{+name}", s.runLink()).Set("updateMask", strings.Join(fields, ",")).Body(change))
 	if err == nil && o.Error != nil {
 		return &cloud.Error{Class: cloud.Transient, Op: "run.services.update", Message: o.Error.Message}
 	}
@@ -96,7 +94,7 @@ func scaleRunService(ctx context.Context, p place, r ref, want cloud.Capacity) e
 	if err != nil {
 		return err
 	}
-	z := size{Min: s.scaling().MinInstanceCount, Max: s.scaling().MaxInstanceCount, Desired: s.always()}
+	z := size{Min: s.Scaling.MinInstanceCount, Max: s.Scaling.MaxInstanceCount, Desired: s.always()}
 	if s.isManual() {
 		z.Min = 0
 	}
@@ -118,10 +116,10 @@ func scaleRunService(ctx context.Context, p place, r ref, want cloud.Capacity) e
 }
 
 func (s runService) setBounds(ctx context.Context, p place, z size, want cloud.Capacity) error {
-	change := &run.GoogleCloudRunV2Service{Scaling: &run.GoogleCloudRunV2ServiceScaling{}}
+	var change googlerest.RunServiceChange
 	var fields []string
 	if want.Min != nil {
-		change.Scaling.MinInstanceCount, change.Scaling.ForceSendFields = z.Min, []string{"MinInstanceCount"}
+		change.Scaling.MinInstanceCount = &z.Min
 		fields = append(fields, "scaling.minInstanceCount")
 	}
 	if want.Max != nil {

@@ -6,14 +6,14 @@ import (
 	"strconv"
 	"strings"
 
-	"google.golang.org/api/run/v2"
-
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// runServices are Cloud Run services; the uid is the full name. A service that has instances without requests is stopped by taking
-// those: the count of a service that is scaled by hand, the minimum of any other, which goes on to answer requests. The minimum
-// of a revision is left alone: to change it makes a new revision, and that may be of another image.
+// runServices are Cloud Run services; the uid is the full name. A service that has instances without requests is
+// stopped by taking those: the count of a service that is scaled by hand, the minimum of any other, which goes on to
+// answer requests. The minimum of a revision is left alone: to change it makes a new revision, and that may be of
+// another image.
 var runServices = kind{
 	Kind:    catalogueKind(cloud.GCPCloudRun),
 	service: "run.googleapis.com", collection: "services",
@@ -34,7 +34,8 @@ const (
 	stoppedAt = "lamplighter.dev/stopped-min-instances"
 )
 
-// runMemory is what a stop forgets: the count of a service that is scaled by hand, or the minimum.
+// runMemory is the state that a stop overwrites and a start restores: the instance count of a service that is scaled
+// by hand, or the minimum.
 type runMemory struct {
 	Manual *int64 `json:"manualInstanceCount,omitempty"`
 	Min    *int64 `json:"minInstanceCount,omitempty"`
@@ -43,30 +44,23 @@ type runMemory struct {
 // runService is a service with its name taken apart.
 type runService struct {
 	ref
-	*run.GoogleCloudRunV2Service
+	*googlerest.RunService
 }
 
-func (s runService) scaling() run.GoogleCloudRunV2ServiceScaling {
-	if s.Scaling == nil {
-		return run.GoogleCloudRunV2ServiceScaling{}
-	}
-	return *s.Scaling
-}
-
-func (s runService) isManual() bool { return s.scaling().ScalingMode == manual }
+func (s runService) isManual() bool { return s.Scaling.ScalingMode == manual }
 
 // stoppedMin returns the minimum that the service had when it was stopped here.
 func (s runService) stoppedMin() (int64, bool) {
 	n, err := strconv.ParseInt(s.Annotations[stoppedAt], 10, 64)
-	return n, err == nil && n > 0 && s.scaling().MinInstanceCount == 0
+	return n, err == nil && n > 0 && s.Scaling.MinInstanceCount == 0
 }
 
 // always returns how many instances run without a request.
 func (s runService) always() int64 {
 	if s.isManual() {
-		return s.scaling().ManualInstanceCount
+		return s.Scaling.ManualInstanceCount
 	}
-	return s.scaling().MinInstanceCount
+	return s.Scaling.MinInstanceCount
 }
 
 func (s runService) isOff() bool {
@@ -75,9 +69,9 @@ func (s runService) isOff() bool {
 }
 
 func listRunServices(ctx context.Context, p place, page string) (cloud.ResourcePage, error) {
-	out, err := call("run.services.list",
-		p.run.Projects.Locations.Services.List("projects/"+p.project+"/locations/"+p.region).
-			PageSize(100).PageToken(page).Context(ctx).Do)
+	out, err := call[googlerest.RunServiceList](ctx, p.session, googlerest.Get("run.services.list",
+		googlerest.Run+"{+parent}/services", "projects/"+p.project+"/locations/"+p.region).
+		SetInt("pageSize", 100).Set("pageToken", page))
 	if isForeignRegion(err, p.region) {
 		return cloud.ResourcePage{}, nil
 	}
@@ -96,8 +90,8 @@ func listRunServices(ctx context.Context, p place, page string) (cloud.ResourceP
 	return got, nil
 }
 
-// isForeignRegion reports whether the error is how Cloud Run says that it is not in the region: it denies the place itself, and names
-// no permission.
+// isForeignRegion reports whether the error is how Cloud Run says that it is not in the region: it denies the place
+// itself, and names no permission.
 func isForeignRegion(err error, region string) bool {
 	return err != nil && cloud.ClassOf(err) == cloud.Denied &&
 		strings.Contains(err.Error(), "Permission denied on 'locations/"+region+"'")
@@ -108,7 +102,7 @@ func runResource(s runService) cloud.Resource {
 		UID: s.uid, Name: s.name, Status: s.status(), Tags: tagsOf(s.Labels), Capacity: map[string]int64{},
 		Unschedulable: s.tied(), CreatedAt: timeOf(s.CreateTime), Facts: runFacts(s),
 	}
-	z := s.scaling()
+	z := s.Scaling
 	if s.isManual() {
 		r.Capacity["desired"] = z.ManualInstanceCount
 		return r
@@ -120,7 +114,8 @@ func runResource(s runService) cloud.Resource {
 	return r
 }
 
-// status: a service of which the newest revision did not come up is unknown, be it that an older one answers.
+// status returns the status of a service. If its newest revision failed, it is unknown, even while an older revision
+// answers.
 func (s runService) status() cloud.Status {
 	failed := s.TerminalCondition != nil && s.TerminalCondition.State == "CONDITION_FAILED"
 	switch {
@@ -156,7 +151,7 @@ func (s runService) tied() string {
 }
 
 func (s runService) revisionMin() int64 {
-	if s.Template == nil || s.Template.Scaling == nil {
+	if s.Template == nil {
 		return 0
 	}
 	return s.Template.Scaling.MinInstanceCount
@@ -178,7 +173,8 @@ func readRunServices(ctx context.Context, p place, refs []ref) ([]cloud.State, e
 }
 
 func getRunService(ctx context.Context, p place, r ref) (runService, error) {
-	s, err := call("run.services.get", p.run.Projects.Locations.Services.Get(r.runLink()).Context(ctx).Do)
+	s, err := call[googlerest.RunService](ctx, p.session,
+		googlerest.Get("run.services.get", googlerest.Run+"{+name}", r.runLink()))
 	return runService{r, s}, err
 }
 
@@ -188,7 +184,7 @@ func (r ref) runLink() string {
 }
 
 func runState(s runService) cloud.State {
-	z := s.scaling()
+	z := s.Scaling
 	out := cloud.State{
 		UID: s.uid, Status: s.status(), Unschedulable: s.tied(),
 		Native: fmt.Sprintf("scaling %s, manual %d, minimum %d", z.ScalingMode, z.ManualInstanceCount,

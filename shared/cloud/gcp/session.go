@@ -3,7 +3,6 @@ package gcp
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -13,42 +12,19 @@ import (
 	"sync"
 
 	"cloud.google.com/go/auth"
-	"google.golang.org/api/alloydb/v1"
-	"google.golang.org/api/bigquery/v2"
-	"google.golang.org/api/cloudasset/v1"
-	resourcemanager "google.golang.org/api/cloudresourcemanager/v3"
-	"google.golang.org/api/compute/v1"
-	"google.golang.org/api/container/v1"
-	"google.golang.org/api/dataproc/v1"
-	"google.golang.org/api/monitoring/v3"
-	"google.golang.org/api/notebooks/v2"
-	"google.golang.org/api/option"
-	"google.golang.org/api/run/v2"
-	"google.golang.org/api/sqladmin/v1"
-	"google.golang.org/api/workstations/v1"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// session is the clients of one account.
+// session is the access to one account.
 type session struct {
 	provider  *Provider
 	account   cloud.Account
 	project   string
 	tokens    auth.TokenProvider
 	tokenHTTP *http.Client // without the account's token
-	compute   *compute.Service
-	sql       *sqladmin.Service
-	gke       *container.Service
-	run       *run.Service
-	projects  *resourcemanager.Service
-	assets    *cloudasset.Service
-	metrics   *monitoring.Service
-	stations  *workstations.Service
-	notebooks *notebooks.Service
-	dataproc  *dataproc.Service
-	alloydb   *alloydb.Service
-	bigquery  *bigquery.Service
+	apiHTTP   *http.Client // with the account's token; knows its address, its limits and its retries
 
 	mu     sync.Mutex
 	number string // of the project, once it was asked for
@@ -58,8 +34,8 @@ type session struct {
 	beside acquaintance
 }
 
-// openSession makes the clients; no call is made.
-func (p *Provider) openSession(ctx context.Context, a cloud.Account) (*session, error) {
+// openSession makes the HTTP clients of an account; no call is made.
+func (p *Provider) openSession(a cloud.Account) (*session, error) {
 	t := &patient{provider: p, project: cmp.Or(a.NativeID, a.ID)}
 	if a.EndpointURL != "" {
 		endpoint, err := url.Parse(a.EndpointURL)
@@ -77,8 +53,8 @@ func (p *Provider) openSession(ctx context.Context, a cloud.Account) (*session, 
 		return nil, err
 	}
 	tokens := auth.NewCachedTokenProvider(who.tokens, &auth.CachedTokenProviderOptions{DisableAsyncRefresh: true})
-	s.tokens = tokens
-	return s, s.openClients(ctx, plainClient(&bearer{tokens, t}))
+	s.tokens, s.apiHTTP = tokens, plainClient(&bearer{tokens, t})
+	return s, nil
 }
 
 // projectOf returns the project that the account is: the one that it was connected for, or which its credentials name.
@@ -93,30 +69,9 @@ func projectOf(a cloud.Account, who identity) (string, error) {
 	return id, nil
 }
 
-// openClients makes the REST clients over one HTTP client, which knows credentials, limits and addresses.
-func (s *session) openClients(ctx context.Context, c *http.Client) error {
-	o := []option.ClientOption{option.WithHTTPClient(c)}
-	var errs [12]error
-	s.compute, errs[0] = compute.NewService(ctx, o...)
-	s.sql, errs[1] = sqladmin.NewService(ctx, o...)
-	s.gke, errs[2] = container.NewService(ctx, o...)
-	s.run, errs[3] = run.NewService(ctx, o...)
-	s.projects, errs[4] = resourcemanager.NewService(ctx, o...)
-	s.assets, errs[5] = cloudasset.NewService(ctx, o...)
-	s.metrics, errs[6] = monitoring.NewService(ctx, o...)
-	s.stations, errs[7] = workstations.NewService(ctx, o...)
-	s.notebooks, errs[8] = notebooks.NewService(ctx, o...)
-	s.dataproc, errs[9] = dataproc.NewService(ctx, o...)
-	s.alloydb, errs[10] = alloydb.NewService(ctx, o...)
-	s.bigquery, errs[11] = bigquery.NewService(ctx, o...)
-	if err := errors.Join(errs[:]...); err != nil {
-		return fmt.Errorf("make the clients of Google Cloud: %w", err)
-	}
-	return nil
-}
-
-// Identify returns the id of the project. A workload identity provider that takes tokens for whatever audience would open for
-// every organization here: it is class Refused. Emulators do not check audiences, so it is not asked of them.
+// Identify returns the id of the project. A workload identity provider that accepts tokens for any audience is class
+// Refused: it would let every organization of this installation in. Emulators do not check audiences, so they are not
+// tested for that.
 func (c *conn) Identify(ctx context.Context) (string, error) {
 	if c.account.AuthMethod == "workload_identity_federation" && c.account.EndpointURL == "" {
 		if err := c.demandAudience(ctx); err != nil {
@@ -128,14 +83,15 @@ func (c *conn) Identify(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if p.State != "ACTIVE" {
-		return "", &cloud.Error{Class: cloud.Refused, Op: "resourcemanager.projects.get", Code: p.State, Message: fmt.Sprintf("the project %s is not active", p.ProjectId)}
+		return "", &cloud.Error{Class: cloud.Refused, Op: "resourcemanager.projects.get", Code: p.State, Message: fmt.Sprintf("the project %s is not active", p.ProjectID)}
 	}
-	return p.ProjectId, nil
+	return p.ProjectID, nil
 }
 
 // readProject reads the project, and keeps its number.
-func (s *session) readProject(ctx context.Context) (*resourcemanager.Project, error) {
-	p, err := call("resourcemanager.projects.get", s.projects.Projects.Get("projects/"+s.project).Context(ctx).Do)
+func (s *session) readProject(ctx context.Context) (*googlerest.Project, error) {
+	p, err := call[googlerest.Project](ctx, s, googlerest.Get("resourcemanager.projects.get",
+		googlerest.ResourceManager+"{+name}", "projects/"+s.project))
 	if err != nil {
 		return nil, err
 	}
@@ -193,8 +149,9 @@ func (c *conn) demandAudience(ctx context.Context) error {
 func (c *conn) Regions(ctx context.Context) ([]string, error) {
 	var names []string
 	for page, n := "", 0; n < maxPages; n++ {
-		out, err := call("compute.regions.list",
-			c.compute.Regions.List(c.project).MaxResults(500).PageToken(page).Context(ctx).Do)
+		out, err := call[googlerest.RegionList](ctx, c.session, googlerest.Get("compute.regions.list",
+			googlerest.Compute+"projects/{project}/regions", c.project).SetInt("maxResults", 500).Set("pageToken",
+			page))
 		if err != nil {
 			return nil, err
 		}

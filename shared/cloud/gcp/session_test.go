@@ -116,7 +116,8 @@ func (s silent) IdentityToken(context.Context, string) (string, error) {
 	return "", errors.New("no")
 }
 
-// With an endpoint, all of Google's hosts are that endpoint, and it gets to see nothing of ours, nor what would open Google.
+// An endpoint replaces all of Google's hosts. It receives neither tokens of this installation nor credentials that
+// would open Google.
 func TestACustomEndpointIsEveryHostAndSeesNothingOfOurs(t *testing.T) {
 	tw := &gcptwin.Cloud{}
 	srv := httptest.NewServer(tw)

@@ -14,8 +14,8 @@ const most = 1_000_000
 // size is the capacity of something that has a minimum, a maximum and a desired count.
 type size struct{ Min, Max, Desired int64 }
 
-// withCapacity returns the size with what is wanted put in. Bounds that contradict each other are class Invalid; a desired size
-// outside of them is too, where it is wanted.
+// withCapacity returns the size with the wanted numbers. Bounds that contradict each other are class Invalid. So is a
+// wanted desired size outside of the bounds.
 func (s size) withCapacity(c cloud.Capacity) (size, error) {
 	for _, f := range []struct{ to, from *int64 }{{&s.Min, c.Min}, {&s.Max, c.Max}, {&s.Desired, c.Desired}} {
 		if f.from == nil {
@@ -40,7 +40,7 @@ func (s size) withCapacity(c cloud.Capacity) (size, error) {
 // changesBounds reports whether a minimum or a maximum is wanted.
 func changesBounds(c cloud.Capacity) bool { return c.Min != nil || c.Max != nil }
 
-// encodeSnapshot encodes what a stop forgets.
+// encodeSnapshot encodes the state that a stop overwrites and a start restores.
 func encodeSnapshot(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil { // of structs of numbers and strings: a defect of ours

@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/google/uuid"
-	"google.golang.org/api/dataproc/v1"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
 // sparkClusters are Dataproc clusters; the uid is the full name. Their disks stay, and are billed.
@@ -30,13 +30,14 @@ var sparkStates = map[string]native{
 	"DELETING": {cloud.Terminated},
 }
 
-func sparkUID(c *dataproc.Cluster, region string) string {
-	return "//dataproc.googleapis.com/projects/" + c.ProjectId + "/regions/" + region + "/clusters/" + c.ClusterName
+func sparkUID(c *googlerest.SparkCluster, region string) string {
+	return "//dataproc.googleapis.com/projects/" + c.ProjectID + "/regions/" + region + "/clusters/" + c.ClusterName
 }
 
 func listSparkClusters(ctx context.Context, p place, page string) (cloud.ResourcePage, error) {
-	out, err := call("dataproc.clusters.list",
-		p.dataproc.Projects.Regions.Clusters.List(p.project, p.region).PageSize(100).PageToken(page).Context(ctx).Do)
+	out, err := call[googlerest.SparkClusterList](ctx, p.session, googlerest.Get("dataproc.clusters.list",
+		googlerest.Dataproc+"projects/{projectId}/regions/{region}/clusters", p.project, p.region).
+		SetInt("pageSize", 100).Set("pageToken", page))
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
@@ -47,63 +48,56 @@ func listSparkClusters(ctx context.Context, p place, page string) (cloud.Resourc
 	return got, nil
 }
 
-func sparkResource(p place, c *dataproc.Cluster) cloud.Resource {
+func sparkResource(p place, c *googlerest.SparkCluster) cloud.Resource {
 	r := cloud.Resource{
 		UID: sparkUID(c, p.region), Name: c.ClusterName, Status: sparkStatus(c), Tags: tagsOf(c.Labels),
 		Unschedulable: tiedSpark(c),
 		Capacity:      map[string]int64{},
 	}
-	if len(c.StatusHistory) > 0 && c.StatusHistory[0] != nil {
+	if len(c.StatusHistory) > 0 {
 		r.CreatedAt = timeOf(c.StatusHistory[0].StateStartTime)
 	}
 	if c.Config != nil && c.Config.WorkerConfig != nil {
-		r.InstanceType, r.Capacity["workers"] = lastPart(c.Config.WorkerConfig.MachineTypeUri),
+		r.InstanceType, r.Capacity["workers"] = lastPart(c.Config.WorkerConfig.MachineTypeURI),
 			c.Config.WorkerConfig.NumInstances
 	}
 	r.Facts = sparkFacts(c)
 	return r
 }
 
-// sparkFacts are the facts by which waste is judged, in the names of the rules. What a cluster does not tell is left out.
-func sparkFacts(c *dataproc.Cluster) cloud.Facts {
+// sparkFacts returns the facts that the waste rules read, under the rules' names. Fields that the cluster does not
+// have are left out.
+func sparkFacts(c *googlerest.SparkCluster) cloud.Facts {
 	f := cloud.Facts{}
-	if c.Status != nil {
+	if c.Status.State != "" {
 		f["state"] = c.Status.State
 	}
 	if c.Config == nil {
 		return f
 	}
-	f["idle_delete"] = c.Config.LifecycleConfig != nil && c.Config.LifecycleConfig.IdleDeleteTtl != ""
-	f["autoscaled"] = c.Config.AutoscalingConfig != nil && c.Config.AutoscalingConfig.PolicyUri != ""
-	f["primary_workers"], f["secondary_spot"] = machines(c.Config.WorkerConfig),
-		machines(c.Config.SecondaryWorkerConfig)
+	f["idle_delete"] = c.Config.LifecycleConfig.IdleDeleteTTL != ""
+	f["autoscaled"] = c.Config.AutoscalingConfig.PolicyURI != ""
+	f["primary_workers"], f["secondary_spot"] = 0.0, float64(c.Config.SecondaryWorkerConfig.NumInstances)
+	if w := c.Config.WorkerConfig; w != nil {
+		f["primary_workers"] = float64(w.NumInstances)
+	}
 	return f
 }
 
-func machines(g *dataproc.InstanceGroupConfig) float64 {
-	if g == nil {
-		return 0
-	}
-	return float64(g.NumInstances)
-}
-
-func sparkStatus(c *dataproc.Cluster) cloud.Status {
-	if c.Status == nil {
-		return cloud.Unknown
-	}
+func sparkStatus(c *googlerest.SparkCluster) cloud.Status {
 	return sparkStates[c.Status.State].orUnknown()
 }
 
 // tiedSpark returns why a cluster cannot be stopped ("Start and stop clusters", Dataproc documentation).
-func tiedSpark(c *dataproc.Cluster) string {
+func tiedSpark(c *googlerest.SparkCluster) string {
 	if c.Config == nil {
 		return "has no machines of its own: it runs in a Kubernetes cluster"
 	}
-	if w := c.Config.SecondaryWorkerConfig; w != nil && w.NumInstances > 0 {
+	if w := c.Config.SecondaryWorkerConfig; w.NumInstances > 0 {
 		return fmt.Sprintf("has %d secondary workers, with which Dataproc does not stop it", w.NumInstances)
 	}
-	for _, g := range []*dataproc.InstanceGroupConfig{c.Config.MasterConfig, c.Config.WorkerConfig} {
-		if g != nil && g.DiskConfig != nil && g.DiskConfig.NumLocalSsds > 0 {
+	for _, g := range []*googlerest.SparkMachines{&c.Config.MasterConfig, c.Config.WorkerConfig} {
+		if g != nil && g.DiskConfig.NumLocalSsds > 0 {
 			return fmt.Sprintf("has %d local SSDs a machine, whose data a stop would discard",
 				g.DiskConfig.NumLocalSsds)
 		}
@@ -111,9 +105,10 @@ func tiedSpark(c *dataproc.Cluster) string {
 	return ""
 }
 
-func getSparkCluster(ctx context.Context, p place, r ref) (*dataproc.Cluster, error) {
-	return call("dataproc.clusters.get",
-		p.dataproc.Projects.Regions.Clusters.Get(p.project, p.region, r.name).Context(ctx).Do)
+func getSparkCluster(ctx context.Context, p place, r ref) (*googlerest.SparkCluster, error) {
+	return call[googlerest.SparkCluster](ctx, p.session, googlerest.Get("dataproc.clusters.get",
+		googlerest.Dataproc+"projects/{projectId}/regions/{region}/clusters/{clusterName}", p.project, p.region,
+		r.name))
 }
 
 func readSparkCluster(ctx context.Context, p place, r ref) (cloud.State, error) {
@@ -121,11 +116,10 @@ func readSparkCluster(ctx context.Context, p place, r ref) (cloud.State, error) 
 	if err != nil {
 		return cloud.State{}, err
 	}
-	s := cloud.State{UID: r.uid, Status: sparkStatus(c), Unschedulable: tiedSpark(c)}
-	if c.Status != nil {
-		s.Native, s.Reason = c.Status.State, c.Status.Detail
-	}
-	return s, nil
+	return cloud.State{
+		UID: r.uid, Status: sparkStatus(c), Unschedulable: tiedSpark(c), Native: c.Status.State,
+		Reason: c.Status.Detail,
+	}, nil
 }
 
 func actSparkCluster(ctx context.Context, p place, v cloud.Verb, t target) error {
@@ -136,13 +130,10 @@ func actSparkCluster(ctx context.Context, p place, v cloud.Verb, t target) error
 	if reason := tiedSpark(c); reason != "" {
 		return errUnsupported("%s", reason)
 	}
-	api, id := p.dataproc.Projects.Regions.Clusters, uuid.NewString() // a repeated attempt bears the same id
-	if v == cloud.Start {
-		_, err := call("dataproc.clusters.start",
-			api.Start(p.project, p.region, t.name, &dataproc.StartClusterRequest{RequestId: id}).Context(ctx).Do)
-		return err
-	}
-	_, err = call("dataproc.clusters.stop",
-		api.Stop(p.project, p.region, t.name, &dataproc.StopClusterRequest{RequestId: id}).Context(ctx).Do)
+	method := methodOf(v)
+	_, err = call[googlerest.LongRunningOperation](ctx, p.session, googlerest.Post("dataproc.clusters."+method,
+		googlerest.Dataproc+"projects/{projectId}/regions/{region}/clusters/{clusterName}:"+method,
+		p.project, p.region, t.name).
+		Body(googlerest.IdentifiedRequest{RequestID: uuid.NewString()})) // a repeated attempt bears the same id
 	return err
 }

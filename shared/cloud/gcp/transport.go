@@ -19,15 +19,16 @@ import (
 	"lamplighter.dev/shared/foundation/ssrfguard"
 )
 
-// maxAnswer bounds an answer: a page of 500 instances with their metadata (256 kB each at most) stays well below on average.
+// maxAnswer bounds an answer: a page of 500 instances with their metadata (256 kB each at most) stays well below on
+// average.
 const maxAnswer = 64 << 20
 
 // firstBackoff is the longest pause after the first failed attempt.
 const firstBackoff = 500 * time.Millisecond
 
-// patient makes each call wait for its token of the limiter, bounds it, and repeats what Google says may be repeated: the
-// clients do not. Every mutation that this package makes sets something to a value, or carries a requestId, so that each may be
-// repeated when its answer was lost.
+// patient is the transport of all calls. It makes each call wait for a token of the limiter, gives each attempt a
+// deadline, and repeats a call when Google says that it may be repeated. Repeating is safe: every change of this
+// package sets a value or carries a requestId.
 type patient struct {
 	provider *Provider
 	project  string
@@ -157,8 +158,8 @@ func (b *bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.next.RoundTrip(r)
 }
 
-// minting is for the calls that make tokens: a refusal is an error of ours at once, for Google's libraries would tell it as a
-// text.
+// minting is for the calls that make tokens: a refusal is an error of ours at once, for Google's libraries would tell
+// it as a text.
 type minting struct{ next http.RoundTripper }
 
 // RoundTrip returns class Refused when Google does not take the credentials.

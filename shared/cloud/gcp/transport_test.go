@@ -115,8 +115,8 @@ func TestTheLimiterWaitsNoLongerThanItsCaller(t *testing.T) {
 	})
 }
 
-// A project that has not switched an API on has nothing of it. Of one whose credentials are of another project that has not, nothing
-// is known.
+// A project that has not switched an API on has nothing of it. Of one whose credentials are of another project that
+// has not, nothing is known.
 func TestAnAPIThatIsOffHasNothing(t *testing.T) {
 	for consumer, want := range map[string]cloud.Class{"projects/" + gcptwin.ProjectNumber: 0,
 		"projects/999": cloud.Denied} {

@@ -4,9 +4,8 @@ import (
 	"context"
 	"strconv"
 
-	"google.golang.org/api/notebooks/v2"
-
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
 // workbenches are instances of Vertex AI Workbench; the uid is the full name, whose place is a zone.
@@ -33,7 +32,8 @@ var workbenchStates = map[string]native{
 
 // listWorkbenches asks each zone of the region.
 func listWorkbenches(ctx context.Context, p place, _ string) (cloud.ResourcePage, error) {
-	region, err := call("compute.regions.get", p.compute.Regions.Get(p.project, p.region).Context(ctx).Do)
+	region, err := call[googlerest.Region](ctx, p.session, googlerest.Get("compute.regions.get",
+		googlerest.Compute+"projects/{project}/regions/{region}", p.project, p.region))
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
@@ -53,10 +53,10 @@ func listWorkbenches(ctx context.Context, p place, _ string) (cloud.ResourcePage
 }
 
 func listZoneWorkbenches(ctx context.Context, p place, zone string) ([]cloud.Resource, error) {
-	all, err := readPages(func(page string) ([]*notebooks.Instance, string, error) {
-		out, err := call("notebooks.instances.list",
-			p.notebooks.Projects.Locations.Instances.List("projects/"+p.project+"/locations/"+zone).
-				PageToken(page).Context(ctx).Do)
+	all, err := readPages(func(page string) ([]*googlerest.Workbench, string, error) {
+		out, err := call[googlerest.WorkbenchList](ctx, p.session, googlerest.Get("notebooks.instances.list",
+			googlerest.Notebooks+"{+parent}/instances", "projects/"+p.project+"/locations/"+zone).Set("pageToken",
+			page))
 		if err != nil {
 			return nil, "", err
 		}
@@ -83,18 +83,19 @@ func listZoneWorkbenches(ctx context.Context, p place, zone string) ([]cloud.Res
 	return found, err
 }
 
-// workbenchFacts are the facts by which waste is judged, in the names of the rules.
-func workbenchFacts(n *notebooks.Instance) cloud.Facts {
+// workbenchFacts returns the facts that the waste rules read, under the rules' names.
+func workbenchFacts(n *googlerest.Workbench) cloud.Facts {
 	f := cloud.Facts{"state": n.State}
 	if n.GceSetup != nil {
 		timeout, _ := strconv.Atoi(n.GceSetup.Metadata["idle-timeout-seconds"])
-		f["idle_shutdown"], f["public_ip"] = timeout > 0, !n.GceSetup.DisablePublicIp
+		f["idle_shutdown"], f["public_ip"] = timeout > 0, !n.GceSetup.DisablePublicIP
 	}
 	return f
 }
 
 func readWorkbench(ctx context.Context, p place, r ref) (cloud.State, error) {
-	n, err := call("notebooks.instances.get", p.notebooks.Projects.Locations.Instances.Get(r.path()).Context(ctx).Do)
+	n, err := call[googlerest.Workbench](ctx, p.session,
+		googlerest.Get("notebooks.instances.get", googlerest.Notebooks+"{+name}", r.path()))
 	if err != nil {
 		return cloud.State{}, err
 	}
@@ -106,12 +107,8 @@ func readWorkbench(ctx context.Context, p place, r ref) (cloud.State, error) {
 }
 
 func actWorkbench(ctx context.Context, p place, v cloud.Verb, t target) error {
-	api := p.notebooks.Projects.Locations.Instances
-	if v == cloud.Start {
-		_, err := call("notebooks.instances.start",
-			api.Start(t.path(), &notebooks.StartInstanceRequest{}).Context(ctx).Do)
-		return err
-	}
-	_, err := call("notebooks.instances.stop", api.Stop(t.path(), &notebooks.StopInstanceRequest{}).Context(ctx).Do)
+	method := methodOf(v)
+	_, err := call[googlerest.LongRunningOperation](ctx, p.session, googlerest.Post("notebooks.instances."+method,
+		googlerest.Notebooks+"{+name}:"+method, t.path()).Body(struct{}{}))
 	return err
 }

@@ -3,13 +3,12 @@ package gcp
 import (
 	"context"
 
-	"google.golang.org/api/workstations/v1"
-
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// workstationKind are Cloud Workstations; the uid is the full name. Their home directories stay, and are billed; a machine that the
-// configuration keeps ready for all of them is none of theirs.
+// workstationKind are Cloud Workstations; the uid is the full name. Their home directories stay, and are billed; a
+// machine that the configuration keeps ready for all of them is none of theirs.
 var workstationKind = kind{
 	Kind:    catalogueKind(cloud.GCPWorkstation),
 	service: "workstations.googleapis.com", collection: "workstations",
@@ -31,12 +30,14 @@ var workstationStates = map[string]native{
 	"STATE_SUSPENDING": {cloud.Stopping}, "STATE_SUSPENDED": {cloud.Stopped},
 }
 
-// listWorkstations reads the clusters of the region, their configurations and the workstations of those: a region has a handful.
+// listWorkstations reads the clusters of the region, their configurations and the workstations of those: a region has
+// a handful.
 func listWorkstations(ctx context.Context, p place, _ string) (cloud.ResourcePage, error) {
-	api := p.stations.Projects.Locations.WorkstationClusters
-	clusters, err := readPages(func(page string) ([]*workstations.WorkstationCluster, string, error) {
-		out, err := call("workstations.workstationClusters.list",
-			api.List("projects/"+p.project+"/locations/"+p.region).PageToken(page).Context(ctx).Do)
+	clusters, err := readPages(func(page string) ([]*googlerest.WorkstationCluster, string, error) {
+		out, err := call[googlerest.WorkstationPage](ctx, p.session,
+			googlerest.Get("workstations.workstationClusters.list",
+				googlerest.Workstations+"{+parent}/workstationClusters", "projects/"+p.project+"/locations/"+p.region).
+				Set("pageToken", page))
 		if err != nil {
 			return nil, "", err
 		}
@@ -58,9 +59,10 @@ func listWorkstations(ctx context.Context, p place, _ string) (cloud.ResourcePag
 
 // listStationsOf reads the workstations of a cluster.
 func listStationsOf(ctx context.Context, p place, cluster string) ([]cloud.Resource, error) {
-	api := p.stations.Projects.Locations.WorkstationClusters.WorkstationConfigs
-	configs, err := readPages(func(page string) ([]*workstations.WorkstationConfig, string, error) {
-		out, err := call("workstations.workstationConfigs.list", api.List(cluster).PageToken(page).Context(ctx).Do)
+	configs, err := readPages(func(page string) ([]*googlerest.WorkstationConfig, string, error) {
+		out, err := call[googlerest.WorkstationPage](ctx, p.session,
+			googlerest.Get("workstations.workstationConfigs.list",
+				googlerest.Workstations+"{+parent}/workstationConfigs", cluster).Set("pageToken", page))
 		if err != nil {
 			return nil, "", err
 		}
@@ -71,9 +73,10 @@ func listStationsOf(ctx context.Context, p place, cluster string) ([]cloud.Resou
 	}
 	var found []cloud.Resource
 	for _, config := range configs {
-		all, err := readPages(func(page string) ([]*workstations.Workstation, string, error) {
-			out, err := call("workstations.workstations.list",
-				api.Workstations.List(config.Name).PageToken(page).Context(ctx).Do)
+		all, err := readPages(func(page string) ([]*googlerest.Workstation, string, error) {
+			out, err := call[googlerest.WorkstationPage](ctx, p.session,
+				googlerest.Get("workstations.workstations.list",
+					googlerest.Workstations+"{+parent}/workstations", config.Name).Set("pageToken", page))
 			if err != nil {
 				return nil, "", err
 			}
@@ -89,22 +92,20 @@ func listStationsOf(ctx context.Context, p place, cluster string) ([]cloud.Resou
 	return found, nil
 }
 
-func workstationResource(config *workstations.WorkstationConfig, w *workstations.Workstation) cloud.Resource {
+func workstationResource(config *googlerest.WorkstationConfig, w *googlerest.Workstation) cloud.Resource {
 	r := cloud.Resource{
 		UID: "//workstations.googleapis.com/" + w.Name, Name: lastPart(w.Name),
 		Status: workstationStates[w.State].orUnknown(),
 		Tags:   tagsOf(w.Labels), ParentUID: "//workstations.googleapis.com/" + config.Name,
 		CreatedAt: timeOf(w.CreateTime),
 	}
-	if config.Host != nil && config.Host.GceInstance != nil {
-		r.InstanceType = config.Host.GceInstance.MachineType
-	}
+	r.InstanceType = config.Host.GceInstance.MachineType
 	return r
 }
 
 func readWorkstation(ctx context.Context, p place, r ref) (cloud.State, error) {
-	w, err := call("workstations.workstations.get",
-		p.stations.Projects.Locations.WorkstationClusters.WorkstationConfigs.Workstations.Get(r.path()).Context(ctx).Do)
+	w, err := call[googlerest.Workstation](ctx, p.session,
+		googlerest.Get("workstations.workstations.get", googlerest.Workstations+"{+name}", r.path()))
 	if err != nil {
 		return cloud.State{}, err
 	}
@@ -112,15 +113,18 @@ func readWorkstation(ctx context.Context, p place, r ref) (cloud.State, error) {
 }
 
 func actWorkstation(ctx context.Context, p place, v cloud.Verb, t target) error {
-	api := p.stations.Projects.Locations.WorkstationClusters.WorkstationConfigs.Workstations
-	if v == cloud.Start {
-		_, err := call("workstations.workstations.start",
-			api.Start(t.path(), &workstations.StartWorkstationRequest{}).Context(ctx).Do)
-		return err
-	}
-	_, err := call("workstations.workstations.stop",
-		api.Stop(t.path(), &workstations.StopWorkstationRequest{}).Context(ctx).Do)
+	method := methodOf(v)
+	_, err := call[googlerest.LongRunningOperation](ctx, p.session, googlerest.Post("workstations.workstations."+method,
+		googlerest.Workstations+"{+name}:"+method, t.path()).Body(struct{}{}))
 	return err
+}
+
+// methodOf returns the method of the newer APIs that starts or stops a resource.
+func methodOf(v cloud.Verb) string {
+	if v == cloud.Start {
+		return "start"
+	}
+	return "stop"
 }
 
 // readPages reads a listing to its end, within bounds.

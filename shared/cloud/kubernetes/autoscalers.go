@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// KEDA's own annotation, and ours beside it that keeps what it said before.
+// KEDA's pause annotation, and our annotation that keeps its previous value.
 const (
 	kedaReplicas = "autoscaling.keda.sh/paused-replicas"
 	kedaPaused   = "autoscaling.keda.sh/paused"
@@ -23,20 +23,21 @@ func (o object) drives(w object) bool {
 		(kind == w.Kind || kind == "" && w.Kind == "Deployment")
 }
 
-// pausedAtZero reports whether KEDA leaves what it drives at 0.
+// pausedAtZero reports whether KEDA keeps its target at 0.
 func (o object) pausedAtZero() bool { return o.Annotations[kedaReplicas] == "0" }
 
-// paused reports whether KEDA leaves what it drives as it is.
+// paused reports whether KEDA leaves its target alone.
 func (o object) paused() bool {
 	_, at := o.Annotations[kedaReplicas]
 	return at || strings.EqualFold(o.Annotations[kedaPaused], "true")
 }
 
-// priorPause is what KEDA's annotation said before a stop of ours, and what it says when there was none.
+// priorPause returns the value of KEDA's annotation before a stop of ours. Without such a stop it returns the present
+// value.
 func (o object) priorPause() *string {
 	var prior *string
 	if ours, ok := o.Annotations[pausedBefore]; ok {
-		prior, _, _ = decodeSnapshot[*string]([]byte(ours)) // what is not ours any more is none
+		prior, _, _ = decodeSnapshot[*string]([]byte(ours)) // a value that is not ours counts as none
 		return prior
 	}
 	if v, ok := o.Annotations[kedaReplicas]; ok {
@@ -56,7 +57,7 @@ func drivers(all []object, w object) []object {
 	return out
 }
 
-// pause has KEDA keep what a ScaledObject drives at 0. KEDA would bring it back.
+// pause makes KEDA keep the target of a ScaledObject at 0. Otherwise KEDA would scale it up again.
 func (c *cluster) pause(ctx context.Context, s object, with string) error {
 	return gone(c.guarded(ctx, scaledOf, s, func(o object) (change, error) {
 		if o.pausedAtZero() {
@@ -68,8 +69,8 @@ func (c *cluster) pause(ctx context.Context, s object, with string) error {
 	}))
 }
 
-// resume gives a ScaledObject back what pause changed; remembered is what it said, in case the annotation is lost. Of one that
-// somebody else has paused or resumed since, it takes the annotations of the stop away, and no more.
+// resume restores the values that pause changed. remembered holds them in case our annotation is lost. If somebody
+// else has paused or resumed the ScaledObject meanwhile, resume removes only the annotations of the stop.
 func (c *cluster) resume(ctx context.Context, s object, remembered map[string]*string) error {
 	return gone(c.guarded(ctx, scaledOf, s, func(o object) (change, error) {
 		_, ours := o.Annotations[pausedBefore]
@@ -89,7 +90,7 @@ func (c *cluster) resume(ctx context.Context, s object, remembered map[string]*s
 	}))
 }
 
-// gone takes what does not exist any more for done.
+// gone returns nil for the error that the object does not exist: a deletion of it is done.
 func gone(err error) error {
 	if err != nil && cloud.ClassOf(err) == cloud.NotFound {
 		return nil
@@ -97,7 +98,7 @@ func gone(err error) error {
 	return err
 }
 
-// bounds are what the HorizontalPodAutoscalers of a workload keep it between; name is "" when there is none.
+// bounds are the limits that the HorizontalPodAutoscalers of a workload set; name is "" when it has none.
 type bounds struct {
 	name       string
 	least, max int64
@@ -116,8 +117,9 @@ func (p *pass) boundsOf(ctx context.Context, w object) (bounds, error) {
 	return b, err
 }
 
-// budgets names the disruption budgets that cover the pods of a workload, for whoever reads that its scale-down was refused.
-// They do not limit a scale-down by themselves. That they cannot be read must not hide the refusal.
+// budgets names the disruption budgets that cover the pods of a workload, for the message about a refused scale-down.
+// They do not limit a scale-down by themselves. An error of reading them must not hide the refusal, so it becomes
+// text.
 func (p *pass) budgets(ctx context.Context, w object) string {
 	all, err := p.in(ctx, pdbsOf, w.Namespace)
 	if err != nil {
@@ -158,7 +160,7 @@ func podsLeft(w object, pods []object) int {
 	return n
 }
 
-// view is a workload with what decides about its status besides.
+// view is a workload with the objects that determine its status.
 type view struct {
 	object
 	scalers []object // KEDA's, that drive it

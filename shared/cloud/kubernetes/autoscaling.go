@@ -3,17 +3,16 @@ package kubernetes
 import (
 	"context"
 	"encoding/json"
+	"net/http"
+	"net/url"
 	"reflect"
 	"strconv"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"lamplighter.dev/shared/cloud"
 )
 
-func readAutoscaling(ctx context.Context, c *cluster, r schema.GroupVersionResource, at ref) (cloud.Autoscaling,
+func readAutoscaling(ctx context.Context, c *cluster, r apiResource, at ref) (cloud.Autoscaling,
 	error) {
 	w, err := c.readScaled(ctx, r, at)
 	if err != nil {
@@ -22,11 +21,11 @@ func readAutoscaling(ctx context.Context, c *cluster, r schema.GroupVersionResou
 	return w.autoscaling(), nil
 }
 
-// setAutoscaling changes the HorizontalPodAutoscaler of a workload, or makes one, and then gives the workload the replicas: the other way
-// round it would take them back.
+// setAutoscaling changes the HorizontalPodAutoscaler of a workload, or makes one, and then gives the workload the
+// replicas: the other way round it would take them back.
 //
 //nolint:revive // which workload, and what it is to be
-func setAutoscaling(ctx context.Context, c *cluster, r schema.GroupVersionResource, at ref,
+func setAutoscaling(ctx context.Context, c *cluster, r apiResource, at ref,
 	want cloud.Autoscaling) error {
 	w, err := c.readScaled(ctx, r, at)
 	if err != nil {
@@ -73,7 +72,8 @@ func checkReplicas(want cloud.Autoscaling) error {
 	return nil
 }
 
-// setHPA changes the HorizontalPodAutoscaler that there is. Where there is none, one is made, unless the workload is to keep one size.
+// setHPA changes the HorizontalPodAutoscaler that there is. Where there is none, one is made, unless the workload is
+// to keep one size.
 func (c *cluster) setHPA(ctx context.Context, w scaledWorkload, want cloud.Autoscaling) error {
 	if len(w.hpas) == 0 {
 		if want.TargetCPUPercent == nil && want.Min == want.Max {
@@ -90,13 +90,14 @@ func (c *cluster) setHPA(ctx context.Context, w scaledWorkload, want cloud.Autos
 }
 
 func (c *cluster) makeHPA(ctx context.Context, s hpaSpec, w object, ours bool) error {
-	_, err := c.client.Resource(hpasOf).Namespace(w.Namespace).Create(ctx, s.made(w, ours),
-		metav1.CreateOptions{FieldManager: autoscalerMaker})
+	err := c.call(ctx, http.MethodPost, hpasOf, ref{ns: w.Namespace}, request{
+		query: url.Values{"fieldManager": {autoscalerMaker}}, body: s.made(w, ours),
+	})
 	return classifyError(op("create", hpasOf), err)
 }
 
 // setReplicas gives a workload its replicas.
-func (c *cluster) setReplicas(ctx context.Context, r schema.GroupVersionResource, w object, n int64) error {
+func (c *cluster) setReplicas(ctx context.Context, r apiResource, w object, n int64) error {
 	return c.guarded(ctx, r, w, func(o object) (change, error) {
 		if o.replicas() == n {
 			return nil, nil //nolint:nilnil // it has them
@@ -105,10 +106,10 @@ func (c *cluster) setReplicas(ctx context.Context, r schema.GroupVersionResource
 	}, "scale")
 }
 
-// restoreScaling gives back what was remembered. One of the customer's that has come since stays: it is not ours to remove.
+// restoreScaling restores the remembered scaling. A HorizontalPodAutoscaler that the customer made meanwhile stays.
 //
 //nolint:revive // which workload, and what it is to be
-func (c *cluster) restoreScaling(ctx context.Context, r schema.GroupVersionResource, w scaledWorkload,
+func (c *cluster) restoreScaling(ctx context.Context, r apiResource, w scaledWorkload,
 	want cloud.Autoscaling) error {
 	m, _, err := decodeMemory(want.Native)
 	if err != nil {
@@ -123,9 +124,9 @@ func (c *cluster) restoreScaling(ctx context.Context, r schema.GroupVersionResou
 	return c.setReplicas(ctx, r, w.object, m.Replicas)
 }
 
-// correctMark has the annotation of a stop tell how many replicas a workload had before it was raised. A workload without one was not stopped by a stop
-// of ours, and stays as it is.
-func (c *cluster) correctMark(ctx context.Context, r schema.GroupVersionResource, w object, n int64) error {
+// correctMark has the annotation of a stop tell how many replicas a workload had before it was raised. A workload
+// without one was not stopped by a stop of ours, and stays as it is.
+func (c *cluster) correctMark(ctx context.Context, r apiResource, w object, n int64) error {
 	return c.guarded(ctx, r, w, func(o object) (change, error) {
 		if was := o.remembered(); o.replicas() > 0 || was == 0 || was == n {
 			return nil, nil //nolint:nilnil // it tells so
@@ -154,12 +155,13 @@ func (c *cluster) restoreHPA(ctx context.Context, w scaledWorkload, was *hpaSpec
 
 // removeHPA deletes the one that was read, and no other of its name.
 func (c *cluster) removeHPA(ctx context.Context, h object) error {
-	err := c.client.Resource(hpasOf).Namespace(h.Namespace).Delete(ctx, h.Name,
-		metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &h.UID}})
+	err := c.call(ctx, http.MethodDelete, hpasOf, h.ref(), request{
+		body: map[string]any{"kind": "DeleteOptions", "preconditions": map[string]any{"uid": h.UID}},
+	})
 	return gone(classifyError(op("delete", hpasOf), err))
 }
 
-// decodeMemory reads what was remembered; whole numbers stay whole, as the cluster has them.
+// decodeMemory decodes the remembered scaling. Integers stay int64, as in decoded answers of a cluster.
 func decodeMemory(native json.RawMessage) (m hpaMemory, ok bool, err error) {
 	d := json.NewDecoder(strings.NewReader(string(native)))
 	d.UseNumber()
@@ -173,7 +175,7 @@ func decodeMemory(native json.RawMessage) (m hpaMemory, ok bool, err error) {
 	return m, true, nil
 }
 
-// whole turns the numbers in what was decoded into those that a cluster's answer is decoded into.
+// whole converts json.Number values to int64 or float64, the types of decoded answers of a cluster.
 func whole(v any) any {
 	switch v := v.(type) {
 	case json.Number:

@@ -35,7 +35,7 @@ func (f *fixture) scaled(name string, spec fields) cloudtest.Autoscaled {
 	}
 }
 
-// others tells what an autoscaler says besides sizes, CPU and cooldown.
+// others returns the settings of an autoscaler besides sizes, CPU and cooldown, as JSON.
 func others(t *testing.T, hpa fields) string {
 	t.Helper()
 	spec := at(hpa, "spec")

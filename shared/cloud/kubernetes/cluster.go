@@ -1,66 +1,59 @@
 package kubernetes
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
-
-	kerrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/rest"
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// anyVersion is what the client is made for: resources name their versions themselves.
-var anyVersion schema.GroupVersion
-
-// What is read and changed of a cluster.
+// The resources that are read and changed.
 var (
-	namespacesOf  = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
-	podsOf        = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
-	deploymentsOf = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
-	statefulOf    = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "statefulsets"}
-	daemonSetsOf  = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "daemonsets"}
-	cronJobsOf    = schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "cronjobs"}
-	hpasOf        = schema.GroupVersionResource{Group: "autoscaling", Version: "v2",
+	namespacesOf  = apiResource{Version: "v1", Resource: "namespaces"}
+	podsOf        = apiResource{Version: "v1", Resource: "pods"}
+	deploymentsOf = apiResource{Group: "apps", Version: "v1", Resource: "deployments"}
+	statefulOf    = apiResource{Group: "apps", Version: "v1", Resource: "statefulsets"}
+	daemonSetsOf  = apiResource{Group: "apps", Version: "v1", Resource: "daemonsets"}
+	cronJobsOf    = apiResource{Group: "batch", Version: "v1", Resource: "cronjobs"}
+	hpasOf        = apiResource{Group: "autoscaling", Version: "v2",
 		Resource: "horizontalpodautoscalers"}
-	pdbsOf     = schema.GroupVersionResource{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"}
-	scaledOf   = schema.GroupVersionResource{Group: "keda.sh", Version: "v1alpha1", Resource: "scaledobjects"}
-	rolloutsOf = schema.GroupVersionResource{Group: "argoproj.io", Version: "v1alpha1", Resource: "rollouts"}
-	reviewsOf  = schema.GroupVersionResource{Group: "authorization.k8s.io", Version: "v1",
+	pdbsOf     = apiResource{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"}
+	scaledOf   = apiResource{Group: "keda.sh", Version: "v1alpha1", Resource: "scaledobjects"}
+	rolloutsOf = apiResource{Group: "argoproj.io", Version: "v1alpha1", Resource: "rollouts"}
+	reviewsOf  = apiResource{Group: "authorization.k8s.io", Version: "v1",
 		Resource: "selfsubjectaccessreviews"}
 )
 
 const (
 	pageSize = 250
 	maxPages = 400 // of one listing: 100,000 objects
-	// conflicts is how often a change is decided anew because the object changed meanwhile, which controllers do all the time.
+	// conflicts is how often a change is decided anew because the object changed meanwhile, which controllers do all
+	// the time.
 	conflicts = 10
 )
 
-// cluster is what is called of one cluster. Errors are *cloud.Error.
+// cluster makes the calls to one cluster. Errors are *cloud.Error.
 type cluster struct {
-	raw     rest.Interface
-	client  dynamic.Interface
+	client  *apiClient
 	clock   clock.Clock
 	parent  string // the uid of the cluster at the cloud that runs it
 	mu      sync.Mutex
 	uid     string          // of the namespace kube-system; "" until it is known
 	serves  map[string]bool // resources that not every cluster has
 	groups  map[string]bool // the versions of API groups that the cluster serves; nil until they are known
-	counted byNamespace     // what the namespaces held when they were last listed
-	loaded  nodeLoads       // what pods requested when they were last listed
+	counted byNamespace     // contents of the namespaces at the last listing
+	loaded  nodeLoads       // requests of the pods at the last listing
 }
 
 // identify returns the uid of the namespace kube-system, which a cluster keeps for life.
@@ -69,7 +62,7 @@ func (c *cluster) identify(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return string(o.UID), nil
+	return o.UID, nil
 }
 
 // identity is identify, asked once.
@@ -84,47 +77,93 @@ func (c *cluster) identity(ctx context.Context) (string, error) {
 	return uid, err
 }
 
-func (c *cluster) get(ctx context.Context, r schema.GroupVersionResource, at ref) (object, error) {
-	u, err := c.client.Resource(r).Namespace(at.ns).Get(ctx, at.name, metav1.GetOptions{})
-	if err != nil {
-		return object{}, classifyError(op("get", r), err)
-	}
-	return decode(u)
+func (c *cluster) get(ctx context.Context, r apiResource, at ref) (object, error) {
+	var o object
+	err := c.call(ctx, http.MethodGet, r, at, request{into: &o})
+	return o, classifyError(op("get", r), err)
 }
 
-// page lists one page; ns "" is all namespaces. A listing that the cluster has no patience for any more goes on at what it
-// offers instead.
-func (c *cluster) page(ctx context.Context, r schema.GroupVersionResource, ns string,
-	o metav1.ListOptions) (found []object, next string, err error) {
-	o.Limit = pageSize
-	list, err := c.client.Resource(r).Namespace(ns).List(ctx, o)
+// request is a call's parameters and body, and where its answer goes.
+type request struct {
+	query       url.Values
+	contentType string // of the body; "" is JSON
+	body        any
+	sub         []string // the subresource
+	into        any      // nil when only the success counts
+}
+
+// call makes a call for an object of the resource, or for all of a namespace when at has no name.
+func (c *cluster) call(ctx context.Context, method string, r apiResource, at ref, q request) error {
+	path, err := r.path(at, q.sub...)
+	if err != nil {
+		return err
+	}
+	call := apiCall{method: method, path: path, query: q.query, contentType: q.contentType}
+	if q.body != nil {
+		if call.body, err = json.Marshal(q.body); err != nil {
+			return fmt.Errorf("encode the body of %s: %w", op(method, r), err)
+		}
+	}
+	answer, err := c.client.do(ctx, call)
+	if err != nil {
+		return err
+	}
+	return decodeAnswer(answer, q.into)
+}
+
+// page lists one page; ns "" is all namespaces. If the cluster has dropped an expired listing, it continues with the
+// token that the cluster offers.
+func (c *cluster) page(ctx context.Context, r apiResource, ns string,
+	o listOptions) (found []object, next string, err error) {
+	var list objectList
+	err = c.call(ctx, http.MethodGet, r, ref{ns: ns}, request{query: o.query(), into: &list})
 	if instead := continued(err); instead != "" {
-		o.Continue = instead
-		list, err = c.client.Resource(r).Namespace(ns).List(ctx, o)
+		o.Continue, list = instead, objectList{}
+		err = c.call(ctx, http.MethodGet, r, ref{ns: ns}, request{query: o.query(), into: &list})
 	}
 	if err != nil {
 		return nil, "", classifyError(op("list", r), err)
 	}
-	found = make([]object, len(list.Items))
-	for i := range list.Items {
-		if found[i], err = decode(&list.Items[i]); err != nil {
-			return nil, "", err
-		}
+	for i := range list.Items { // a cluster leaves the kind out of the objects of a list
+		list.Items[i].Kind = cmp.Or(list.Items[i].Kind, strings.TrimSuffix(list.Kind, "List"))
 	}
-	return found, list.GetContinue(), nil
+	return list.Items, list.Metadata.Continue, nil
+}
+
+// objectList is a page of objects.
+type objectList struct {
+	Kind     string `json:"kind"`
+	Metadata struct {
+		Continue string `json:"continue"`
+	} `json:"metadata"`
+	Items []object `json:"items"`
+}
+
+// listOptions say which objects a listing returns, and where it goes on.
+type listOptions struct{ LabelSelector, Continue string }
+
+func (o listOptions) query() url.Values {
+	q := url.Values{"limit": {strconv.Itoa(pageSize)}}
+	if o.LabelSelector != "" {
+		q.Set("labelSelector", o.LabelSelector)
+	}
+	if o.Continue != "" {
+		q.Set("continue", o.Continue)
+	}
+	return q
 }
 
 // continued returns where an expired listing can go on.
 func continued(err error) string {
-	s, ok := errors.AsType[*kerrors.StatusError](err)
-	if !ok || s.Status().Code != http.StatusGone {
+	s, ok := errors.AsType[*statusError](err)
+	if !ok || s.Code != http.StatusGone {
 		return ""
 	}
-	return s.Status().Continue
+	return s.Metadata.Continue
 }
 
 // all lists everything.
-func (c *cluster) all(ctx context.Context, r schema.GroupVersionResource, ns string, o metav1.ListOptions) ([]object,
+func (c *cluster) all(ctx context.Context, r apiResource, ns string, o listOptions) ([]object,
 	error) {
 	all, complete, err := c.pages(ctx, r, ns, listLimit{o, maxPages})
 	if err == nil && !complete {
@@ -133,17 +172,17 @@ func (c *cluster) all(ctx context.Context, r schema.GroupVersionResource, ns str
 	return all, err
 }
 
-// listLimit is what to list, and in how many pages.
+// listLimit is a listing and its maximum number of pages.
 type listLimit struct {
-	metav1.ListOptions
+	listOptions
 	pages int
 }
 
 // pages lists so many pages. It reports whether these were all.
-func (c *cluster) pages(ctx context.Context, r schema.GroupVersionResource, ns string, o listLimit) (all []object,
+func (c *cluster) pages(ctx context.Context, r apiResource, ns string, o listLimit) (all []object,
 	complete bool, err error) {
 	for range o.pages {
-		found, next, err := c.page(ctx, r, ns, o.ListOptions)
+		found, next, err := c.page(ctx, r, ns, o.listOptions)
 		if err != nil {
 			return nil, false, err
 		}
@@ -155,12 +194,12 @@ func (c *cluster) pages(ctx context.Context, r schema.GroupVersionResource, ns s
 	return all, false, nil
 }
 
-// change is a JSON merge patch: what is nil in it is removed.
+// change is a JSON merge patch: nil values remove their field.
 type change map[string]any
 
-// guarded changes an object as decide says, on condition that it is as it was read: who comes second reads again, and decides about
-// what the first has made of it. A nil change is none. An o of which only the name is known is read first.
-func (c *cluster) guarded(ctx context.Context, r schema.GroupVersionResource, o object,
+// guarded changes an object as decide returns, if the object still has the version that was read. After a conflict it
+// reads the object again and calls decide again. A nil change makes no call. An o without a version is read first.
+func (c *cluster) guarded(ctx context.Context, r apiResource, o object,
 	decide func(object) (change, error), sub ...string) error {
 	var last error
 	for try := range conflicts {
@@ -186,29 +225,27 @@ func (c *cluster) guarded(ctx context.Context, r schema.GroupVersionResource, o 
 }
 
 // patch changes o if it is still the version that was read.
-func (c *cluster) patch(ctx context.Context, r schema.GroupVersionResource, o object, what change,
+func (c *cluster) patch(ctx context.Context, r apiResource, o object, what change,
 	sub ...string) error {
 	meta, _ := what["metadata"].(change)
 	if meta == nil {
 		meta = change{}
 	}
 	meta["resourceVersion"], what["metadata"] = o.ResourceVersion, meta
-	body, err := json.Marshal(what)
-	if err != nil {
-		return fmt.Errorf("encode change of %s: %w", o.Name, err)
-	}
-	_, err = c.client.Resource(r).Namespace(o.Namespace).Patch(ctx, o.Name, types.MergePatchType, body,
-		metav1.PatchOptions{FieldManager: fieldManager}, sub...)
+	err := c.call(ctx, http.MethodPatch, r, o.ref(), request{
+		query: url.Values{"fieldManager": {fieldManager}}, contentType: "application/merge-patch+json", body: what,
+		sub: sub,
+	})
 	return classifyError(op("patch", r, sub...), err)
 }
 
 func isConflict(err error) bool {
 	e, ok := errors.AsType[*cloud.Error](err)
-	return ok && e.Code == string(metav1.StatusReasonConflict)
+	return ok && e.Code == reasonConflict
 }
 
 // op names a call as permissions do: "patch deployments.apps".
-func op(verb string, r schema.GroupVersionResource, sub ...string) string {
+func op(verb string, r apiResource, sub ...string) string {
 	name := r.Resource
 	if len(sub) > 0 {
 		name += "/" + sub[0]
@@ -219,11 +256,11 @@ func op(verb string, r schema.GroupVersionResource, sub ...string) string {
 	return verb + " " + name
 }
 
-func decode(u *unstructured.Unstructured) (object, error) {
-	var o object
-	if err := convert(u.Object, &o); err != nil {
-		return o, &cloud.Error{Class: cloud.Transient, Code: "Unreadable", Message: "the cluster answered what " +
-			"cannot be read: " + err.Error()}
+// unreadableError is the error of an answer that does not have the form of its kind; nil for nil.
+func unreadableError(err error) error {
+	if err == nil {
+		return nil
 	}
-	return o, nil
+	return &cloud.Error{Class: cloud.Transient, Code: "Unreadable", Message: "the cluster answered what " +
+		"cannot be read: " + err.Error()}
 }

@@ -92,7 +92,7 @@ func (c *conn) refsOf(id string, k kind, uids []string) ([]ref, []error) {
 	return at, errs
 }
 
-// keep keeps what was read for the act that follows.
+// keep stores the pass of a read for the act that follows.
 func (c *conn) keep(kind string, p *pass) {
 	c.passMu.Lock()
 	defer c.passMu.Unlock()
@@ -111,7 +111,7 @@ func (c *conn) passFor(kind string, objects []ref) *pass {
 	return c.newPass(objects)
 }
 
-// found leaves out what does not exist.
+// found returns the states without the resources that do not exist.
 func found(states []cloud.State, errs []error) ([]cloud.State, error) {
 	out := make([]cloud.State, 0, len(states))
 	for i, err := range errs {

@@ -6,13 +6,10 @@ import (
 	"slices"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"lamplighter.dev/shared/cloud"
 )
 
-// contents are a namespace and what is stopped with it.
+// contents are a namespace and the objects that are stopped with it.
 type contents struct {
 	ns        object
 	workloads []member // Deployments and Rollouts
@@ -25,21 +22,21 @@ type contents struct {
 // member is a workload of a namespace.
 type member struct {
 	view
-	resource schema.GroupVersionResource
+	resource apiResource
 }
 
-// held is what is in a namespace, or in all of them, as it was listed.
+// held are the objects in a namespace, or in all of them, as they were listed.
 type held struct {
 	deployments, rollouts, stateful, cronJobs, scalers, pods []object
 }
 
-// listHeld lists by list what is in ns; "" is all namespaces. The lists are read side by side.
+// listHeld lists the objects in ns with list; "" is all namespaces. The lists are read in parallel.
 func listHeld(ctx context.Context, ns string,
-	list func(context.Context, schema.GroupVersionResource, string) ([]object, error)) (held, error) {
+	list func(context.Context, apiResource, string) ([]object, error)) (held, error) {
 	var h held
 	lists := []struct {
 		into     *[]object
-		resource schema.GroupVersionResource
+		resource apiResource
 	}{
 		{&h.deployments, deploymentsOf},
 		{&h.rollouts, rolloutsOf},
@@ -57,13 +54,13 @@ func listHeld(ctx context.Context, ns string,
 	return h, nil
 }
 
-// contents reads a namespace and what is in it; its pods only where something is not wanted any more.
+// contents reads a namespace and its objects. It reads the pods only if an object is to have none.
 func (p *pass) contents(ctx context.Context, name string) (contents, error) {
 	h, err := listHeld(ctx, name, p.in)
 	if err != nil {
 		return contents{}, err
 	}
-	ns := object{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	ns := object{Metadata: Metadata{Name: name}}
 	if h.inDoubt() {
 		if ns, err = p.get(ctx, namespacesOf, ref{name: name}); err != nil {
 			return contents{}, err
@@ -77,7 +74,8 @@ func (p *pass) contents(ctx context.Context, name string) (contents, error) {
 	return byNamespace{name: &h}.of(ns, p.clock.Now()), nil
 }
 
-// inDoubt reports whether the namespace may not exist, or be about to be deleted: it is empty, or something in it is being deleted.
+// inDoubt reports whether the namespace may not exist, or be about to be deleted: it is empty, or something in it is
+// being deleted.
 func (h held) inDoubt() bool {
 	n := 0
 	for _, list := range [][]object{h.deployments, h.rollouts, h.stateful, h.cronJobs, h.scalers} {
@@ -101,10 +99,10 @@ func (h held) ending() bool {
 	return false
 }
 
-// byNamespace is what all namespaces hold.
+// byNamespace holds the objects of all namespaces.
 type byNamespace map[string]*held
 
-// census lists what all namespaces hold, anew or as it was listed last.
+// census returns the objects of all namespaces. It lists them if anew is set, and else returns the last listing.
 func (c *cluster) census(ctx context.Context, anew bool) (byNamespace, error) {
 	c.mu.Lock()
 	last := c.counted
@@ -138,7 +136,7 @@ func (b byNamespace) sort(all []object, into func(*held) *[]object) {
 	}
 }
 
-// of returns what the namespace holds.
+// of returns the contents of the namespace.
 func (b byNamespace) of(ns object, now time.Time) contents {
 	x := contents{ns: ns, now: now}
 	h := b[ns.Name]
@@ -146,7 +144,7 @@ func (b byNamespace) of(ns object, now time.Time) contents {
 		return x
 	}
 	x.cronJobs, x.scalers = h.cronJobs, h.scalers
-	member := func(o object, r schema.GroupVersionResource) member {
+	member := func(o object, r apiResource) member {
 		return member{view{o, drivers(h.scalers, o), podsLeft(o, h.pods), now}, r}
 	}
 	for _, o := range h.deployments {

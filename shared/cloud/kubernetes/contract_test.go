@@ -14,7 +14,7 @@ import (
 
 type fields = map[string]any
 
-// hasty is a clock on which nobody waits: whoever sleeps moves it.
+// hasty is a clock whose Sleep advances the time and returns at once.
 type hasty struct{ *clock.Manual }
 
 func (h hasty) Sleep(ctx context.Context, d time.Duration) error {

@@ -22,7 +22,8 @@ import (
 	"time"
 )
 
-// The tokens of the control plane: admin may do everything, the other one what customers are told to grant.
+// The tokens of the control plane: admin may do everything, the other one has the permissions that customers are told
+// to grant.
 const (
 	adminToken = "admin-token-of-this-test"
 	userToken  = "user-token-of-this-test"
@@ -36,8 +37,8 @@ type plane struct {
 	client    *http.Client
 }
 
-// controlPlane starts etcd, kube-apiserver and kube-controller-manager, as envtest does. It finds them in KUBEBUILDER_ASSETS
-// or on the PATH.
+// controlPlane starts etcd, kube-apiserver and kube-controller-manager, as envtest does. It finds them in
+// KUBEBUILDER_ASSETS or on the PATH.
 func controlPlane(t *testing.T) *plane {
 	t.Helper()
 	if os.Getenv("LAMPLIGHTER_PEERS") != "1" {
@@ -97,7 +98,7 @@ func freePort(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// start runs a program until the test ends; what was started last ends first.
+// start runs a program until the test ends. Programs end in reverse order.
 func start(t *testing.T, dir, bin string, args ...string) {
 	t.Helper()
 	log, err := os.Create(filepath.Join(dir, filepath.Base(bin)+".log"))
@@ -214,7 +215,7 @@ func (p *plane) call(method, path string, body, into any) {
 	}
 }
 
-// onboarded reads what customers are told to apply.
+// onboarded reads the manifest that customers are told to apply.
 func (p *plane) onboarded(name string) (out fields) {
 	p.Helper()
 	b, err := os.ReadFile(filepath.Join("../../../functions/cloudaccounts/onboarding/testdata", name))
@@ -252,7 +253,7 @@ func (p *plane) grant(level string) {
 	})
 }
 
-// markReady does for all pods what kubelets do. Pods without a node are deleted at once.
+// markReady does the work of kubelets for all pods. Pods without a node are deleted at once.
 func (p *plane) markReady() {
 	p.Helper()
 	var pods struct {

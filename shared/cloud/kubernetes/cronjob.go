@@ -5,13 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"lamplighter.dev/shared/cloud"
 )
 
-// cronJobs are stopped by suspending them: what runs ends by itself, and nothing begins. One that its owner had suspended before the
-// stop stays so at the start.
+// cronJobs are stopped by suspending them: running jobs end by themselves, and none begins. A CronJob that was
+// suspended before the stop stays suspended at the start.
 var cronJobs = kind{
 	Kind:     catalogueKind(cloud.KubernetesCronJob),
 	resource: cronJobsOf,
@@ -34,7 +32,7 @@ var cronJobs = kind{
 	}),
 }
 
-// cronJobMemory is what a stop must not lose: that the job was not suspended.
+// cronJobMemory is the state that a stop overwrites: the job was not suspended.
 type cronJobMemory struct {
 	Suspend bool `json:"suspend"`
 }
@@ -72,7 +70,7 @@ func listCronJobs(ctx context.Context, c *cluster, page string) (cloud.ResourceP
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
-	found, next, err := c.page(ctx, cronJobsOf, "", metav1.ListOptions{Continue: page})
+	found, next, err := c.page(ctx, cronJobsOf, "", listOptions{Continue: page})
 	p := cloud.ResourcePage{Next: next}
 	for _, o := range found {
 		r := o.resource()

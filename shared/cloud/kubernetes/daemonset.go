@@ -4,14 +4,12 @@ import (
 	"context"
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"lamplighter.dev/shared/cloud"
 )
 
-// daemonSets have a pod on each node that their selector takes, and no number to set: they are stopped by one more condition, which no
-// node meets, beside those that they have. So a start gives the selector back exactly, whatever became of the rest of it. Most of them serve
-// their nodes, and would be missed: only those are stopped whose owner has said so on the object.
+// daemonSets have a pod on each node that their selector matches, and no number to set. A stop adds a condition to the
+// selector that no node meets; a start removes it and keeps all other changes of the selector. Most DaemonSets serve
+// their nodes, so only those are stopped whose owner has allowed it on the object.
 var daemonSets = kind{
 	Kind:     catalogueKind(cloud.KubernetesDaemonSet),
 	resource: daemonSetsOf,
@@ -36,7 +34,7 @@ var daemonSets = kind{
 // noNode is the label that no node has.
 const noNode = "lamplighter.dev/stopped"
 
-// daemonMemory is what a stop must not lose: it adds to the selector, and this tells what it adds to.
+// daemonMemory is the selector before the stop, to which the stop adds a condition.
 type daemonMemory struct {
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 }
@@ -86,7 +84,7 @@ func (o object) untouchable() string {
 	return ""
 }
 
-// daemonStatus returns what a DaemonSet is, and why; left are its pods that have not ended.
+// daemonStatus returns the status of a DaemonSet and the reason; left is the number of its pods that have not ended.
 func (c *cluster) daemonStatus(o object, left int) (cloud.Status, string) {
 	s := o.Status
 	seen := o.seen() && s.Observed != nil // a new one says nothing of its nodes yet
@@ -132,7 +130,7 @@ func listDaemonSets(ctx context.Context, c *cluster, page string) (cloud.Resourc
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
-	found, next, err := c.page(ctx, daemonSetsOf, "", metav1.ListOptions{Continue: page})
+	found, next, err := c.page(ctx, daemonSetsOf, "", listOptions{Continue: page})
 	p := cloud.ResourcePage{Next: next}
 	for _, o := range found {
 		r := o.resource()

@@ -58,7 +58,7 @@ func TestDaemonSet_IsStoppedOnNoNodeAndComesBackAsItWas(t *testing.T) {
 	}
 }
 
-// What somebody else changes of the selector while it is stopped stays: a start takes away the one condition that the stop added.
+// A start removes only the condition that the stop added. Changes of the selector by others stay.
 func TestDaemonSet_AStartKeepsWhatWasChangedMeanwhile(t *testing.T) {
 	f := newFixture(t)
 	u := f.add("daemonsets", daemon("shop", "agent", fields{"disk": "ssd"}))

@@ -2,7 +2,8 @@ package kubernetes
 
 import "lamplighter.dev/shared/cloud"
 
-// deployments are stopped by 0 replicas in one guarded change, which carries what there were in an annotation.
+// deployments are stopped with one guarded change, which sets 0 replicas and stores the previous number in an
+// annotation.
 var deployments = kind{
 	Kind:     catalogueKind(cloud.KubernetesDeployment),
 	resource: deploymentsOf,

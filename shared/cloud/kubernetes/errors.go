@@ -10,9 +10,6 @@ import (
 	"net/http"
 	"strings"
 
-	kerrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -33,46 +30,47 @@ func errMoving(format string, args ...any) error {
 	return &cloud.Error{Class: cloud.Moving, Message: fmt.Sprintf(format, args...)}
 }
 
-// classifyError makes a *cloud.Error of what the client returns for op ("patch deployments.apps"), in the cluster's own
-// words. It is the only place that knows what a cluster's errors mean.
+// classifyError returns the *cloud.Error for an error of the call op ("patch deployments.apps"), in the cluster's own
+// words. It is the only place that knows the errors of clusters.
 func classifyError(op string, err error) error {
 	if err == nil {
 		return nil
 	}
 	if e, ok := errors.AsType[*cloud.Error](err); ok {
-		if e.Op == "" && e.Code != "" { // of the transport, which does not know what it carries
+		if e.Op == "" && e.Code != "" { // from the transport, which does not know the call
 			named := *e
 			named.Op = op
 			return &named
 		}
 		return e
 	}
-	status, ok := errors.AsType[*kerrors.StatusError](err)
+	status, ok := errors.AsType[*statusError](err)
 	if !ok {
 		return &cloud.Error{Class: cloud.Transient, Op: op, Code: "NoAnswer", Message: err.Error(), Err: err}
 	}
-	s := status.Status()
+	s := status.apiStatus
 	return &cloud.Error{Class: classOf(s), Op: op, Code: codeOf(s), Message: messageOf(s), Err: err}
 }
 
-func codeOf(s metav1.Status) string {
-	if s.Reason != metav1.StatusReasonUnknown {
-		return string(s.Reason)
+func codeOf(s apiStatus) string {
+	if s.Reason != "" {
+		return s.Reason
 	}
 	return fmt.Sprintf("HTTP %d", s.Code)
 }
 
-func messageOf(s metav1.Status) string {
+func messageOf(s apiStatus) string {
 	if s.Message == "" {
 		return "the cluster gave no message"
 	}
 	return s.Message
 }
 
-// admission are the words of those that a cluster asks before it accepts a change: they forbid this change, whoever makes it.
+// admission are words of admission control, which a cluster asks before it accepts a change. It refuses this change
+// from every caller.
 var admission = []string{"admission webhook", "ValidatingAdmissionPolicy", "denied request:", "exceeded quota"}
 
-func classOf(s metav1.Status) cloud.Class {
+func classOf(s apiStatus) cloud.Class {
 	for _, w := range admission {
 		if strings.Contains(s.Message, w) && s.Code < http.StatusInternalServerError {
 			return cloud.Unsupported
@@ -94,14 +92,18 @@ func classOf(s metav1.Status) cloud.Class {
 	case http.StatusNotImplemented:
 		return cloud.Unsupported
 	}
-	if cloud.IsTransientStatus(int(s.Code)) {
+	if cloud.IsTransientStatus(s.Code) {
 		return cloud.Transient
 	}
 	return cloud.Invalid
 }
 
-// unansweredError names what is not an answer of the cluster. It wraps only what ends a context: the client would retry others.
+// unansweredError classifies an error that is not an answer of the cluster. It wraps only errors that end a context.
+// nil stays nil.
 func unansweredError(err error) error {
+	if err == nil {
+		return nil
+	}
 	e, ours := errors.AsType[*cloud.Error](err)
 	timeout, ok := errors.AsType[net.Error](err)
 	switch {

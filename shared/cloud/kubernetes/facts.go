@@ -1,20 +1,17 @@
 package kubernetes
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
-
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"lamplighter.dev/shared/cloud"
 )
 
 // This file reads the facts of facts.csv out of the objects that are listed: nothing is asked for them.
 
-// template is what is read of the pods that a workload makes.
+// template holds the fields that are read of a workload's pod template.
 type template struct {
 	Spec podSpec `json:"spec"`
 }
@@ -77,15 +74,6 @@ type condition struct {
 	Transition string `json:"lastTransitionTime"`
 }
 
-// quantity reads "500m" or "1Gi"; 0 of what is none.
-func quantity(v any) float64 {
-	q, err := resource.ParseQuantity(fmt.Sprint(v))
-	if v == nil || err != nil {
-		return 0
-	}
-	return q.AsApproximateFloat64()
-}
-
 func isTrue(b *bool) bool { return b != nil && *b }
 
 // sum adds up a quantity of all containers of a pod.
@@ -123,7 +111,7 @@ func (o object) sizeFacts() cloud.Facts {
 	}
 }
 
-// managed reports whether what deploys the object would put it back.
+// managed reports whether a deployment tool manages the object and would revert changes.
 func (o object) managed() bool {
 	for _, key := range slices.Concat(argo, flux) {
 		if o.Labels[key] != "" || o.Annotations[key] != "" {
@@ -175,7 +163,7 @@ func gpuOf(limits map[string]any) any {
 	return nil
 }
 
-// isLatest reports whether an image is whatever its registry has under its name.
+// isLatest reports whether an image has no fixed version.
 func isLatest(image string) bool {
 	name := image[strings.LastIndex(image, "/")+1:]
 	return !strings.Contains(image, "@") && (!strings.Contains(name, ":") || strings.HasSuffix(name, ":latest"))
@@ -205,7 +193,7 @@ func (p podSpec) toleratesSpot() bool {
 	})
 }
 
-// addRisks adds what a pod may do to the node that it runs on.
+// addRisks adds the facts about the pod's power over its node.
 func (p podSpec) addRisks(f cloud.Facts) {
 	f["host_namespaces"] = p.HostNetwork || p.HostPID || p.HostIPC
 	f["host_path"] = slices.ContainsFunc(p.Volumes, func(v volume) bool { return v.HostPath != nil })
@@ -224,7 +212,7 @@ func (p podSpec) addRisks(f cloud.Facts) {
 	f["dangerous_caps"] = slices.Compact(caps)
 }
 
-// isRoot: what a container says goes before what its pod says.
+// isRoot reports whether a container may run as root. The container's settings override those of its pod.
 func (p podSpec) isRoot(c container) bool {
 	user, other := c.Security.RunAsUser, c.Security.RunAsNonRoot
 	if user == nil {

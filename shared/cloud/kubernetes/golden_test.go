@@ -13,11 +13,11 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/kubernetestwin"
 )
 
-// version is what changes with every change of the twin's fixtures.
+// version matches the resource versions, which depend on the twin's fixtures.
 var version = regexp.MustCompile(`"resourceVersion":"\d+"`)
 
-// TestCallsOfEachKind holds what is asked of a cluster for each kind against what is on record, call by call: a listing, a stop of
-// what runs, a start of what is stopped, and a scale where there is one.
+// TestCallsOfEachKind compares the calls of each kind with the recorded ones: a listing, a stop of a running resource,
+// a start of a stopped one, and a scale if the kind has sizes.
 func TestCallsOfEachKind(t *testing.T) {
 	for _, k := range []struct{ kind, uid string }{
 		{deployment, uid("deployments", "shop/web")},

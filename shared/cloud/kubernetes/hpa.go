@@ -5,9 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"lamplighter.dev/shared/cloud"
 )
 
@@ -23,7 +20,7 @@ type hpaMemory struct {
 	HPA      *hpaSpec `json:"hpa,omitempty"`
 }
 
-// hpaSpec is what is changed of a HorizontalPodAutoscaler, as it was.
+// hpaSpec is the part of a HorizontalPodAutoscaler that is changed here, as it was before.
 type hpaSpec struct {
 	Name        string         `json:"name"`
 	MinReplicas *int64         `json:"minReplicas,omitempty"`
@@ -57,7 +54,7 @@ type scaledWorkload struct {
 	hpas []object
 }
 
-func (c *cluster) readScaled(ctx context.Context, r schema.GroupVersionResource, at ref) (scaledWorkload, error) {
+func (c *cluster) readScaled(ctx context.Context, r apiResource, at ref) (scaledWorkload, error) {
 	p := c.newPass([]ref{at})
 	w, err := p.view(ctx, r, at)
 	if err != nil {
@@ -67,7 +64,8 @@ func (c *cluster) readScaled(ctx context.Context, r schema.GroupVersionResource,
 	return scaledWorkload{w, drivers(all, w.object)}, err
 }
 
-// autoscaling puts the scaling into the words of this service. What nothing scales is kept between what it has and what it has.
+// autoscaling returns the scaling of the workload. A workload without an autoscaler has its replicas as minimum,
+// maximum and desired size.
 func (w scaledWorkload) autoscaling() cloud.Autoscaling {
 	n := w.replicas()
 	out, memory := cloud.Autoscaling{Min: n, Max: n, Desired: n}, hpaMemory{Replicas: n}
@@ -88,14 +86,14 @@ func (s hpaSpec) least() int64 {
 	return *s.MinReplicas
 }
 
-// cpu returns the percentage of what the pods request that their CPU is kept at; nil when nothing does.
+// cpu returns the target of CPU use as a percentage of the pods' requests; nil when no metric has one.
 func (s hpaSpec) cpu() *int64 {
 	i := slices.IndexFunc(s.Metrics, isCPU)
 	if i < 0 {
 		return nil
 	}
 	m, _ := s.Metrics[i].(map[string]any)
-	n, ok, _ := unstructured.NestedInt64(m, "resource", "target", "averageUtilization")
+	n, ok := nested(m, "resource", "target", "averageUtilization").(int64)
 	if !ok {
 		return nil
 	}
@@ -105,28 +103,37 @@ func (s hpaSpec) cpu() *int64 {
 // isCPU reports whether a metric is the average utilization of the CPU.
 func isCPU(metric any) bool {
 	m, _ := metric.(map[string]any)
-	name, _, _ := unstructured.NestedString(m, "resource", "name")
-	kind, _, _ := unstructured.NestedString(m, "resource", "target", "type")
-	return m["type"] == "Resource" && name == "cpu" && kind == "Utilization"
+	return m["type"] == "Resource" && nested(m, "resource", "name") == "cpu" &&
+		nested(m, "resource", "target", "type") == "Utilization"
+}
+
+// nested returns the value at a path of names; nil when there is none.
+func nested(m map[string]any, path ...string) any {
+	var v any = m
+	for _, name := range path {
+		inner, _ := v.(map[string]any)
+		v = inner[name]
+	}
+	return v
 }
 
 // cooldown returns for how many seconds it waits before it takes pods away; nil when it does not say.
 func (s hpaSpec) cooldown() *int64 {
-	n, ok, _ := unstructured.NestedInt64(s.Behavior, "scaleDown", "stabilizationWindowSeconds")
+	n, ok := nested(s.Behavior, "scaleDown", "stabilizationWindowSeconds").(int64)
 	if !ok || s.cpu() == nil {
 		return nil
 	}
 	return &n
 }
 
-// with returns the spec with what is wanted put in: all other metrics and behaviour stay.
+// with returns the spec with the wanted numbers. All other metrics and behaviour stay.
 func (s hpaSpec) with(want cloud.Autoscaling) hpaSpec {
 	s.MinReplicas, s.MaxReplicas = &want.Min, want.Max
 	if want.TargetCPUPercent != nil {
 		s.Metrics = withCPU(s.Metrics, *want.TargetCPUPercent)
 	}
 	if want.CooldownSeconds != nil {
-		down, _, _ := unstructured.NestedMap(s.Behavior, "scaleDown")
+		down, _ := nested(s.Behavior, "scaleDown").(map[string]any)
 		if down = maps.Clone(down); down == nil {
 			down = map[string]any{}
 		}
@@ -156,8 +163,9 @@ func (s hpaSpec) meets(want cloud.Autoscaling) bool {
 	return want.IsMetBy(live)
 }
 
-// made makes a HorizontalPodAutoscaler of the spec for a workload. It carries the label of those that were made here if it is ours.
-func (s hpaSpec) made(w object, ours bool) *unstructured.Unstructured {
+// made makes a HorizontalPodAutoscaler of the spec for a workload. It carries the label of those that were made here
+// if it is ours.
+func (s hpaSpec) made(w object, ours bool) map[string]any {
 	meta := map[string]any{"name": s.Name, "namespace": w.Namespace}
 	if ours {
 		meta["labels"] = map[string]any{autoscalerLabel: autoscalerMaker}
@@ -165,9 +173,9 @@ func (s hpaSpec) made(w object, ours bool) *unstructured.Unstructured {
 	of := s.change()
 	maps.DeleteFunc(of, func(_ string, v any) bool { return v == nil })
 	of["scaleTargetRef"] = map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "name": w.Name}
-	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": meta, "spec": map[string]any(of),
-	}}
+	return map[string]any{
+		"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": meta, "spec": of,
+	}
 }
 
 // isOurs reports whether a HorizontalPodAutoscaler was made here.

@@ -4,15 +4,13 @@ import (
 	"context"
 	"encoding/json"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"lamplighter.dev/shared/cloud"
 )
 
-// kind is one kind of resource: what it is, what it needs, and what can be asked of it. Functions return *cloud.Error.
+// kind is one kind of resource: its description, its permissions and its calls. Functions return *cloud.Error.
 type kind struct {
 	cloud.Kind
-	resource schema.GroupVersionResource
+	resource apiResource
 	needs    needs
 	list     func(ctx context.Context, c *cluster, page string) (cloud.ResourcePage, error)
 	read     func(ctx context.Context, p *pass, at ref) (cloud.State, error)
@@ -20,7 +18,7 @@ type kind struct {
 	scale    func(ctx context.Context, c *cluster, at ref, want cloud.Capacity) error
 }
 
-// goal is what to act on, with what was remembered of it.
+// goal is an object to act on, with the snapshot of the stop.
 type goal struct {
 	ref
 	snapshot json.RawMessage
@@ -32,7 +30,7 @@ func catalogueKind(kind string) cloud.Kind {
 	return k
 }
 
-// decodeSnapshot reads what was remembered; false when nothing was.
+// decodeSnapshot decodes a snapshot; false when it is empty.
 func decodeSnapshot[M any](raw json.RawMessage) (m M, ok bool, err error) {
 	if len(raw) == 0 || cloud.IsOff(raw) {
 		return m, false, nil

@@ -1,7 +1,8 @@
-// Package kubernetes drives Kubernetes clusters: workloads, CronJobs and whole namespaces. It is the only place that links the
-// Kubernetes client. What decides (which object is stopped, what must be remembered, who would bring it back) is written
-// here; a cluster is reached by a kubeconfig, or by the token that the cloud that runs it makes for us. Nothing that a
-// kubeconfig could make this process run or read is accepted: see the package kubeconfig below.
+// Package kubernetes drives Kubernetes clusters: workloads, CronJobs and whole namespaces. It calls the API of
+// Kubernetes without client-go (client.go). The decisions are here: which object is stopped, which state must be
+// remembered, which controller would start it again. A cluster is reached with a kubeconfig, or with a token of the
+// cloud that runs it. A kubeconfig cannot make this process run a program or read a file: see the package kubeconfig
+// below.
 package kubernetes
 
 import (
@@ -37,7 +38,8 @@ type Options struct {
 	Attempts int
 	// MaxBackoff bounds the pause between two attempts.
 	MaxBackoff time.Duration
-	// InFlight is how many calls one cluster gets at once from this process; its own priority and fairness does the rest.
+	// InFlight is how many calls one cluster gets at once from this process; its own priority and fairness does the
+	// rest.
 	InFlight int
 }
 
@@ -57,8 +59,8 @@ func New(o Options) *Provider {
 	}
 }
 
-// calls are what one cluster gets from this process. No cluster documents a limit, and none is the account's: it says itself when it
-// is too much, which slows the bucket down.
+// calls is the limit of calls to one cluster from this process. Clusters document no limit, and no account has one. A
+// cluster refuses calls when there are too many, and the bucket then slows down.
 var calls = throttle.Limit{PerSecond: 1000, Burst: 1000}
 
 func (o Options) filled() Options {
@@ -85,7 +87,7 @@ func (o Options) addresses() ssrfguard.Policy {
 // Name is "kubernetes".
 func (p *Provider) Name() string { return Name }
 
-// Kinds returns the kinds in the registry, and the one that stands for what else is found.
+// Kinds returns the kinds in the registry, and the collective kind for all other resources.
 func (p *Provider) Kinds() []cloud.Kind {
 	out := make([]cloud.Kind, len(registry), len(registry)+1)
 	for i, k := range registry {
@@ -94,8 +96,8 @@ func (p *Provider) Kinds() []cloud.Kind {
 	return append(out, cloud.CollectiveOf(Name))
 }
 
-// Connect prepares a connection with the account's kubeconfig. One that is not accepted is class Invalid, with a message that
-// repeats no secret; whether it opens anything is found out by Identify.
+// Connect prepares a connection with the account's kubeconfig. One that is not accepted is class Invalid, with a
+// message that repeats no secret; whether it opens anything is found out by Identify.
 func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, error) {
 	switch {
 	case a.AuthMethod != "kubeconfig":
@@ -125,7 +127,7 @@ func entryOf(a kubeconfig.Access) cloud.ClusterEntry {
 	return e
 }
 
-// slotsOf returns what bounds the calls to a server. An entry that nobody holds is as good as none.
+// slotsOf returns the slots that bound the parallel calls to a server. Entries without calls under way are removed.
 func (p *Provider) slotsOf(server string) chan struct{} {
 	const many = 1024
 	p.mu.Lock()

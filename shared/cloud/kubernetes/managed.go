@@ -2,22 +2,19 @@ package kubernetes
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The annotations that a stop leaves on what it stops, in the same change: they are a copy of what is remembered, for a day on
-// which the table is lost, and tell who stopped it, and when. A start takes them away.
+// The annotations that a stop adds to an object in the same change. They are a copy of the snapshot for the case that
+// the table is lost, and tell who stopped the object, and when. A start removes them.
 const (
 	stoppedReplicas = "lamplighter.dev/stopped-replicas" // how many there were
 	stoppedAt       = "lamplighter.dev/stopped-at"       // RFC 3339
 	stoppedWith     = "lamplighter.dev/stopped-with"     // "namespace": by a stop of the whole namespace
 )
 
-// What an object's owner may say on it, as an annotation or a label of the value "true".
+// The permissions that an object's owner may give on it, as an annotation or a label with the value "true".
 const (
 	allowStop = "lamplighter.dev/allow-stop" // on a DaemonSet: it may be stopped
 	// on a StatefulSet: it may be stopped though that deletes its volume claims
@@ -29,20 +26,20 @@ func (o object) says(name string) bool {
 	return o.Annotations[name] == "true" || o.Labels[name] == "true"
 }
 
-// withNamespace is the stoppedWith of what a stop of its namespace stopped.
+// withNamespace is the value of stoppedWith on objects that a stop of their namespace stopped.
 const withNamespace = "namespace"
 
-// holding is how long what a controller manages has to stay stopped before it is called so: Argo CD and Flux look every minute
-// or three, and at once when they watch.
+// holding is how long an object with a controller must stay off before it counts as stopped: Argo CD and Flux compare
+// every minute to every three minutes, and at once when they watch.
 const holding = 90 * time.Second
 
-// argo are the marks that Argo CD leaves on what it applies; flux begin those of Flux.
+// argo are the annotations and labels that Argo CD sets on its objects; flux are those of Flux.
 var (
 	argo = []string{"argocd.argoproj.io/tracking-id", "argocd.argoproj.io/instance"}
 	flux = []string{"kustomize.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/name"}
 )
 
-// manager names the controller that may set an object back to what it thinks right; "" when none is known.
+// manager names the controller that may revert changes of the object; "" when none is known.
 func (o object) manager() string {
 	for _, k := range argo {
 		if v := firstOf(o.Annotations[k], o.Labels[k]); v != "" {
@@ -54,13 +51,11 @@ func (o object) manager() string {
 			return "Flux (" + v + ")"
 		}
 	}
-	i := slices.IndexFunc(o.OwnerReferences, func(r metav1.OwnerReference) bool {
-		return r.Controller != nil && *r.Controller
-	})
-	if i < 0 {
+	owner, owned := o.controller()
+	if !owned {
 		return ""
 	}
-	return o.OwnerReferences[i].Kind + " " + o.OwnerReferences[i].Name
+	return owner.Kind + " " + owner.Name
 }
 
 func firstOf(a, b string) string {
@@ -123,14 +118,15 @@ func (o object) marked() bool {
 	return false
 }
 
-// markedWithNS reports whether the object carries annotations of a stop of its namespace, which a start of that takes away.
+// markedWithNS reports whether the object carries annotations of a stop of its namespace, which a start of that takes
+// away.
 func (o object) markedWithNS() bool { return o.Annotations[stoppedWith] == withNamespace }
 
-// withNS reports whether a stop of the namespace stopped the object, and nobody has changed that since.
+// withNS reports whether a stop of the namespace stopped the object, and no other manager has changed that since.
 func (o object) withNS() bool { return o.markedWithNS() && !o.takenOver() }
 
-// turnedOff reports whether the object, which is off, is so by a change that somebody else made after a stop of ours. known says
-// that a stop of ours is remembered, though its annotations may be lost.
+// turnedOff reports whether the object, which is off, is so by a change that somebody else made after a stop of ours.
+// known says that a stop of ours is remembered, though its annotations may be lost.
 func (o object) turnedOff(known bool) bool { return (known || o.marked()) && o.takenOver() }
 
 // unmarked is the change that takes the annotations of a stop away; nil when there are none.

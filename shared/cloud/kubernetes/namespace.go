@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"lamplighter.dev/shared/cloud"
 )
 
-// namespaces are stopped and started as a whole, in steps: CronJobs are suspended, ScaledObjects paused, Deployments and
-// Rollouts scaled to 0 and, when their pods are gone, StatefulSets; a start goes the other way. What was off before is not in
-// the memory, so a start does not wake it.
+// namespaces are stopped and started as a whole, in steps: CronJobs are suspended, ScaledObjects paused, Deployments
+// and Rollouts scaled to 0 and, when their pods are gone, StatefulSets. A start goes the other way. Objects that were
+// off before the stop are not in its snapshot, so a start leaves them off.
 var namespaces = kind{
 	Kind:     catalogueKind(cloud.KubernetesNamespace),
 	resource: namespacesOf,
@@ -47,7 +45,8 @@ var namespaces = kind{
 	act:  actOnNamespaces,
 }
 
-// mostObjects bounds what a namespace may hold to be stopped as a whole: its memory has to fit into one item of the store.
+// mostObjects is the largest number of objects in a namespace that is stopped as a whole: its snapshot has to fit into
+// one item of the store.
 const mostObjects = 2000
 
 func readNamespace(ctx context.Context, p *pass, at ref) (cloud.State, error) {
@@ -63,14 +62,14 @@ func readNamespace(ctx context.Context, p *pass, at ref) (cloud.State, error) {
 	return s, nil
 }
 
-// listNamespaces reads a page of namespaces. What they hold is listed once, with the first page, for all of them: a listing
-// for each would be five calls a namespace.
+// listNamespaces reads a page of namespaces. The first page lists the objects of all namespaces once, because a
+// listing for each namespace would be five calls.
 func listNamespaces(ctx context.Context, c *cluster, page string) (cloud.ResourcePage, error) {
 	id, err := c.identity(ctx)
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
-	found, next, err := c.page(ctx, namespacesOf, "", metav1.ListOptions{Continue: page})
+	found, next, err := c.page(ctx, namespacesOf, "", listOptions{Continue: page})
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}

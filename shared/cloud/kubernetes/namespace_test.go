@@ -13,8 +13,8 @@ import (
 
 const shop = kubernetestwin.UID + "/shop"
 
-// newShop returns a cluster with the namespace shop: a database, what uses it, a Rollout, what KEDA drives, jobs, and things that
-// are off.
+// newShop returns a cluster with the namespace shop: a database, its clients, a Rollout, a target of KEDA, jobs, and
+// objects that are off.
 func newShop(t *testing.T) *fixture {
 	t.Helper()
 	f := newFixture(t)
@@ -30,8 +30,8 @@ func newShop(t *testing.T) *fixture {
 	return f
 }
 
-// finish does an act as the executor does: again and again while a step has to wait for the one before, until the namespace is as
-// wanted. It returns what the cluster was asked to change, in order.
+// finish repeats an act as the executor does, while a step waits for the step before, until the namespace has the
+// wanted status. It returns the changes that the cluster was asked for, in order.
 func (f *fixture) finish(v cloud.Verb, snapshot json.RawMessage) []string {
 	f.Helper()
 	f.ForgetCalls()
@@ -147,7 +147,7 @@ func TestNamespace_EachStepIsTold(t *testing.T) {
 	wantTold("at the end", "cronjobs stopped, scaledobjects stopped, deployments stopped, statefulsets stopped, ")
 }
 
-// What is remembered must not shrink while the stop is under way: another action may begin it anew.
+// The snapshot must not shrink during a stop, because another action may begin the stop again.
 func TestNamespace_HalfStoppedRemembersTheWhole(t *testing.T) {
 	f := newShop(t)
 	whole := f.state(namespace, shop).Snapshot

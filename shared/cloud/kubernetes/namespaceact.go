@@ -4,20 +4,18 @@ import (
 	"context"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"lamplighter.dev/shared/cloud"
 )
 
-// namespaceMemory is what the stop of a namespace forgets: what was on, and how much of it.
+// namespaceMemory is the state that the stop of a namespace overwrites: the objects that were on, and their sizes.
 type namespaceMemory struct {
 	CronJobs  []string           `json:"cronJobs,omitempty"`
-	Paused    map[string]*string `json:"paused,omitempty"`    // ScaledObjects, with what their annotation said
+	Paused    map[string]*string `json:"paused,omitempty"`    // ScaledObjects, with the value of their annotation
 	Workloads map[string]int64   `json:"workloads,omitempty"` // "deployments/web": replicas
 }
 
-// memory holds what is on, and what this stop has already turned off: a stop that is begun anew must not remember
-// less.
+// memory returns the objects that are on and those that this stop has already turned off: a stop that begins again
+// must not remember less.
 func (x contents) memory() namespaceMemory {
 	m := namespaceMemory{Paused: map[string]*string{}, Workloads: map[string]int64{}}
 	for _, j := range x.cronJobs {
@@ -43,20 +41,19 @@ func (x contents) memory() namespaceMemory {
 	return m
 }
 
-// betweenSteps is how long an act waits for what it has begun, before it looks once more whether the next step can
-// be taken.
+// betweenSteps is how long an act waits after a step, before it checks once more whether the next step can begin.
 const betweenSteps = time.Second
 
-// steps are how a verb is done to a namespace: the first ones, those that may have to wait for them, and what is
-// listed anew before the second.
+// steps are the parts of a verb on a namespace: the first part, the part that may have to wait for it, and the
+// resources to list again before the second.
 type steps struct {
 	first, second func(context.Context, *pass, contents, goal) outcome
-	lists         []schema.GroupVersionResource
+	lists         []apiResource
 }
 
 var (
-	stopSteps  = steps{stopNamespace, stopStateful, []schema.GroupVersionResource{deploymentsOf, rolloutsOf, podsOf}}
-	startSteps = steps{startNamespace, startRest, []schema.GroupVersionResource{statefulOf}}
+	stopSteps  = steps{stopNamespace, stopStateful, []apiResource{deploymentsOf, rolloutsOf, podsOf}}
+	startSteps = steps{startNamespace, startRest, []apiResource{statefulOf}}
 )
 
 // actOnNamespaces acts on namespaces side by side. Where a step has to wait for the one before, it looks once more
@@ -126,7 +123,7 @@ func stopStateful(ctx context.Context, p *pass, x contents, _ goal) outcome {
 	return outcome{err: each(x.stateful, func(w member) error { return p.stopMember(ctx, w) })}
 }
 
-// stopMember leaves alone what is off.
+// stopMember stops an object of a namespace. It makes no change to one that is off.
 func (p *pass) stopMember(ctx context.Context, w member) error {
 	if w.replicas() == 0 {
 		return nil

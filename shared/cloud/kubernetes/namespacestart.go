@@ -7,8 +7,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// startNamespace goes the other way. What was off before the stop is not in what is remembered, and stays off, as
-// does what somebody else has switched off since. The annotations of the stop are taken from all.
+// startNamespace starts the objects in the snapshot in the reverse order of the stop. Objects that were off before the
+// stop, or that somebody else has switched off since, stay off. The annotations of the stop are removed from all.
 func startNamespace(ctx context.Context, p *pass, x contents, g goal) outcome {
 	m, err := x.recall(g.snapshot)
 	if err == nil {
@@ -20,7 +20,7 @@ func startNamespace(ctx context.Context, p *pass, x contents, g goal) outcome {
 	return startRest(ctx, p, x, g)
 }
 
-// startRest starts what may need the StatefulSets, when they are ready.
+// startRest starts the workloads that may need the StatefulSets, when those are ready.
 func startRest(ctx context.Context, p *pass, x contents, g goal) outcome {
 	m, err := x.recall(g.snapshot)
 	if err != nil {
@@ -54,7 +54,7 @@ func (x contents) leftOff(g goal, m namespaceMemory) string {
 
 func (m namespaceMemory) empty() bool { return len(m.CronJobs)+len(m.Paused)+len(m.Workloads) == 0 }
 
-// recall returns what to start: what was remembered, else what the annotations tell.
+// recall returns the objects to start: those of the snapshot, else those of the annotations.
 func (x contents) recall(snapshot []byte) (namespaceMemory, error) {
 	m, known, err := decodeSnapshot[namespaceMemory](snapshot)
 	switch {
@@ -70,7 +70,7 @@ func (x contents) recall(snapshot []byte) (namespaceMemory, error) {
 	return m, nil
 }
 
-// without takes from what was remembered what has been switched off by somebody else, or by a stop of its own, since.
+// without returns the memory without the objects that somebody else, or a stop of their own, has switched off since.
 func (x contents) without(m namespaceMemory) namespaceMemory {
 	off := func(o object) bool { return o.turnedOff(true) || o.marked() && !o.markedWithNS() }
 	for _, list := range [][]member{x.workloads, x.stateful} {
@@ -95,7 +95,7 @@ func (x contents) marked() bool {
 		slices.ContainsFunc(x.cronJobs, object.markedWithNS) || slices.ContainsFunc(x.scalers, object.markedWithNS)
 }
 
-// annotated is the memory of what the stop of the namespace turned off, from the objects themselves.
+// annotated returns the memory of the namespace's stop from the annotations of its objects.
 func (x contents) annotated() namespaceMemory {
 	m := x.memory()
 	only := namespaceMemory{Paused: map[string]*string{}, Workloads: map[string]int64{}}
@@ -119,7 +119,7 @@ func (x contents) annotated() namespaceMemory {
 	return only
 }
 
-// startMember starts what is remembered. From everything else it takes the annotations of the stop away.
+// startMember starts an object of the memory. It only removes the annotations of the stop from any other object.
 func (p *pass) startMember(ctx context.Context, w member, m namespaceMemory) error {
 	n, ours := m.Workloads[w.name()]
 	snapshot := cloud.WasOff
@@ -173,14 +173,13 @@ func toStart(all []member, m namespaceMemory) bool {
 	return false
 }
 
-// each does all, side by side, and returns what failed: one that fails does not keep the others of its step from
-// being done.
+// each runs do for all in parallel and returns their errors. A failure does not prevent the others.
 func each[T any](all []T, do func(T) error) error {
 	errs := make([]error, len(all))
 	cloud.InParallel(len(all), width, func(i int) { errs[i] = do(all[i]) })
 	for _, err := range errs {
 		if err != nil && !cloud.ClassOf(err).Retryable() {
-			return err // what is final tells more than what may pass
+			return err // a final error tells more than a temporary one
 		}
 	}
 	for _, err := range errs {

@@ -5,15 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"lamplighter.dev/shared/cloud"
 )
 
 // nodesOf are listed whole, unlike all else that is not acted on: by their facts the cost of a cluster is split.
 var nodesOf = newOther("", "v1", "nodes", "Node").wholly()
 
-// containerStatus is what a pod tells of a container.
+// containerStatus holds the fields that are read of a container's status.
 type containerStatus struct {
 	State struct {
 		Waiting struct {
@@ -22,11 +20,11 @@ type containerStatus struct {
 	} `json:"state"`
 }
 
-// nodeLoads are what pods request, by node and workload.
+// nodeLoads are the requests of pods, by node and workload.
 type nodeLoads map[string]map[string]*cloud.NodeLoad
 
-// addNodeFacts tells of nodes what they have, and what the pods on them request: pods are listed anew for the first page of nodes. Where they
-// may not be listed that is told to be missing.
+// addNodeFacts adds the capacities of nodes and the requests of the pods on them. It lists the pods again for the
+// first page of nodes. If pods may not be listed, the facts say so.
 func (c *cluster) addNodeFacts(ctx context.Context, nodes []object, out []cloud.Resource, first bool) error { //nolint:revive // whether pods are listed anew
 	loads, err := c.loads(ctx, first)
 	denied := cloud.ClassOf(err) == cloud.Denied
@@ -59,7 +57,7 @@ func texts(loads map[string]*cloud.NodeLoad) []string {
 	return out
 }
 
-// loads lists what pods request, anew or as it was listed last.
+// loads returns the requests of pods. It lists them if anew is set, and else returns the last listing.
 func (c *cluster) loads(ctx context.Context, anew bool) (nodeLoads, error) {
 	c.mu.Lock()
 	last := c.loaded
@@ -67,7 +65,7 @@ func (c *cluster) loads(ctx context.Context, anew bool) (nodeLoads, error) {
 	if last != nil && !anew {
 		return last, nil
 	}
-	pods, err := c.all(ctx, podsOf, "", metav1.ListOptions{})
+	pods, err := c.all(ctx, podsOf, "", listOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +96,7 @@ func (n nodeLoads) of(p object) *cloud.NodeLoad {
 	return here[key]
 }
 
-// addTo adds what the pod requests.
+// addTo adds the pod's requests to l.
 func (o object) addTo(l *cloud.NodeLoad) {
 	p := podSpec{Containers: o.Spec.Containers}
 	l.Pods++
@@ -120,11 +118,11 @@ func (o object) charged() bool {
 	return true
 }
 
-// workload names what a pod is of, as its owner names tell: that of a ReplicaSet is its Deployment's and a hash, that of a Job a CronJob's and
-// the minute. A pod without an owner is its own workload.
+// workload names the workload of a pod, from the name of its owner: the name of a ReplicaSet is that of its Deployment
+// and a hash, the name of a Job that of its CronJob and the minute. A pod without an owner is its own workload.
 func (o object) workload() (kind, name string) {
-	owner := metav1.GetControllerOf(&o.ObjectMeta)
-	if owner == nil {
+	owner, owned := o.controller()
+	if !owned {
 		return "Pod", o.Name
 	}
 	if hash := o.Labels["pod-template-hash"]; owner.Kind == "ReplicaSet" && hash != "" {
@@ -141,8 +139,8 @@ func (o object) workload() (kind, name string) {
 
 func digits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
-// machineOf returns the uid of the machine that a node is, from what its cloud calls it; "" when that is no cloud whose machines we know. Of
-// a machine of an Azure scale set it is that of the set, for the set is what is found and billed.
+// machineOf returns the uid of a node's machine, from its provider ID; "" for an unknown cloud. For a machine of an
+// Azure scale set it is the uid of the set, because the inventory and the bills have the set.
 func machineOf(providerID string) string {
 	scheme, path, _ := strings.Cut(providerID, "://")
 	parts := strings.Split(strings.Trim(path, "/"), "/")
@@ -162,13 +160,13 @@ func machineOf(providerID string) string {
 	return ""
 }
 
-// wholly returns the resource as one of which listings tell all.
+// wholly returns the resource as one that is listed with all fields.
 func (o other) wholly() other {
 	o.whole = true
 	return o
 }
 
-// accept is what a listing of it asks for: names and labels alone, unless it is listed whole.
+// accept returns the Accept header of the resource's listings: names and labels alone, or whole objects.
 func (o other) accept() string {
 	if o.whole {
 		return "application/json"

@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/kubernetestwin"
 )
 
-// pod puts a pod on a node: of an owner "Kind/name", with what its only container requests.
+// pod puts a pod on a node, with an owner "Kind/name" and the requests of its only container.
 func (f *fixture) pod(node, name, owner, requests string) {
 	f.Helper()
 	var kind, of string

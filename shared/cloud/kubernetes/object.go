@@ -3,30 +3,26 @@ package kubernetes
 import (
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
-
 	"lamplighter.dev/shared/cloud"
 )
 
-// object is what is read of an object, whatever its resource: the fields of all that this package looks at.
+// object holds all fields that this package reads of any object, whatever its resource.
 type object struct {
-	Kind              string `json:"kind"`
-	metav1.ObjectMeta `json:"metadata"`
-	Spec              spec   `json:"spec"`
-	Status            status `json:"status"`
+	Kind     string `json:"kind"`
+	Metadata `json:"metadata"`
+	Spec     spec   `json:"spec"`
+	Status   status `json:"status"`
 }
 
 type spec struct {
-	Replicas  *int64                `json:"replicas"`
-	Suspend   *bool                 `json:"suspend"`
-	Selector  *metav1.LabelSelector `json:"selector"`
+	Replicas  *int64         `json:"replicas"`
+	Suspend   *bool          `json:"suspend"`
+	Selector  *labelSelector `json:"selector"`
 	Retention struct {
 		WhenScaled string `json:"whenScaled"`
 	} `json:"persistentVolumeClaimRetentionPolicy"`
 	Claims []any `json:"volumeClaimTemplates"`
-	// of what facts are read (facts.go)
+	// the fields that become facts (facts.go)
 	Template    template `json:"template"`
 	Concurrency string   `json:"concurrencyPolicy"`
 	JobTemplate struct {
@@ -71,10 +67,6 @@ type status struct {
 	Capacity          map[string]any    `json:"capacity"`
 }
 
-func convert(from map[string]any, to *object) error {
-	return runtime.DefaultUnstructuredConverter.FromUnstructured(from, to)
-}
-
 // replicas is how many pods are wanted; absence is one.
 func (o object) replicas() int64 {
 	if o.Spec.Replicas == nil {
@@ -85,7 +77,7 @@ func (o object) replicas() int64 {
 
 func (o object) suspended() bool { return o.Spec.Suspend != nil && *o.Spec.Suspend }
 
-// seen reports whether its controller has taken in what is wanted.
+// seen reports whether the controller has observed the latest spec.
 func (o object) seen() bool {
 	n, ok := o.Status.Observed.(int64)
 	return !ok || n >= o.Generation // a Rollout's is no number
@@ -93,8 +85,7 @@ func (o object) seen() bool {
 
 // covers reports whether the selector of o selects the labels.
 func (o object) covers(l map[string]string) bool {
-	s, err := metav1.LabelSelectorAsSelector(o.Spec.Selector)
-	return err == nil && !s.Empty() && s.Matches(labels.Set(l))
+	return o.Spec.Selector.matches(l)
 }
 
 // ref names an object in a cluster; ns is "" for a namespace.
@@ -123,7 +114,7 @@ func parse(cluster, resource, uid string) (ref, bool) {
 	return ref{}, false
 }
 
-// resource returns what discovery tells of any object.
+// resource returns the fields of the inventory that every object has.
 func (o object) resource() cloud.Resource {
 	return cloud.Resource{Name: o.Name, Tags: o.Labels, CreatedAt: o.CreationTimestamp.UTC(),
 		Capacity: map[string]int64{}}

@@ -3,24 +3,23 @@ package kubernetes
 import (
 	"context"
 	"encoding/json"
+	"net/http"
+	"net/url"
 	"strconv"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"lamplighter.dev/shared/cloud"
 )
 
 // other is a resource that is found and not acted on. Not every cluster has those that are extra.
 type other struct {
-	schema.GroupVersionResource
-	kind  string // by which our type is found: "networking.k8s.io/Ingress"
+	apiResource
+	kind  string // Kubernetes' name of the type: "networking.k8s.io/Ingress"
 	extra bool
 	whole bool // is listed with all that it says
 }
 
 func newOther(group, version, resource, kind string) other {
-	o := other{GroupVersionResource: schema.GroupVersionResource{Group: group, Version: version, Resource: resource},
+	o := other{apiResource: apiResource{Group: group, Version: version, Resource: resource},
 		kind: kind}
 	if group != "" {
 		o.kind = group + "/" + kind
@@ -33,8 +32,9 @@ func (o other) ifServed() other {
 	return o
 }
 
-// others are what the kind "kubernetes-*" stands for: what is paid for, holds data or lets traffic in, and what bounds or scales it. Secrets
-// and ConfigMaps are not among them, for who may list them may read them; neither is what controllers make and throw away by themselves.
+// others are the resources of the kind "kubernetes-*": those that cost money, hold data or let traffic in, and those
+// that limit or scale. Secrets and ConfigMaps are not among them, because a permission to list them is a permission to
+// read them. Neither are objects that controllers create and delete by themselves.
 var others = []other{
 	nodesOf,
 	newOther("", "v1", "services", "Service"),
@@ -62,13 +62,14 @@ var others = []other{
 func otherNeeds() []rule {
 	out := make([]rule, len(others))
 	for i, o := range others {
-		out[i] = rule{o.GroupVersionResource, "", "list"}
+		out[i] = rule{o.apiResource, "", "list"}
 	}
 	return out
 }
 
-// moreOthers is where a listing of others goes on: by resource, the token of its next page. Denied is what may not be listed; it is told when
-// everything else was, so that nothing of it is taken for gone.
+// moreOthers is the position in a listing of others: the token of the next page by resource. Denied is the error of
+// resources that may not be listed. It is returned after everything else, so that those resources are not taken for
+// gone.
 type moreOthers struct {
 	Next   map[string]string `json:"n"`
 	Denied string            `json:"d,omitempty"`
@@ -128,7 +129,7 @@ func (r moreOthers) left() []other {
 	return out
 }
 
-// page says where the listing goes on: what was denied is told by a page of its own behind the last.
+// page returns the token of the next page. A denial gets a page of its own after the last.
 func (r moreOthers) page(out cloud.ResourcePage, before moreOthers) (cloud.ResourcePage, error) {
 	switch {
 	case len(r.Next) == 0 && r.Denied == "":
@@ -140,37 +141,29 @@ func (r moreOthers) page(out cloud.ResourcePage, before moreOthers) (cloud.Resou
 	return out, nil
 }
 
-// otherPage lists a page of what the cluster has: no more than names and labels of what is not listed whole.
+// otherPage lists a page of a resource. Unless the resource is listed whole, objects have only their names and labels.
 func (c *cluster) otherPage(ctx context.Context, o other, page string) ([]object, string, error) {
 	if o.extra {
-		if served, err := c.has(ctx, o.GroupVersionResource); err != nil || !served {
+		if served, err := c.has(ctx, o.apiResource); err != nil || !served {
 			return nil, "", err
 		}
 	}
-	root := []string{"/apis", o.Group, o.Version, o.Resource}
-	if o.Group == "" {
-		root = []string{"/api", o.Version, o.Resource}
-	}
 	ask := func(page string) ([]byte, error) {
-		return c.raw.Get().AbsPath(root...).Param("limit", strconv.Itoa(pageSize)).Param("continue", page).
-			SetHeader("Accept", o.accept()).DoRaw(ctx)
+		return c.client.do(ctx, apiCall{method: http.MethodGet, path: append(o.root(), o.Resource), accept: o.accept(),
+			query: url.Values{"limit": {strconv.Itoa(pageSize)}, "continue": {page}}})
 	}
 	body, err := ask(page)
 	if instead := continued(err); instead != "" {
 		body, err = ask(instead)
 	}
 	if err != nil {
-		return nil, "", classifyError(op("list", o.GroupVersionResource), err)
+		return nil, "", classifyError(op("list", o.apiResource), err)
 	}
-	var list struct {
-		metav1.ListMeta `json:"metadata"`
-		Items           []object `json:"items"`
-	}
+	var list objectList
 	if err := json.Unmarshal(body, &list); err != nil {
-		return nil, "", &cloud.Error{Class: cloud.Transient, Code: "Unreadable", Message: "the cluster answered what " +
-			"cannot be read: " + err.Error()}
+		return nil, "", unreadableError(err)
 	}
-	return list.Items, list.Continue, nil
+	return list.Items, list.Metadata.Continue, nil
 }
 
 func (c *cluster) foundOthers(id string, o other, found []object) []cloud.Resource {

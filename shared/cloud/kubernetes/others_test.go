@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/kubernetestwin"
 )
 
-// listOthers reads all pages of what no kind lists.
+// listOthers reads all pages of the resources without a kind.
 func (f *fixture) listOthers() (found map[string]cloud.Resource, pages int, err error) {
 	f.Helper()
 	found = map[string]cloud.Resource{}

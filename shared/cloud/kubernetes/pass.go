@@ -6,17 +6,14 @@ import (
 	"sync"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"lamplighter.dev/shared/cloud"
 )
 
 const (
 	// wideFrom is from how many namespaces on a pass lists a resource in all namespaces at once.
 	wideFrom = 4
-	// passFresh is how long an act may use the lists of the read before it. Each change names the version of what
-	// was read, so an object that has changed since is read again.
+	// passFresh is how long an act may use the lists of the read before it. Each change names the version that was
+	// read, so an object that has changed since is read again.
 	passFresh = 5 * time.Second
 )
 
@@ -33,7 +30,7 @@ type pass struct {
 
 // listKey names a list of a pass: ns "" is all namespaces, and whole is one that is read to its end.
 type listKey struct {
-	resource schema.GroupVersionResource
+	resource apiResource
 	ns       string
 	whole    bool
 }
@@ -76,10 +73,9 @@ func (p *pass) covers(objects []ref) bool {
 	return !slices.ContainsFunc(objects, func(at ref) bool { return p.targets[at.namespace()] == 0 })
 }
 
-// renew returns a pass over the namespaces that lists the resources anew, and has all other lists as p has them. A
-// resource of which there was no object is not listed anew, but for pods: what comes meanwhile is for the next read
-// to find.
-func (p *pass) renew(namespaces []ref, resources ...schema.GroupVersionResource) *pass {
+// renew returns a pass over the namespaces that lists the given resources again, and shares all other lists with p. A
+// resource without objects is not listed again, except pods: the next read finds new objects.
+func (p *pass) renew(namespaces []ref, resources ...apiResource) *pass {
 	next := p.newPass(namespaces)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -106,7 +102,7 @@ func (p *pass) once(key listKey, read func() (listed, error)) (listed, error) {
 
 // wide lists the resource in all namespaces, in no more pages than the pass has namespaces. It is not complete where
 // that does not suffice, or is not worth it.
-func (p *pass) wide(ctx context.Context, r schema.GroupVersionResource) (listed, error) {
+func (p *pass) wide(ctx context.Context, r apiResource) (listed, error) {
 	return p.once(listKey{resource: r}, func() (listed, error) {
 		if len(p.targets) < wideFrom {
 			return listed{}, nil
@@ -124,7 +120,7 @@ func (p *pass) wide(ctx context.Context, r schema.GroupVersionResource) (listed,
 }
 
 // part lists the resource in a namespace, in no more pages than the pass has objects there.
-func (p *pass) part(ctx context.Context, r schema.GroupVersionResource, ns string) ([]object, bool, error) {
+func (p *pass) part(ctx context.Context, r apiResource, ns string) ([]object, bool, error) {
 	all, err := p.wide(ctx, r)
 	if err != nil || all.complete {
 		return all.by[ns], all.complete, err
@@ -137,7 +133,7 @@ func (p *pass) part(ctx context.Context, r schema.GroupVersionResource, ns strin
 }
 
 // in lists everything of the resource in a namespace.
-func (p *pass) in(ctx context.Context, r schema.GroupVersionResource, ns string) ([]object, error) {
+func (p *pass) in(ctx context.Context, r apiResource, ns string) ([]object, error) {
 	some, complete, err := p.part(ctx, r, ns)
 	if err != nil || complete {
 		return some, err
@@ -150,7 +146,7 @@ func (p *pass) in(ctx context.Context, r schema.GroupVersionResource, ns string)
 }
 
 // object returns one object of the pass, from a list where that saves calls.
-func (p *pass) object(ctx context.Context, r schema.GroupVersionResource, at ref) (object, error) {
+func (p *pass) object(ctx context.Context, r apiResource, at ref) (object, error) {
 	all, err := p.wide(ctx, r)
 	if err != nil {
 		return object{}, err
@@ -180,7 +176,7 @@ func (p *pass) podsOf(ctx context.Context, w object) ([]object, error) {
 		}
 	}
 	return p.all(ctx, podsOf, w.Namespace,
-		metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(w.Spec.Selector)})
+		listOptions{LabelSelector: w.Spec.Selector.String()})
 }
 
 // outcome is how an act on one object ended. left says why a start leaves the object off, waits that a step has to

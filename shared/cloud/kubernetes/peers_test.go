@@ -16,7 +16,8 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/cloudtest"
 )
 
-// realCluster is a provider in front of a real control plane, connected as the user of the ClusterRole that customers are told to make.
+// realCluster is a provider in front of a real control plane, connected as the user of the ClusterRole that customers
+// are told to make.
 type realCluster struct {
 	*plane
 	clk      hasty
@@ -151,7 +152,7 @@ func TestKubernetesOverARealControlPlaneKeepsTheContractOfClouds(t *testing.T) {
 	})
 }
 
-// TestKubernetesTrapsOverARealControlPlane holds what the twin is believed to do against what a cluster does.
+// TestKubernetesTrapsOverARealControlPlane compares the behaviour of the twin with that of a real cluster.
 func TestKubernetesTrapsOverARealControlPlane(t *testing.T) {
 	r := newReal(t)
 	t.Run("of twenty stops at once one changes it and all succeed", func(t *testing.T) { r.twentyStops(t) })
@@ -164,8 +165,8 @@ func TestKubernetesTrapsOverARealControlPlane(t *testing.T) {
 	t.Run("a namespace stops in order and wakes nothing that was off", func(t *testing.T) { r.wholeNamespace(t) })
 }
 
-// TestKubernetesOnboardingOverARealControlPlane applies the manifest that customers are told to apply, and connects with the token that the
-// cluster then makes: all that it is asked for is granted, and no more is.
+// TestKubernetesOnboardingOverARealControlPlane applies the manifest that customers are told to apply, and connects
+// with the token that the cluster then makes: all that it is asked for is granted, and no more is.
 func TestKubernetesOnboardingOverARealControlPlane(t *testing.T) {
 	r := newReal(t)
 	paths := map[string]string{

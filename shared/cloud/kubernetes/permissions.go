@@ -3,21 +3,18 @@ package kubernetes
 import (
 	"cmp"
 	"context"
+	"net/http"
 	"slices"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"lamplighter.dev/shared/cloud"
 )
 
-// needs are what each capability takes, as RBAC knows it.
+// needs are the rules of each capability, in the terms of RBAC.
 type needs struct{ discover, startStop, scale []rule }
 
 // rule is one verb on one resource, or on its subresource.
 type rule struct {
-	resource schema.GroupVersionResource
+	resource apiResource
 	sub      string
 	verb     string
 }
@@ -29,20 +26,20 @@ func (r rule) name() string {
 	return op(r.verb, r.resource)
 }
 
-// clusterNeeds is what every connection takes besides: who the cluster is.
+// clusterNeeds are the rules that every connection needs to identify the cluster.
 var clusterNeeds = []rule{{namespacesOf, "", "get"}}
 
 // extra are resources that not every cluster has.
-var extra = []schema.GroupVersionResource{scaledOf, rolloutsOf}
+var extra = []apiResource{scaledOf, rolloutsOf}
 
-// asked is a rule, and what it is needed for.
+// asked is a rule and the capability that needs it.
 type asked struct {
 	capability string
 	rule       rule
 }
 
-// Permissions asks the cluster what the credentials may do in all namespaces. Rules about resources that the cluster does not
-// have are left out.
+// Permissions asks the cluster for the permissions of the credentials in all namespaces. Rules for resources that the
+// cluster does not have are left out.
 func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 	return c.reviewAll(ctx, allNeeds())
 }
@@ -101,11 +98,11 @@ func allNeeds() []asked {
 }
 
 func (c *conn) served(ctx context.Context, all []asked) ([]asked, error) {
-	missing := map[schema.GroupVersionResource]bool{}
+	missing := map[apiResource]bool{}
 	optional := slices.Clone(extra)
 	for _, o := range others {
 		if o.extra {
-			optional = append(optional, o.GroupVersionResource)
+			optional = append(optional, o.apiResource)
 		}
 	}
 	for _, r := range optional {
@@ -122,12 +119,18 @@ func (c *conn) served(ctx context.Context, all []asked) ([]asked, error) {
 func (c *conn) review(ctx context.Context, a asked) (cloud.Permission, error) {
 	p := cloud.Permission{Capability: a.capability, Action: a.rule.name(), Status: "unknown"}
 	r := a.rule
-	got, err := c.client.Resource(reviewsOf).Create(ctx, &unstructured.Unstructured{Object: map[string]any{
+	var got struct {
+		Status struct {
+			Allowed bool   `json:"allowed"`
+			Reason  string `json:"reason"`
+		} `json:"status"`
+	}
+	err := c.call(ctx, http.MethodPost, reviewsOf, ref{}, request{into: &got, body: map[string]any{
 		"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
 		"spec": map[string]any{"resourceAttributes": map[string]any{
 			"verb": r.verb, "group": r.resource.Group, "resource": r.resource.Resource, "subresource": r.sub,
 		}},
-	}}, metav1.CreateOptions{})
+	}})
 	if err != nil {
 		err = classifyError(op("create", reviewsOf), err)
 		p.Message = err.Error()
@@ -136,20 +139,20 @@ func (c *conn) review(ctx context.Context, a asked) (cloud.Permission, error) {
 		}
 		return p, nil
 	}
-	if allowed, _, _ := unstructured.NestedBool(got.Object, "status", "allowed"); allowed {
+	if got.Status.Allowed {
 		p.Status = "granted"
 		return p, nil
 	}
-	reason, _, _ := unstructured.NestedString(got.Object, "status", "reason")
-	p.Status, p.Message = "denied", cmp.Or(reason, "no role of the cluster grants it in all namespaces")
+	p.Status, p.Message = "denied", cmp.Or(got.Status.Reason, "no role of the cluster grants it in all namespaces")
 	return p, nil
 }
 
-// RequiredActions are the rules that this package's calls need ("patch deployments.apps", "patch deployments/scale.apps"), by what a
-// customer allows: each level holds the ones before.
+// RequiredActions are the rules of this package's calls ("patch deployments.apps", "patch deployments/scale.apps"), by
+// level of access. Each level includes the levels before it.
 type RequiredActions struct{ Discover, StartStop, Scale []string }
 
-// ListRequiredActions returns the rules of every registered kind, sorted and each once, for the ClusterRole that customers are told to make.
+// ListRequiredActions returns the rules of every registered kind, sorted and each once, for the ClusterRole that
+// customers are told to make.
 func ListRequiredActions() RequiredActions {
 	levels := map[string][]string{}
 	for _, a := range allNeeds() {

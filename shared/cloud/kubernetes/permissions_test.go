@@ -10,8 +10,8 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/kubernetestwin"
 )
 
-// A customer's ClusterRole is made of the list of what is needed: on a cluster that denies everything else all works, at each level, and
-// nothing is asked for that is not used.
+// A customer's ClusterRole consists of the required rules. On a cluster that denies everything else all calls work, at
+// each level, and no rule is unused.
 func TestRequiredActions_AreExactlyWhatIsCalled(t *testing.T) {
 	need := kubernetes.ListRequiredActions()
 	for _, level := range []struct {
@@ -96,7 +96,7 @@ func (f *fixture) use(stop, scale bool) []string {
 		for _, kind := range []string{deployment, statefulSet} {
 			f.must(f.conn.Scale(f.Context(), kind, "cluster", uids[kind], cloud.Capacity{Desired: &five}))
 		}
-		for _, name := range []string{"web", "plain"} { // one with an autoscaler, and one for which one is made
+		for _, name := range []string{"web", "plain"} { // one with an autoscaler, and one that gets an autoscaler
 			a, u := f.conn.(cloud.Autoscaler), uid("deployments", "shop/"+name)
 			found, err := a.ReadAutoscaling(f.Context(), deployment, "cluster", u)
 			f.must(err)

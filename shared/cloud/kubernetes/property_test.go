@@ -19,7 +19,7 @@ const (
 	untouched = "untouched"
 )
 
-// land is a cluster in which the property is held: a twin, or a real one.
+// land is a cluster of the property test: a twin, or a real one.
 type land struct {
 	*testing.T
 	conn  cloud.Conn
@@ -41,7 +41,7 @@ func (th thing) kind() string {
 		"cronjobs": cronJobKind}[th.resource]
 }
 
-// property is a land under the property, with what the executor would remember of it.
+// property is a land with the snapshots that the executor would remember.
 type property struct {
 	land
 	r        *rand.Rand
@@ -74,7 +74,7 @@ func (p *property) note(format string, args ...any) {
 	p.done = append(p.done, fmt.Sprintf(format, args...))
 }
 
-// uids are what is acted on, by kind.
+// uids returns the uids of the test's objects, by kind.
 func (p *property) uids() map[string][]string {
 	if p.whole {
 		return map[string][]string{namespace: {p.uid + "/" + p.acted}}
@@ -92,7 +92,7 @@ func (p *property) uids() map[string][]string {
 func (p *property) do(v cloud.Verb) {
 	p.note("%s (whole: %v)", v, p.whole)
 	for kind, uids := range p.uids() {
-		for range 2 { // what controllers have not taken in yet
+		for range 2 { // changes that controllers have not observed yet
 			p.settle()
 		}
 		states, err := p.conn.Read(p.Context(), kind, "cluster", uids)
@@ -215,7 +215,7 @@ func (p *property) run() bool {
 	return true
 }
 
-// A stop, changes by somebody else, and a start come to what the changes alone come to.
+// A stop, changes by somebody else, and a start give the same result as the changes alone.
 func TestStopChangeStart_ComeToTheChangeAlone(t *testing.T) {
 	r := seed.Random(t)
 	for range 150 {

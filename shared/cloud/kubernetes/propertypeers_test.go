@@ -14,8 +14,8 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// TestStopChangeStart_OverARealControlPlane holds the property against what a cluster records of who has changed its
-// objects.
+// TestStopChangeStart_OverARealControlPlane tests the property on a real cluster, which records the manager of each
+// change.
 func TestStopChangeStart_OverARealControlPlane(t *testing.T) {
 	r := newReal(t)
 	random := seed.Random(t)
@@ -130,7 +130,7 @@ func (r *realCluster) turn(t *testing.T, v cloud.Verb, uids []string, memories m
 	r.reachBy(t, v, uids, memories)
 }
 
-// reachBy acts again on what stands still, as the executor does, until all have the status.
+// reachBy repeats an act on objects that do not move, as the executor does, until all have the status.
 func (r *realCluster) reachBy(t *testing.T, v cloud.Verb, uids []string, memories map[string]cloud.Target) {
 	t.Helper()
 	for range 300 {
@@ -157,7 +157,7 @@ func (r *realCluster) reachBy(t *testing.T, v cloud.Verb, uids []string, memorie
 	t.Fatalf("%s does not end", v)
 }
 
-// reach waits until all have the status, and keeps what is remembered of them.
+// reach waits until all have the status, and stores their snapshots.
 func (r *realCluster) reach(t *testing.T, uids []string, want cloud.Status, memories map[string]cloud.Target) {
 	t.Helper()
 	for range 600 {

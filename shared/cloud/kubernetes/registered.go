@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/cloud/kubernetes/kubeconfig"
 )
 
-// account is a connection to an account of a cloud and to what is in its registered clusters.
+// account is a connection to a cloud account and to the objects in its registered clusters.
 type account struct {
 	cloud.Conn // the cloud's
 	provider   *Provider
@@ -42,7 +42,7 @@ func (a *account) KindsInside(region string) []cloud.Kind {
 	return a.provider.Kinds()
 }
 
-// ours reports whether the kind is one of what is in clusters.
+// ours reports whether the kind is one of the objects in clusters.
 func ours(kindType string) bool {
 	return kindType == cloud.KubernetesOthers || slices.ContainsFunc(registry, func(k kind) bool {
 		return k.Type == kindType
@@ -99,8 +99,8 @@ func (a *account) entry(ctx context.Context, r cloud.RegisteredCluster) (e cloud
 	return e, access, err
 }
 
-// place is where a listing of clusters goes on. Failed is what went wrong in a cluster before: the others are listed first, and
-// then it is told, so that what could not be read is not taken for gone.
+// place is the position in a listing of clusters. Failed is the error of an earlier cluster. It is returned after the
+// other clusters are listed, so that the objects of the failed cluster are not taken for gone.
 type place struct {
 	Cluster string      `json:"c"` // the one to list
 	Page    string      `json:"p,omitempty"`
@@ -109,7 +109,7 @@ type place struct {
 	Failed  string      `json:"f,omitempty"`
 }
 
-// longestFailure bounds what a page carries of a failure.
+// longestFailure bounds the text of a failure in a page token.
 const longestFailure = 500
 
 // List lists one cluster of the region after the other.
@@ -170,7 +170,7 @@ func notLetIn(cluster string, err error) error {
 //nolint:revive // what was listed, and where
 func (p place) after(got cloud.ResourcePage, err error, here []cloud.RegisteredCluster, i int) (cloud.ResourcePage,
 	error) {
-	if err != nil && (p.Failed == "" || p.Stopped) { // what fails is worth more
+	if err != nil && (p.Failed == "" || p.Stopped) { // a failure is reported before a stopped cluster
 		p.Class, p.Stopped, p.Failed = cloud.ClassOf(err), cloud.CodeOf(err) == cloud.ClusterStopped,
 			here[i].Name+": "+err.Error()
 		p.Failed = p.Failed[:min(len(p.Failed), longestFailure)]
@@ -182,7 +182,7 @@ func (p place) after(got cloud.ResourcePage, err error, here []cloud.RegisteredC
 		p.Cluster, p.Page = here[i+1].Name, ""
 	case p.Failed == "":
 		return got, nil
-	case err == nil: // the last has something, and is followed by what went wrong
+	case err == nil: // the last page has resources; the failure follows on a page of its own
 		p.Cluster, p.Page = here[i].Name+"\x00", ""
 	default:
 		return cloud.ResourcePage{}, p.failure()
@@ -202,7 +202,7 @@ func (p place) failure() error {
 	return e
 }
 
-// opened are the clusters of a region by their uids, and what kept others from being asked.
+// opened are the clusters of a region by their uids, and the error that kept other clusters from being opened.
 type opened struct {
 	byUID map[string]*conn
 	err   error

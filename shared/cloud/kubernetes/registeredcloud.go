@@ -8,8 +8,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// What only some connections can be asked is asked of the cloud's own; what is in clusters has no limit of its own, no cheaper way to
-// be read, and no metrics here.
+// The optional interfaces of the cloud's connection are passed on. Objects in clusters have no limit of their own, no
+// cheaper way to be read, and no metrics here.
 var (
 	_ cloud.Admitter = (*account)(nil)
 	_ cloud.Verifier = (*account)(nil)
@@ -19,7 +19,7 @@ var (
 	_ cloud.KindProber = (*account)(nil)
 )
 
-// PermissionsInside asks the cluster itself. One that does not let the credentials in is class Denied, with what to do.
+// PermissionsInside asks the cluster itself. A cluster that refuses the credentials is class Denied, with advice.
 func (a *account) PermissionsInside(ctx context.Context, region, name string) ([]cloud.Permission, error) {
 	i := slices.IndexFunc(a.clusters, func(r cloud.RegisteredCluster) bool {
 		return r.Region == region && r.Name == name
@@ -35,7 +35,7 @@ func (a *account) PermissionsInside(ctx context.Context, region, name string) ([
 	return all, notLetIn(name, err)
 }
 
-// Admit takes whatever is in clusters; the cloud decides about what is its own.
+// Admit admits all objects in clusters, and asks the cloud about its own resources.
 //
 //nolint:revive // as cloud.Admitter has it
 func (a *account) Admit(ctx context.Context, v cloud.Verb, kind, region string, n int) (now int, later time.Duration) {
@@ -45,7 +45,7 @@ func (a *account) Admit(ctx context.Context, v cloud.Verb, kind, region string, 
 	return n, 0
 }
 
-// Verify reads what is in clusters, and asks the cloud about what is its own.
+// Verify reads the objects in clusters, and asks the cloud about its own resources.
 func (a *account) Verify(ctx context.Context, kind, region string, uids []string) ([]cloud.State, error) {
 	if c, ok := a.Conn.(cloud.Verifier); ok && !ours(kind) {
 		return c.Verify(ctx, kind, region, uids)
@@ -62,7 +62,7 @@ func (a *account) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Met
 	return c.Metrics(ctx, r)
 }
 
-// ReadAutoscaling reads in the cluster of the uid, and asks the cloud about what is its own.
+// ReadAutoscaling reads the scaling of an object in a cluster, or asks the cloud about its own resource.
 func (a *account) ReadAutoscaling(ctx context.Context, kind, region, uid string) (cloud.Autoscaling, error) {
 	c, err := a.autoscaler(ctx, kind, region, uid)
 	if err != nil {
@@ -71,7 +71,7 @@ func (a *account) ReadAutoscaling(ctx context.Context, kind, region, uid string)
 	return c.ReadAutoscaling(ctx, kind, region, uid)
 }
 
-// SetAutoscaling sets it in the cluster of the uid, or has the cloud set what is its own.
+// SetAutoscaling sets the scaling of an object in a cluster, or has the cloud set that of its own resource.
 //
 //nolint:revive // as cloud.Autoscaler has it
 func (a *account) SetAutoscaling(ctx context.Context, kind, region, uid string, want cloud.Autoscaling) error {
@@ -82,7 +82,7 @@ func (a *account) SetAutoscaling(ctx context.Context, kind, region, uid string, 
 	return c.SetAutoscaling(ctx, kind, region, uid, want)
 }
 
-// KindPermissions asks the cluster of the uid, or the cloud about what is its own.
+// KindPermissions asks the cluster of the uid, or the cloud about its own resource.
 //
 //nolint:revive // as cloud.KindProber has it
 func (a *account) KindPermissions(ctx context.Context, kind, region, uid string) ([]cloud.Permission, error) {

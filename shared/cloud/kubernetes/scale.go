@@ -3,15 +3,14 @@ package kubernetes
 import (
 	"context"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"lamplighter.dev/shared/cloud"
 )
 
-// mostReplicas bounds what can be asked for: a cluster has room for 150,000 pods, and a typing error costs as many nodes.
+// mostReplicas is the largest accepted number of replicas: a cluster runs up to 150,000 pods, and a typing error would
+// cost that many nodes.
 const mostReplicas = 10_000
 
-func scaleWorkload(r schema.GroupVersionResource) func(context.Context, *cluster, ref, cloud.Capacity) error {
+func scaleWorkload(r apiResource) func(context.Context, *cluster, ref, cloud.Capacity) error {
 	return func(ctx context.Context, c *cluster, at ref, want cloud.Capacity) error {
 		if want.Min != nil && want.Max != nil && *want.Min > *want.Max {
 			return errInvalid("the minimum %d is above the maximum %d", *want.Min, *want.Max)

@@ -3,18 +3,15 @@ package kubernetes
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"slices"
-
-	kerrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"lamplighter.dev/shared/cloud"
 )
 
 // has reports whether the cluster serves a resource that is not Kubernetes' own. Everybody who is let in may ask
 // that.
-func (c *cluster) has(ctx context.Context, r schema.GroupVersionResource) (bool, error) {
+func (c *cluster) has(ctx context.Context, r apiResource) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if known, ok := c.serves[r.String()]; ok {
@@ -23,30 +20,40 @@ func (c *cluster) has(ctx context.Context, r schema.GroupVersionResource) (bool,
 	if served, err := c.servesGroup(ctx, r); err != nil || !served {
 		return false, err
 	}
-	body, err := c.raw.Get().AbsPath("/apis", r.Group, r.Version).DoRaw(ctx)
-	if kerrors.IsNotFound(err) {
+	body, err := c.client.do(ctx, apiCall{method: http.MethodGet, path: r.root()})
+	if isNotFound(err) {
 		c.serves[r.String()] = false
 		return false, nil
 	}
-	var list metav1.APIResourceList
+	var list struct {
+		Resources []struct {
+			Name string `json:"name"`
+		} `json:"resources"`
+	}
 	if err == nil {
 		err = json.Unmarshal(body, &list)
 	}
 	if err != nil {
-		return false, classifyError("get "+r.GroupVersion().String(), err)
+		return false, classifyError("get "+r.groupVersion(), err)
 	}
-	for i := range list.APIResources {
-		c.serves[r.String()] = c.serves[r.String()] || list.APIResources[i].Name == r.Resource
+	for i := range list.Resources {
+		c.serves[r.String()] = c.serves[r.String()] || list.Resources[i].Name == r.Resource
 	}
 	return c.serves[r.String()], nil
 }
 
 // servesGroup reports whether the cluster serves the API group of a resource in its version. It is asked once. The
 // caller holds the lock.
-func (c *cluster) servesGroup(ctx context.Context, r schema.GroupVersionResource) (bool, error) {
+func (c *cluster) servesGroup(ctx context.Context, r apiResource) (bool, error) {
 	if c.groups == nil {
-		body, err := c.raw.Get().AbsPath("/apis").DoRaw(ctx)
-		var list metav1.APIGroupList
+		body, err := c.client.do(ctx, apiCall{method: http.MethodGet, path: []string{"apis"}})
+		var list struct {
+			Groups []struct {
+				Versions []struct {
+					GroupVersion string `json:"groupVersion"`
+				} `json:"versions"`
+			} `json:"groups"`
+		}
 		if err == nil {
 			err = json.Unmarshal(body, &list)
 		}
@@ -60,11 +67,11 @@ func (c *cluster) servesGroup(ctx context.Context, r schema.GroupVersionResource
 			}
 		}
 	}
-	return c.groups[r.GroupVersion().String()], nil
+	return c.groups[r.groupVersion()], nil
 }
 
 // mayServe reports whether a list of the resource can succeed: the cluster serves its API group.
-func (c *cluster) mayServe(ctx context.Context, r schema.GroupVersionResource) (bool, error) {
+func (c *cluster) mayServe(ctx context.Context, r apiResource) (bool, error) {
 	if !slices.Contains(extra, r) {
 		return true, nil
 	}
@@ -74,7 +81,7 @@ func (c *cluster) mayServe(ctx context.Context, r schema.GroupVersionResource) (
 }
 
 // where lists everything of a resource. There is none of a resource that the cluster does not have.
-func (c *cluster) where(ctx context.Context, r schema.GroupVersionResource, ns string) ([]object, error) {
+func (c *cluster) where(ctx context.Context, r apiResource, ns string) ([]object, error) {
 	all, complete, err := c.atMost(ctx, r, ns, maxPages)
 	if err == nil && !complete {
 		return nil, errUnsupported("the cluster has more than %d %s", maxPages*pageSize, r.Resource)
@@ -83,7 +90,7 @@ func (c *cluster) where(ctx context.Context, r schema.GroupVersionResource, ns s
 }
 
 // atMost is where, in so many pages. It reports whether these were all.
-func (c *cluster) atMost(ctx context.Context, r schema.GroupVersionResource, ns string, pages int) ([]object, bool,
+func (c *cluster) atMost(ctx context.Context, r apiResource, ns string, pages int) ([]object, bool,
 	error) {
 	if may, err := c.mayServe(ctx, r); err != nil || !may {
 		return nil, true, err

@@ -7,7 +7,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// The steps of a namespace, in the order in which it is stopped.
+// The steps of a namespace, in the order of a stop.
 const (
 	stepCronJobs    = "cronjobs"
 	stepScalers     = "scaledobjects"
@@ -15,7 +15,7 @@ const (
 	stepStatefulSet = "statefulsets"
 )
 
-// step is one step as it is: what it has, by status.
+// step is the present state of one step: its members, by status.
 type step struct {
 	name  string
 	count map[cloud.Status]int
@@ -91,7 +91,7 @@ func driftOf(o object, on bool) string {
 	return ""
 }
 
-// ofWorkloads leaves what is held out of what moves: the next step need not wait for it.
+// ofWorkloads makes a step of members. Members that are held are not moving: the next step does not wait for them.
 func (x contents) ofWorkloads(name string, all []member) *step {
 	s := newStep(name)
 	for _, w := range all {
@@ -128,8 +128,8 @@ func (x contents) steps() []cloud.Step {
 	return out
 }
 
-// status returns what a namespace is, and why. Pending is one of which a stop or a start has done a part: whoever drives that
-// has to go on.
+// status returns the status of a namespace and the reason. Pending means that a stop or a start was done in part and
+// must be continued.
 func (x contents) status() (cloud.Status, string) {
 	if x.ns.DeletionTimestamp != nil {
 		return cloud.Terminated, "it is being deleted"

@@ -2,8 +2,6 @@ package kubernetes
 
 import (
 	"encoding/json"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // fieldManager is the name under which a cluster records the changes that are made here.
@@ -38,12 +36,9 @@ func (o object) stopField() []string {
 }
 
 // holdsField reports whether the entry of a manager has the field.
-func holdsField(m *metav1.ManagedFieldsEntry, path ...string) bool {
-	if m.FieldsV1 == nil {
-		return false
-	}
+func holdsField(m *managedFields, path ...string) bool {
 	var at map[string]json.RawMessage
-	raw := json.RawMessage(m.FieldsV1.GetRawBytes())
+	raw := m.FieldsV1
 	for _, name := range path {
 		at = nil // or the decoder would add to it
 		if json.Unmarshal(raw, &at) != nil {

@@ -9,12 +9,10 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
-
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/rest"
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/kubernetes/kubeconfig"
@@ -41,18 +39,16 @@ func (p *Provider) open(e cloud.ClusterEntry, certificate kubeconfig.Access) (*c
 	}
 	carried := &carrier{next: policy.TransportTLS(t), options: p.options, slots: p.slotsOf(e.Server),
 		limiter: p.limiter, server: e.Server, token: e.Token}
-	config := dynamic.ConfigFor(&rest.Config{Host: e.Server, QPS: -1, WarningHandler: rest.NoWarnings{},
-		UserAgent: "lamplighter"})
-	config.GroupVersion, config.APIPath = &anyVersion, "/"
-	client, err := rest.RESTClientForConfigAndClient(config, &http.Client{
+	base, err := url.Parse(e.Server)
+	if err != nil {
+		return nil, errInvalid("the cluster's server is not an address")
+	}
+	client := &apiClient{base: base, http: &http.Client{
 		Transport: carried,
 		// A redirect could carry the token to another host.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	})
-	if err != nil {
-		return nil, errInvalid("the cluster's server cannot be used: %s", err)
-	}
-	return &cluster{raw: client, client: dynamic.New(client), clock: p.options.Clock, serves: map[string]bool{}}, nil
+	}}
+	return &cluster{client: client, clock: p.options.Clock, serves: map[string]bool{}}, nil
 }
 
 func tlsOf(e cloud.ClusterEntry, certificate kubeconfig.Access) (*tls.Config, error) {
@@ -73,10 +69,9 @@ func tlsOf(e cloud.ClusterEntry, certificate kubeconfig.Access) (*tls.Config, er
 	return c, nil
 }
 
-// carrier sends each call with a fresh token, at most so many at once, each attempt with a deadline, and tries again what may
-// be tried again. All changes of ours name the version of the object that they change, so that one that is sent twice is
-// refused as a conflict and not done twice. The client's own limits and retries, which take the system's clock, find
-// nothing to do.
+// carrier is the transport of all calls. It adds a fresh token, limits the number of parallel calls, gives each
+// attempt a deadline, and repeats calls that may be repeated. Repeating is safe: each change names the version of its
+// object, so the second of two equal changes is refused as a conflict.
 type carrier struct {
 	next    http.RoundTripper
 	options Options
@@ -101,7 +96,7 @@ func (c *carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 		resp, err := c.attempt(r)
 		c.learn(resp)
 		if attempt >= c.options.Attempts || !again(r.Context(), resp, err) {
-			return final(resp, err)
+			return resp, unansweredError(err)
 		}
 		if err := c.options.Clock.Sleep(r.Context(), c.pause(attempt, resp)); err != nil {
 			return nil, err
@@ -109,7 +104,8 @@ func (c *carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// bucket is the cluster's. What one call is told by the cluster's priority and fairness holds for the others, too.
+// bucket returns the bucket of the cluster. A refusal of one call by the cluster's priority and fairness slows down
+// all calls.
 func (c *carrier) bucket() throttle.Key { return throttle.Key{Account: c.server} }
 
 // learn tells the limiter how an attempt ended; resp is nil when there was no answer.
@@ -160,7 +156,7 @@ func (c *carrier) attempt(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(token) > 0 { // a server may answer with what it was sent, and its words go into answers, records and logs
+	if len(token) > 0 { // a server may echo the token, and its words go into answers, records and logs
 		body = bytes.ReplaceAll(body, []byte(token), []byte("(secret)"))
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
@@ -180,7 +176,7 @@ func again(ctx context.Context, resp *http.Response, err error) bool {
 		resp.StatusCode != http.StatusNotImplemented && resp.StatusCode >= http.StatusInternalServerError
 }
 
-// pause is what the server asks for, or grows from try to try, a random part of it; never more than the longest.
+// pause returns the server's Retry-After, or else exponential backoff with jitter. Both are limited to MaxBackoff.
 func (c *carrier) pause(attempt int, resp *http.Response) time.Duration {
 	longest := c.options.MaxBackoff
 	if resp != nil {
@@ -190,13 +186,4 @@ func (c *carrier) pause(attempt int, resp *http.Response) time.Duration {
 	}
 	most := min(longest, 200*time.Millisecond<<attempt)
 	return most/2 + rand.N(most/2+1) //nolint:gosec // jitter needs no secrecy
-}
-
-// final takes from the answer what the client would retry by itself.
-func final(resp *http.Response, err error) (*http.Response, error) {
-	if err != nil {
-		return nil, unansweredError(err)
-	}
-	resp.Header.Del("Retry-After")
-	return resp, nil
 }

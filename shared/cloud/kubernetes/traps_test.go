@@ -159,7 +159,7 @@ func TestDeployment_WhatWasStoppedIsNotRememberedAsNothing(t *testing.T) {
 	}
 	f.settle()
 	f.must(f.act(cloud.Stop, deployment, cloud.Target{UID: u}))
-	// The table has lost what it remembered: the annotation has it.
+	// The table has lost the snapshot: the annotation has the number.
 	f.must(f.act(cloud.Start, deployment, cloud.Target{UID: u}))
 	f.wantReplicas("deployments", "shop/web", 3)
 	if a := kubernetestwin.Annotations(f.Get("deployments", "shop/web")); len(a) != 0 {
@@ -320,7 +320,7 @@ func TestDisruptionBudget_IsReportedWhereAScaleDownIsRefused(t *testing.T) {
 	}
 }
 
-// A lack of permission is the account's; what an admission forbids is the object's.
+// A missing permission concerns the account; a refusal by admission control concerns the object.
 func TestErrors_ALackOfPermissionIsNoRefusalOfTheChange(t *testing.T) {
 	f := newFixture(t)
 	u := f.add("deployments", kubernetestwin.Named("shop", "web", 3))
@@ -383,7 +383,7 @@ func (f *fixture) wantOrder(what string, want ...string) {
 	}
 }
 
-// KEDA brings back what it is not told to leave alone: the twin's does, as the one that was seen.
+// KEDA scales its target up again unless it is paused. The twin's KEDA does the same as a real one.
 func TestKEDA_IsPausedBeforeTheStopAndResumedAsItWas(t *testing.T) {
 	for name, prior := range map[string]any{"not paused": nil, "paused at 2": "2"} {
 		t.Run(name, func(t *testing.T) {
@@ -417,7 +417,7 @@ func TestKEDA_IsPausedBeforeTheStopAndResumedAsItWas(t *testing.T) {
 	}
 }
 
-// A stop of what KEDA has scaled to 0 must see to it that KEDA does not wake it at the next event.
+// A stop of a workload that KEDA has scaled to 0 must keep KEDA from starting it at the next event.
 func TestKEDA_WhatItHasScaledTo0IsNotOff(t *testing.T) {
 	f := newFixture(t)
 	u := f.add("deployments", kubernetestwin.Named("shop", "web", 0))

@@ -8,19 +8,17 @@ import (
 	"slices"
 	"strconv"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"lamplighter.dev/shared/cloud"
 )
 
-// workloadMemory is what a stop forgets. Paused are the ScaledObjects that drive the workload, with what their annotation said.
+// workloadMemory is the state that a stop overwrites. Paused are the ScaledObjects of the workload, with the values of
+// their annotations.
 type workloadMemory struct {
 	Replicas int64              `json:"replicas"`
 	Paused   map[string]*string `json:"paused,omitempty"`
 }
 
-// status returns what a workload is, and why.
+// status returns the status of a workload and the reason.
 func (w view) status() (cloud.Status, string) {
 	want := w.replicas()
 	switch {
@@ -35,7 +33,7 @@ func (w view) status() (cloud.Status, string) {
 	}
 }
 
-// statusAt0 returns what a workload is of which no pod is wanted.
+// statusAt0 returns the status of a workload with 0 wanted pods.
 func (w view) statusAt0() (cloud.Status, string) {
 	switch held := w.held(w.now); {
 	case w.driven():
@@ -81,12 +79,13 @@ func (o object) unschedulable() string {
 	return ""
 }
 
-// losesClaims reports whether fewer replicas delete the data of the others, and nobody has said that it may go.
+// losesClaims reports whether a smaller number of replicas deletes the data of the others without the owner's
+// permission.
 func (o object) losesClaims() bool {
 	return o.Spec.Retention.WhenScaled == "Delete" && len(o.Spec.Claims) > 0 && !o.says(allowVolumeLoss)
 }
 
-// memory returns what a stop would forget; nil when the workload is off.
+// memory returns the state that a stop would overwrite; nil when the workload is off.
 func (w view) memory() *workloadMemory {
 	if w.replicas() == 0 && !w.driven() {
 		return nil
@@ -101,13 +100,13 @@ func (w view) memory() *workloadMemory {
 	return &m
 }
 
-func listWorkloads(r schema.GroupVersionResource) func(context.Context, *cluster, string) (cloud.ResourcePage, error) {
+func listWorkloads(r apiResource) func(context.Context, *cluster, string) (cloud.ResourcePage, error) {
 	return func(ctx context.Context, c *cluster, page string) (cloud.ResourcePage, error) {
 		id, err := c.identity(ctx)
 		if err != nil {
 			return cloud.ResourcePage{}, err
 		}
-		found, next, err := c.page(ctx, r, "", metav1.ListOptions{Continue: page})
+		found, next, err := c.page(ctx, r, "", listOptions{Continue: page})
 		if err != nil {
 			return cloud.ResourcePage{}, err
 		}
@@ -137,7 +136,7 @@ func (w view) found(cluster, resource string) cloud.Resource {
 	return out
 }
 
-func readWorkload(r schema.GroupVersionResource) func(context.Context, *pass, ref) (cloud.State, error) {
+func readWorkload(r apiResource) func(context.Context, *pass, ref) (cloud.State, error) {
 	return func(ctx context.Context, p *pass, at ref) (cloud.State, error) {
 		w, err := p.view(ctx, r, at)
 		if err == nil {
@@ -156,11 +155,11 @@ func readWorkload(r schema.GroupVersionResource) func(context.Context, *pass, re
 	}
 }
 
-// anyMarked reports whether the workload, or what drives it, carries annotations of a stop.
+// anyMarked reports whether the workload or one of its ScaledObjects has annotations of a stop.
 func (w view) anyMarked() bool { return w.marked() || slices.ContainsFunc(w.scalers, object.marked) }
 
-// view reads a workload and what drives it.
-func (p *pass) view(ctx context.Context, r schema.GroupVersionResource, at ref) (view, error) {
+// view reads a workload and its ScaledObjects.
+func (p *pass) view(ctx context.Context, r apiResource, at ref) (view, error) {
 	o, err := p.object(ctx, r, at)
 	if err != nil {
 		return view{}, err
@@ -178,7 +177,7 @@ func (p *pass) countLeft(ctx context.Context, w view) (int, error) {
 	return podsLeft(w.object, pods), err
 }
 
-func actOnWorkload(r schema.GroupVersionResource) func(context.Context, *pass, cloud.Verb, goal) (string, error) {
+func actOnWorkload(r apiResource) func(context.Context, *pass, cloud.Verb, goal) (string, error) {
 	return func(ctx context.Context, p *pass, v cloud.Verb, g goal) (string, error) {
 		w, err := p.view(ctx, r, g.ref)
 		if err != nil {
@@ -192,7 +191,7 @@ func actOnWorkload(r schema.GroupVersionResource) func(context.Context, *pass, c
 }
 
 // stopWorkload has KEDA leave the workload alone, and takes its pods away. with is stoppedWith, or "".
-func (p *pass) stopWorkload(ctx context.Context, r schema.GroupVersionResource, w view, with string) error {
+func (p *pass) stopWorkload(ctx context.Context, r apiResource, w view, with string) error {
 	if why := w.unschedulable(); why != "" {
 		return errUnsupported("%s", why)
 	}
@@ -226,9 +225,9 @@ func (p *pass) explained(ctx context.Context, w object, err error) error {
 	return &told
 }
 
-// startWorkload gives the replicas back, no fewer than its autoscaler would raise it to, and KEDA the rest. It takes the annotations of
-// the stop away in any case. It returns why the workload is left off.
-func (p *pass) startWorkload(ctx context.Context, r schema.GroupVersionResource, w view,
+// startWorkload gives the replicas back, no fewer than its autoscaler would raise it to, and KEDA the rest. It takes
+// the annotations of the stop away in any case. It returns why the workload is left off.
+func (p *pass) startWorkload(ctx context.Context, r apiResource, w view,
 	snapshot json.RawMessage) (left string, err error) {
 	m, known, err := decodeSnapshot[workloadMemory](snapshot)
 	if err != nil {
@@ -252,7 +251,7 @@ func (p *pass) startWorkload(ctx context.Context, r schema.GroupVersionResource,
 	return left, err
 }
 
-// workloadStart is what is known before the start of a workload.
+// workloadStart is the knowledge before the start of a workload.
 type workloadStart struct {
 	memory workloadMemory
 	known  bool // the memory is of a stop
@@ -261,8 +260,8 @@ type workloadStart struct {
 	bounds
 }
 
-// decide returns the change that starts a workload, or else why it is left off. What its annotations tell goes before what is
-// remembered elsewhere: they were written together with the stop.
+// decide returns the change that starts a workload, or the reason why it stays off. The annotations of a stop take
+// precedence over the snapshot, because the stop wrote them together with its change.
 func (s workloadStart) decide(o object) (change, string, error) {
 	switch n := cmp.Or(o.remembered(), s.memory.Replicas); {
 	case o.replicas() > 0:

@@ -1,5 +1,5 @@
-// Package pricelist reads public lists of prices over HTTP: whole, or with an error. Providers share it, for their lists are asked for alike
-// though they look different.
+// Package pricelist reads public lists of prices over HTTP: whole, or with an error. Providers share it, for their
+// lists are asked for alike though they look different.
 package pricelist
 
 import (
@@ -23,7 +23,8 @@ type Reader struct {
 	Transport http.RoundTripper
 	// Attempts is how often an address is asked; 5 when it is 0.
 	Attempts int
-	// Timeout bounds one attempt with its whole answer; 10 minutes when it is 0, for some lists have hundreds of megabytes.
+	// Timeout bounds one attempt with its whole answer; 10 minutes when it is 0, for some lists have hundreds of
+	// megabytes.
 	Timeout time.Duration
 }
 
@@ -32,8 +33,9 @@ const (
 	longestWait = time.Minute // a longer Retry-After is left to the next night
 )
 
-// Read gives read the answer to a GET of an address. What is refused for a while (429, 5xx) or breaks off before read has taken anything is
-// asked for again. An answer that breaks off later is an error: what read has seen is no list.
+// Read passes the answer to a GET of an address to read. It repeats the request after a temporary refusal (429, 5xx),
+// or if the answer breaks off before read has read a byte. If the answer breaks off later, Read returns an error, and
+// the bytes until then must be discarded.
 func (r Reader) Read(ctx context.Context, address string, read func(io.Reader) error) error {
 	attempts, pause := max(r.Attempts, 1), firstPause
 	if r.Attempts == 0 {
@@ -73,7 +75,7 @@ func (r Reader) try(ctx context.Context, address string, read func(io.Reader) er
 	res, err := client.Do(req)
 	if err != nil {
 		if whole, ok := errors.AsType[*url.Error](err); ok {
-			err = whole.Err // without the address, in which a key may stand
+			err = whole.Err // without the address, which may contain a key
 		}
 		return 0, &cloud.Error{Class: cloud.Transient, Op: "prices", Code: "Unreachable", Message: req.URL.Host + ": " + err.Error()}
 	}
@@ -110,7 +112,7 @@ func refused(res *http.Response) (time.Duration, error) {
 	return time.Duration(seconds) * time.Second, e
 }
 
-// counted counts what is read, and remembers how reading ended.
+// counted counts the bytes that are read, and stores the error that ended the reading.
 type counted struct {
 	io.Reader
 	bytes  int64

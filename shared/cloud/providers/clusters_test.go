@@ -27,7 +27,8 @@ type registered struct {
 	conn     cloud.Conn
 }
 
-// newRegistered registers prod, which the account's credentials open, and stage, for which a kubeconfig was handed over.
+// newRegistered registers the cluster prod, which the account's credentials open, and stage, which has its own
+// kubeconfig.
 func newRegistered(t *testing.T) *registered {
 	t.Helper()
 	r := &registered{T: t, aws: &awstwin.Cloud{}, clusters: map[string]*kubernetestwin.Cluster{}}
@@ -131,7 +132,7 @@ func TestRegisteredClusters_AreActedOnByTheirUIDs(t *testing.T) {
 	}
 }
 
-// What could not be read is not gone, and does not hide what could.
+// A cluster that could not be read is not gone, and does not hide the clusters that could.
 func TestRegisteredClusters_OneThatDoesNotAnswerHidesNothing(t *testing.T) {
 	for _, down := range []string{"prod", "stage"} {
 		r := newRegistered(t)
@@ -163,7 +164,7 @@ func TestRegisteredClusters_WhatIsOfTheCloudIsLeftToIt(t *testing.T) {
 	}
 }
 
-// A cluster may answer with what it was sent.
+// A cluster may echo its requests.
 func TestRegisteredClusters_TellNoToken(t *testing.T) {
 	r := newRegistered(t)
 	r.clusters["stage"].AddFault(kubernetestwin.Fault{Op: "list deployments.apps", Code: 400, Reason: "BadRequest",
@@ -174,7 +175,8 @@ func TestRegisteredClusters_TellNoToken(t *testing.T) {
 	}
 }
 
-// What a connection can be asked besides is passed on by whatever stands before it: what hides secrets, and what looks into clusters.
+// The wrappers of a connection, which hide secrets and read clusters, pass the optional interfaces of the connection
+// on.
 func TestRegisteredClusters_TheirAccountCanStillBeAskedEverything(t *testing.T) {
 	for _, provider := range managedcluster.Providers() {
 		cluster := kubernetestwin.New()

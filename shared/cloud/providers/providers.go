@@ -1,43 +1,19 @@
 // Package providers lists the clouds that a worker can talk to. It links all their SDKs, so only workers' mains and
-// cmd/lamplighter import it.
+// cmd/lamplighter import it. The build tag "simulatedonly" leaves the SDKs out: the first stage of `make run` starts
+// without them, while the whole program is compiled.
 package providers
 
 import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/aws"
-	"lamplighter.dev/shared/cloud/azure"
 	"lamplighter.dev/shared/cloud/ecb"
-	"lamplighter.dev/shared/cloud/gcp"
-	"lamplighter.dev/shared/cloud/kubernetes"
 	"lamplighter.dev/shared/cloud/simulated"
 )
 
-// New returns the providers that the operator's settings allow. A new cloud is one line here.
+// New returns the providers that the operator's settings allow. A new cloud is one line in newReal.
 func New(p *platform.Platform) cloud.Providers {
-	amazon := aws.New(aws.Options{
-		Clock: p.Clock, CustomEndpoints: p.Settings.CustomEndpoints, PrivateAddresses: p.Settings.PrivateAddresses,
-		Role:  p.Settings.CloudsRole,
-		Store: p.Table, Log: p.Log,
-	})
-	all := cloud.Providers{
-		aws.Name: amazon,
-		azure.Name: azure.New(azure.Options{ // which trusts the identity that we have at AWS
-			Clock: p.Clock, CustomEndpoints: p.Settings.CustomEndpoints, PrivateAddresses: p.Settings.PrivateAddresses,
-			Identity: amazon,
-			Store:    p.Table, Log: p.Log,
-		}),
-		gcp.Name: gcp.New(gcp.Options{ // which trusts the identity that we have at AWS
-			Clock: p.Clock, CustomEndpoints: p.Settings.CustomEndpoints, PrivateAddresses: p.Settings.PrivateAddresses,
-			Identity:  amazon,
-			PricesKey: p.Settings.GooglePricesKey,
-			OAuth:     gcp.OAuthClient{ID: p.Settings.GoogleCloud.ID, Secret: p.Settings.GoogleCloud.Secret},
-			Store:     p.Table, Log: p.Log,
-		}),
-		kubernetes.Name: kubernetes.New(kubernetes.Options{Clock: p.Clock,
-			PrivateAddresses: p.Settings.PrivateAddresses}),
-		ecb.Name: ecb.New(ecb.Options{Clock: p.Clock}),
-	}
+	all := newReal(p)
+	all[ecb.Name] = ecb.New(ecb.Options{Clock: p.Clock})
 	if p.Settings.Simulated {
 		all[simulated.Name] = simulated.New(p.Table, p.Clock)
 	}

@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// Act starts or stops the targets, one call for each 100. What a call did is in the store before it answers.
+// Act starts or stops the targets, with one call for each 100. The effect of a call is in the store before it answers.
 //
 //nolint:revive // as cloud.Conn has it
 func (c *conn) Act(ctx context.Context, verb cloud.Verb, kind, region string, targets []cloud.Target) []cloud.Result {
@@ -60,7 +60,7 @@ type turn struct {
 	targets []cloud.Target
 }
 
-// decide works out what the call does to each target, and writes into results why it does nothing to some.
+// decide returns the effect of the call on each target, and writes the reason into the results of targets without one.
 func (c *conn) decide(h history, t turn, results []cloud.Result) entry {
 	e := entry{At: c.clk.Now().UnixMicro(), Kind: uint8(t.kind),
 		Region: uint8(slices.Index(regionNames, t.request.region))}
@@ -113,7 +113,7 @@ func (c *conn) move(h history, t turn, n node, target cloud.Target) (*move, erro
 	return m, nil
 }
 
-// repeated returns how the kind answers a start of what runs and a stop of what is stopped.
+// repeated returns the kind's answer to a start of a running resource or a stop of a stopped one.
 func (c *conn) repeated(t turn, st state, uid string) error {
 	if !kinds[t.kind].strict {
 		return nil
@@ -122,8 +122,8 @@ func (c *conn) repeated(t turn, st state, uid string) error {
 		"%s is in state %s, which does not allow this", uid, st.native))
 }
 
-// resize sets the capacities of a move. A start without a remembered capacity gets a single instance: what a stop forgot
-// is lost unless the caller kept it.
+// resize sets the capacities of a move. A start without a remembered capacity gets a single instance: the capacity
+// before the stop is lost unless the caller kept it.
 func (c *conn) resize(m *move, st state, n node, target cloud.Target) error {
 	if !kinds[n.kind].Remembers {
 		return nil

@@ -56,7 +56,7 @@ func (c capacity) autoscaling() cloud.Autoscaling {
 	return out
 }
 
-// SetAutoscaling sets sizes and rule in one call. A group for which there is no room is not made larger.
+// SetAutoscaling sets sizes and rule in one call. It does not enlarge a group without free capacity.
 //
 //nolint:revive // as cloud.Autoscaler has it
 func (c *conn) SetAutoscaling(ctx context.Context, kind, region, uid string, want cloud.Autoscaling) error {
@@ -78,7 +78,8 @@ func (c *conn) SetAutoscaling(ctx context.Context, kind, region, uid string, wan
 	})
 }
 
-// scaledAs returns the capacity that is wanted: what was remembered, or sizes, with the rule that is there unless another is named.
+// scaledAs returns the wanted capacity: the remembered one, or the wanted sizes with the present rule unless another
+// is given.
 func (c capacity) scaledAs(want cloud.Autoscaling) (capacity, error) {
 	if len(want.Native) > 0 {
 		var to capacity

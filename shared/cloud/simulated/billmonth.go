@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// lineType is what a line of a bill is for.
+// lineType is the type of a line of a bill.
 type lineType uint8
 
 const (
 	usageLine      lineType = iota // an hour of something, at its public price
 	coveredLine                    // an hour that the savings plan covers
 	planLine                       // the savings plan itself, of one day
-	unusedLine                     // what of it nothing used that day
+	unusedLine                     // the unused part of the plan on that day
 	supportLine                    // shared by all
 	taxLine                        // of support and plan
 	creditLine                     // a promotion
@@ -28,7 +28,7 @@ type line struct {
 	day        time.Time
 	product    product
 	region     string
-	node       *node  // nil of what is no resource of the inventory
+	node       *node  // nil for a line without a resource of the inventory
 	resource   string // its native identifier
 	name       string
 	text       string
@@ -36,8 +36,8 @@ type line struct {
 	list       int64
 	billed     int64
 	effective  int64
-	used       int64 // of a planLine: what was used of it
-	extra      int64 // of billed: what was planted
+	used       int64 // of a planLine: the used part
+	extra      int64 // of billed: the planted part
 }
 
 // bill is one billing period of an account, as it was delivered: its days before through.
@@ -48,17 +48,18 @@ type bill struct {
 
 	planted anomaly
 	month   int     // months since year 0
-	plan    int64   // what a day of the savings plan costs
+	plan    int64   // the cost of the savings plan a day
 	used    []int64 // of it, by day
 	support int64
 }
 
-// The settings of an account decide its plan: it costs what it covers, and a twentieth more that nothing uses.
+// The settings of an account determine its savings plan: the plan costs the usage that it covers, and 5 % more that
+// stays unused.
 const (
 	planShare    = 4 // one in so many production instances is covered
 	planPrice    = 72
 	planMargin   = 105
-	supportShare = 3 // percent of what everything costs in a month
+	supportShare = 3 // percent of the month's total cost
 	leastSupport = 29 * dollar
 	taxShare     = 8
 	creditAmount = 25 * dollar
@@ -115,7 +116,7 @@ func (b *bill) fingerprint() string {
 		b.through.Format(time.DateOnly), b.final, b.restated)
 }
 
-// commit works out what the savings plan costs a day, how much of it each day uses, and what support costs.
+// commit calculates the daily cost of the savings plan, its use on each day, and the cost of support.
 func (b *bill) commit() {
 	var hour int64
 	b.eachNode(0, -1, func(n node) {
@@ -139,7 +140,7 @@ func (s *settings) isCovered(n node) bool {
 	return n.kind == kindEC2 && on && s.pick(n, asEnv, envs) == "prod" && s.drawProperty(n, asCovered)%planShare == 0
 }
 
-// nodesInFile is how many resources the lines of one file tell of; what belongs to the account as a whole is in the last file.
+// nodesInFile is the number of resources in one file of a bill. Lines of the whole account are in the last file.
 const nodesInFile = 2000
 
 // fileCount returns in how many files the bill comes.
@@ -175,7 +176,7 @@ func (s *settings) eachNode(from, count int, f func(node)) {
 	}
 }
 
-// eachLine calls f with the lines of a file. f may not keep what it is given.
+// eachLine calls f with the lines of a file. f must not keep the line.
 func (b *bill) eachLine(file int, f func(*line)) {
 	if file == b.fileCount()-1 {
 		b.accountLines(f)
@@ -252,7 +253,8 @@ func (b *bill) accountLines(f func(*line)) {
 	}
 }
 
-// regionLines are what a region costs besides its resources: its cluster, and what goes out of it, which a restatement triples on one day.
+// regionLines are the costs of a region besides its resources: its cluster and its outgoing traffic. A restatement
+// triples the traffic on one day.
 func (b *bill) regionLines(at time.Time, f func(*line)) {
 	for i, region := range b.regions {
 		if b.counts[kindNodeGroup][i] > 0 {

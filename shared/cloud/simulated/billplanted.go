@@ -7,7 +7,8 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// anomalyDimensions are the dimensions of which each month has a spike planted in one, in turn: five months have all.
+// anomalyDimensions are the dimensions of the planted spikes. Each month has one spike, in the next dimension; five
+// months cover all.
 var anomalyDimensions = []string{"org", "cloud_account", "resource_group", "resource", "team"}
 
 // anomaly is the spike that is planted in a month: on one day its resources run for several times their hours.
@@ -20,8 +21,8 @@ type anomaly struct {
 	factor    int64
 }
 
-// plantedIn returns the spike of a month: on the first Wednesday from the 10th on, so that no weekend is near; that of a cloud account on
-// the one after in every second account, so that it is not that of all.
+// plantedIn returns the spike of a month: on the first Wednesday from the 10th on, so that no weekend is near; that of
+// a cloud account on the one after in every second account, so that it is not that of all.
 func (s *settings) plantedIn(month int, start time.Time) anomaly {
 	a := anomaly{dimension: anomalyDimensions[month%len(anomalyDimensions)], day: start.AddDate(0, 0, 9), factor: 3}
 	for a.day.Weekday() != time.Wednesday {
@@ -42,7 +43,8 @@ func (s *settings) plantedIn(month int, start time.Time) anomaly {
 	return a
 }
 
-// dearest returns the dearest instance of the first thousand that is on the bill of a whole month, tagged, and not covered.
+// dearest returns the dearest instance of the first thousand that is on the bill of a whole month, tagged, and not
+// covered.
 func (s *settings) dearest(start time.Time) (best node) {
 	var most int64
 	s.eachNode(0, 1000, func(n node) {
@@ -73,14 +75,14 @@ func (a anomaly) times(b *bill, n node, at time.Time) int64 {
 	return 1
 }
 
-// Plan is what is on the bills of an account: what an import of them must come to.
+// Plan is the content of an account's bills. An import of them must give the same figures.
 type Plan struct {
 	Months    []PlannedMonth // oldest first
 	Anomalies []PlannedAnomaly
 }
 
-// PlannedMonth are the sums of one billing period in US dollars. Tax, Support, Credit, Refund, Correction and Plan (the savings plan) are
-// parts of Billed, Unused is one of Effective.
+// PlannedMonth are the sums of one billing period in US dollars. Tax, Support, Credit, Refund, Correction and Plan
+// (the savings plan) are parts of Billed, Unused is one of Effective.
 type PlannedMonth struct {
 	Period                                                     time.Time
 	Final, Restated                                            bool
@@ -89,16 +91,17 @@ type PlannedMonth struct {
 	Tax, Support, Credit, Refund, Correction, Purchase, Unused money.Amount
 }
 
-// PlannedAnomaly is a spike: on Date, Dimension ("org", "cloud_account", "resource_group", "resource", "team") cost Excess more than without
-// it. Resource is the native identifier of the one resource that spikes, or else TagKey and TagValue are on all that do; of an account and
-// an organization, everything does. A group or a team has the dimension's spike when its members are those with the tag.
+// PlannedAnomaly is a spike: on Date, Dimension ("org", "cloud_account", "resource_group", "resource", "team") cost
+// Excess more than without it. Resource is the native identifier of the one resource that spikes, or else TagKey and
+// TagValue are on all that do; of an account and an organization, everything does. A group or a team has the
+// dimension's spike when its members are those with the tag.
 type PlannedAnomaly struct {
 	Dimension, Resource, TagKey, TagValue string
 	Date                                  time.Time
 	Excess                                money.Amount
 }
 
-// Planted tells what the bills of the account a hold at the time now.
+// Planted returns the content of the bills of account a at the time now.
 func Planted(a cloud.Account, now time.Time) (Plan, error) {
 	s, err := parseSettings(a)
 	if err != nil {
@@ -122,7 +125,7 @@ func Planted(a cloud.Account, now time.Time) (Plan, error) {
 
 func nanos(n int64) money.Amount { return money.FromScaled(n, 9) }
 
-// sum adds up the bill, and what was planted in it.
+// sum returns the totals of the bill, and the planted amount in them.
 func (b *bill) sum() (PlannedMonth, int64) {
 	var billed, effective, excess int64
 	var byType [correctionLine + 1]int64

@@ -6,7 +6,7 @@ import "time"
 const (
 	dollar = 1_000_000_000
 	cent   = dollar / 100
-	// mill is a ten-thousandth of a dollar, in which prices of an hour are written.
+	// mill is a ten-thousandth of a dollar, the unit of hourly prices.
 	mill = dollar / 10_000
 )
 
@@ -20,8 +20,8 @@ var machineRates = map[string]int64{
 	"m6i.4xlarge": 7680, "db.t3.medium": 720, "db.m6g.large": 1570, "db.r6g.large": 2150, "db.r6g.xlarge": 4300,
 }
 
-// hourRates are prices of an hour of other kinds, in mills; of those that are scaled, an hour of one instance. A kind that is not here
-// costs nothing by itself: an Auto Scaling group has its instances, a namespace its nodes.
+// hourRates are prices of an hour of other kinds, in mills; of those that are scaled, an hour of one instance. A kind
+// that is not here costs nothing by itself: an Auto Scaling group has its instances, a namespace its nodes.
 var hourRates = map[string]int64{
 	"aws-aurora": 2900, "aws-ecs": 494, "aws-eks-nodegroup": 960, "aws-eip": 50, "aws-elb": 225, "aws-nat": 450,
 	"aws-s3":     120,
@@ -39,7 +39,7 @@ var hourRates = map[string]int64{
 // volumeRates are prices of a GB for a month, in mills.
 var volumeRates = map[string]int64{"aws-ebs": 800, "aws-ebs-snapshot": 500, "azure-disk": 1350, "gcp-disk": 1700}
 
-// hourRate returns what an hour of n costs at public prices while it is on, in billionths of a dollar; 0 of what costs nothing.
+// hourRate returns the public price of an hour of n while it runs, in billionths of a dollar; 0 if n is free.
 func (s *settings) hourRate(n node) int64 {
 	if m, ok := s.machine(n); ok {
 		return machineRates[m.name] * mill
@@ -58,8 +58,8 @@ func (s *settings) hourRate(n node) int64 {
 // volumeSize is how many GB the volume n has.
 func (s *settings) volumeSize(n node) int { return 8 << (s.drawProperty(n, asVolume) % 8) }
 
-// runningHours returns for how many hours of a day n is billed. What is off from the beginning is billed none; what is not for
-// production is stopped by schedules at weekends.
+// runningHours returns for how many hours of a day n is billed. A node that is stopped from the beginning is not
+// billed; nodes outside of production are stopped by schedules at weekends.
 func (s *settings) runningHours(n node, day time.Time) int64 {
 	if on, _ := s.initialState(n); !on || day.Before(s.createdAt(n).Truncate(24*time.Hour)) {
 		return 0
@@ -71,7 +71,7 @@ func (s *settings) runningHours(n node, day time.Time) int64 {
 	return 24
 }
 
-// product is what a kind is called on a bill.
+// product is the name of a kind on a bill.
 type product struct{ code, name, category, unit string }
 
 var products = map[string]product{

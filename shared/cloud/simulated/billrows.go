@@ -84,12 +84,12 @@ func (r *rows) cost(n int64) string {
 
 func stamp(t time.Time) string { return t.Format("2006-01-02T15:04:05Z") }
 
-// curTypes are AWS's words for what a line is for.
+// curTypes are AWS's names for the types of lines.
 var curTypes = [...]string{"Usage", "SavingsPlanCoveredUsage", "SavingsPlanRecurringFee", "", "Fee", "Tax", "Credit",
 	"Refund", "Credit"}
 
-// cur writes a line as AWS's Cost and Usage Report has it: what a savings plan covers is listed at its public price, and taken back in a row
-// of its own; what nothing used is in the row of the plan.
+// cur writes a line in the form of AWS's Cost and Usage Report. Usage that a savings plan covers has its public price,
+// and a second row that takes the price back. The unused part of the plan is in the row of the plan.
 func (r *rows) cur(l *line) {
 	switch l.what {
 	case unusedLine:
@@ -154,7 +154,7 @@ func (r *rows) focus(l *line) {
 	case unusedLine:
 		commitment, status = r.plan, "Unused"
 	case planLine:
-		commitment = r.plan // what covers usage is in that usage
+		commitment = r.plan // the commitment is part of the covered usage
 	default: // the others are no part of the plan
 	}
 	tags, kind := "{}", ""
@@ -182,7 +182,7 @@ func quantity(thousandth int64) string {
 	return strconv.FormatFloat(float64(thousandth)/1000, 'f', -1, 64)
 }
 
-// usageType is what AWS calls what was used: "BoxUsage:m6i.large".
+// usageType returns AWS's name for the usage: "BoxUsage:m6i.large".
 func (l *line) usageType() string {
 	switch {
 	case l.node != nil:

@@ -12,10 +12,10 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// billedMonths is how many months of bills there are, the one that runs included.
-const billedMonths = 13
+// maxBilledMonths is how many months of bills an account has unless its settings say fewer, the current month included.
+const maxBilledMonths = 13
 
-// The ways in which an account is billed.
+// The billing forms of an account.
 const (
 	inCUR     = "cur"
 	inFOCUS   = "focus"
@@ -32,8 +32,11 @@ const (
 	missingFile   = "missingFile" // the manifest lists a file that is not there
 )
 
-// billing is how an account is billed, and what is wrong with it.
-type billing struct{ form, fault, month string }
+// billing is the form of an account's bills, their fault, and the number of months that there are.
+type billing struct {
+	form, fault, month string
+	months             int
+}
 
 func (r *reader) readBilling(number string) billing {
 	form := inCUR
@@ -41,6 +44,7 @@ func (r *reader) readBilling(number string) billing {
 		form = inFOCUS
 	}
 	b := billing{form: r.text("bills", form), fault: r.text("billFault", ""), month: r.text("billFaultMonth", "")}
+	b.months = r.readInteger("billedMonths", maxBilledMonths, 1, maxBilledMonths)
 	if forms := []string{inCUR, inFOCUS, notBilled}; !slices.Contains(forms, b.form) {
 		r.fail("bills", b.form, "one of "+strings.Join(forms, ", "))
 	}
@@ -55,7 +59,7 @@ func (r *reader) readBilling(number string) billing {
 func (b billing) rowsOf(l *line) int64 {
 	switch {
 	case b.form == inCUR && l.what == coveredLine:
-		return 2 // with what takes it back
+		return 2 // with the row that takes it back
 	case b.form == inCUR && l.what == unusedLine:
 		return 0 // the row of the plan tells
 	}
@@ -65,8 +69,8 @@ func (b billing) rowsOf(l *line) int64 {
 // bills returns the bills that there are at the time now, oldest first.
 func (s *settings) bills(now time.Time) []*bill {
 	var out []*bill
-	first := monthOf(now).AddDate(0, 1-billedMonths, 0)
-	for i := range billedMonths {
+	first := monthOf(now).AddDate(0, 1-s.billing.months, 0)
+	for i := range s.billing.months {
 		if b := s.newBill(first.AddDate(0, i, 0), now); b != nil && s.billing.form != notBilled {
 			out = append(out, b)
 		}
@@ -81,7 +85,7 @@ func monthOf(t time.Time) time.Time {
 
 var _ cloud.Biller = (*conn)(nil)
 
-// Deliveries lists the bill of each of the last 13 months: of the one that runs, up to yesterday.
+// Deliveries lists the bill of each of the last 13 months, or of as many as the settings say: of the current month, up to yesterday.
 func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery, error) {
 	r := request{method: "Deliveries", op: "cur:DescribeReportDefinitions", capability: billed}
 	if err := c.simulateCall(ctx, r, nil); err != nil {
@@ -99,7 +103,7 @@ func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery
 	return out, nil
 }
 
-// billed is what a permission is for.
+// billed is the capability of the billing permissions.
 const billed = "billing"
 
 func (c *conn) delivery(b *bill) cloud.Delivery {
@@ -123,7 +127,7 @@ func (c *conn) delivery(b *bill) cloud.Delivery {
 	return d
 }
 
-// faultOf returns what is wrong with a bill.
+// faultOf returns the fault of a bill.
 func (c *conn) faultOf(b *bill) string {
 	month := c.billing.month
 	if month == "" {
@@ -135,7 +139,8 @@ func (c *conn) faultOf(b *bill) string {
 	return ""
 }
 
-// OpenBill makes a file of a delivery. Like an export that is overwritten, one that has been replaced since is an error that says so.
+// OpenBill makes a file of a delivery. Like an export that is overwritten, one that has been replaced since is an
+// error that says so.
 func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFile) (cloud.BillReader, error) {
 	r := request{method: "OpenBill", op: "s3:GetObject", capability: billed}
 	if err := c.simulateCall(ctx, r, nil); err != nil {
@@ -190,7 +195,7 @@ func (c *conn) render(b *bill, number int) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// ControlTotal tells what the period comes to, as Cost Explorer would.
+// ControlTotal returns the total of the period, as Cost Explorer would.
 func (c *conn) ControlTotal(ctx context.Context, period time.Time) (total, currency string, ok bool, err error) {
 	if err = c.simulateCall(ctx, request{method: "ControlTotal", op: "ce:GetCostAndUsage", capability: billed},
 		nil); err != nil {

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/money"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 var billedAt = time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
@@ -106,7 +106,7 @@ func TestBills_OfThirteenMonthsAddUpToThePlanInEachShape(t *testing.T) {
 	}
 }
 
-// What a plan covers and does not cover comes to what it costs, and both shapes to the same.
+// The covered usage and the unused part add up to the cost of the plan, and both forms of a bill have the same totals.
 func TestBills_SpreadThePlanOverWhatItCovers(t *testing.T) {
 	for _, form := range []string{"cur", "focus"} {
 		plan, err := Planted(account(map[string]string{"bills": form}), billedAt)

@@ -8,8 +8,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// List reads the next page of the kind's resources in the region: up to pageSize places, of which those that are gone
-// are left out. It lags by the setting eventualConsistency.
+// List reads the next page of the kind's resources in the region: up to pageSize places, without the resources that
+// are gone. It lags by the setting eventualConsistency.
 func (c *conn) List(ctx context.Context, kind, region, page string) (cloud.ResourcePage, error) {
 	k, r, err := c.findKind(kind, region, "List")
 	if err != nil {

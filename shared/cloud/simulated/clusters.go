@@ -12,7 +12,7 @@ import (
 // mainCluster is the only cluster of a region: the one that its node groups are in.
 const mainCluster = "main"
 
-// versions are what clusters may run; which one is drawn by region.
+// versions are the versions of Kubernetes that clusters may run. The region determines the version.
 var versions = []string{"1.32", "1.33", "1.34"}
 
 // clusterStatuses are those that the setting clusterStatus may give to all clusters.

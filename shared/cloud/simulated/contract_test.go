@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/clouds/cloudtest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 func TestTheSimulatedCloudKeepsTheContractOfClouds(t *testing.T) {
@@ -88,7 +88,8 @@ func autoscaledGroups(t *testing.T, p cloud.Provider, a cloud.Account) []cloudte
 	return out
 }
 
-// groups returns the kinds in one region: what can be acted on, what cannot, and a name past the last.
+// groups returns the kinds in one region: resources that can be acted on, resources that cannot, and a name past the
+// last.
 func groups(t *testing.T, p cloud.Provider, a cloud.Account) []cloudtest.Group {
 	t.Helper()
 	s := apitest.Value(parseSettings(a))(t)

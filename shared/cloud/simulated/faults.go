@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// faults are what goes wrong in an account; settings.go explains each.
+// faults are the faults of an account; settings.go explains each.
 type faults struct {
 	throttle, partial, lost, fallBack, vanish, slow, noCapacity float64
 
@@ -45,8 +45,8 @@ const (
 	backOff  = 100 * time.Millisecond
 )
 
-// simulateCall does one call: it takes its time, may be refused, and otherwise runs do, whose error it hands on. Throttling is
-// retried here, as an SDK does. A lost reply runs do and then fails.
+// simulateCall does one call: it takes its time, may be refused, and otherwise runs do, whose error it hands on.
+// Throttling is retried here, as an SDK does. A lost reply runs do and then fails.
 func (c *conn) simulateCall(ctx context.Context, r request, do func(context.Context) error) error {
 	for i := range attempts {
 		if err := c.await(ctx, r); err != nil {

@@ -8,9 +8,9 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // many returns a cloud of running instances in one region, with one more setting.
@@ -257,7 +257,7 @@ func TestAFailureOfTheTableIsTransient(t *testing.T) {
 	wantClass(t, in(c, ec2, east1).act(t, cloud.Stop, uid)[0], cloud.Unclassified)
 }
 
-// TestTheCloudOutlivesItsProcess acts through several providers on one store, each of which stands for a process.
+// TestTheCloudOutlivesItsProcess acts through several providers on one store, as several processes would.
 func TestTheCloudOutlivesItsProcess(t *testing.T) {
 	store, clk := tabletest.New(t), clock.NewManual(noon)
 	settings := map[string]string{"size": "3000", "kinds": "aws-ec2,aws-asg", "regions": "1", "stopped": "0"}

@@ -95,8 +95,8 @@ func (w *world) readHead(ctx context.Context) (head, error) {
 	return head{}, err
 }
 
-// foldLog writes the outcome down when the log is long, and cuts the log. Dying in between leaves either the old outcome
-// with the whole log or the new one with some log items too many; both read the same.
+// foldLog writes the outcome down when the log is long, and cuts the log. Dying in between leaves either the old
+// outcome with the whole log or the new one with some log items too many; both read the same.
 func (w *world) foldLog(ctx context.Context) error {
 	if w.seq-w.folded < foldEvery {
 		return nil

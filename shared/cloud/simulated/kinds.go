@@ -6,7 +6,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// What the permissions of an account are for, as cloud.Permission.Capability names them.
+// The capabilities of the account's permissions, as in cloud.Permission.Capability.
 const (
 	discover  = "discover"
 	startStop = "start_stop"
@@ -30,7 +30,7 @@ type kind struct {
 // words are the provider's words for the states.
 type words struct{ on, off, starting, stopping string }
 
-// operation is a call of the provider's and what it is needed for.
+// operation is a call of the provider and the capability that needs it.
 type operation struct{ op, capability string }
 
 const (
@@ -40,8 +40,8 @@ const (
 	usual     = 2 * time.Second // between this and 5 seconds a transition takes, unless the account says otherwise
 )
 
-// kinds are those of AWS, which an account has unless it says otherwise, and behind them those that its collective kind lists. A node
-// holds its place here, so the list is append-only.
+// kinds are those of AWS, which an account has unless it says otherwise, and behind them those that its collective
+// kind lists. A node holds its place here, so the list is append-only.
 var kinds = append([]kind{
 	{
 		Kind:  describe(cloud.AWSEC2),
@@ -122,8 +122,8 @@ func (k kind) operationsOf() []operation {
 	return out
 }
 
-// regionNames are the regions that an account can have. An identifier holds a region's place in this list, so the list is
-// append-only.
+// regionNames are the regions that an account can have. An identifier holds a region's place in this list, so the list
+// is append-only.
 var regionNames = []string{
 	"us-east-1", "us-east-2", "us-west-2", "eu-west-1", "eu-central-1", "ap-southeast-1", "ap-northeast-1",
 	"eu-north-1",

@@ -12,7 +12,8 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// Of what an account with the setting limits takes in each region, by operation and by the instances in it, AWS documents the buckets.
+// enforced are the limits of an account with the setting limits, in each region, by operation and by the number of
+// instances in an operation. AWS documents them.
 var enforced = map[string]throttle.Limit{
 	"ec2:DescribeInstances":  {PerSecond: 20, Burst: 100},
 	"ec2:StopInstances":      {PerSecond: 5, Burst: 50},
@@ -21,7 +22,7 @@ var enforced = map[string]throttle.Limit{
 	"ec2:StartInstances#ids": {PerSecond: 2, Burst: 1000},
 }
 
-// RefusedCalls returns how many calls of this process to the account were above what its limits allow. p must come from New.
+// RefusedCalls returns how many calls of this process to the account exceeded its limits. p must come from New.
 func RefusedCalls(p cloud.Provider, account string) int {
 	w := p.(*provider).world(account)
 	w.mu.Lock()
@@ -32,7 +33,8 @@ func RefusedCalls(p cloud.Provider, account string) int {
 // ids ends the name of the bucket of the instances of an operation.
 const ids = "#ids"
 
-// newLimiter paces the calls to the accounts with limits, as a provider's own does: a little below what is enforced.
+// newLimiter returns the limiter of the calls to accounts with limits. Like a provider's own limiter it stays a little
+// below the enforced limits.
 func newLimiter(store table.Store, clk clock.Clock) *throttle.Limiter {
 	limits := map[string]throttle.Limit{}
 	for api, l := range enforced {
@@ -41,8 +43,8 @@ func newLimiter(store table.Store, clk clock.Clock) *throttle.Limiter {
 	return throttle.New(throttle.Options{Clock: clk, Store: store, Limits: limits})
 }
 
-// serve takes a call of n instances out of the buckets of the region; false when one of them has not enough. The caller does not
-// hold w.mu.
+// serve takes a call of n instances out of the buckets of the region; false when one of them has not enough. The
+// caller does not hold w.mu.
 func (w *world) serve(now time.Time, r request) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// What a query costs here, and how many one call takes: as CloudWatch has it.
+// The price of a query and the number of queries in one call, as in CloudWatch.
 const (
 	perMetricCall = 500
 	usdPerQuery   = 0.01 / 1000
@@ -38,8 +38,8 @@ func (s *settings) patternOf(n node) pattern {
 
 var _ cloud.Metered = (*conn)(nil)
 
-// Metrics makes measures up: the same ones for the same seed. What is stopped now has none of the hours behind the stop, as far as
-// this cloud remembers it; what was stopped from the beginning has none.
+// Metrics makes up measures: the same for the same seed. A resource that is stopped has no points since its stop, as
+// far as this cloud remembers the stop; one that was stopped from the beginning has none.
 func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.MetricAnswer, error) {
 	k, call, err := c.findKind(r.Type, r.Region, "Metrics")
 	if err != nil {
@@ -64,7 +64,7 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 	return out, err
 }
 
-// measure makes the points of a node; none of the time in which it is off.
+// measure returns the points of a node; none for the time in which it is off.
 func (c *conn) measure(n node, h history, uid string, r cloud.MetricRequest) []cloud.Points {
 	var out []cloud.Points
 	for i, m := range r.Measures {
@@ -95,8 +95,8 @@ func (s *settings) load(n node, at time.Time) float64 {
 	return level * (0.8 + 0.4*noise)
 }
 
-// value returns a measure at a time, in the provider's own unit; false of a count of which nothing happened, for which providers keep
-// no point.
+// value returns a measure at a time, in the provider's own unit. It returns false for a count of 0, because providers
+// keep no point for it.
 func (s *settings) value(n node, m cloud.Measure, at time.Time, period time.Duration) (float64, bool) {
 	load, metric := s.load(n, at), strings.ToLower(m.Metric)
 	switch m.Statistic {
@@ -125,7 +125,7 @@ func shareIn(unit string, share float64) (float64, bool) {
 	return whole * share, ok
 }
 
-// amountOf returns what somebody does with so much of a load, by what the measure is called.
+// amountOf returns the amount for a load, by the name of the measure.
 func amountOf(metric, unit string, load float64, period time.Duration) float64 {
 	switch perSecond := unit == "bytes/s" || strings.HasSuffix(metric, "/sec"); {
 	case containsAny(metric, "connection", "connected", "num_backends", "sessions", "queries", "replicas",
@@ -147,7 +147,8 @@ func containsAny(s string, words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
 }
 
-// unitOf returns in what a measure of a type is told to people, and by which factor: those of the first metric that is made of it.
+// unitOf returns the unit in which a measure of a type is shown to people, and the factor to it: those of the first
+// metric that uses the measure.
 func unitOf(kind string, m cloud.Measure) (unit string, factor float64) {
 	for _, one := range cloud.MetricsOf(kind) {
 		if slices.Contains(one.Of, m) {

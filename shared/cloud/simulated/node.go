@@ -20,7 +20,8 @@ func (n node) bits() uint64 {
 	return uint64(n.kind)<<40 | uint64(n.region)<<32 | uint64(n.number)
 }
 
-// drawProperty draws the properties of a node: each aspect is a number that depends on nothing but the cloud and the node.
+// drawProperty draws the properties of a node: each aspect is a number that depends on nothing but the cloud and the
+// node.
 func (s *settings) drawProperty(n node, aspect uint64) uint64 {
 	return mixBits(mixBits(s.key^n.bits()) + aspect)
 }
@@ -73,8 +74,8 @@ func (s *settings) nodeCount(kind int, region string) int {
 	return s.counts[kind][i]
 }
 
-// mixBits returns a bijection of 64 bits that leaves no pattern (the finalizer of splitmix64), and unmix its inverse: instance
-// ids look drawn and still tell their number.
+// mixBits returns a bijection of 64 bits that leaves no pattern (the finalizer of splitmix64), and unmix its inverse:
+// instance ids look drawn and still tell their number.
 func mixBits(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
@@ -136,7 +137,7 @@ func (s *settings) nodeName(n node) string {
 	return s.label + "-" + name
 }
 
-// tagsOf returns those that a tidy company would set, but for the tenth of resources that nobody tagged.
+// tagsOf returns the tags that a tidy company would set. One resource in ten has none.
 func (s *settings) tagsOf(n node) map[string]string {
 	if s.drawProperty(n, asTagged)%10 == 0 {
 		return nil

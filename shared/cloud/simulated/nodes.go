@@ -8,8 +8,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// deploymentsPerNode is how many Deployments of a region there are for each node of its cluster, as far as there are machines for nodes, and
-// maxNodes how many nodes a cluster has at most: pods beyond them wait.
+// deploymentsPerNode is how many Deployments of a region there are for each node of its cluster, as far as there are
+// machines for nodes, and maxNodes how many nodes a cluster has at most: pods beyond them wait.
 const (
 	deploymentsPerNode = 5
 	maxNodes           = 100
@@ -22,7 +22,8 @@ var (
 	kindStatefulSet, _    = kindOf(cloud.KubernetesStatefulSet)
 )
 
-// addNodes gives the clusters of regions that have Deployments their nodes, which come on top of the size that an account is said to have.
+// addNodes gives the clusters of regions that have Deployments their nodes, which come on top of the size that an
+// account is said to have.
 func (s *settings) addNodes(wanted []bool) {
 	if !wanted[kindKubernetesNode] {
 		return
@@ -36,8 +37,8 @@ func (s *settings) addNodes(wanted []bool) {
 // leastCores is how many cores a machine has that serves as a node.
 const leastCores = 4
 
-// nodeMachines returns up to so many machines that are the nodes of a region's cluster: those with the lowest numbers that were on from the
-// beginning, are large enough and belong to no group.
+// nodeMachines returns up to so many machines that are the nodes of a region's cluster: those with the lowest numbers
+// that were on from the beginning, are large enough and belong to no group.
 func (s *settings) nodeMachines(region string, most int) []node {
 	var out []node
 	for i := 0; i < s.nodeCount(kindEC2, region) && len(out) < most; i++ {
@@ -52,7 +53,7 @@ func (s *settings) nodeMachines(region string, most int) []node {
 	return out
 }
 
-// workloadFacts are those of what runs in clusters: what one of its pods requests.
+// workloadFacts returns the facts of workloads in clusters: the requests of one pod.
 func (s *settings) workloadFacts(n node, _ drawn) cloud.Facts {
 	switch kinds[n.kind].Type {
 	case cloud.KubernetesDeployment, cloud.KubernetesStatefulSet:
@@ -67,7 +68,7 @@ func (s *settings) requests(n node) (cores, memory float64) {
 	return []float64{0.1, 0.25, 0.5}[draw%3], []float64{0.25, 0.5, 1}[draw/3%3]
 }
 
-// describeKubernetesNode tells what machine a node is, and what runs on it.
+// describeKubernetesNode adds the node's machine, and the workloads on it, to r.
 func (s *settings) describeKubernetesNode(n node, h history, now time.Time, r *cloud.Resource) {
 	nodes := s.nodeMachines(r.Region, s.nodeCount(kindKubernetesNode, r.Region))
 	if int(n.number) >= len(nodes) {

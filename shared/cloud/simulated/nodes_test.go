@@ -4,12 +4,13 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// TestNodes_AreMachinesThatHoldWhatRunsOnThem: each node is a machine of the account, no two the same, and pods request no more than it has.
+// TestNodes_AreMachinesThatHoldWhatRunsOnThem: each node is a machine of the account, no two the same, and pods
+// request no more than it has.
 func TestNodes_AreMachinesThatHoldWhatRunsOnThem(t *testing.T) {
 	settings := map[string]string{"size": "80", "kinds": "aws-ec2,kubernetes-*", "regions": "eu-west-1"}
 	machines, nodes := map[string]cloud.Resource{}, 0

@@ -9,14 +9,14 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// organisation is what the settings say of an organization of accounts, all of them left out by default:
+// organisation holds the settings of an organization of accounts. By default all are left out:
 //
 //	organisation     its id; without one the account belongs to none
 //	members          how many accounts it has (12)
 //	closedMembers    how many of them, the last ones, are closed (0)
 //	refusingMembers  how many, before these, do not accept the credentials (0)
 //
-// Each member is an account whose settings are those beside these.
+// Each member is an account with the other settings.
 type organisation struct {
 	id                        string
 	members, closed, refusing int

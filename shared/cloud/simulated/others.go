@@ -8,8 +8,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// collectedShares are the kinds that an account has when its setting kinds names them, with their shares of 100 resources. They are
-// listed as the long tail of a real cloud is, in one go. The list is append-only, as kinds is.
+// collectedShares are the kinds that an account has when its setting kinds names them, with their shares of 100
+// resources. They are listed as the long tail of a real cloud is, in one go. The list is append-only, as kinds is.
 var collectedShares = []struct {
 	kind  string
 	share int
@@ -65,7 +65,7 @@ var collectedShares = []struct {
 // everyCollected is the place of the collective kind, which is none of kinds.
 const everyCollected = -1
 
-// collected describes the kinds of collectedShares. What can be done with one is what the catalogue says.
+// collected returns the kinds of collectedShares. The catalogue lists the possible acts.
 func collected() []kind {
 	out := make([]kind, len(collectedShares))
 	for i, c := range collectedShares {
@@ -139,7 +139,7 @@ func (c *conn) othersFrom(h history, kind int, region string, from int) cloud.Re
 // unusedRate is the share of volumes, addresses and the like that serve nothing.
 const unusedRate = 0.2
 
-// drawn is what is drawn of every node alike.
+// drawn holds the random values that every node has.
 type drawn struct {
 	unused bool
 	size   float64 // in GB
@@ -171,7 +171,7 @@ func (s *settings) factsOf(n node) cloud.Facts {
 	return nil
 }
 
-// computeFacts are those of what AWS runs.
+// computeFacts returns the facts of AWS's compute types.
 func (s *settings) computeFacts(n node, d drawn) cloud.Facts {
 	switch kinds[n.kind].Type {
 	case "aws-ec2":
@@ -188,7 +188,7 @@ func (s *settings) computeFacts(n node, d drawn) cloud.Facts {
 	return nil
 }
 
-// storageFacts are those of what AWS stores.
+// storageFacts returns the facts of AWS's storage types.
 func (s *settings) storageFacts(n node, d drawn) cloud.Facts {
 	switch kinds[n.kind].Type {
 	case "aws-ebs":

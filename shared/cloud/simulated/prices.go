@@ -10,8 +10,8 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// prices are those of this cloud, which has the same ones in all its regions: what AWS, Azure and Google Cloud ask on demand in their
-// first regions (us-east-1, eastus, us-central1) for what it has of theirs.
+// prices are the prices of this cloud, the same in all its regions: the on-demand prices of AWS, Azure and Google
+// Cloud in their first regions (us-east-1, eastus, us-central1).
 //
 //go:embed prices.csv
 var prices string

@@ -7,8 +7,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// capacity is how many instances a thing has that has a number of instances instead of a state, and the rule that scales it: the
-// percentage of CPU, 0 without one, and how many seconds it waits.
+// capacity is how many instances a thing has that has a number of instances instead of a state, and the rule that
+// scales it: the percentage of CPU, 0 without one, and how many seconds it waits.
 type capacity struct {
 	Min      int32 `json:"min"`
 	Max      int32 `json:"max"`
@@ -115,7 +115,7 @@ func (s *settings) parent(n node) string {
 	return ""
 }
 
-// allowStop is the tag with which AWS's kind lets a function be stopped; one in four has it here.
+// allowStop is the tag that lets AWS's kind stop a function; one function in four has it here.
 const allowStop = "lamplighter:allow-stop"
 
 // whyUnschedulable returns why the node can never be started or stopped: the cases that each real cloud has.
@@ -157,7 +157,7 @@ func (s *settings) members(n node) int32 {
 	return int32((slots - int(n.number) + groups - 1) / groups)
 }
 
-// snapshotOf returns what a stop would make the node forget.
+// snapshotOf returns the state of the node that a stop would overwrite.
 func (s *settings) snapshotOf(n node, st state) json.RawMessage {
 	if !kinds[n.kind].Remembers || !st.on {
 		return nil

@@ -11,13 +11,13 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// settings are what the credentials of an account say, each a string:
+// settings are read from the credentials of an account, each a string:
 //
 //	size                how many resources (200; at most 5,000,000)
 //	seed                another one makes another cloud ("1")
 //	label               a text that begins the name of each resource and is the value of its tag "label" (none)
-//	kinds               only these kinds, comma list; "*" is all that there are, "azure-*" those of one provider (those of AWS that
-//	                    can be started and stopped)
+//	kinds               only these kinds, comma list; "*" is all that there are, "azure-*" those of one provider
+//	                    (those of AWS that can be started and stopped)
 //	regions             how many regions (4), or which ones, comma list
 //	stopped             rate of resources that are stopped from the beginning (0.14)
 //	accountID           the account number that the credentials open (the account's cloudAccountID)
@@ -26,27 +26,28 @@ import (
 //	pageSize            resources in a page of a listing (1000, the most)
 //	limits              "true": calls and instances are limited as AWS documents it for EC2
 //	clusterStatus       how all Kubernetes clusters are: active, creating, updating, deleting or failed ("active")
-//	bills               how it is billed: "cur" (legacy CUR, csv.gz), "focus" (FOCUS, csv.gz) or "none" (cur when the account number is
-//	                    even, else focus)
+//	bills               how it is billed: "cur" (legacy CUR, csv.gz), "focus" (FOCUS, csv.gz) or "none"
+//	                    (cur when the account number is even, else focus)
+//	billedMonths        number of months with bills, the current month included (13, the most)
 //
 // and the faults, all off by default. A rate is the share of calls or resources that it hits, 0 to 1:
 //
 //	throttle            rate of calls refused with RequestLimitExceeded
 //	partialFailure      rate of resources in an act call that fail while the others are acted on
 //	lostReply           rate of act calls that take effect and then end with an error
-//	eventualConsistency seconds by which a listing lags behind
-//	denied              comma list of what is not permitted: an operation ("ec2:StopInstances"), a kind, a region, a
+//	eventualConsistency lag of a listing in seconds
+//	denied              comma list of denied permissions: an operation ("ec2:StopInstances"), a kind, a region, a
 //	                    capability ("discover", "start_stop", "scale"), or "*"
 //	refuse              "true": the credentials are not accepted
 //	fallBack            rate of resources that return to stopped after a start
 //	noCapacity          rate of resources that the cloud has no room to start
 //	vanish              rate of resources that are gone
 //	slow                rate of calls that take slowMillis (5000) longer; more than 30 s in all is a time-out
-//	billFault           what is wrong with bills: "truncated", "brokenRow", "wrongMonth", "rows", "total", "missingFile"
-//	billFaultMonth      of which month ("2026-03"; the newest)
+//	billFault           the fault of bills: "truncated", "brokenRow", "wrongMonth", "rows", "total", "missingFile"
+//	billFaultMonth      the month of the fault ("2026-03"; the newest)
 type settings struct {
 	number  string // account number
-	key     uint64 // hash of account number and seed: what makes this cloud different from others
+	key     uint64 // hash of account number and seed: distinguishes this cloud from others
 	label   string // of each resource, empty for none
 	counts  [][]int
 	regions []string

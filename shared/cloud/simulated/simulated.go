@@ -1,6 +1,6 @@
-// Package simulated is a cloud that exists only in arithmetic: any number of resources made from their index, states that
-// take time, and faults that an account switches on. It exists so that the whole service can be tried, tested and broken
-// without a cloud; only what was done to its resources is stored, so it survives the death of its process.
+// Package simulated is a cloud without machines: any number of resources calculated from their index, states that take
+// time, and faults that an account switches on. It exists so that the whole service can be tried, tested and broken
+// without a cloud. The effects of acts are stored, so they survive the end of the process.
 package simulated
 
 import (
@@ -33,7 +33,7 @@ type provider struct {
 	worlds map[string]*world
 }
 
-// New makes the provider. What is done to the resources of an account is kept in store, under SIM#<account>.
+// New returns the provider. It keeps the effects of acts in store, under SIM#<account>.
 func New(store table.Store, clk clock.Clock) cloud.Provider {
 	return &provider{store: store, clk: clk, limiter: newLimiter(store, clk), worlds: map[string]*world{}}
 }
@@ -41,8 +41,8 @@ func New(store table.Store, clk clock.Clock) cloud.Provider {
 // Name is "simulated".
 func (p *provider) Name() string { return Name }
 
-// Kinds returns those of AWS, acted on in calls of 100 ids and read in calls of 1,000, some of the other providers, and some
-// that can only be found.
+// Kinds returns those of AWS, acted on in calls of 100 ids and read in calls of 1,000, some of the other providers,
+// and some that can only be found.
 func (p *provider) Kinds() []cloud.Kind {
 	out := make([]cloud.Kind, len(kinds), len(kinds)+1)
 	for i, k := range kinds {
@@ -72,8 +72,8 @@ func (p *provider) world(account string) *world {
 	return w
 }
 
-// CallsByMethod returns how many calls this process made to the simulated account (ca_…), by method of cloud.Conn: "List", "Read",
-// "Act", … Attempts that were throttled count too. p must come from New.
+// CallsByMethod returns how many calls this process made to the simulated account (ca_…), by method of cloud.Conn:
+// "List", "Read", "Act", … Attempts that were throttled count too. p must come from New.
 func CallsByMethod(p cloud.Provider, account string) map[string]int {
 	w := p.(*provider).world(account)
 	w.mu.Lock()
@@ -81,8 +81,8 @@ func CallsByMethod(p cloud.Provider, account string) map[string]int {
 	return maps.Clone(w.calls)
 }
 
-// ThrottleCalls makes the next calls of this process to the account be throttled, besides what its settings say; 0 ends it.
-// It is for tests that need an exact number. p must come from New.
+// ThrottleCalls throttles the next calls of this process to the account, besides the faults of its settings; 0 ends
+// it. It is for tests that need an exact number. p must come from New.
 func ThrottleCalls(p cloud.Provider, account string, calls int) {
 	w := p.(*provider).world(account)
 	w.mu.Lock()
@@ -90,8 +90,8 @@ func ThrottleCalls(p cloud.Provider, account string, calls int) {
 	w.throttled = calls
 }
 
-// DenyCapability takes the capability ("discover", "start_stop", "scale") from the account in this process, or gives it back. It
-// is for tests that take a permission away from a connection in use. p must come from New.
+// DenyCapability takes the capability ("discover", "start_stop", "scale") from the account in this process, or gives
+// it back. It is for tests that take a permission away from a connection in use. p must come from New.
 func DenyCapability(p cloud.Provider, account, capability string, on bool) {
 	w := p.(*provider).world(account)
 	w.mu.Lock()
@@ -150,7 +150,7 @@ func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 
 var _ cloud.KindProber = (*conn)(nil)
 
-// KindPermissions tells what the settings of the account permit of one kind.
+// KindPermissions returns the permissions for one kind, according to the settings of the account.
 func (c *conn) KindPermissions(ctx context.Context, kind, _, _ string) ([]cloud.Permission, error) {
 	if err := c.simulateCall(ctx, request{method: "KindPermissions", op: "iam:SimulatePrincipalPolicy"},
 		nil); err != nil {

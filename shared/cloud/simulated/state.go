@@ -6,7 +6,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// transition is the last thing that was done to a node: when, how long it takes, from what to what.
+// transition is the last change of a node: when it began, how long it takes, and the states before and after.
 type transition struct {
 	at     int64 // Unix microseconds
 	millis int32
@@ -65,7 +65,7 @@ func settled(w words, on bool, c capacity) state {
 	return state{status: cloud.Stopped, native: w.off, cap: c}
 }
 
-// member returns the state of the instance of that rank in a group: what the group no longer wants is terminated.
+// member returns the state of the instance of that rank in a group. Instances above the wanted size are terminated.
 func (s *settings) member(g state, rank int32) state {
 	if rank >= g.cap.Desired {
 		return state{status: cloud.Terminated, native: "terminated",

@@ -15,9 +15,9 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// world is what was done to the resources of one account: an append-only log in the store, one item for each act call,
-// and its outcome in memory. Any number of processes may append: an item's number is taken by a condition, and who loses
-// reads on and decides again. When the log is long its outcome is written down and the log is cut (fold.go).
+// world is the state of one account's resources: an append-only log in the store, one item for each act call, and its
+// outcome in memory. Any number of processes may append. A conditional write claims the number of an item; a process
+// that loses reads on and decides again. When the log is long, its outcome is stored and the log is cut (fold.go).
 type world struct {
 	store table.Store
 	pk    string
@@ -34,7 +34,7 @@ type world struct {
 	denied    []string                 // by Deny
 }
 
-// entry is one item of the log: what one call did.
+// entry is one item of the log: the effect of one call.
 type entry struct {
 	At     int64  `json:"at"` // Unix microseconds
 	Kind   uint8  `json:"kind"`
@@ -93,8 +93,8 @@ func (w *world) readHistory(ctx context.Context, f func(history)) error {
 	return nil
 }
 
-// changeHistory lets decide make moves from the current history, and makes them last before it returns. decide may run again
-// when another process was faster.
+// changeHistory lets decide make moves from the current history, and makes them last before it returns. decide may run
+// again when another process was faster.
 func (w *world) changeHistory(ctx context.Context, decide func(history) entry) error {
 	ctx = w.scope(ctx)
 	w.mu.Lock()
@@ -139,7 +139,8 @@ func (w *world) append(ctx context.Context, e entry) error {
 	return nil
 }
 
-// catchUp reads what was appended since, or everything when the log was cut beyond what is known here.
+// catchUp reads the items that were appended since the last call, or everything when the log was cut beyond the last
+// known item.
 func (w *world) catchUp(ctx context.Context) error {
 	if w.nodes == nil {
 		if err := w.loadOutcome(ctx); err != nil {

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// How a bucket adapts: a refusal halves its speed, down to slowest; each second with an answer adds raise of the full one.
+// How a bucket adapts: a refusal halves its speed, down to slowest; each second with an answer adds raise of the full
+// one.
 const (
 	slowest = 1.0 / 16
 	raise   = 1.0 / 20
@@ -14,15 +15,15 @@ const (
 	quiet   = time.Second // nothing is sent after a refusal that names no time, and up to half as long again
 )
 
-// What a process may take without asking the others: few enough that many processes together stay below what providers keep above
-// their limits, and enough for what most processes ever ask.
+// The tokens that a process may take without asking the others: few enough that many processes together stay below the
+// margin that providers leave above their limits, and enough for the usual work of a process.
 const (
 	freeShare  = 1.0 / 20  // of the burst
 	freeLeast  = 3         // calls at least
 	freeReturn = 1.0 / 500 // of the rate
 )
 
-// bucket is one process's part of an account's bucket: what it may take freely, and the slots that it has leased.
+// bucket is one process's share of an account's bucket: its free tokens, and the slots that it has leased.
 type bucket struct {
 	key   Key
 	limit Limit
@@ -43,7 +44,8 @@ type bucket struct {
 	leased time.Time // when it was
 }
 
-// lease are slots that this process alone may use: left of them, the first one at next, each every after the one before.
+// lease are slots that this process alone may use: left of them, the first one at next, each every after the one
+// before.
 type lease struct {
 	left    int
 	next    time.Time
@@ -67,7 +69,8 @@ func (b *bucket) every() time.Duration {
 	return time.Duration(float64(time.Second) / (b.limit.PerSecond * b.speed))
 }
 
-// spend takes n tokens of what the process has, and tells when they count.
+// spend takes n tokens of the process's share. at is the time from which they count; ok is false when the share is too
+// small.
 func (b *bucket) spend(now time.Time, n int) (at time.Time, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -77,7 +80,7 @@ func (b *bucket) spend(now time.Time, n int) (at time.Time, ok bool) {
 	if b.until.After(at) {
 		at = b.until
 	}
-	if b.speed == 1 && b.free >= float64(n) { // a bucket that was throttled leaves what is spare to others
+	if b.speed == 1 && b.free >= float64(n) { // a throttled bucket leaves spare tokens to other processes
 		b.free -= float64(n)
 		return at, true
 	}
@@ -122,8 +125,8 @@ func (b *bucket) burst() time.Duration {
 	return time.Duration(b.limit.Burst / b.limit.PerSecond * float64(time.Second))
 }
 
-// demand is how many slots to lease for n: more, up to a quarter of a second's, while leases are used up at once, so that who goes
-// on asking does not go to the store each time.
+// demand is how many slots to lease for n: more, up to a quarter of a second's, while leases are used up at once, so
+// that who goes on asking does not go to the store each time.
 func (b *bucket) demand(now time.Time, n int) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -165,7 +168,7 @@ func (b *bucket) recover(now time.Time) {
 	}
 }
 
-// How long to wait at least and at most before what was refused is asked for again.
+// The shortest and the longest wait before a refused call is repeated.
 const (
 	shortest = 2 * time.Second
 	longest  = 30 * time.Second

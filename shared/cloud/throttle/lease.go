@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Prefix begins the partition keys of what is leased: one for each account, region and API.
+// Prefix begins the partition keys of leases: one for each account, region and API.
 const Prefix = "APIRATE#"
 
 // Partition is of the leases, as functions that call a cloud declare it.
@@ -23,7 +23,7 @@ type schedule struct {
 const (
 	tries     = 6               // of a write that others are faster with
 	storeTime = 3 * time.Second // that a lease may take
-	outage    = 5 * time.Second // for which a store that fails is not asked again
+	outage    = 5 * time.Second // how long a store that failed is not asked again
 	lifetime  = 10 * time.Minute
 )
 
@@ -46,7 +46,7 @@ func (l *Limiter) book(ctx context.Context, b *bucket, n int) (time.Time, error)
 	}
 	defer func() { <-b.turn }()
 	now := l.o.Clock.Now()
-	if at, ok := b.spend(now, n); ok { // of what somebody else leased meanwhile
+	if at, ok := b.spend(now, n); ok { // of slots that another call leased meanwhile
 		return at, nil
 	}
 	m := b.demand(now, n)
@@ -92,12 +92,12 @@ func (b *bucket) paused(now time.Time) bool {
 	return b.until.After(now)
 }
 
-// portion is how much of a bucket, in the time that it takes to come back, is there to be taken while it is slowed down. At least
-// half of it must be there before a part of what is asked for is given: else those who come often would each get a little, in many
-// calls.
+// portion is the time whose tokens may be taken at once while the bucket is slowed down. A partial grant waits until
+// half of that is there: otherwise callers that ask often would get few tokens at a time, in many calls.
 const portion = 20 * time.Second
 
-// ready returns how many of n slots count at now as far as is known, and how far all that are spoken for may lie ahead then.
+// ready returns how many of n slots count at now as far as is known, and how far all that are spoken for may lie ahead
+// then.
 func (b *bucket) ready(now time.Time, n int) (m int, latest time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -114,8 +114,8 @@ func (b *bucket) ready(now time.Time, n int) (m int, latest time.Time) {
 	return max(0, min(n, m)), latest
 }
 
-// reserve speaks for n slots, none of which may lie behind latest, and tells from when on they lie. What the store does not tell in
-// time the process decides alone: a broken store does not stop the service.
+// reserve leases n slots, all at or before latest, and returns the time of the first. If the store does not answer in
+// time, the process decides alone: a broken store does not stop the service.
 func (l *Limiter) reserve(ctx context.Context, b *bucket, n int, latest time.Time) (from int64, err error) {
 	now := l.o.Clock.Now()
 	b.mu.Lock()
@@ -142,8 +142,8 @@ func (l *Limiter) reserve(ctx context.Context, b *bucket, n int, latest time.Tim
 	return from, nil
 }
 
-// reserveShared moves the row on by long microseconds. Where the row stands is guessed from when it was seen last, which one write
-// finds right or corrects.
+// reserveShared moves the row on by long microseconds. Where the row stands is guessed from when it was seen last,
+// which one write finds right or corrects.
 func (l *Limiter) reserveShared(ctx context.Context, b *bucket, long int64, latest time.Time) (from int64, err error) {
 	key := b.row()
 	ctx, cancel := context.WithTimeout(table.Within(table.WithoutAttachment(ctx), key.PK), storeTime)
@@ -187,7 +187,7 @@ func (b *bucket) stood() int64 {
 	return b.spoken
 }
 
-// saw notes where the row stands, nowhere when it is absent, and returns what it stood at before it was moved by long.
+// saw stores the position of the row, 0 for an absent one, and returns the position before it moved by long.
 func (b *bucket) saw(it table.Item, long int64) (from int64, err error) {
 	var s schedule
 	if it.Data != nil {

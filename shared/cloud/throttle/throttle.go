@@ -1,6 +1,7 @@
-// Package throttle paces what is asked of a provider's API whose limit is the account's, whichever process asks: token buckets
-// per account, region and API that slow down when the provider throttles, and that processes share through the table. It exists
-// so that many processes keep within one limit, and each provider does not invent that anew.
+// Package throttle limits the rate of calls to a provider's API whose limit belongs to the account and not to a
+// process. It has a token bucket for each account, region and API. Buckets slow down when the provider throttles, and
+// processes share them through the table. It exists so that many processes stay within one limit, and so that each
+// provider does not build this again.
 package throttle
 
 import (
@@ -14,24 +15,24 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// Limit is what an API takes of one account in one region: Burst at once, and PerSecond more each second. What is counted are
-// calls, or resources where an API counts those. A PerSecond of 0 is no limit.
+// Limit is the limit of an API for one account in one region: Burst at once, and PerSecond more each second. It counts
+// calls, or resources where an API counts resources. A PerSecond of 0 is no limit.
 type Limit struct{ PerSecond, Burst float64 }
 
-// Key names a bucket. API is the name of a call ("ec2:StopInstances"), of what a call uses up ("ec2:StopInstances#ids"), or of a
-// service ("rds").
+// Key names a bucket. API is the name of a call ("ec2:StopInstances"), of a resource that calls use up
+// ("ec2:StopInstances#ids"), or of a service ("rds").
 type Key struct{ Account, Region, API string }
 
-// Options are what a Limiter is made of.
+// Options are the dependencies and settings of a Limiter.
 type Options struct {
 	Clock clock.Clock
-	// Store is shared with the other processes that call the same accounts; nil is for a process that is alone. Who calls must be
-	// allowed Partition.
+	// Store is shared with the other processes that call the same accounts; nil is for a process that is alone. Who
+	// calls must be allowed Partition.
 	Store table.Store
-	// Limits by API. A call "ec2:StopInstances" has the limit of that name, else shares that of "ec2" with the other calls of the
-	// service, else that of "".
+	// Limits by API. A call "ec2:StopInstances" has the limit of that name, else shares that of "ec2" with the other
+	// calls of the service, else that of "".
 	Limits map[string]Limit
-	// Log is told when the store does not answer; nil is nobody.
+	// Log receives a message when the store does not answer; nil logs nothing.
 	Log *slog.Logger
 }
 
@@ -42,7 +43,7 @@ type Limiter struct {
 	buckets map[Key]*bucket
 }
 
-// manyBuckets is when those that nobody has used for a while are thrown away.
+// manyBuckets is the number of buckets from which idle ones are removed.
 const manyBuckets = 4096
 
 // New makes a limiter whose buckets are full.
@@ -53,7 +54,7 @@ func New(o Options) *Limiter {
 	return &Limiter{o: o, buckets: map[Key]*bucket{}}
 }
 
-// Wait takes n tokens and waits until they count. It returns ctx's error when that ends first; what was taken is lost then.
+// Wait takes n tokens and waits until they count. If ctx ends first, it returns ctx's error, and the tokens are lost.
 func (l *Limiter) Wait(ctx context.Context, k Key, n int) error {
 	b := l.bucket(k)
 	if b == nil {
@@ -66,7 +67,8 @@ func (l *Limiter) Wait(ctx context.Context, k Key, n int) error {
 	return l.o.Clock.Sleep(ctx, at.Sub(l.o.Clock.Now()))
 }
 
-// Take takes as many of n tokens as count now, without waiting, and tells how long it is until it is worth to ask for the rest.
+// Take takes as many of n tokens as count now, without waiting, and tells how long it is until it is worth to ask for
+// the rest.
 func (l *Limiter) Take(ctx context.Context, k Key, n int) (got int, wait time.Duration) {
 	b := l.bucket(k)
 	if b == nil {
@@ -79,24 +81,26 @@ func (l *Limiter) Take(ctx context.Context, k Key, n int) (got int, wait time.Du
 	return got, b.rest(l.o.Clock.Now(), n-got)
 }
 
-// Throttled tells that the provider refused a call for being one too many: the bucket's rate is halved, and nothing is sent for
-// after, which is what the provider asked for; 0 where it did not say. Refusals of the same second count once: the calls were under
-// way side by side. No more than longestPause is kept. A missing permission is no throttling, and must not come here.
+// Throttled records that the provider refused a call because of its rate limit. It halves the bucket's rate, and no
+// call is made for the pause after, which the provider asked for; 0 if it named none. Refusals within one second count
+// once, because their calls ran in parallel. A pause is cut to longestPause. A missing permission is not throttling;
+// do not report it here.
 func (l *Limiter) Throttled(k Key, after time.Duration) {
 	if b := l.bucket(k); b != nil {
 		b.slow(l.o.Clock.Now(), min(after, longestPause))
 	}
 }
 
-// Pause has nothing sent for after, at most longestPause, because the provider said that nothing is left until then: no call was
-// refused, and the rate stays.
+// Pause has nothing sent for after, at most longestPause, because the provider said that nothing is left until then:
+// no call was refused, and the rate stays.
 func (l *Limiter) Pause(k Key, after time.Duration) {
 	if b := l.bucket(k); b != nil {
 		b.pause(l.o.Clock.Now().Add(min(after, longestPause)))
 	}
 }
 
-// longestPause bounds what an answer may ask for: it may come from an address that a user gave.
+// longestPause bounds the pause that an answer may ask for, because the answer may come from an address that a user
+// entered.
 const longestPause = time.Minute
 
 // Answered tells that the provider took a call: a bucket that was slowed down gets a little faster, up to its limit.
@@ -127,7 +131,7 @@ func (l *Limiter) bucket(k Key) *bucket {
 	return b
 }
 
-// limitOf finds the limit of an API, and what has it: the API itself, or its service.
+// limitOf returns the limit for an API and the name that has it: the API itself, or its service.
 func (l *Limiter) limitOf(api string) (string, Limit) {
 	if limit, ok := l.o.Limits[api]; ok {
 		return api, limit
@@ -139,7 +143,7 @@ func (l *Limiter) limitOf(api string) (string, Limit) {
 	return service, l.o.Limits[""]
 }
 
-// idle is after how long a bucket that nobody used is as good as a new one.
+// idle is the time after which an unused bucket is equal to a new one.
 const idle = 5 * time.Minute
 
 func (l *Limiter) forgetIdle(now time.Time) {

@@ -9,12 +9,13 @@ import (
 
 	"lamplighter.dev/shared/cloud/throttle"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// provider is an API that enforces a limit as AWS documents it: a bucket that is refilled every second, counted by call.
+// provider is an API that enforces a limit as AWS documents it: a bucket that is refilled every second, counted by
+// call.
 type provider struct {
 	mu             sync.Mutex
 	limit          throttle.Limit
@@ -45,7 +46,7 @@ var describe = throttle.Key{Account: "111122223333", Region: "eu-west-1", API: "
 
 func limits(l throttle.Limit) map[string]throttle.Limit { return map[string]throttle.Limit{"ec2": l} }
 
-// ask calls until the context ends, and tells the limiter what it was answered.
+// ask calls until the context ends, and reports each answer to the limiter.
 func ask(ctx context.Context, l *throttle.Limiter, p *provider) {
 	for l.Wait(ctx, describe, 1) == nil {
 		if p.call(1) {
@@ -91,7 +92,7 @@ func TestLimiter_OfManyProcessesUsesAnAccountsLimitAndHardlyExceedsIt(t *testing
 	})
 }
 
-// A provider that takes half of what it says: the customer's own tools use the rest.
+// The provider grants half of its documented rate, because the customer's own tools use the rest.
 func TestLimiter_SlowsDownToWhatTheProviderTakesAndRecovers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, p := newStore(t), &provider{limit: throttle.Limit{PerSecond: 6, Burst: 20}}

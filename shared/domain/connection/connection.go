@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"lamplighter.dev/shared/api/platform"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
@@ -134,14 +134,14 @@ func create(ctx context.Context, p *platform.Platform, org string, a *inventory.
 	if err != nil {
 		return j, err
 	}
-	bills, first, err := billing.NewFirst(org, a.ID, a.CreatedAt)
+	bills, first, err := billimport.NewFirst(org, a.ID, a.CreatedAt)
 	if err != nil {
 		return j, err
 	}
 	ws = slices.Concat(own, ws, first, more)
-	err = p.Table.Transact(table.Within(ctx, workqueue.Prefix, discovery.DuePrefix, billing.DuePrefix), ws...)
+	err = p.Table.Transact(table.Within(ctx, workqueue.Prefix, discovery.DuePrefix, billimport.DuePrefix), ws...)
 	if err == nil {
-		billing.StartMachine(ctx, p, bills)
+		billimport.StartMachine(ctx, p, bills)
 	}
 	lost, ok := errors.AsType[*table.ConditionError](err)
 	if !ok || table.IsTurnLost(err) {

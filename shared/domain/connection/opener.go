@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"time"
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/discovery"
@@ -100,13 +98,17 @@ func (o Opener) verify(ctx context.Context, org string, a *inventory.Account, cr
 		}
 		a.Sealed = sealed
 	}
+	if o.mustWait(*a) {
+		return o.postpone(org, a)
+	}
 	var got inventory.Verified
 	if err := o.Ask(ctx, inventory.Question{Ask: inventory.AskVerify, Org: org, Account: *a}, &got); err != nil {
 		return err
 	}
-	if a.CloudAccountID == "" || isProjectNumber(*a) {
+	if a.IDIsProvisional() {
 		a.CloudAccountID = got.NativeID
 	}
+	a.Unverified = false
 	if got.NativeID != a.CloudAccountID {
 		return fault.New(fault.Invalid, "credentials: they open account %s, not %s", got.NativeID, a.CloudAccountID)
 	}
@@ -116,12 +118,6 @@ func (o Opener) verify(ctx context.Context, org string, a *inventory.Account, cr
 		}
 	}
 	return nil
-}
-
-// isProjectNumber reports whether a project of Google is named by its number: what the cloud finds under it is stored by its id, so that
-// it is there once.
-func isProjectNumber(a inventory.Account) bool {
-	return a.Provider == "gcp" && strings.Trim(a.CloudAccountID, "0123456789") == ""
 }
 
 // Ask puts a question to the connector, and decodes its answer into answer.
@@ -143,10 +139,11 @@ func (o Opener) Reopen(ctx context.Context, org string, c Change, more ...table.
 	if err := cmp.Or(c.checkDestination(), c.Before.RefuseEnded()); err != nil {
 		return err
 	}
+	a.Error = ""
 	if err := o.verify(ctx, org, a, c.Credentials); err != nil {
 		return err
 	}
-	a.Status, a.Error, a.UpdatedAt = inventory.AccountConnecting, "", o.P.Clock.Now()
+	a.Status, a.UpdatedAt = inventory.AccountConnecting, o.P.Clock.Now()
 	if err := o.Replace(ctx, org, c, more...); err != nil {
 		return err
 	}
@@ -168,7 +165,8 @@ func (o Opener) Replace(ctx context.Context, org string, c Change, more ...table
 		table.Set("regions", a.Regions), table.Set("endpointURL", a.EndpointURL), table.Set("sealed", a.Sealed),
 		table.Set("billing", a.Billing),
 		table.Set("status", a.Status), table.Set("error", a.Error), table.Set("updatedAt", a.UpdatedAt),
-	}, table.Equal("updatedAt", old.UpdatedAt.Format(time.RFC3339Nano)))}
+		markUnverified(a),
+	}, unchanged(old))}
 	if table.FoldName(old.Name) != table.FoldName(a.Name) {
 		name, err := Reserve(NameKey(org, a.Name), a.ID)
 		if err != nil {

@@ -20,7 +20,7 @@ type Account struct {
 	EndpointURL      *string    `json:"endpointURL" doc:"An emulator or a private cloud, else null"`
 	Billing          *Billing   `json:"billing" doc:"Where its bills are, as it was connected; null where they are found"`
 	Status           string     `json:"status" enum:"connecting,connected,degraded,disconnected"`
-	Error            *string    `json:"error" doc:"Why the account is degraded or disconnected, in the cloud's own words, else null"`
+	Error            *string    `json:"error" doc:"Why the account is degraded or disconnected, in the cloud's own words, or why its cloud was not asked yet, else null"`
 	LastDiscoveredAt *time.Time `json:"lastDiscoveredAt" doc:"Null until it is discovered"`
 	LastSyncedAt     *time.Time `json:"lastSyncedAt" doc:"When its bills were last read; null until they are"`
 	ResourceCount    int        `json:"resourceCount" doc:"Resources found by the last discovery"`

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/seed"
@@ -82,18 +82,18 @@ func (s *fixture) bill(tb testing.TB, m Month, resources int, nth int64) Period 
 }
 
 // benchmarkCharge is usage in 20 subscriptions of three regions each, of 40 services of two types each.
-func benchmarkCharge(m Month, n int) focus.Charge {
+func benchmarkCharge(m Month, n int) bill.Charge {
 	h := uint64(n) * 0x9E3779B97F4A7C15
 	sub, service := h>>8%20, h>>20%40
 	region := (sub + h>>30%3) % 15
-	return focus.Charge{
-		BillingPeriodStart: m.Start(), ChargeCategory: focus.Usage, BillingCurrency: USD,
-		PricingCategory: focus.Standard,
+	return bill.Charge{
+		BillingPeriodStart: m.Start(), ChargeCategory: bill.Usage, BillingCurrency: USD,
+		PricingCategory: bill.Standard,
 		SubAccountID:    strconv.FormatUint(100000000000+sub, 10), ServiceName: fmt.Sprint("Service ", service),
 		RegionID:     fmt.Sprint("region-", region),
 		ResourceType: fmt.Sprint("type-", service*2+h>>40%2),
 		ResourceID:   fmt.Sprintf("arn:aws:ec2:region-%d:%d:thing/i-%017x", region, 100000000000+sub, h),
-		Tags: []focus.Tag{{Key: "env", Value: []string{"prod", "dev", "test"}[n%3]},
+		Tags: []bill.Tag{{Key: "env", Value: []string{"prod", "dev", "test"}[n%3]},
 			{Key: "owner", Value: "person-" + strconv.Itoa(n%500)}},
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -87,7 +87,7 @@ func (s *Store) readPointer(ctx context.Context, in *Import) (pointer, error) {
 }
 
 // Add adds a charge, which the caller may use again. One of another month, or without a currency, is fault.Invalid.
-func (b *Builder) Add(c *focus.Charge) error {
+func (b *Builder) Add(c *bill.Charge) error {
 	n, err := b.dayOf(c)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (b *Builder) Add(c *focus.Charge) error {
 	if c.SubAccountID == "" && b.shared == "" {
 		b.shared = strings.Clone(c.BillingAccountID)
 	}
-	if c.ChargeCategory == focus.Usage {
+	if c.ChargeCategory == bill.Usage {
 		b.through = max(b.through, n)
 	}
 	t := b.totals[c.BillingCurrency]
@@ -117,7 +117,7 @@ func (b *Builder) Add(c *focus.Charge) error {
 
 // dayOf returns the day of the month, from 0, on which a charge counts. What is billed in the month for another time, as corrections and
 // purchases are, counts on its first or last day; so does usage up to a day outside, for providers bill by clocks of their own.
-func (b *Builder) dayOf(c *focus.Charge) (int, error) {
+func (b *Builder) dayOf(c *bill.Charge) (int, error) {
 	start, end, at := b.in.Month.Start(), b.in.Month.End(), c.ChargePeriodStart
 	if c.BillingPeriodStart.IsZero() {
 		if at.Before(start) || !at.Before(end) {
@@ -128,7 +128,7 @@ func (b *Builder) dayOf(c *focus.Charge) (int, error) {
 	if MonthOf(c.BillingPeriodStart) != b.in.Month {
 		return 0, b.strayed("billing period", c.BillingPeriodStart)
 	}
-	usage := c.ChargeCategory == focus.Usage && c.ChargeClass != focus.Correction
+	usage := c.ChargeCategory == bill.Usage && c.ChargeClass != bill.Correction
 	if usage && (at.Before(start.Add(-day)) || at.After(end.Add(day))) {
 		return 0, b.strayed("charge period", at)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/seed"
@@ -172,7 +172,7 @@ func TestBuilder_KeepsNothingOfTheRow(t *testing.T) {
 	s.Must(err)
 	c := charge(1, "i-1", "EC2", "1")
 	s.Must(b.Add(&c))
-	c.Tags[0] = focus.Tag{Key: "other", Value: "x"}
+	c.Tags[0] = bill.Tag{Key: "other", Value: "x"}
 	c.BilledCost, c.ResourceID = money.FromInt(9), "i-2"
 	_, err = b.Commit(s.ctx)
 	s.Must(err)

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/foundation/money"
 )
 
@@ -73,7 +73,7 @@ func TestCurrencies_AreConvertedOrTold(t *testing.T) {
 func TestPeriods_TellControlTotals(t *testing.T) {
 	s := newFixture(t)
 	credit := charge(20, "", "EC2", "-3")
-	credit.ChargeCategory = focus.Credit
+	credit.ChargeCategory = bill.Credit
 	list := charge(2, "i-1", "EC2", "2")
 	list.ListCost, list.EffectiveCost = money.FromInt(5), money.FromInt(1)
 	s.bring(imported("ca_1", "one", now.Add(-17*24*time.Hour)), charge(1, "i-1", "EC2", "1"), list, credit)

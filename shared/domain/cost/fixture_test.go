@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/platform"
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 const (
@@ -87,14 +87,14 @@ func imported(account, fingerprint string, at time.Time) Import {
 	}
 }
 
-func (s *fixture) bring(in Import, charges ...focus.Charge) Period {
+func (s *fixture) bring(in Import, charges ...bill.Charge) Period {
 	s.Helper()
 	p, err := s.tryBring(in, charges...)
 	s.Must(err)
 	return p
 }
 
-func (s *fixture) tryBring(in Import, charges ...focus.Charge) (Period, error) {
+func (s *fixture) tryBring(in Import, charges ...bill.Charge) (Period, error) {
 	ctx := table.WithOrg(s.ctx, in.Org)
 	b, err := s.store.Begin(ctx, in)
 	if err != nil {
@@ -109,15 +109,15 @@ func (s *fixture) tryBring(in Import, charges ...focus.Charge) (Period, error) {
 }
 
 // charge is usage of a resource on a day of March, of an amount that all metrics agree in.
-func charge(day int, resource, service, amount string) focus.Charge {
+func charge(day int, resource, service, amount string) bill.Charge {
 	a := money.MustParse(amount)
-	return focus.Charge{
+	return bill.Charge{
 		BillingPeriodStart: march.Start(), ChargePeriodStart: march.Start().AddDate(0, 0, day-1),
-		ChargeCategory: focus.Usage,
+		ChargeCategory: bill.Usage,
 		SubAccountID:   "111122223333", ServiceName: service, RegionID: "eu-west-1", ResourceID: resource,
 		ResourceType:    "Instance",
-		PricingCategory: focus.Standard, BillingCurrency: USD, BilledCost: a, EffectiveCost: a, ListCost: a,
-		Tags: []focus.Tag{{Key: "env", Value: "prod"}},
+		PricingCategory: bill.Standard, BillingCurrency: USD, BilledCost: a, EffectiveCost: a, ListCost: a,
+		Tags: []bill.Tag{{Key: "env", Value: "prod"}},
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/foundation/money"
 )
 
@@ -101,7 +101,7 @@ type lines struct {
 func newLines() lines { return lines{words: newWords(), at: map[lineKey]int32{}, most: maxLines} }
 
 // add counts a charge on a day of the month, from 0.
-func (ls *lines) add(c *focus.Charge, day int) {
+func (ls *lines) add(c *bill.Charge, day int) {
 	k := lineKey{
 		ls.intern(c.SubAccountID), ls.intern(c.RegionID), ls.intern(c.ResourceType), ls.intern(c.ServiceName),
 		ls.intern(purchaseOf(c)),
@@ -126,7 +126,7 @@ func (ls *lines) find(k lineKey) *line {
 }
 
 // tags numbers a set of tags.
-func (ls *lines) tags(tags []focus.Tag) uint32 {
+func (ls *lines) tags(tags []bill.Tag) uint32 {
 	ls.buf = ls.buf[:0]
 	for _, t := range tags {
 		ls.buf = appendText(ls.buf, t.Key)
@@ -139,13 +139,13 @@ func (ls *lines) tags(tags []focus.Tag) uint32 {
 }
 
 // purchaseOf tells how a charge was bought.
-func purchaseOf(c *focus.Charge) string {
+func purchaseOf(c *bill.Charge) string {
 	switch c.PricingCategory {
-	case focus.Standard:
+	case bill.Standard:
 		return OnDemand
-	case focus.Committed:
+	case bill.Committed:
 		return Committed
-	case focus.Dynamic:
+	case bill.Dynamic:
 		return Spot
 	}
 	return OtherPurchases

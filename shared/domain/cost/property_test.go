@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
@@ -17,8 +17,8 @@ import (
 
 // drawCharges draws charges of March of all kinds: credits, purchases, other currencies, charges without a resource, and amounts with
 // more digits than 64 bits hold.
-func drawCharges(r *rand.Rand, n int) []focus.Charge {
-	out := make([]focus.Charge, n)
+func drawCharges(r *rand.Rand, n int) []bill.Charge {
+	out := make([]bill.Charge, n)
 	for i := range out {
 		c := charge(1+r.IntN(31), "i-"+strconv.Itoa(r.IntN(6)), "S"+strconv.Itoa(r.IntN(3)), "0")
 		c.BilledCost = money.FromScaled(r.Int64N(2_000_000)-500_000, r.IntN(9))
@@ -35,12 +35,12 @@ func drawCharges(r *rand.Rand, n int) []focus.Charge {
 		if r.IntN(5) == 0 {
 			c.BillingCurrency = []string{"EUR", "JPY"}[r.IntN(2)]
 		}
-		c.ChargeCategory = []string{focus.Usage, focus.Usage, focus.Credit, focus.Tax, focus.Purchase}[r.IntN(5)]
-		c.PricingCategory = []string{focus.Standard, focus.Committed, focus.Dynamic, ""}[r.IntN(4)]
+		c.ChargeCategory = []string{bill.Usage, bill.Usage, bill.Credit, bill.Tax, bill.Purchase}[r.IntN(5)]
+		c.PricingCategory = []string{bill.Standard, bill.Committed, bill.Dynamic, ""}[r.IntN(4)]
 		if r.IntN(6) == 0 {
 			c.ResourceID = ""
 		}
-		c.Tags = [][]focus.Tag{nil, {{Key: "env", Value: "prod"}},
+		c.Tags = [][]bill.Tag{nil, {{Key: "env", Value: "prod"}},
 			{{Key: "env", Value: "dev"}, {Key: "team", Value: "a"}}}[r.IntN(3)]
 		out[i] = c
 	}
@@ -48,14 +48,14 @@ func drawCharges(r *rand.Rand, n int) []focus.Charge {
 }
 
 // oracle answers a question by adding up charges one by one, in rational steps of its own.
-func oracle(charges []focus.Charge, q Question, key func(c *focus.Charge) string) (byKey map[string]money.Amount,
+func oracle(charges []bill.Charge, q Question, key func(c *bill.Charge) string) (byKey map[string]money.Amount,
 	total money.Amount) {
 	byKey = map[string]money.Amount{}
 	for i := range charges {
 		c := &charges[i]
 		a := map[Metric]money.Amount{Billed: c.BilledCost, Effective: c.EffectiveCost, List: c.ListCost}[q.Metric]
 		in := !c.ChargePeriodStart.Before(q.From) && c.ChargePeriodStart.Before(q.To)
-		if !in || c.BillingCurrency == "JPY" || q.UsageOnly && c.ChargeCategory != focus.Usage {
+		if !in || c.BillingCurrency == "JPY" || q.UsageOnly && c.ChargeCategory != bill.Usage {
 			continue
 		}
 		if c.BillingCurrency == "EUR" {
@@ -73,13 +73,13 @@ func rated(account, fingerprint string, at time.Time) Import {
 }
 
 // keysOf tells what a charge shows as in a dimension.
-var keysOf = map[string]func(c *focus.Charge) string{
-	ServiceDim:  func(c *focus.Charge) string { return c.ServiceName },
-	ResourceDim: func(c *focus.Charge) string { return c.ResourceID },
-	CategoryDim: func(c *focus.Charge) string { return c.ChargeCategory },
+var keysOf = map[string]func(c *bill.Charge) string{
+	ServiceDim:  func(c *bill.Charge) string { return c.ServiceName },
+	ResourceDim: func(c *bill.Charge) string { return c.ResourceID },
+	CategoryDim: func(c *bill.Charge) string { return c.ChargeCategory },
 	PurchaseDim: purchaseOf,
-	CurrencyDim: func(c *focus.Charge) string { return c.BillingCurrency },
-	"tag:team": func(c *focus.Charge) string {
+	CurrencyDim: func(c *bill.Charge) string { return c.BillingCurrency },
+	"tag:team": func(c *bill.Charge) string {
 		if len(c.Tags) == 2 {
 			return "a"
 		}

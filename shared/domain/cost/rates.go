@@ -7,7 +7,7 @@ import (
 	"maps"
 	"time"
 
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/money"
@@ -26,7 +26,7 @@ type ownRate struct {
 }
 
 // noteRate keeps the rate of a charge. Of several on a day the higher one is kept, so that their order does not matter.
-func (b *Builder) noteRate(c *focus.Charge) {
+func (b *Builder) noteRate(c *bill.Charge) {
 	if c.USDRate.Sign() <= 0 || c.BillingCurrency == USD {
 		return
 	}

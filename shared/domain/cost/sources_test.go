@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/seed"
 )
@@ -27,19 +27,19 @@ func of(a Account, fingerprint string, connected ...Account) Import {
 }
 
 // chargeOf is a charge that a sub-account has on a day of March.
-func chargeOf(sub string, day int, amount string) focus.Charge {
+func chargeOf(sub string, day int, amount string) bill.Charge {
 	c := charge(day, "i-"+sub, "EC2", amount)
 	c.SubAccountID, c.BillingAccountID = sub, "100"
 	return c
 }
 
 // consolidated is what all three accounts cost.
-func consolidated() []focus.Charge {
-	return []focus.Charge{chargeOf("100", 1, "1"), chargeOf("200", 1, "20"), chargeOf("200", 2, "22"),
+func consolidated() []bill.Charge {
+	return []bill.Charge{chargeOf("100", 1, "1"), chargeOf("200", 1, "20"), chargeOf("200", 2, "22"),
 		chargeOf("300", 1, "300")}
 }
 
-func own() []focus.Charge { return []focus.Charge{chargeOf("200", 1, "20"), chargeOf("200", 2, "22")} }
+func own() []bill.Charge { return []bill.Charge{chargeOf("200", 1, "20"), chargeOf("200", 2, "22")} }
 
 var bothConnected = []Account{payer, member}
 
@@ -136,7 +136,7 @@ func TestSources_ProjectsThatShareABillingAccountCountOnce(t *testing.T) {
 	s := newFixture(t)
 	first, second := Account{"ca_1", "gcp", "web"}, Account{"ca_2", "gcp", "data"}
 	shared := chargeOf("", 3, "7") // of no project
-	all := []focus.Charge{chargeOf("web", 1, "1"), chargeOf("data", 1, "20"), chargeOf("other", 1, "300"), shared}
+	all := []bill.Charge{chargeOf("web", 1, "1"), chargeOf("data", 1, "20"), chargeOf("other", 1, "300"), shared}
 	s.bring(of(first, "one", first, second), all...)
 	s.bring(of(second, "one", first, second), all...)
 	s.wantRows("by sub-account", ofMarch(SubAccountDim), "other=300", "data=20", "=7", "web=1")
@@ -188,7 +188,7 @@ func TestSources_EachSubAccountCountsOnceWhateverIsConnected(t *testing.T) {
 			if r.IntN(2) == 0 {
 				subs = drawSubs(r, natives[i], natives)
 			}
-			var charges []focus.Charge
+			var charges []bill.Charge
 			for _, sub := range subs {
 				onBill[sub] = true
 				charges = append(charges, chargeOf(sub, 1, costs[sub].String()))

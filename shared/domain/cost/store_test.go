@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
@@ -22,7 +22,7 @@ func TestStore_AnswersOfTwoAccountsAndReplacesOne(t *testing.T) {
 	equal(t, "by tag", rows(s.ask(ofMarch("tag:env", "tag:team"))), []string{"prod,=14.750000123"})
 	equal(t, "total", s.ask(ofMarch()).Total.String(), "14.750000123")
 	more := charge(3, "i-1", "EC2", "1")
-	more.Tags = []focus.Tag{{Key: "env", Value: "prod"}, {Key: "team", Value: "a"}}
+	more.Tags = []bill.Tag{{Key: "env", Value: "prod"}, {Key: "team", Value: "a"}}
 	bare := more
 	bare.Tags = nil
 	s.bring(imported("ca_3", "one", now), more, bare)
@@ -83,7 +83,7 @@ func TestBuilder_RefusesRowsOfAnotherMonth(t *testing.T) {
 	err = b.Add(&c)
 	equal(t, "usage of another month", fault.Message(err),
 		"the charge period of a charge begins on 2026-04-09, but the delivery is of 2026-03")
-	c.ChargeCategory = focus.Purchase
+	c.ChargeCategory = bill.Purchase
 	s.Must(b.Add(&c))
 	_, err = b.Commit(s.ctx)
 	s.Must(err)

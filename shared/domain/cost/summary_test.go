@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"testing"
 
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/seed"
@@ -46,7 +46,7 @@ func TestSummaries_SayWhatQuestionsSay(t *testing.T) {
 
 func TestSummaries_TellTheSmallestTogether(t *testing.T) {
 	s := newFixture(t)
-	var charges []focus.Charge
+	var charges []bill.Charge
 	for n := range maxValues + 50 {
 		charges = append(charges, charge(1, "i-1", "S"+strconv.Itoa(n), strconv.Itoa(n+1)))
 	}
@@ -66,7 +66,7 @@ func TestSummaries_TellTheSmallestTogether(t *testing.T) {
 
 func TestSummaries_OfLongNamesFitIntoAnItem(t *testing.T) {
 	s, r := newFixture(t), seed.Fixed(t, 19, 20)
-	var charges []focus.Charge
+	var charges []bill.Charge
 	for range maxValues {
 		name := make([]byte, 4000)
 		for i := range name {

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/costquery"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -19,18 +19,18 @@ func on(day int) time.Time { return time.Date(2026, 3, day, 0, 0, 0, 0, time.UTC
 // place is where a line is charged: a team of "" has no tag.
 type place struct{ service, region, team string }
 
-func (p place) line(day int, billed, currency string) focus.Charge {
-	c := focus.Charge{
+func (p place) line(day int, billed, currency string) bill.Charge {
+	c := bill.Charge{
 		BillingPeriodStart: on(1), ChargePeriodStart: on(day), ServiceName: p.service, RegionID: p.region,
 		BilledCost: money.MustParse(billed), BillingCurrency: currency,
 	}
 	if p.team != "" {
-		c.Tags = []focus.Tag{{Key: "team", Value: p.team}}
+		c.Tags = []bill.Tag{{Key: "team", Value: p.team}}
 	}
 	return c
 }
 
-var lines = []focus.Charge{
+var lines = []bill.Charge{
 	place{"EC2", "us-east-1", "red"}.line(1, "10.5", "USD"),
 	place{"EC2", "us-east-1", ""}.line(2, "0.25", "USD"),
 	place{"EC2", "eu-west-1", "blue"}.line(2, "3", "EUR"),
@@ -38,7 +38,7 @@ var lines = []focus.Charge{
 	place{"RDS", "us-east-1", "blue"}.line(31, "-2", "USD"),
 }
 
-func all(take func(*focus.Charge) error) error {
+func all(take func(*bill.Charge) error) error {
 	for i := range lines {
 		if err := take(&lines[i]); err != nil {
 			return err
@@ -112,7 +112,7 @@ func TestRun_TheDaysAreFromAndBeforeTo(t *testing.T) {
 func TestRun_EndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := costquery.Run(ctx, month(costquery.Query{}), func(take func(*focus.Charge) error) error {
+	_, err := costquery.Run(ctx, month(costquery.Query{}), func(take func(*bill.Charge) error) error {
 		for {
 			if err := take(&lines[0]); err != nil {
 				return err
@@ -126,7 +126,7 @@ func TestRun_EndsWithItsContext(t *testing.T) {
 
 func TestRun_HoldsABoundedNumberOfGroups(t *testing.T) {
 	_, err := costquery.Run(t.Context(), month(costquery.Query{GroupBy: []string{"ResourceId"}}),
-		func(take func(*focus.Charge) error) error {
+		func(take func(*bill.Charge) error) error {
 			c := lines[0]
 			for i := 0; ; i++ {
 				c.ResourceID = strconv.Itoa(i)

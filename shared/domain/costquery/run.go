@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -30,9 +30,9 @@ type Answer struct {
 
 // Run answers a question that was checked. each hands over the line items of the months that the question is about; what it hands over may
 // be used again. More than MaxDistinct groups are fault.Invalid: the question is to be narrowed.
-func Run(ctx context.Context, q Query, each func(take func(*focus.Charge) error) error) (Answer, error) {
+func Run(ctx context.Context, q Query, each func(take func(*bill.Charge) error) error) (Answer, error) {
 	r := newRun(q)
-	err := each(func(c *focus.Charge) error {
+	err := each(func(c *bill.Charge) error {
 		if r.scanned++; r.scanned%10_000 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -47,9 +47,9 @@ func Run(ctx context.Context, q Query, each func(take func(*focus.Charge) error)
 type run struct {
 	query   Query
 	columns []string
-	keys    []func(*focus.Charge) string
-	sums    []func(*focus.Charge) money.Amount
-	filters []func(*focus.Charge) string
+	keys    []func(*bill.Charge) string
+	sums    []func(*bill.Charge) money.Amount
+	filters []func(*bill.Charge) string
 	tests   []func(string) bool // by filter, whether a value meets it
 	groups  map[string]int      // keys, each behind its length → position in rows
 	rows    []Row
@@ -62,7 +62,7 @@ type run struct {
 type month struct{ period, first, last time.Time }
 
 // dayOf returns the day on which a line item counts.
-func (m *month) dayOf(c *focus.Charge) time.Time {
+func (m *month) dayOf(c *bill.Charge) time.Time {
 	at := c.ChargePeriodStart
 	if c.BillingPeriodStart.IsZero() {
 		return at
@@ -99,7 +99,7 @@ func newRun(q Query) *run {
 	return r
 }
 
-func (r *run) add(c *focus.Charge) error {
+func (r *run) add(c *bill.Charge) error {
 	if day := r.month.dayOf(c); day.Before(r.query.From) || !day.Before(r.query.To) || !r.meets(c) {
 		return nil
 	}
@@ -126,7 +126,7 @@ func (r *run) add(c *focus.Charge) error {
 	return nil
 }
 
-func (r *run) newRow(c *focus.Charge) Row {
+func (r *run) newRow(c *bill.Charge) Row {
 	keys := make([]string, len(r.keys))
 	for i, get := range r.keys {
 		keys[i] = get(c)
@@ -134,7 +134,7 @@ func (r *run) newRow(c *focus.Charge) Row {
 	return Row{keys, make([]money.Amount, len(r.sums))}
 }
 
-func (r *run) meets(c *focus.Charge) bool {
+func (r *run) meets(c *bill.Charge) bool {
 	for i := range r.filters {
 		if !r.tests[i](r.filters[i](c)) {
 			return false

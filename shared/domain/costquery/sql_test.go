@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/costquery"
-	"lamplighter.dev/shared/domain/focus"
 )
 
 var update = flag.Bool("update", false, "write the golden file anew")
@@ -151,8 +151,8 @@ func TestRun_CountsOnTheDayOfReports(t *testing.T) {
 	}
 }
 
-func of(charges ...focus.Charge) func(func(*focus.Charge) error) error {
-	return func(take func(*focus.Charge) error) error {
+func of(charges ...bill.Charge) func(func(*bill.Charge) error) error {
+	return func(take func(*bill.Charge) error) error {
 		for i := range charges {
 			if err := take(&charges[i]); err != nil {
 				return err

@@ -31,7 +31,7 @@ func (s *Store) readReach(ctx context.Context, org string, b *book, ts []*schedu
 	if len(ts) == 0 {
 		return nil
 	}
-	members, err := s.inventory.ScheduleMembers(ctx, org, r.direct)
+	members, err := s.inventory.ScheduleMembers(ctx, org, scheduling.Heads{}, r.direct)
 	if err != nil {
 		return fmt.Errorf("read what schedules reach: %w", err)
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"lamplighter.dev/shared/api/platform"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
@@ -40,7 +39,7 @@ type Target struct {
 	Resource inventory.Listed // zero for a group
 	Members  []inventory.Member
 	LeftOut  []execution.LeftOut
-	Events   eventhold.List // of the organisation, as it was read with the target
+	Events   scheduling.EventHolds // of the organisation, as it was read with the target
 }
 
 // GroupTarget returns a group as a target; fault.NotFound when there is none.
@@ -165,7 +164,7 @@ func writesOf(org string, orders []execution.Order) ([]table.Write, error) {
 func Access() table.Access {
 	return scheduling.Access().With(override.Access, table.Access{
 		Reads: []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition,
-			eventhold.Partition},
+			scheduling.EventHoldPartition},
 		Writes: []table.Partition{
 			override.Partition, execution.BulkPartition, execution.ChunkPartition, scheduling.DuePartition,
 			workqueue.Partition,

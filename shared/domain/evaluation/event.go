@@ -2,14 +2,13 @@ package evaluation
 
 import (
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/domain/scheduling"
 )
 
 // eventsOn returns the event readiness plan that holds the resource of a UID now; none where no plan does.
-func eventsOn(held eventhold.List, uid string) []scheduling.Event {
+func eventsOn(held scheduling.EventHolds, uid string) []scheduling.Event {
 	h, there := held.Of(uid)
 	if !there {
 		return nil
@@ -18,7 +17,7 @@ func eventsOn(held eventhold.List, uid string) []scheduling.Event {
 }
 
 // EventAgainst returns the hold of an event readiness plan that is against a verb on the target, and the UID of the resource that it holds.
-func (t Target) EventAgainst(verb cloud.Verb) (h eventhold.Hold, uid string, held bool) {
+func (t Target) EventAgainst(verb cloud.Verb) (h scheduling.EventHold, uid string, held bool) {
 	if verb != cloud.Stop {
 		return h, "", false
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
@@ -18,7 +17,7 @@ import (
 // endEvents carries out what overrides and schedules wanted of targets while event readiness plans held them, of the holds that have ended. One
 // that fails does not keep the others from it. It takes one round trip where none has ended.
 func (s *Store) endEvents(ctx context.Context, org string) error {
-	held, err := eventhold.Read(ctx, s.p.Table, org)
+	held, err := scheduling.ReadEventHolds(ctx, s.p.Table, org)
 	if err != nil || len(held.Ended()) == 0 {
 		return err
 	}
@@ -33,7 +32,7 @@ func (s *Store) endEvents(ctx context.Context, org string) error {
 	var errs []error
 	ordered := map[string]bool{}
 	for field, h := range held.Ended() {
-		e := eventEnd{org: org, field: field, Hold: h, list: held, holding: holding, ordered: ordered}
+		e := eventEnd{org: org, field: field, EventHold: h, list: held, holding: holding, ordered: ordered}
 		errs = append(errs, fault.Wrap("end the hold of "+h.PlanID+" on "+h.UID, s.endEvent(ctx, e)))
 	}
 	return errors.Join(errs...)
@@ -42,8 +41,8 @@ func (s *Store) endEvents(ctx context.Context, org string) error {
 // eventEnd is a hold that has ended, and what is known of the organisation then.
 type eventEnd struct {
 	org, field string
-	eventhold.Hold
-	list    eventhold.List
+	scheduling.EventHold
+	list    scheduling.EventHolds
 	holding override.Holding
 	ordered map[string]bool // the UIDs of resources that another hold of this pass has an order for
 }
@@ -120,7 +119,7 @@ func (s *Store) afterEvent(ctx context.Context, e eventEnd, uid string) (order e
 // wantedAfter returns the order that schedules want of a target at the end of a hold, where that was due during the hold or is owed; or the stop that
 // the end of a wake link owes where schedules want nothing.
 func (s *Store) wantedAfter(ctx context.Context, e eventEnd, t Target) (order execution.Order, some bool, err error) {
-	owed, isOwed := e.list.Owed(e.Hold, t.Members[0].UID)
+	owed, isOwed := e.list.Owed(e.EventHold, t.Members[0].UID)
 	by, err := s.attached(ctx, e.org, t.Members, scheduling.Span{From: e.EndedAt, To: e.EndedAt})
 	if err != nil {
 		return order, false, err

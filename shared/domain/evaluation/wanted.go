@@ -73,7 +73,7 @@ func (s *Store) attached(ctx context.Context, org string, members []inventory.Me
 	for i, m := range members {
 		ids[i] = m.ResourceID
 	}
-	found, err := s.inventory.ByIDs(ctx, org, ids, inventory.SeeEverything().WithSchedules())
+	found, err := s.inventory.ByIDs(ctx, org, ids, inventory.SeeEverything().WithSchedules(scheduling.Heads{}))
 	if err != nil {
 		return nil, fmt.Errorf("read the schedules of %d resources: %w", len(ids), err)
 	}

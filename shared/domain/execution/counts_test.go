@@ -9,8 +9,8 @@ import (
 
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 const org = "org_a"

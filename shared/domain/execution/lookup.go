@@ -6,9 +6,9 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -20,7 +20,7 @@ import (
 func (s submission) lookUp(ctx context.Context) (inventory.Resource, Retention, error) {
 	resKey, accKey, orgKey := inventory.ResourceKey(s.org, s.ResourceUID),
 		inventory.AccountKey(s.org, s.CloudAccountID), identity.OrganisationKey(s.org)
-	liveKey, eventKey := override.LiveKey(s.org), eventhold.Key(s.org)
+	liveKey, eventKey := override.LiveKey(s.org), scheduling.EventHoldKey(s.org)
 	got, err := s.p.Table.BatchGet(ctx, resKey, accKey, orgKey, liveKey, eventKey)
 	if err != nil {
 		return inventory.Resource{}, 0, fmt.Errorf("read resource %s: %w", s.ResourceUID, err)

@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -19,12 +19,12 @@ const LeftOutEvent = "event"
 type Standing struct {
 	Accounts  map[string]inventory.Account // by our ids; one that is gone is missing
 	Overrides override.Live
-	Events    eventhold.List
+	Events    scheduling.EventHolds
 }
 
 // ReadStanding reads the overrides and event holds of an organisation and the accounts of members: one round trip for every hundred accounts.
 func ReadStanding(ctx context.Context, s table.Store, org string, members []inventory.Member) (Standing, error) {
-	keys := []table.Key{override.LiveKey(org), eventhold.Key(org)}
+	keys := []table.Key{override.LiveKey(org), scheduling.EventHoldKey(org)}
 	items, err := s.BatchGet(ctx, append(keys, accountKeys(org, members)...)...)
 	if err != nil {
 		return Standing{}, fmt.Errorf("read overrides, event holds and accounts of %s: %w", org, err)
@@ -33,7 +33,7 @@ func ReadStanding(ctx context.Context, s table.Store, org string, members []inve
 	if out.Overrides, err = override.DecodeLive(items[keys[0]]); err != nil {
 		return out, err
 	}
-	if out.Events, err = eventhold.Decode(items[keys[1]]); err != nil {
+	if out.Events, err = scheduling.DecodeEventHolds(items[keys[1]]); err != nil {
 		return out, err
 	}
 	delete(items, keys[0])
@@ -52,7 +52,7 @@ func disconnection(accountID string, accounts map[string]inventory.Account) stri
 }
 
 // ErrHeldByEvent returns the answer to a request that an event readiness plan is against, naming the plan.
-func ErrHeldByEvent(verb cloud.Verb, uid string, h eventhold.Hold) error {
+func ErrHeldByEvent(verb cloud.Verb, uid string, h scheduling.EventHold) error {
 	return fault.New(fault.Conflict,
 		"resource %s cannot be asked to %s: %s holds it; wait for its end, cancel the plan, or send force", uid, verb,
 		h)
@@ -60,7 +60,7 @@ func ErrHeldByEvent(verb cloud.Verb, uid string, h eventhold.Hold) error {
 
 // checkEvent refuses a stop of the target of an active event readiness plan: by the list of holds, as it was read.
 func (s submission) checkEvent(res inventory.Resource, list table.Item) error {
-	held, err := eventhold.Decode(list)
+	held, err := scheduling.DecodeEventHolds(list)
 	if err != nil || s.Force || s.Verb != cloud.Stop {
 		return err
 	}
@@ -71,7 +71,7 @@ func (s submission) checkEvent(res inventory.Resource, list table.Item) error {
 }
 
 // LeaveOutEvents parts members that verb may be asked of from those that an active event readiness plan holds.
-func LeaveOutEvents(verb cloud.Verb, members []inventory.Member, held eventhold.List) ([]inventory.Member, []LeftOut) {
+func LeaveOutEvents(verb cloud.Verb, members []inventory.Member, held scheduling.EventHolds) ([]inventory.Member, []LeftOut) {
 	kept, left := sift(members, func(m inventory.Member) string { return held.Against(verb, m.UID) })
 	for i := range left {
 		left[i].Reason, left[i].Detail = LeftOutEvent, left[i].Reason

@@ -67,7 +67,8 @@ type Clouds struct {
 	Providers cloud.Providers
 }
 
-// Connect opens the credentials of the organization's account a and connects to it. It makes no call to the cloud. A
+// Connect opens the credentials of the organization's account a and connects to it. It makes no call to the cloud, but
+// one for an unverified account, to identify it. A
 // provider that this process does not have is fault.Invalid.
 func (c Clouds) Connect(ctx context.Context, org string, a Account) (cloud.Conn, error) {
 	p := c.Providers[a.Provider]
@@ -87,5 +88,28 @@ func (c Clouds) Connect(ctx context.Context, org string, a Account) (cloud.Conn,
 	if err != nil {
 		return nil, fmt.Errorf("connect account %s: %w", a.ID, err)
 	}
-	return conn, nil
+	return conn, checkIdentity(ctx, conn, a)
+}
+
+// checkIdentity refuses a connection of an unverified account whose credentials open another account.
+func checkIdentity(ctx context.Context, conn cloud.Conn, a Account) error {
+	if !a.Unverified || a.IDIsProvisional() {
+		return nil
+	}
+	native, err := conn.Identify(ctx)
+	if err != nil {
+		return fmt.Errorf("identify account %s: %w", a.ID, err)
+	}
+	if native != a.CloudAccountID {
+		return &cloud.Error{Class: cloud.Refused,
+			Message: fmt.Sprintf("the credentials open account %s, not %s", native, a.CloudAccountID)}
+	}
+	return nil
+}
+
+// IDIsProvisional reports whether the cloud tells the native id of the account only when it verifies the credentials:
+// it was left out, or is the number of a project of Google, which is stored by its id.
+func (a Account) IDIsProvisional() bool {
+	return a.CloudAccountID == "" || a.CloudAccountID == a.ID ||
+		a.Provider == "gcp" && strings.Trim(a.CloudAccountID, "0123456789") == ""
 }

@@ -16,7 +16,8 @@ import (
 )
 
 // List asks for a part of the resources that agree with a filter. By is name (the default), type, status, provider,
-// region or cost; ties go by name, then by uid. ByUID goes by uid alone, and begins behind After. Limit 0 is all.
+// region or cost; ties go by name, then by uid. Cost is what the CostReader of the sight says, nothing without one. ByUID goes by
+// uid alone, and begins behind After. Limit 0 is all.
 type List struct {
 	Filter
 	By         string
@@ -45,11 +46,8 @@ type Listed struct {
 	TeamIDs     []string
 	// the schedules that it is attached to by itself, by a group or by a tag; nil unless asked for
 	ScheduleIDs []string
-	Schedulable bool // can be started and stopped
-	// what it is estimated to cost; nil when it was never looked at, or costs were not asked for
-	Rate      *Rate
-	Billed    *Invoiced         // what was invoiced for it; nil when nothing was
-	SmartTags map[string]string // the accepted ones; nil unless asked for
+	Schedulable bool              // can be started and stopped
+	SmartTags   map[string]string // the accepted ones; nil unless asked for
 }
 
 // FindResources lists resources. Two round trips whatever the page: the index's changes, then the accounts on the page. One more
@@ -63,7 +61,7 @@ func (s *Store) FindResources(ctx context.Context, org string, l List) ([]Listed
 	if err != nil {
 		return nil, err
 	}
-	if err = s.loadCosts(ctx, v, l.Sight.Costs || which == index.CostOrder); err != nil {
+	if err = v.loadCosts(ctx, l.Sight.Costs); err != nil {
 		return nil, err
 	}
 	unlock := v.st.RLockOrdered(which)
@@ -140,7 +138,7 @@ func (s *Store) pick(ctx context.Context, org string, p picking) ([]Listed, erro
 	if err != nil {
 		return nil, err
 	}
-	if err = s.loadCosts(ctx, v, p.sight.Costs); err != nil {
+	if err = v.loadCosts(ctx, p.sight.Costs); err != nil {
 		return nil, err
 	}
 	var rows []index.Row
@@ -237,6 +235,9 @@ func (s *Store) complete(ctx context.Context, v *view, l listing, sight Visibili
 	if len(l.rows) == 0 {
 		return l.out, nil
 	}
+	if err := v.readTakers(sight.Schedules); err != nil {
+		return nil, err
+	}
 	ask := append(v.staleMembers(func(string) bool { return true }), v.recordsBehind(l, &sight)...)
 	got, err := s.table.BatchGet(ctx, ask...)
 	if err != nil {
@@ -251,7 +252,6 @@ func (s *Store) complete(ctx context.Context, v *view, l listing, sight Visibili
 	if err = v.addFacts(l, got); err != nil {
 		return nil, err
 	}
-	v.addCosts(l, &sight)
 	if err = v.addSmartTags(ctx, l, &sight); err != nil {
 		return nil, err
 	}
@@ -261,7 +261,7 @@ func (s *Store) complete(ctx context.Context, v *view, l listing, sight Visibili
 // recordsBehind returns the keys of what the index does not know of a listing, each once.
 func (v *view) recordsBehind(l listing, sight *Visibility) []table.Key {
 	keys := map[table.Key]bool{}
-	attached := sight.Schedules && v.hasDirect()
+	attached := v.hasDirect()
 	for i := range l.out {
 		r := &l.out[i]
 		keys[AccountKey(v.org, r.CloudAccountID)] = true
@@ -324,7 +324,7 @@ func (v *view) annotate(l listing, got map[table.Key]table.Item, sight *Visibili
 		}
 		l.out[i].TeamIDs = v.teamsOf(r, sight)
 	}
-	if !sight.Schedules {
+	if sight.Schedules == nil {
 		return nil
 	}
 	return v.schedulesOf(l, got)

@@ -29,6 +29,8 @@ type Account struct {
 	Sealed          []byte             `json:"sealed,omitempty"`
 	Status          string             `json:"status"` // connecting, connected, degraded, disconnected
 	Error           string             `json:"error,omitempty"`
+	// the cloud was not asked yet whether the credentials open this account: Clouds.Connect asks it each time
+	Unverified bool `json:"unverified,omitempty"`
 	// closed, left, excluded: why its organization's synchronization disconnected it
 	Ended            string    `json:"ended,omitempty"`
 	LastDiscoveredAt time.Time `json:"lastDiscoveredAt,omitzero"`
@@ -94,7 +96,7 @@ type Resource struct {
 	Scan         string      `json:"scan,omitempty"`
 	Facts        cloud.Facts `json:"facts,omitempty"` // only in the record; the index knows their sum
 	FactsSum     int64       `json:"-"`               // cloud.Facts.Sum of what discovery told, 0 of no facts
-	PriceInputs  string      `json:"-"`               // pricing.InputsOf the facts; only in the index
+	PriceInputs  string      `json:"-"`               // IndexedFacts; only in the index
 	DiscoveredAt time.Time   `json:"discoveredAt"`
 	LastSeenAt   time.Time   `json:"lastSeenAt"`
 	CreatedAt    time.Time   `json:"createdAt,omitzero"`

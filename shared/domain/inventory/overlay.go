@@ -19,17 +19,23 @@ import (
 // sets remembers what was decoded of an organization's groups and teams, so that a request decodes only what changed. It is
 // attached to the index in memory, under its lock.
 type sets struct {
-	groups    map[string]decoded[Group]
-	owners    map[string]decoded[owner]
-	schedules map[string]decoded[ScheduleHead]
-	members   map[string]*memberSet // of groups and of teams
-	heads     int                   // bytes of the heads of both
-	placed    int                   // places of members
-	costs     costSet
+	groups  map[string]decoded[Group]
+	owners  map[string]decoded[owner]
+	takers  knownTakers
+	members map[string]*memberSet // of groups and of teams
+	heads   int                   // bytes of the heads of both
+	placed  int                   // places of members
+	costs   Costs                 // the newest that were read; nil before
 }
 
 // Bytes returns about how much memory the sets take: a head its text, and as much again for what it says.
-func (s *sets) Bytes() int { return 2*s.heads + placeBytes*s.placed + s.costs.bytes() }
+func (s *sets) Bytes() int {
+	n := 2*s.heads + placeBytes*s.placed
+	if s.costs != nil {
+		n += s.costs.Bytes()
+	}
+	return n
+}
 
 // placeBytes is what a place takes.
 const placeBytes = 32

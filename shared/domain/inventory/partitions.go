@@ -1,8 +1,6 @@
 package inventory
 
 import (
-	"slices"
-
 	"lamplighter.dev/shared/domain/inventory/index"
 	"lamplighter.dev/shared/engine/table"
 )
@@ -18,23 +16,8 @@ const (
 	ScanPartition  table.Partition = "ORG#*#SCAN#*"
 )
 
-// ChunkPartitions returns the partitions of the chunks, of the index and of costs, that items of the index partition name, for who erases all of it.
+// ChunkPartitions returns the partitions of the chunks that items of the index partition name, for the eraser. Those of the parts
+// of Costs, which lie beside them, pricing.CostPartitions returns.
 func ChunkPartitions(org string, items []table.Item) ([]string, error) {
-	out, err := index.ChunkPartitions(org, items)
-	if err != nil {
-		return nil, err
-	}
-	for _, it := range items {
-		if it.SK != costHeadSK {
-			continue
-		}
-		h, err := table.Decode[costHead](it)
-		if err != nil {
-			return nil, err
-		}
-		for _, id := range slices.Concat(h.Parts, h.Old, h.Pending) {
-			out = append(out, costKey(org, id).PK)
-		}
-	}
-	return out, nil
+	return index.ChunkPartitions(org, items)
 }

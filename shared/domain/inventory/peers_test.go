@@ -5,8 +5,8 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // TestOnDynamoDB walks through discovery, listing and compaction on a twin of DynamoDB: with more resources than one page

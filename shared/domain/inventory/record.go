@@ -8,7 +8,6 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory/index"
-	"lamplighter.dev/shared/domain/pricing"
 )
 
 // newRow makes the row of a record.
@@ -130,7 +129,7 @@ func sameTags(s *index.Symbols, r index.Row, tags map[string]string) bool {
 func sameAmounts(s *index.Symbols, r index.Row, found cloud.Resource) bool {
 	amounts, sum, inputs := splitAmounts(s, r)
 	if amounts.Len() != len(found.Capacity) || sum != found.Facts.Sum() ||
-		inputs != pricing.InputsOf(found.Type, found.Facts) {
+		inputs != IndexedFacts(found.Type, found.Facts) {
 		return false
 	}
 	for i := range amounts.Len() {

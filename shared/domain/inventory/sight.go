@@ -19,8 +19,8 @@ type Visibility struct {
 	Resources grant.Scopes // the resources themselves
 	Groups    grant.Scopes // the resources of which may be seen in which groups they are
 	Teams     grant.Scopes // the teams that may be seen to own something: all of them, or those that it names
-	Schedules bool         // the schedules of resources are asked for: a row each where some are attached one by one
-	Costs     bool         // what resources cost is asked for
+	Schedules TakerDecoder // who decodes the schedules of resources, which are asked for: a row each where some are attached one by one
+	Costs     CostReader   // who reads what resources cost, which is asked for; nil when it is not
 	Tagger    Tagger       // who knows their smart tags, which are asked for; nil when they are not
 }
 
@@ -36,15 +36,15 @@ func SeeEverything() Visibility {
 	return Visibility{Resources: all, Groups: all, Teams: all}
 }
 
-// WithSchedules returns the sight that asks for the schedules of resources too.
-func (s Visibility) WithSchedules() Visibility {
-	s.Schedules = true
+// WithSchedules returns the sight that asks for the schedules of resources too, which d decodes.
+func (s Visibility) WithSchedules(d TakerDecoder) Visibility {
+	s.Schedules = d
 	return s
 }
 
-// WithCosts returns the sight that asks for what resources cost too.
-func (s Visibility) WithCosts() Visibility {
-	s.Costs = true
+// WithCosts returns the sight that has r read what resources cost too.
+func (s Visibility) WithCosts(r CostReader) Visibility {
+	s.Costs = r
 	return s
 }
 

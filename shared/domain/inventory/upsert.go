@@ -8,7 +8,6 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory/index"
-	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -151,7 +150,7 @@ func (u *upsert) record(f cloud.Resource) Resource {
 		CloudAccountID: u.batch.AccountID, Region: f.Region, Zone: f.Zone, Status: f.Status,
 		InstanceType: f.InstanceType, Capacity: f.Capacity, Tags: f.Tags, ParentUID: f.ParentUID,
 		Unschedulable: f.Unschedulable, StatusAt: u.batch.At.UnixMicro(), Scan: u.batch.ID,
-		Facts: f.Facts, FactsSum: f.Facts.Sum(), PriceInputs: pricing.InputsOf(f.Type, f.Facts),
+		Facts: f.Facts, FactsSum: f.Facts.Sum(), PriceInputs: IndexedFacts(f.Type, f.Facts),
 		DiscoveredAt: u.now.Truncate(time.Millisecond), LastSeenAt: u.batch.At, CreatedAt: f.CreatedAt,
 	}
 }

@@ -18,14 +18,14 @@ const (
 
 // view is the inventory as one request sees it: the index, and the groups and teams that resources of it are in.
 type view struct {
-	org       string
-	read      index.View
-	st        *index.State // of read
-	sets      *sets
-	groups    []Group        // ordered by id
-	owners    []owner        // ordered by id
-	schedules []ScheduleHead // ordered by id
-	scoped    []scoped
+	org    string
+	read   index.View
+	st     *index.State // of read
+	sets   *sets
+	groups []Group // ordered by id
+	owners []owner // ordered by id
+	takers Takers  // of readTakers
+	scoped []scoped
 }
 
 // openIndex brings what is in memory up to date: one round trip, and one more when the index was compacted.
@@ -40,9 +40,6 @@ func (s *Store) openIndex(ctx context.Context, org string) (*view, error) {
 	v.sets = setsOf(v.st)
 	if v.groups, v.owners, err = v.sets.decodeHeads(read.Heads); err != nil {
 		return nil, fmt.Errorf("read groups and teams of %s: %w", org, err)
-	}
-	if v.schedules, err = reread(&v.sets.schedules, headsOf(read.Heads, schedulePrefix)); err != nil {
-		return nil, fmt.Errorf("read schedules of %s: %w", org, err)
 	}
 	return v, nil
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/domain/delivery"
-	"lamplighter.dev/shared/domain/message"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/ssrfguard"
 )
@@ -31,24 +30,24 @@ type chats struct {
 func newChats(r Rules) *chats { return &chats{r, r.Guard.HTTPClient()} }
 
 // write writes the body of a message to a type of chat. It is no map: functions that send nothing do not link its writers then.
-func write(of Type, c *message.Content) ([]byte, error) {
+func write(of Type, c *MessageContent) ([]byte, error) {
 	switch of {
 	case Slack:
-		return message.Slack(c)
+		return WriteSlack(c)
 	case Teams:
-		return message.Teams(c)
+		return WriteTeams(c)
 	default:
-		return message.GoogleChat(c)
+		return WriteGoogleChat(c)
 	}
 }
 
 // send writes a message and posts it. An error that tells what the chat said has the kind Invalid when no other try helps; none repeats the
 // address, which is a credential.
-func (c *chats) send(ctx context.Context, of Type, address string, n *message.Notice) (delivery.Answer, error) {
+func (c *chats) send(ctx context.Context, of Type, address string, n *Notice) (delivery.Answer, error) {
 	if err := c.rules.checkChat(of, address); err != nil {
 		return delivery.Answer{}, err
 	}
-	content := message.Compose(n)
+	content := ComposeMessage(n)
 	body, err := write(of, &content)
 	if err != nil {
 		return delivery.Answer{}, err

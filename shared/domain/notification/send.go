@@ -10,7 +10,6 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/event"
-	"lamplighter.dev/shared/domain/message"
 	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
@@ -67,7 +66,7 @@ func (s *Senders) toChannel(ctx context.Context, m delivery.Message) (delivery.A
 		return delivery.Answer{}, MissingChannel(m.Target.ID)
 	}
 	c, err := table.Decode[Channel](items[k])
-	switch tried := m.Events[0].Key == message.Test; {
+	switch tried := m.Events[0].Key == TestMessage; {
 	case err != nil:
 		return delivery.Answer{}, err
 	case c.Broken() && !tried:
@@ -87,7 +86,7 @@ func (s *Senders) toChannel(ctx context.Context, m delivery.Message) (delivery.A
 }
 
 // confine leaves to a message the events that the maker of its receiver may read now; fault.Invalid when there is none.
-func (s *Senders) confine(ctx context.Context, m *delivery.Message, n *message.Notice, made *receiver.Made) error {
+func (s *Senders) confine(ctx context.Context, m *delivery.Message, n *Notice, made *receiver.Made) error {
 	events, err := s.audience.Readable(ctx, m.Org, made, m.Events)
 	if err == nil && len(events) < len(m.Events) {
 		m.Events, m.Total, n.Events, n.Total = events, len(events), events, len(events)
@@ -96,7 +95,7 @@ func (s *Senders) confine(ctx context.Context, m *delivery.Message, n *message.N
 }
 
 // toChat sends to a channel of a chat, and notes on it when it is gone, or is back.
-func (s *Senders) toChat(ctx context.Context, org string, c *Channel, n *message.Notice) (delivery.Answer, error) {
+func (s *Senders) toChat(ctx context.Context, org string, c *Channel, n *Notice) (delivery.Answer, error) {
 	address, err := s.store.open(ctx, org, c.ID, c.Sealed)
 	if err != nil {
 		return delivery.Answer{}, err
@@ -174,14 +173,14 @@ func (s *Senders) toUser(ctx context.Context, m delivery.Message) (delivery.Answ
 }
 
 // notice reads, with what else is wanted, how the organization is called, and makes what is to be said. One round trip.
-func (s *Senders) notice(ctx context.Context, m *delivery.Message, wanted ...table.Key) (*message.Notice,
+func (s *Senders) notice(ctx context.Context, m *delivery.Message, wanted ...table.Key) (*Notice,
 	map[table.Key]table.Item, error) {
 	k := identity.OrganisationKey(m.Org)
 	items, err := s.table.BatchGet(ctx, append(wanted, k)...)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read %s: %w", m.Target.ID, err)
 	}
-	n := &message.Notice{BaseURL: s.settings.BaseURL, Events: m.Events, Total: m.Total, Text: m.Text}
+	n := &Notice{BaseURL: s.settings.BaseURL, Events: m.Events, Total: m.Total, Text: m.Text}
 	if items[k].Data != nil {
 		o, err := table.Decode[identity.Organisation](items[k])
 		if err != nil {
@@ -194,10 +193,10 @@ func (s *Senders) notice(ctx context.Context, m *delivery.Message, wanted ...tab
 
 // queueMail hands a mail to the queue of mails, which sends it at once and again until it is taken. A delivery that is tried again while its
 // mail waits there is delivered.
-func (s *Senders) queueMail(ctx context.Context, m *delivery.Message, to string, n *message.Notice) (delivery.Answer,
+func (s *Senders) queueMail(ctx context.Context, m *delivery.Message, to string, n *Notice) (delivery.Answer,
 	error) {
-	c := message.Compose(n)
-	letter := message.Mail(&c)
+	c := ComposeMessage(n)
+	letter := WriteMail(&c)
 	post, err := mail.QueueOnce(ctx, s.sealer, m.Events[0].At, m.ID,
 		mail.Mail{Template: mail.Notification, To: to, Org: m.Org, Letter: &mail.Letter{
 			Subject: letter.Subject, Text: letter.Text, HTML: letter.HTML, Unsubscribe: n.Unsubscribe,

@@ -17,8 +17,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/foundation/seal"
-	"lamplighter.dev/shared/foundation/ssrfguard/ssrfguardtest"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/ssrfguardtest"
 )
 
 // lead makes a channel that leads to an address, whatever the rules say of it.

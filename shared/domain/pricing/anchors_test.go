@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -103,7 +104,7 @@ func TestRate_ReproducesTheAnchors(t *testing.T) {
 	} {
 		e := pricing.Rate(c.table,
 			pricing.Resource{Type: c.kind, Class: c.class, Status: cloud.Running,
-				Inputs: pricing.InputsOf(c.kind, c.inputs)})
+				Inputs: inventory.IndexedFacts(c.kind, c.inputs)})
 		if !e.OK() || e.Hourly != amount(t, c.hourly) || e.Monthly() != amount(t, c.monthly) {
 			t.Errorf("%s: %s an hour, %s a month (%s); want %s and %s", c.class, e.Hourly, e.Monthly(), e.Reason,
 				c.hourly, c.monthly)
@@ -161,7 +162,7 @@ func TestShapeOf_PricesEveryMachineOfThePublishedTable(t *testing.T) {
 		}
 		e := pricing.Rate(regions[l[0]],
 			pricing.Resource{Type: "gcp-compute", Class: l[1], Status: cloud.Running,
-				Inputs: pricing.InputsOf("gcp-compute", googleFacts)})
+				Inputs: inventory.IndexedFacts("gcp-compute", googleFacts)})
 		checked++
 		if !e.OK() || e.Hourly.Sub(amount(t, l[3])).Abs().Cmp(amount(t, "0.00001")) > 0 {
 			if wrong[l[1]]++; wrong[l[1]] == 1 {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -60,7 +59,7 @@ func (s *Store) claims(ctx context.Context, p *Plan, before, now []string) ([]ta
 	}
 	for _, policyID := range now {
 		if !slices.Contains(before, policyID) {
-			out = append(out, table.Check(autoscaling.Key(p.Org, policyID), table.Exists()))
+			out = append(out, table.Check(PolicyKey(p.Org, policyID), table.Exists()))
 		}
 	}
 	return out, nil

@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
@@ -35,7 +34,7 @@ func (f *fixture) plan(policies ...string) readiness.Plan {
 		CreatedBy: "ada@example.com",
 	}
 	for _, policyID := range policies {
-		f.Put(autoscaling.Key(org, policyID), autoscaling.Policy{ID: policyID, Name: policyID})
+		f.Put(readiness.PolicyKey(org, policyID), readiness.Policy{ID: policyID, Name: policyID})
 		p.Targets = append(p.Targets,
 			readiness.Target{PolicyID: policyID, OriginalMin: 2, OriginalMax: 10, OriginalDesired: 4})
 	}

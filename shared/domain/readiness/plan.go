@@ -1,6 +1,6 @@
 // Package readiness is event readiness plans: what raises the capacity of autoscaler policies for the time of an event, and gives back
 // exactly what was there before. A plan goes from status to status as the interface specification's table has it, each time on the
-// condition that nobody else moved it, and leaves a line in its log. Who calls the clouds is shared/domain/readiness/rescaling.
+// condition that nobody else moved it, and leaves a line in its log. Who calls the clouds is functions/executor/rescaling.
 package readiness
 
 import (

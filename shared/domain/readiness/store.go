@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/clock"
@@ -113,7 +112,7 @@ func (p *Plan) lost(lost *table.ConditionError, own int) error {
 			return errMoved
 		case f.Index < own:
 			return lost
-		case f.Old.PK == autoscaling.Key(p.Org, "").PK:
+		case f.Old.PK == PolicyKey(p.Org, "").PK:
 			return fault.NewWithCause(fault.Conflict, lost,
 				"targets: autoscaler policy %s was deleted; send targets with policies that GET "+
 					"/autoscaler-policies lists", f.Old.SK)

@@ -11,16 +11,15 @@ import (
 
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/event"
-	"lamplighter.dev/shared/domain/integration"
 	"lamplighter.dev/shared/domain/notification"
-	"lamplighter.dev/shared/domain/webhook"
+	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
 // Access is what ListUses reads.
 var Access = table.Access{Reads: []table.Partition{
-	budgeting.Partition, notification.RecipientPartition, webhook.Partition, integration.Partition,
+	budgeting.Partition, notification.RecipientPartition, receiver.WebhookPartition, receiver.IntegrationPartition,
 }}
 
 // The nouns of the records that ListUses lists.
@@ -66,16 +65,16 @@ func listSubscriptions(ctx context.Context, s table.Store, org string, of event.
 }
 
 func listWebhooks(ctx context.Context, s table.Store, org string, of event.Scope) ([]fault.Use, error) {
-	all, err := webhook.NewStore(s, nil).ReceiversFor(ctx, org, of)
-	return asUses(fault.Use{Kind: Webhook, Policy: "webhooks:read"}, all, func(w webhook.Webhook) (string, string) {
+	all, err := receiver.NewWebhookStore(s, nil).ReceiversFor(ctx, org, of)
+	return asUses(fault.Use{Kind: Webhook, Policy: "webhooks:read"}, all, func(w receiver.Webhook) (string, string) {
 		return w.ID, w.Name
 	}), err
 }
 
 func listIntegrations(ctx context.Context, s table.Store, org string, of event.Scope) ([]fault.Use, error) {
-	all, err := integration.NewStore(s, nil).IntegrationsFor(ctx, org, of)
+	all, err := receiver.NewIntegrationStore(s, nil).IntegrationsFor(ctx, org, of)
 	return asUses(fault.Use{Kind: Integration, Policy: "integrations:read"}, all,
-		func(i integration.Integration) (string, string) {
+		func(i receiver.Integration) (string, string) {
 			return i.ID, i.Name
 		}), err
 }

@@ -86,7 +86,7 @@ func (s *Store) Members(ctx context.Context, org string, scheduleIDs ...string) 
 			}
 		}
 	}
-	return s.inventory.ScheduleMembers(ctx, org, direct)
+	return s.inventory.ScheduleMembers(ctx, org, Heads{}, direct)
 }
 
 // attachTries is how often a group is attached anew because another one was attached meanwhile.
@@ -97,7 +97,7 @@ const attachTries = 8
 func (s *Store) Attach(ctx context.Context, org string, a Attachment) error {
 	var err error
 	for range attachTries {
-		head, readErr := s.inventory.ReadScheduleHead(ctx, org, a.ScheduleID)
+		head, readErr := s.ReadHead(ctx, org, a.ScheduleID)
 		if readErr != nil {
 			return readErr
 		}
@@ -110,7 +110,7 @@ func (s *Store) Attach(ctx context.Context, org string, a Attachment) error {
 
 var errHeadMoved = fault.New(fault.Conflict, "other groups are being attached to the schedule; try again")
 
-func (s *Store) attach(ctx context.Context, org string, a Attachment, head inventory.ScheduleHead) error {
+func (s *Store) attach(ctx context.Context, org string, a Attachment, head Head) error {
 	row, err := table.NewItem(AttachmentKey(org, a.ScheduleID, a.ID()), a)
 	if err != nil {
 		return err
@@ -138,8 +138,8 @@ func (s *Store) attach(ctx context.Context, org string, a Attachment, head inven
 }
 
 // attachTarget returns the writes that hold what is attached, and tell the index of it.
-func attachTarget(org string, a Attachment, head inventory.ScheduleHead) ([]table.Write, error) {
-	key := inventory.ScheduleHeadKey(org, a.ScheduleID)
+func attachTarget(org string, a Attachment, head Head) ([]table.Write, error) {
+	key := HeadKey(org, a.ScheduleID)
 	if a.GroupID == "" {
 		held, err := inventory.HoldAccounts(org, []string{a.CloudAccountID})
 		if !head.Direct {
@@ -160,7 +160,7 @@ func attachTarget(org string, a Attachment, head inventory.ScheduleHead) ([]tabl
 }
 
 // unmoved holds while the groups of a head are those that were read.
-func unmoved(head inventory.ScheduleHead) table.Cond { return table.Equal("changes", head.Changes) }
+func unmoved(head Head) table.Cond { return table.Equal("changes", head.Changes) }
 
 // refusedAttachment says what one of the conditions of attach found.
 func refusedAttachment(lost *table.ConditionError, a Attachment) error {

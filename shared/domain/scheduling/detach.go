@@ -42,12 +42,12 @@ func (s *Store) detachWrites(ctx context.Context, org string, a Attachment) ([]t
 	if a.GroupID == "" {
 		return ws, nil
 	}
-	head, err := s.inventory.ReadScheduleHead(ctx, org, a.ScheduleID)
+	head, err := s.ReadHead(ctx, org, a.ScheduleID)
 	if err != nil {
 		return nil, err
 	}
 	ids := slices.DeleteFunc(slices.Clone(head.GroupIDs), func(id string) bool { return id == a.GroupID })
-	return append(ws, table.Update(inventory.ScheduleHeadKey(org, a.ScheduleID),
+	return append(ws, table.Update(HeadKey(org, a.ScheduleID),
 		[]table.Change{table.Set("groupIDs", ids), table.Add("changes", 1)}, unmoved(head))), nil
 }
 
@@ -76,7 +76,7 @@ func (s *Store) DeleteSchedule(ctx context.Context, org string, sch Schedule) er
 		return err
 	}
 	err := s.table.Transact(ctx, table.Delete(ScheduleKey(org, sch.ID)), scheduleNames(org).Release(sch.Name),
-		table.Delete(inventory.ScheduleHeadKey(org, sch.ID)))
+		table.Delete(HeadKey(org, sch.ID)))
 	if err != nil {
 		return fmt.Errorf("delete schedule %s: %w", sch.ID, err)
 	}
@@ -154,7 +154,7 @@ func (s *Store) UsesOfAccount(ctx context.Context, org, accountID string) ([]Use
 
 // UsesOfGroup lists the schedules that a group is attached to, oldest first: two round trips.
 func (s *Store) UsesOfGroup(ctx context.Context, org, groupID string) ([]Schedule, error) {
-	ids, err := s.inventory.SchedulesOfGroup(ctx, org, groupID)
+	ids, err := s.inventory.SchedulesOfGroup(ctx, org, Heads{}, groupID)
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}

@@ -83,16 +83,11 @@ func (s *Store) readAll(ctx context.Context, pk string) ([]table.Item, error) {
 	}
 }
 
-// Head returns what readers of resources know of a schedule, without its groups.
-func Head(sch Schedule) inventory.ScheduleHead {
-	return inventory.ScheduleHead{ID: sch.ID, Name: sch.Name, Preset: sch.Preset, Tagged: sch.Tagged}
-}
-
 // CreateSchedule stores a new schedule, and does the extra writes with it; fault.Conflict when another one has its
 // name, fault.Invalid when a calendar of it is gone. The context may write within DuePrefix.
 func (s *Store) CreateSchedule(ctx context.Context, org string, next Schedule, extra ...table.Write) (Schedule, error) {
 	next.Generation = 1
-	head, err := table.NewItem(inventory.ScheduleHeadKey(org, next.ID), Head(next))
+	head, err := table.NewItem(HeadKey(org, next.ID), HeadOf(next))
 	if err != nil {
 		return next, err
 	}
@@ -103,7 +98,7 @@ func (s *Store) CreateSchedule(ctx context.Context, org string, next Schedule, e
 // fault.Invalid when a calendar that it newly names is gone. The context may write within DuePrefix.
 func (s *Store) UpdateSchedule(ctx context.Context, org string, old, next Schedule) (Schedule, error) {
 	next.Generation = old.Generation + 1
-	head := table.Update(inventory.ScheduleHeadKey(org, next.ID), []table.Change{
+	head := table.Update(HeadKey(org, next.ID), []table.Change{
 		table.Set("name", next.Name), table.Set("preset", next.Preset), table.Set("tagged", next.Tagged),
 	}, table.Exists())
 	return next, s.writeSchedule(ctx, org, old, next, []table.Write{head})

@@ -1,5 +1,6 @@
-// Package archive keeps what is not for the table, as objects: in S3, or on a laptop as files in a folder. What the table lets expire is read
-// by people alone, with the tools of their choice (docs/operations/archive.md); line items of bills are read again (Files).
+// Package archive stores data as objects outside the table: in S3, or on a laptop as files in a folder. People read
+// archived items of the table with their own tools (docs/operations/archive.md). The service itself reads line items of
+// bills again (Files).
 package archive
 
 import (
@@ -11,25 +12,26 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Store keeps objects under names like "org_1/2026-03/actions-0001.ndjson.gz". It is safe for use by many goroutines.
+// Store stores objects under names such as "org_1/2026-03/actions-0001.ndjson.gz". It is safe for concurrent use.
 type Store interface {
-	// Put keeps what write writes under the name, in the place of what was there. When write fails nothing is kept, and its
-	// error is returned. A name that is none (CheckName) is fault.Internal.
+	// Put stores the bytes that write writes under the name, and replaces an existing object. If write fails, nothing
+	// is stored and its error is returned. An invalid name (CheckName) is fault.Internal.
 	Put(ctx context.Context, name string, write func(io.Writer) error) error
-	// Erase deletes all objects under the folder: those whose names begin with it and a slash. None is no error.
+	// Erase deletes all objects in the folder: those whose names start with its name and a slash. It is no error if
+	// there are none.
 	Erase(ctx context.Context, folder string) error
 }
 
 // Files is a Store whose objects the service reads again.
 type Files interface {
 	Store
-	// Size tells how long an object is; fault.NotFound when it is not there.
+	// Size returns the size of an object in bytes, or fault.NotFound if it does not exist.
 	Size(ctx context.Context, name string) (int64, error)
-	// ReadAt fills p with what is at off of an object, or fails.
+	// ReadAt fills p with the bytes of an object at the offset off, or fails.
 	ReadAt(ctx context.Context, name string, p []byte, off int64) error
 }
 
-// Worker is the function that archives, and erases what it archived when it is called with a Request.
+// Worker is the function that archives. If it is called with a Request, it erases archived objects.
 const Worker = "archiver"
 
 // LinkWorker is the function that makes the addresses of an Inbox and the links of an Outbox for API functions, which link no client
@@ -43,7 +45,7 @@ type Request struct {
 
 var segment = regexp.MustCompile(`^[A-Za-z0-9_=-][A-Za-z0-9._=-]*$`)
 
-// CheckName refuses what cannot be the name of an object, or of a folder of them, so that no name leads out of its folder.
+// CheckName returns an error if name is not a valid name of an object or folder. No valid name leads out of its folder.
 func CheckName(name string) error {
 	for part := range strings.SplitSeq(name, "/") {
 		if !segment.MatchString(part) {

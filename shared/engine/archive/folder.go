@@ -12,26 +12,27 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Folder keeps objects as files that only their owner may read.
+// Folder stores objects as files that only their owner may read.
 type Folder struct{ root string }
 
-// NewFolder makes a store of the folder at root, which is made when something is put.
+// NewFolder returns a store in the folder at root. The first Put creates the folder.
 func NewFolder(root string) *Folder { return &Folder{root} }
 
-// Put writes a file beside its place, and moves it there when it is whole.
+// Put writes a temporary file, and renames it when it is complete.
 func (f *Folder) Put(ctx context.Context, name string, write func(io.Writer) error) error {
 	if err := errors.Join(CheckName(name), ctx.Err()); err != nil {
 		return err
 	}
 	path := f.path(name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil { //nolint:gosec // CheckName lets no name lead out of the folder
+	// CheckName lets no name lead out of the folder
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil { //nolint:gosec // CheckName validated it
 		return fmt.Errorf("make the folder of %s: %w", name, err)
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), ".part-*")
 	if err != nil {
 		return fmt.Errorf("archive %s: %w", name, err)
 	}
-	defer os.Remove(file.Name()) //nolint:errcheck // it is gone when all went well
+	defer os.Remove(file.Name()) //nolint:errcheck // it no longer exists if all went well
 	err = write(file)
 	if err == nil {
 		err = file.Sync()
@@ -45,7 +46,7 @@ func (f *Folder) Put(ctx context.Context, name string, write func(io.Writer) err
 	return nil
 }
 
-// Erase deletes the folder and all that is in it.
+// Erase deletes the folder with all its files.
 func (f *Folder) Erase(ctx context.Context, folder string) error {
 	if err := errors.Join(CheckName(folder), ctx.Err()); err != nil {
 		return err
@@ -58,7 +59,7 @@ func (f *Folder) Erase(ctx context.Context, folder string) error {
 
 func (f *Folder) path(name string) string { return filepath.Join(f.root, filepath.FromSlash(name)) }
 
-// Size tells the length of the file.
+// Size returns the size of the file.
 func (f *Folder) Size(_ context.Context, name string) (int64, error) {
 	if err := CheckName(name); err != nil {
 		return 0, err

@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/engine/archive"
-	"lamplighter.dev/shared/engine/archive/archivetest"
+	"lamplighter.dev/shared/testkit/archivetest"
 )
 
 func TestFolder_KeepsTheContract(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "archive")
 	archivetest.Run(t, archive.NewFolder(dir), func(name string) []byte {
-		b, _ := os.ReadFile(filepath.Join(dir, name)) // not there
+		b, _ := os.ReadFile(filepath.Join(dir, name)) // it may not exist
 		return b
 	})
 	left, err := filepath.Glob(filepath.Join(dir, "*", ".part-*"))

@@ -19,10 +19,10 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// UploadPath begins the paths of the addresses of a FolderInbox.
+// UploadPath is the start of the paths of upload addresses.
 const UploadPath = "/uploads/"
 
-// FolderInbox is an Inbox of a folder, for a process that serves HTTP itself. The addresses that it makes lead to its ServeHTTP.
+// FolderInbox is an Inbox in a folder, for a process that serves HTTP itself. Its addresses lead to its ServeHTTP.
 type FolderInbox struct {
 	*Folder
 	baseURL string
@@ -30,12 +30,12 @@ type FolderInbox struct {
 	clock   clock.Clock
 }
 
-// NewFolderInbox keeps files in the folder at root. Addresses begin with baseURL and are signed with the key.
+// NewFolderInbox returns an inbox in the folder at root. Its addresses start with baseURL and are signed with the key.
 func NewFolderInbox(root, baseURL string, key []byte, c clock.Clock) *FolderInbox {
 	return &FolderInbox{NewFolder(root), strings.TrimSuffix(baseURL, "/"), key, c}
 }
 
-// Address signs name, size and time.
+// Address returns the upload address with a signature of name, size and expiry.
 func (i *FolderInbox) Address(_ context.Context, name string, size int64, until time.Time) (string, error) {
 	if err := CheckName(name); err != nil {
 		return "", err
@@ -46,7 +46,8 @@ func (i *FolderInbox) Address(_ context.Context, name string, size int64, until 
 	return i.baseURL + UploadPath + name + "?" + query.Encode(), nil
 }
 
-// purpose is what an address is good for. Each has a key of its own, so that an address of one is never valid for the other.
+// purpose is the use of an address. Each purpose has its own key, so that an upload address is never valid for a
+// download.
 type purpose string
 
 const (
@@ -54,7 +55,8 @@ const (
 	downloading purpose = "download"
 )
 
-// sign returns the signature of the parts of an address. Each part goes in behind its length, so that parts cannot be joined otherwise.
+// sign returns the signature of the parts of an address. Each part is signed with its length, so that parts cannot be
+// moved from one to the other.
 func (i *FolderInbox) sign(p purpose, parts ...string) string {
 	derive := hmac.New(sha256.New, i.key)
 	derive.Write([]byte(p)) // a hash never fails
@@ -65,25 +67,25 @@ func (i *FolderInbox) sign(p purpose, parts ...string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// ServeHTTP takes a file at an address that was made for it.
+// ServeHTTP stores an uploaded file, if the address is signed and has not expired.
 func (i *FolderInbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, UploadPath)
 	q := r.URL.Query()
-	size, _ := strconv.ParseInt(q.Get("size"), 10, 64) // of what is signed, it is a number
+	size, _ := strconv.ParseInt(q.Get("size"), 10, 64) // the signature covers it, so it is a number
 	expires, _ := strconv.ParseInt(q.Get("expires"), 10, 64)
 	switch {
 	case r.Method != http.MethodPut:
 		w.Header().Set("Allow", http.MethodPut)
 		http.Error(w, "send the file with the method PUT", http.StatusMethodNotAllowed)
 	case !i.Signed(r):
-		http.Error(w, "the signature does not fit the address: use the uploadURL as it was given", http.StatusForbidden)
+		http.Error(w, "the signature does not match the address: use the uploadURL unchanged", http.StatusForbidden)
 	case i.clock.Now().Unix() > expires:
-		http.Error(w, "the address has expired: ask for another one with POST /billing/imports", http.StatusForbidden)
+		http.Error(w, "the address has expired: request a new one with POST /billing/imports", http.StatusForbidden)
 	case r.ContentLength != size:
 		http.Error(w, fmt.Sprintf("the file has %d bytes; the address was made for %d", r.ContentLength, size),
 			http.StatusBadRequest)
 	default:
-		i.take(w, r, name)
+		i.storeUpload(w, r, name)
 	}
 }
 
@@ -94,7 +96,7 @@ func (i *FolderInbox) Signed(r *http.Request) bool {
 	return hmac.Equal([]byte(q.Get("signature")), []byte(want))
 }
 
-func (i *FolderInbox) take(w http.ResponseWriter, r *http.Request, name string) {
+func (i *FolderInbox) storeUpload(w http.ResponseWriter, r *http.Request, name string) {
 	err := i.Put(r.Context(), name, func(to io.Writer) error {
 		n, err := io.Copy(to, r.Body)
 		if err == nil && n != r.ContentLength {

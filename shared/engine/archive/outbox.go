@@ -11,18 +11,19 @@ import (
 	"time"
 )
 
-// Outbox hands out objects at addresses which are made for them. It is safe for use by many goroutines.
+// Outbox serves objects at prepared addresses. It is safe for concurrent use.
 type Outbox interface {
-	// Link returns where the object can be got under a file name, with the HTTP method GET and no further credentials, until the time given.
+	// Link returns the address where a client can download the object as a file named fileName with the HTTP method
+	// GET, without other credentials, until the given time.
 	Link(ctx context.Context, name, fileName string, until time.Time) (string, error)
-	// Remove deletes the object, if it is there.
+	// Remove deletes the object, if it exists.
 	Remove(ctx context.Context, name string) error
 }
 
-// DownloadPath begins the paths of the links of a FolderInbox.
+// DownloadPath is the start of the paths of download links.
 const DownloadPath = "/downloads/"
 
-// Link signs name, file name and time.
+// Link returns the download address with a signature of name, file name and expiry.
 func (i *FolderInbox) Link(_ context.Context, name, fileName string, until time.Time) (string, error) {
 	if err := CheckName(name); err != nil {
 		return "", err
@@ -33,18 +34,19 @@ func (i *FolderInbox) Link(_ context.Context, name, fileName string, until time.
 	return i.baseURL + DownloadPath + name + "?" + query.Encode(), nil
 }
 
-// ServeDownload hands out a file at a link that was made for it.
+// ServeDownload serves a file, if the link is signed and has not expired.
 func (i *FolderInbox) ServeDownload(w http.ResponseWriter, r *http.Request) {
 	name, q := strings.TrimPrefix(r.URL.Path, DownloadPath), r.URL.Query()
-	expires, _ := strconv.ParseInt(q.Get("expires"), 10, 64) // of what is signed, it is a number
+	expires, _ := strconv.ParseInt(q.Get("expires"), 10, 64) // the signature covers it, so it is a number
 	switch {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")
 		http.Error(w, "get the file with the method GET", http.StatusMethodNotAllowed)
 	case !hmac.Equal([]byte(q.Get("signature")), []byte(i.sign(downloading, name, q.Get("file"), q.Get("expires")))):
-		http.Error(w, "the signature does not fit the link: use the downloadURL as it was given", http.StatusForbidden)
+		http.Error(w, "the signature does not match the link: use the downloadURL unchanged", http.StatusForbidden)
 	case i.clock.Now().Unix() > expires:
-		http.Error(w, "the link has expired: ask for another one where this one was given", http.StatusForbidden)
+		http.Error(w, "the link has expired: request a new one from the operation that returned this one",
+			http.StatusForbidden)
 	default:
 		w.Header().Set("Content-Type", "application/octet-stream")
 		w.Header().Set("Content-Disposition", Attachment(q.Get("file")))
@@ -53,7 +55,7 @@ func (i *FolderInbox) ServeDownload(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Attachment is the header Content-Disposition by which a client saves what it gets under a file name.
+// Attachment returns the Content-Disposition header that makes a client save the response under the file name.
 func Attachment(fileName string) string {
 	return mime.FormatMediaType("attachment", map[string]string{"filename": fileName})
 }

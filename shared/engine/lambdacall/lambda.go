@@ -20,16 +20,16 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// reply is what a worker answers an invocation with. A failure that means something to the caller comes as an answer, so
-// that its kind is kept and the invocation does not count as a failed one.
+// reply is the response of a worker. A failure with a kind is part of a successful response, so that the caller gets
+// the kind, and the invocation does not count as failed.
 type reply struct {
 	Data    json.RawMessage `json:"data,omitempty"`
 	Kind    fault.Kind      `json:"kind,omitempty"`
 	Message string          `json:"message,omitempty"`
 }
 
-// Function makes the Lambda function that answers Lambda.Invoke with h. Defects of ours stay failed invocations, which
-// alarms see.
+// Function returns the Lambda function that serves Lambda.Invoke with h. Internal errors stay failed invocations, so
+// that alarms see them.
 func Function(h Handler) func(context.Context, json.RawMessage) (any, error) {
 	return func(ctx context.Context, in json.RawMessage) (any, error) {
 		out, err := h(ctx, in)
@@ -47,9 +47,9 @@ func Function(h Handler) func(context.Context, json.RawMessage) (any, error) {
 	}
 }
 
-// Lambda invokes worker functions in AWS: that of the folder "connector" is named prefix + "connector". It signs the one
-// request itself: the SDK's client of Lambda costs every API function 0.8 ms of its start. Nothing is tried twice, for a
-// worker's call has effects at a cloud, and whoever calls knows whether it may be repeated.
+// Lambda invokes worker functions in AWS. The function of the folder "connector" has the name prefix + "connector". It
+// signs its request without the SDK's Lambda client, which would add 0.8 ms to the start of every API function. It does
+// not retry, because a worker's call changes things in a cloud. The caller decides whether to repeat it.
 type Lambda struct {
 	cfg    aws.Config
 	prefix string
@@ -57,31 +57,32 @@ type Lambda struct {
 	clock  clock.Clock
 }
 
-// NewLambda invokes the functions of the account that cfg opens. The clock dates the signatures.
+// NewLambda invokes the functions of the account that cfg opens. The clock provides the dates of signatures.
 func NewLambda(cfg aws.Config, prefix string, c clock.Clock) *Lambda {
-	return &Lambda{cfg: cfg, prefix: prefix, http: &http.Client{Timeout: patience}, clock: c}
+	return &Lambda{cfg: cfg, prefix: prefix, http: &http.Client{Timeout: invokeTimeout}, clock: c}
 }
 
-// alias names what is live of a function, while a deployment shifts it from one version to the next: AutoPublishAlias in infra/shared.yaml.
+// alias is the published version of a function, which a deployment shifts gradually: AutoPublishAlias in infra/shared.yaml.
 const alias = "live"
 
 const (
-	patience  = 28 * time.Second // less than API Gateway waits
-	maxAnswer = 6 << 20          // what Lambda lets a function answer
+	invokeTimeout    = 28 * time.Second // API Gateway waits a little longer
+	maxResponseBytes = 6 << 20          // Lambda's limit of a response in bytes
 )
 
-// Invoke sends in to the function and decodes its answer into out. A throttled or failed invocation is Unavailable.
+// Invoke sends in to the function and decodes its response into out. A throttled or failed invocation is
+// fault.Unavailable.
 func (l *Lambda) Invoke(ctx context.Context, function string, in, out any) error {
-	payload, err := l.call(ctx, function, in)
+	payload, err := l.callFunction(ctx, function, in)
 	if err != nil {
 		return err
 	}
-	return decode(function, payload, out)
+	return decodeReply(function, payload, out)
 }
 
-// RunTask is Invoke for a worker of state machines, whose answer is the bare result.
+// RunTask is Invoke for a worker of state machines, whose response is the result without an envelope.
 func (l *Lambda) RunTask(ctx context.Context, function string, in, out any) error {
-	payload, err := l.call(ctx, function, in)
+	payload, err := l.callFunction(ctx, function, in)
 	if err != nil {
 		return err
 	}
@@ -91,27 +92,27 @@ func (l *Lambda) RunTask(ctx context.Context, function string, in, out any) erro
 	return nil
 }
 
-// call returns what the function answered.
-func (l *Lambda) call(ctx context.Context, function string, in any) ([]byte, error) {
+// callFunction returns the response of the function.
+func (l *Lambda) callFunction(ctx context.Context, function string, in any) ([]byte, error) {
 	b, err := json.Marshal(in)
 	if err != nil {
 		return nil, fmt.Errorf("encode input of %s: %w", function, err)
 	}
-	req, err := l.request(ctx, function, b)
+	req, err := l.newRequest(ctx, function, b)
 	if err != nil {
 		return nil, fmt.Errorf("invoke %s: %w", function, err)
 	}
 	res, err := l.http.Do(req)
 	if err != nil {
-		return nil, unreachable(function, err)
+		return nil, errUnreachable(function, err)
 	}
 	defer res.Body.Close() //nolint:errcheck // it is read to its end
-	payload, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	payload, err := io.ReadAll(io.LimitReader(res.Body, maxResponseBytes))
 	if err != nil {
-		return nil, unreachable(function, err)
+		return nil, errUnreachable(function, err)
 	}
 	if res.StatusCode != http.StatusOK {
-		return nil, unreachable(function, fmt.Errorf("%s: %.500s", res.Status, payload))
+		return nil, errUnreachable(function, fmt.Errorf("%s: %.500s", res.Status, payload))
 	}
 	if res.Header.Get("X-Amz-Function-Error") != "" {
 		return nil, fault.NewWithCause(fault.Internal, errors.New(string(payload)), "the worker %s failed", function)
@@ -119,12 +120,12 @@ func (l *Lambda) call(ctx context.Context, function string, in any) ([]byte, err
 	return payload, nil
 }
 
-func unreachable(function string, err error) error {
+func errUnreachable(function string, err error) error {
 	return fault.NewWithCause(fault.Unavailable, err, "the worker %s cannot be reached: try again", function)
 }
 
-// request returns the signed invocation (Lambda API reference, Invoke).
-func (l *Lambda) request(ctx context.Context, function string, payload []byte) (*http.Request, error) {
+// newRequest returns the signed invocation (Lambda API reference, Invoke).
+func (l *Lambda) newRequest(ctx context.Context, function string, payload []byte) (*http.Request, error) {
 	url := l.endpoint() + "/2015-03-31/functions/" + l.prefix + function + "/invocations?Qualifier=" + alias
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(payload))
 	if err != nil {
@@ -140,7 +141,7 @@ func (l *Lambda) request(ctx context.Context, function string, payload []byte) (
 	return req, err
 }
 
-// endpoint returns where Lambda is: in China under a domain of its own.
+// endpoint returns the URL of Lambda in the region. China has a domain of its own.
 func (l *Lambda) endpoint() string {
 	if l.cfg.BaseEndpoint != nil {
 		return *l.cfg.BaseEndpoint
@@ -152,7 +153,7 @@ func (l *Lambda) endpoint() string {
 	return "https://lambda." + l.cfg.Region + domain
 }
 
-func decode(function string, payload []byte, out any) error {
+func decodeReply(function string, payload []byte, out any) error {
 	var r reply
 	if err := json.Unmarshal(payload, &r); err != nil {
 		return fmt.Errorf("decode answer of %s: %w", function, err)

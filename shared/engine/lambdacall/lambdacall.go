@@ -1,5 +1,5 @@
-// Package lambdacall calls a worker function and waits for its answer, where an API operation cannot do the work itself
-// because it must not link a cloud SDK: verifying credentials, for one. In AWS that is a Lambda invocation.
+// Package lambdacall calls a worker function and waits for its response. API operations use it for work that needs a
+// cloud SDK, which they must not link, for example verifying credentials. In AWS a call is a Lambda invocation.
 package lambdacall
 
 import (
@@ -10,16 +10,17 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Invoker calls worker functions by the name of their folder: "connector".
+// Invoker calls worker functions by the name of their folder, for example "connector".
 type Invoker interface {
-	// Invoke sends in, as JSON, and decodes the answer into out. A failure that the worker reports keeps its kind and
+	// Invoke sends in as JSON, and decodes the response into out. A failure that the worker reports keeps its kind and
 	// its message.
 	Invoke(ctx context.Context, function string, in, out any) error
-	// RunTask is Invoke for a worker that state machines call (workflow.LambdaHandler): whatever it fails with is Internal.
+	// RunTask is Invoke for a worker that state machines call (workflow.LambdaHandler). All its failures are
+	// fault.Internal.
 	RunTask(ctx context.Context, function string, in, out any) error
 }
 
-// Handler answers an invocation.
+// Handler handles an invocation.
 type Handler func(ctx context.Context, in json.RawMessage) (any, error)
 
 // Local calls handlers in this process.

@@ -24,7 +24,7 @@ type order struct {
 
 type lit struct{ Flame string }
 
-// lighter returns a worker: it answers, refuses or breaks, as it is told.
+// lighter is a worker: its input decides whether it succeeds, refuses or fails.
 func lighter(_ context.Context, in json.RawMessage) (any, error) {
 	var o order
 	if err := json.Unmarshal(in, &o); err != nil {
@@ -39,8 +39,8 @@ func lighter(_ context.Context, in json.RawMessage) (any, error) {
 	return lit{"flame of " + o.Wick}, nil
 }
 
-// service is Lambda's Invoke as its API reference describes it, for the one function lamplighter-test-lighter.
-func service(t *testing.T) *Lambda {
+// startService runs Lambda's Invoke according to its API reference, for the function lamplighter-test-lighter.
+func startService(t *testing.T) *Lambda {
 	t.Helper()
 	function := Function(lighter)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -75,7 +75,7 @@ func service(t *testing.T) *Lambda {
 
 func TestInvokersAgree(t *testing.T) {
 	for name, inv := range map[string]Invoker{"in this process": Local{"lighter": lighter},
-		"through Lambda": service(t)} {
+		"through Lambda": startService(t)} {
 		t.Run(name, func(t *testing.T) {
 			var got lit
 			if err := inv.Invoke(t.Context(), "lighter", order{Wick: "one"}, &got); err != nil ||
@@ -98,7 +98,7 @@ func TestInvokersAgree(t *testing.T) {
 }
 
 func TestLambdaThatCannotBeReachedIsUnavailable(t *testing.T) {
-	l := service(t)
+	l := startService(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := l.Invoke(ctx, "lighter", order{}, &lit{}); !fault.Is(err, fault.Unavailable) {
@@ -106,7 +106,7 @@ func TestLambdaThatCannotBeReachedIsUnavailable(t *testing.T) {
 	}
 }
 
-// A worker of state machines answers with its bare result, and fails by failing its invocation.
+// A worker of state machines responds with its result without an envelope, and reports failures as failed invocations.
 func TestRunTask_TakesTheAnswerOfAWorkerOfMachines(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.Contains(r.URL.Path, "/functions/lamplighter-test-broken/") {

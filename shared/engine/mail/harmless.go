@@ -7,26 +7,26 @@ import (
 	"unicode"
 )
 
-// longestName is how many letters of somebody's name for something are repeated in a mail.
-const longestName = 64
+// maxNameLetters is how many characters of a name are repeated in a mail.
+const maxNameLetters = 64
 
-// HarmlessName returns a name that one person gave, as it is repeated in a mail to another: one line of letters, digits and plain
-// punctuation, in which no mail program finds an address to click on.
+// HarmlessName returns a name given by one user as it is repeated in a mail to another: one line of letters, digits and
+// plain punctuation, without anything that a mail program turns into a link.
 func HarmlessName(name string) string {
 	var b strings.Builder
 	for i, r := range []rune(oneLine(name)) {
-		if i == longestName {
+		if i == maxNameLetters {
 			b.WriteString("…")
 			break
 		}
-		b.WriteRune(defused(r))
+		b.WriteRune(defuse(r))
 	}
 	return oneLine(b.String())
 }
 
-// defused turns what addresses are made of into blanks: scheme, path, user, and the dots between labels, full-width ones
-// as well. What cannot be seen goes with them.
-func defused(r rune) rune {
+// defuse returns a blank for the characters that addresses consist of (of scheme, path, user, and the dots between
+// labels, also in full width), and for invisible characters.
+func defuse(r rune) rune {
 	if strings.ContainsRune(`:/\@<>".`, r) || unicode.Is(unicode.Zs, r) || !unicode.IsPrint(r) ||
 		strings.ContainsRune("。．｡․：／＠", r) {
 		return ' '
@@ -34,8 +34,8 @@ func defused(r rune) rune {
 	return r
 }
 
-// checkAddress refuses what would end the header that an address is put into. Addresses have the form of
-// identity.NormalizeAddress by then; this is the last check before the wire.
+// checkAddress returns an error for an address that would break the header. Addresses already have the form of
+// identity.NormalizeAddress; this is the last check before sending.
 func checkAddress(a string) error {
 	local, domain, found := strings.Cut(a, "@")
 	if !found || local == "" || domain == "" || strings.ContainsFunc(a, notInAddress) {
@@ -48,10 +48,11 @@ func notInAddress(r rune) bool {
 	return r <= ' ' || r > '~' || strings.ContainsRune(`<>()[],;:\"`, r)
 }
 
-// CheckSender refuses an address that cannot send: an operator's setting, so it is repeated.
+// CheckSender returns an error if the sender's address cannot send mail. The error repeats the address, which is a
+// setting of the operator.
 func CheckSender(from string) error {
 	if err := checkAddress(from); err != nil {
-		return fmt.Errorf("the sender's address %q is none: write it as no-reply@example.com", from)
+		return fmt.Errorf("the sender's address %q is not an e-mail address: write it as no-reply@example.com", from)
 	}
 	return nil
 }

@@ -1,16 +1,17 @@
-// Package mail queues and sends mails. A mail is an item in an outbox partition, written in the same transaction as what
-// it tells about; functions/mailer takes it from there to a Sender. What is in it is sealed, for it carries codes.
+// Package mail queues and sends mails. A mail is an item in an outbox partition, written in the same transaction as the
+// change that it reports. functions/mailer passes it from there to a Sender. Its content is sealed because it may
+// contain codes.
 package mail
 
-// Secret is the kind of secret that a waiting mail is sealed as.
+// Secret is the kind of place that a queued mail is sealed for.
 const Secret = "mail"
 
 // Template names the text of a mail.
 type Template string
 
-// The templates, with the keys that they want in Mail.Data. Whoever gives a name to something, or signs up with somebody
-// else's address, could write that person a message through it: so subjects take none, and texts repeat one only without
-// what makes it an address to click on.
+// The templates, with the keys of Mail.Data that they need. A user who names something, or signs up with another
+// person's address, could send that person a message through the name. So subjects contain no names, and texts contain
+// them only without anything that mail programs turn into links.
 const (
 	VerifyAddress   Template = "verify_address"   // code
 	VerifyContested Template = "verify_contested" // code
@@ -21,13 +22,16 @@ const (
 	Invitation      Template = "invitation"     // organisation: its name; inviter: an e-mail address
 	TokenExpiring   Template = "token_expiring" // #nosec G101 -- name: of a personal access token; expires: a date
 	ProviderAdded   Template = "provider_added"
-	ReceiverFailing Template = "receiver_failing" // kind: of receiver, in our words; name: as somebody called it; id
-	// what: lines, each what has become of something whose maker has lost a right
+	// kind: of the receiver, in the service's words; name: given by a user; id
+	ReceiverFailing Template = "receiver_failing"
+	// what: lines, one for each thing that changed because its maker has lost a right
 	RightsEnded Template = "rights_ended"
-	// DisconnectionsWaiting has name and id of a cloud organisation, and in digits waiting and connected: how many of its accounts.
+	// DisconnectionsWaiting needs name and id of a cloud organisation, and as digits the number of its accounts that
+	// are waiting and connected.
 	DisconnectionsWaiting Template = "disconnections_waiting"
-	Notification          Template = "notification" // none: Mail.Letter is the text
-	// is not sent: it lets a request for an unknown address cost what one for a known address costs
+	Notification          Template = "notification" // no keys: Mail.Letter is the text
+	// Nothing is not sent. A request for an unknown address queues it, so that it takes as long as one for a known
+	// address.
 	Nothing Template = "nothing"
 )
 
@@ -36,18 +40,18 @@ type Mail struct {
 	Template Template          `json:"template"`
 	To       string            `json:"to"` // in the form of identity.NormalizeAddress
 	Data     map[string]string `json:"data"`
-	// Letter is the text of a mail that no template writes.
+	// Letter is the text of a mail without a template.
 	Letter *Letter `json:"letter,omitempty"`
-	// Org is the organization that the mail is sent for; none when it is about its recipient. The queue of one organization
-	// does not stand before that of another.
+	// Org is the organization that the mail is sent for, or "" for a mail about its recipient. The mails of one
+	// organization do not delay those of another.
 	Org string `json:"-"`
 }
 
-// Letter is a mail as it was written: in plain text and in HTML, with nothing in it that a name of somebody's opened.
+// Letter is a complete mail in plain text and HTML. The names in it are already harmless.
 type Letter struct {
 	Subject string `json:"subject"`
 	Text    string `json:"text"`
 	HTML    string `json:"html"`
-	// an https address at which one POST ends mails as this one (RFC 8058)
+	// an https address that ends such mails when it receives a POST (RFC 8058)
 	Unsubscribe string `json:"unsubscribe,omitempty"`
 }

@@ -102,7 +102,7 @@ func TestAnAddressStaysOneHeader(t *testing.T) {
 	}
 }
 
-// check 65: whoever names an organization cannot write to a stranger through its invitation.
+// check 65: a user who names an organization cannot send a message to a stranger through its invitation.
 func TestANameInAMailIsHarmless(t *testing.T) {
 	for name, want := range map[string]string{
 		"Acme Inc.":                               "Acme Inc",
@@ -177,7 +177,7 @@ func TestTheOutboxCanBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // at least once
+	for range 2 { // delivered at least once
 		if err = o.Send(context.Background(), m); err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +230,7 @@ func TestALetterHasBothFormsAndAWayOut(t *testing.T) {
 	}
 	var got []string
 	for r := multipart.NewReader(parsed.Body, params["boundary"]); ; {
-		p, err := r.NextPart() // which reads quoted-printable
+		p, err := r.NextPart() // it decodes quoted-printable
 		if errors.Is(err, io.EOF) {
 			break
 		}

@@ -14,9 +14,9 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Message is a mail as it is sent: plain text, and the same in HTML where there is any.
+// Message is a mail ready to be sent: plain text, and optionally the same in HTML.
 type Message struct {
-	ID          string // of its event: a mail that is sent twice has the same
+	ID          string // ID of its event; a mail that is sent twice has the same ID
 	To          string
 	Subject     string
 	Text        string
@@ -25,8 +25,8 @@ type Message struct {
 	Date        time.Time
 }
 
-// Sender hands messages to whoever delivers them. An error of kind fault.Invalid is for good: this message will never be
-// taken. Any other may pass.
+// Sender delivers messages. An error of kind fault.Invalid is permanent: the message will never be accepted. All other
+// errors may be temporary.
 type Sender interface {
 	Send(ctx context.Context, m Message) error
 }
@@ -34,14 +34,16 @@ type Sender interface {
 //go:embed text/*.txt
 var files embed.FS
 
-// parseText parses the template of a mail. That takes tens of microseconds; a function that only queues mails links none of it.
+// parseText parses the template of a mail. It takes tens of microseconds. Functions that only queue mails do not link
+// it.
 func parseText(of Template) (*template.Template, error) {
 	name := string(of) + ".txt"
-	return template.New(name).Option("missingkey=error").Funcs(template.FuncMap{"harmless": HarmlessName}).ParseFS(files, "text/"+name)
+	funcs := template.FuncMap{"harmless": HarmlessName}
+	return template.New(name).Option("missingkey=error").Funcs(funcs).ParseFS(files, "text/"+name)
 }
 
-// RenderMessage writes the message of a mail: the first line of its template is the subject, the text begins two lines below. A
-// mail that cannot be written, or not be addressed, is fault.Invalid: trying again does not help.
+// RenderMessage returns the message of a mail. The first line of its template is the subject; the text starts two lines
+// below. It returns fault.Invalid for a mail that cannot be rendered or addressed, because a retry does not help.
 func RenderMessage(m Mail, event string, at time.Time) (Message, error) {
 	if err := checkAddress(m.To); err != nil {
 		return Message{}, fault.NewWithCause(fault.Invalid, err, "mail %s %s cannot be addressed", m.Template, event)
@@ -62,10 +64,10 @@ func RenderMessage(m Mail, event string, at time.Time) (Message, error) {
 	return Message{ID: event, To: m.To, Subject: oneLine(subject), Text: body, Date: at}, nil
 }
 
-// oneLine keeps a name from becoming a header of its own.
+// oneLine joins the words of s with single spaces, so that a name cannot add a header.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// FormatRFC5322 returns the message as RFC 5322 writes it. from is the address of the sender.
+// FormatRFC5322 returns the message in the format of RFC 5322, with the sender's address `from`.
 func (m Message) FormatRFC5322(from string) []byte {
 	var b bytes.Buffer
 	header := func(name, value string) { b.WriteString(name + ": " + value + "\r\n") }
@@ -94,8 +96,8 @@ const (
 	htmlType  = "text/html; charset=utf-8"
 )
 
-// UnsubscribeHeaders returns the headers by which a mail program offers to end such mails, names and values (RFC 8058); none of a mail that
-// nobody has asked for.
+// UnsubscribeHeaders returns names and values of the headers that let a mail program end such mails (RFC 8058). It
+// returns none for mails without an Unsubscribe address.
 func (m Message) UnsubscribeHeaders() [][2]string {
 	if m.Unsubscribe == "" {
 		return nil
@@ -104,8 +106,9 @@ func (m Message) UnsubscribeHeaders() [][2]string {
 		{"List-Unsubscribe-Post", "List-Unsubscribe=One-Click"}}
 }
 
-// writeParts writes both forms of the text; a mail program shows the last that it can. The boundary is of the id alone, so that a message is
-// the same each time, and stands in no line of quoted-printable text: it has a "=" that is no escape.
+// writeParts writes both forms of the text; a mail program shows the last form that it supports. The boundary depends
+// only on the ID, so that a message is the same each time. It contains a "=" that is no escape, so it occurs in no line
+// of quoted-printable text.
 func (m Message) writeParts(b *bytes.Buffer) {
 	boundary := "=_" + m.ID
 	fmt.Fprintf(b, "Content-Type: multipart/alternative; boundary=%q\r\n", boundary)
@@ -113,7 +116,7 @@ func (m Message) writeParts(b *bytes.Buffer) {
 		fmt.Fprintf(b, "\r\n--%s\r\nContent-Type: %s\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n", boundary,
 			part[0])
 		w := quotedprintable.NewWriter(b)
-		_, _ = w.Write([]byte(part[1])) // a buffer never fails
+		_, _ = w.Write([]byte(part[1])) // writes to a buffer never fail
 		_ = w.Close()
 	}
 	fmt.Fprintf(b, "\r\n--%s--\r\n", boundary)

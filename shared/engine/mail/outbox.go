@@ -8,14 +8,15 @@ import (
 	"path/filepath"
 )
 
-// Outbox is the sender where no mail server is: it writes each message to a file that can be read, and a line with the
-// subject, which holds the code, to a writer.
+// Outbox is the Sender for installations without a mail server. It writes each message to a file, and a line with the
+// subject, which contains the code, to a writer.
 type Outbox struct {
 	dir string
 	out io.Writer
 }
 
-// NewOutbox writes messages to the folder dir, which it makes when it is not there, and a line for each to out.
+// NewOutbox returns an Outbox that writes messages to the folder dir, and a line for each to out. It creates the
+// folder.
 func NewOutbox(dir string, out io.Writer) (*Outbox, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make mail outbox: %w", err)
@@ -23,7 +24,7 @@ func NewOutbox(dir string, out io.Writer) (*Outbox, error) {
 	return &Outbox{dir, out}, nil
 }
 
-// Send writes the message to <event>.eml; sending it again writes the same file.
+// Send writes the message to <event>.eml. Sending it again writes the same file.
 func (o *Outbox) Send(_ context.Context, m Message) error {
 	path := filepath.Join(o.dir, m.ID+".eml")
 	tmp := path + ".part"

@@ -8,19 +8,20 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// Bucket paces what this process asks of a service that has a quota: so many calls at once, and so many more each second. It is
-// safe for use by many goroutines. Other processes have buckets of their own: leave them their part of the quota.
+// Bucket limits the rate of this process's calls to a service with a quota: so many calls at once, and so many more per
+// second. It is safe for concurrent use. Other processes have buckets of their own, so leave them their share of the
+// quota.
 type Bucket struct {
 	clock   clock.Clock
 	limiter *rate.Limiter
 }
 
-// NewBucket makes a full bucket of burst calls, to which perSecond calls come back.
+// NewBucket returns a full bucket of burst calls that is refilled with perSecond calls per second.
 func NewBucket(c clock.Clock, perSecond float64, burst int) *Bucket {
 	return &Bucket{c, rate.NewLimiter(rate.Limit(perSecond), burst)}
 }
 
-// Wait takes a call out of the bucket, and waits until there is one. It returns ctx's error when that ends first.
+// Wait takes a call out of the bucket, and waits until there is one. It returns ctx's error if ctx ends first.
 func (b *Bucket) Wait(ctx context.Context) error {
 	now := b.clock.Now()
 	r := b.limiter.ReserveN(now, 1)

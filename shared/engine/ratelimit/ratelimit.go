@@ -1,6 +1,5 @@
-// Package ratelimit counts what may be done only so often: codes mailed to an address, invitations of an organization,
-// registrations from a place. The count is exact however many processes count, because the store serializes the writes
-// of an item.
+// Package ratelimit counts limited actions: codes mailed to an address, invitations of an organization, sign-ups from a
+// network address. The count is exact for any number of processes, because the store serializes the writes of an item.
 package ratelimit
 
 import (
@@ -16,32 +15,32 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Prefix begins the partition keys of counts.
+// Prefix is the prefix of the partition keys of counts.
 const Prefix = "LIMIT#"
 
-// Partition is of the counts, as functions declare it.
+// Partition matches the partitions of counts.
 const Partition table.Partition = Prefix + "*"
 
-// linger is how long a count outlives its window, for processes whose clocks are behind.
+// linger is how long a count is kept after its window, for processes with slow clocks.
 const linger = 10 * time.Minute
 
-// countTime bounds the wait for the store; what is given up passes uncounted.
+// countTime limits the wait for the store. A use that could not be counted in time is allowed.
 const countTime = 3 * time.Second
 
-// Rule is how often something may be done: Max times in each window of length Per. Windows are fixed: they begin at
-// multiples of Per, so that twice Max may pass around a border, and no more.
+// Rule limits an action: Max times in each window of length Per. Windows start at multiples of Per, so up to twice Max
+// uses may occur around a border.
 type Rule struct {
-	Name string // of what is counted; no two rules share one
+	Name string // name of the count; unique among rules
 	Max  int64
 	Per  time.Duration
 }
 
-// TakeUse counts one use of rule by who in the window of now, and reports whether there was one left. Who may be anything, of
-// any length: only its hash is stored; pass an e-mail address as its identity.Digest, for a bare hash of one can be
-// guessed.
+// TakeUse counts a use of the rule by `who` in the window of now, and reports whether it was within the limit. `who`
+// may be any text of any length: only its hash is stored. Pass an e-mail address as its identity.Digest, because the
+// plain hash of an address can be guessed.
 //
-// When the store throttles the counter, who is far above the limit: not ok. When it fails otherwise, the answer is ok
-// with the error, which the caller logs: a broken counter does not stop the service.
+// If the store throttles the counter, the user is far above the limit and the result is false. If the store fails
+// otherwise, the result is true with the error, which the caller logs: a broken counter must not stop the service.
 func TakeUse(ctx context.Context, s table.Store, now time.Time, rule Rule, who string) (ok bool, err error) {
 	if rule.Max < 1 || rule.Per <= 0 {
 		return false, fmt.Errorf("limit %s: %d in %s is no rule", rule.Name, rule.Max, rule.Per)
@@ -56,8 +55,8 @@ func TakeUse(ctx context.Context, s table.Store, now time.Time, rule Rule, who s
 	return true, fault.Wrap("count "+rule.Name, err)
 }
 
-// CountWrite returns the write behind Take, to be put into the transaction of what it limits, whose ctx must be allowed Prefix. Its
-// condition does not hold when nothing is left.
+// CountWrite returns the write of TakeUse for use in a transaction. The context of the transaction must allow Prefix.
+// The condition of the write fails if the limit is reached.
 func CountWrite(now time.Time, rule Rule, who string) table.Write {
 	begin := now.Truncate(rule.Per)
 	sum := sha256.Sum256([]byte(who))
@@ -68,8 +67,8 @@ func CountWrite(now time.Time, rule Rule, who string) table.Write {
 		table.Any(table.Lacks("n"), table.Less("n", rule.Max)))
 }
 
-// ReturnUse gives back a use that Take counted at the time at, for something that turned out not to count: a log-in that
-// succeeds, where failures are limited.
+// ReturnUse gives back a use that TakeUse counted at the time at. It is for actions that turn out not to count, for
+// example a successful log-in if only failures are limited.
 func ReturnUse(ctx context.Context, s table.Store, at time.Time, rule Rule, who string) error {
 	k := CountWrite(at, rule, who).Item.Key
 	ctx, cancel := context.WithTimeout(table.Within(table.WithoutAttachment(ctx), k.PK), countTime)

@@ -16,7 +16,7 @@ import (
 
 var codes = ratelimit.Rule{Name: "codes", Max: 5, Per: time.Hour}
 
-func take(t *testing.T, s table.Store, now time.Time, r ratelimit.Rule, who string) bool {
+func takeUse(t *testing.T, s table.Store, now time.Time, r ratelimit.Rule, who string) bool {
 	t.Helper()
 	ok, err := ratelimit.TakeUse(context.Background(), s, now, r, who)
 	if err != nil {
@@ -48,7 +48,7 @@ func TestAWindow(t *testing.T) {
 	p, c := apitest.NewPlatform(t)
 	began := c.Now().Truncate(time.Hour)
 	for range codes.Max {
-		if !take(t, p.Table, began.Add(time.Hour-time.Nanosecond), codes, "ada") {
+		if !takeUse(t, p.Table, began.Add(time.Hour-time.Nanosecond), codes, "ada") {
 			t.Fatal("refused below the limit")
 		}
 	}
@@ -69,7 +69,7 @@ func TestAWindow(t *testing.T) {
 			true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := take(t, p.Table, tt.at, tt.rule, tt.who); got != tt.want {
+			if got := takeUse(t, p.Table, tt.at, tt.rule, tt.who); got != tt.want {
 				t.Errorf("passes: %v", got)
 			}
 		})
@@ -82,7 +82,7 @@ func TestACountIsForgotten(t *testing.T) {
 	if !strings.HasPrefix(w.Item.PK, ratelimit.Prefix+"codes#") || strings.Contains(w.Item.PK, "ada") {
 		t.Errorf("the key is %s", w.Item.PK)
 	}
-	take(t, p.Table, c.Now(), codes, "ada")
+	takeUse(t, p.Table, c.Now(), codes, "ada")
 	ctx := table.Within(context.Background(), ratelimit.Prefix)
 	it, err := p.Table.Get(ctx, w.Item.Key)
 	end := c.Now().Truncate(time.Hour).Add(time.Hour)
@@ -125,7 +125,7 @@ func TestARuleThatIsNoneLetsNothingPass(t *testing.T) {
 	}
 }
 
-// In a transaction, what is limited happens only while something is left.
+// In a transaction, the limited change is only made while the limit is not reached.
 func TestCountingInATransaction(t *testing.T) {
 	p, c := apitest.NewPlatform(t)
 	ctx := table.Within(context.Background(), ratelimit.Prefix, "THING#")
@@ -151,19 +151,19 @@ func TestWhatIsGivenBackCanBeTakenAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	giveBack() // nothing was taken: there is nothing to give
+	giveBack() // nothing was taken, so nothing is given back
 	for range codes.Max {
-		take(t, p.Table, began, codes, "ada")
+		takeUse(t, p.Table, began, codes, "ada")
 	}
 	giveBack()
 	for _, want := range []bool{true, false} {
-		if got := take(t, p.Table, began, codes, "ada"); got != want {
+		if got := takeUse(t, p.Table, began, codes, "ada"); got != want {
 			t.Errorf("passes: %v, want %v", got, want)
 		}
 	}
 	c.Advance(2 * time.Hour)
-	giveBack() // the window is over, and forgotten
-	if !take(t, p.Table, c.Now(), codes, "ada") {
+	giveBack() // the window is over, and its count deleted
+	if !takeUse(t, p.Table, c.Now(), codes, "ada") {
 		t.Error("the next window is not whole")
 	}
 }

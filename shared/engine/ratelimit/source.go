@@ -2,8 +2,8 @@ package ratelimit
 
 import "net/netip"
 
-// SourceOf returns whom to count for what comes from a network address: the address, or the /64 of an IPv6 one, of which anybody
-// has as many addresses as they like.
+// SourceOf returns the counting key of a network address: the address itself, or the /64 network of an IPv6 address,
+// because one client can use all addresses of it.
 func SourceOf(ip string) string {
 	a, err := netip.ParseAddr(ip)
 	if a = a.Unmap(); err != nil || !a.Is6() {

@@ -8,17 +8,17 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Attachment is writes that have to be stored no later than the first change that is made under a context: in the same
-// transaction where there is one, else before it. A record of who changes what is such a write. A fence stores it.
+// Attachment holds writes that must be stored no later than the first change that is made with a context: in the same
+// transaction if there is one, else before it. Audit entries are such writes. A fence stores them.
 type Attachment struct {
 	make   func() ([]Write, error)
-	turn   chan struct{} // holds one while somebody stores it
+	turn   chan struct{} // holds one element while a change is storing it
 	stored atomic.Bool
 	sent   atomic.Bool
 }
 
-// NewAttachment attaches the writes that f makes: puts of items that nobody else writes, without conditions. It is asked
-// again for each try, until one is known to be stored.
+// NewAttachment returns an Attachment of the writes that f returns: puts of new items without conditions. It calls f
+// for each attempt, until the writes are known to be stored.
 func NewAttachment(f func() ([]Write, error)) *Attachment {
 	return &Attachment{make: f, turn: make(chan struct{}, 1)}
 }
@@ -26,18 +26,18 @@ func NewAttachment(f func() ([]Write, error)) *Attachment {
 // Stored reports whether the writes are known to be stored.
 func (a *Attachment) Stored() bool { return a.stored.Load() }
 
-// Sent reports whether the writes may be stored: they are, or the store did not say.
+// Sent reports whether the writes may be stored: they are, or the store's reply was lost.
 func (a *Attachment) Sent() bool { return a.sent.Load() }
 
 type attachmentKey struct{}
 
-// WithAttachment has a stored with the first change that is made with the context it returns.
+// WithAttachment returns a context whose first change stores a.
 func WithAttachment(ctx context.Context, a *Attachment) context.Context {
 	return context.WithValue(ctx, attachmentKey{}, a)
 }
 
-// WithoutAttachment is for what the service writes for itself, such as counts of tries: it is no change that anything has to
-// be stored with.
+// WithoutAttachment returns a context for the service's own bookkeeping, such as counts of attempts, which needs no
+// audit entry.
 func WithoutAttachment(ctx context.Context) context.Context {
 	if attachmentOf(ctx) == nil {
 		return ctx
@@ -45,7 +45,7 @@ func WithoutAttachment(ctx context.Context) context.Context {
 	return context.WithValue(ctx, attachmentKey{}, (*Attachment)(nil))
 }
 
-// attachmentOf returns what has to be stored with a change under ctx; nil when nothing has to be, or is already.
+// attachmentOf returns the attachment that must be stored with a change, or nil if there is none or it is stored.
 func attachmentOf(ctx context.Context) *Attachment {
 	a, _ := ctx.Value(attachmentKey{}).(*Attachment)
 	if a == nil || a.Stored() {
@@ -54,11 +54,11 @@ func attachmentOf(ctx context.Context) *Attachment {
 	return a
 }
 
-// attachedBytes is how many bytes are left to the writes of an attachment in a transaction: 64 kB are more than any has.
+// attachedBytes is the space for an attachment in a transaction, in bytes. Attachments are smaller than 64 kB.
 const attachedBytes = 64 << 10
 
-// await waits until no other change of the request is about to store a; then it belongs to the caller, until done.
-func (a *Attachment) await(ctx context.Context) error {
+// awaitTurn waits until no other change of the request is storing a. Then the caller may store it, until done.
+func (a *Attachment) awaitTurn(ctx context.Context) error {
 	select {
 	case a.turn <- struct{}{}:
 		return nil
@@ -70,9 +70,9 @@ func (a *Attachment) await(ctx context.Context) error {
 
 func (a *Attachment) done() { <-a.turn }
 
-// permitted makes the writes, and the context in which they may be stored. It has no attachment, for the store behind a
-// fence may be another one.
-func (a *Attachment) permitted(ctx context.Context, f fence) (context.Context, []Write, error) {
+// prepareWrites returns the writes, and a context that permits them. The context has no attachment, because there may
+// be a second fence behind this one.
+func (a *Attachment) prepareWrites(ctx context.Context, f fence) (context.Context, []Write, error) {
 	own, err := a.make()
 	if err != nil {
 		return ctx, nil, fault.Wrap("make what is stored with a change", err)
@@ -82,11 +82,11 @@ func (a *Attachment) permitted(ctx context.Context, f fence) (context.Context, [
 		pks[i] = own[i].Item.PK
 	}
 	ctx = Within(WithoutAttachment(ctx), pks...)
-	return ctx, own, f.passWrites(ctx, own, true)
+	return ctx, own, f.checkWritesAllowed(ctx, own, true)
 }
 
-// note keeps what became of the writes.
-func (a *Attachment) note(err error) {
+// recordOutcome records the result of an attempt to store the writes.
+func (a *Attachment) recordOutcome(err error) {
 	if err == nil {
 		a.stored.Store(true)
 	}
@@ -95,59 +95,59 @@ func (a *Attachment) note(err error) {
 	}
 }
 
-// before stores a by itself, for a change that it cannot share a transaction with.
-func (a *Attachment) before(ctx context.Context, f fence) error {
-	if err := a.await(ctx); err != nil {
+// storeBefore stores a on its own, for a change that cannot share a transaction with it.
+func (a *Attachment) storeBefore(ctx context.Context, f fence) error {
+	if err := a.awaitTurn(ctx); err != nil {
 		return err
 	}
 	defer a.done()
 	if a.Stored() {
 		return nil
 	}
-	ctx, own, err := a.permitted(ctx, f)
+	ctx, own, err := a.prepareWrites(ctx, f)
 	if err != nil {
 		return err
 	}
-	return a.store(ctx, f, own)
+	return a.storeWrites(ctx, f, own)
 }
 
-func (a *Attachment) store(ctx context.Context, f fence, own []Write) (err error) {
+func (a *Attachment) storeWrites(ctx context.Context, f fence, own []Write) (err error) {
 	if len(own) == 1 {
 		_, err = f.next.Write(ctx, own[0])
 	} else {
 		err = f.next.Transact(ctx, own...)
 	}
-	a.note(err)
+	a.recordOutcome(err)
 	return fault.Wrap("store what goes before a change", err)
 }
 
-// transact stores ws and a in one transaction, a last: its own writes have no conditions, so the numbers of writes whose
-// conditions do not hold are those of ws. Where there is no room for both, a goes before.
-func (a *Attachment) transact(ctx context.Context, f fence, ws []Write) error {
-	if err := a.await(ctx); err != nil {
+// transactWith stores ws and a in one transaction. a comes last and has no conditions, so the indexes of failed
+// conditions are those of ws. If the transaction has no room for both, a is stored before.
+func (a *Attachment) transactWith(ctx context.Context, f fence, ws []Write) error {
+	if err := a.awaitTurn(ctx); err != nil {
 		return err
 	}
 	defer a.done()
 	if a.Stored() {
 		return f.next.Transact(ctx, ws...)
 	}
-	with, own, err := a.permitted(ctx, f)
+	with, own, err := a.prepareWrites(ctx, f)
 	if err != nil {
 		return err
 	}
-	if len(ws)+len(own) > MaxTransact || bytesOf(ws) > maxTransactBytes-attachedBytes {
-		if err = a.store(with, f, own); err != nil {
+	if len(ws)+len(own) > MaxTransact || countBytes(ws) > maxTransactBytes-attachedBytes {
+		if err = a.storeWrites(with, f, own); err != nil {
 			return err
 		}
 		return f.next.Transact(with, ws...)
 	}
 	err = f.next.Transact(with, slices.Concat(ws, own)...)
-	a.note(err)
+	a.recordOutcome(err)
 	return err
 }
 
-// bytesOf returns about how many bytes writes carry.
-func bytesOf(ws []Write) int {
+// countBytes returns approximately how many bytes the writes contain.
+func countBytes(ws []Write) int {
 	n := 0
 	for i := range ws {
 		n += len(ws[i].Item.Data)
@@ -160,16 +160,16 @@ func bytesOf(ws []Write) int {
 	return n
 }
 
-// write does one write as Store.Write does, with a in its transaction. A transaction does not tell the item as it is after
-// an update, so a goes before one.
-func (a *Attachment) write(ctx context.Context, f fence, w Write) (Item, error) {
+// writeWith does one write like Store.Write, with a in its transaction. A transaction does not return the item after an
+// update, so a is stored before an update.
+func (a *Attachment) writeWith(ctx context.Context, f fence, w Write) (Item, error) {
 	if w.Verb == UpdateVerb {
-		if err := a.before(ctx, f); err != nil {
+		if err := a.storeBefore(ctx, f); err != nil {
 			return Item{}, err
 		}
 		return f.next.Write(ctx, w)
 	}
-	if err := a.transact(ctx, f, []Write{w}); err != nil || w.Verb == DeleteVerb {
+	if err := a.transactWith(ctx, f, []Write{w}); err != nil || w.Verb == DeleteVerb {
 		return Item{}, err
 	}
 	return w.itemAfter(&row{})

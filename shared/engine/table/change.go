@@ -7,7 +7,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// applyChanges applies changes to the item as it was found and gives the item as it becomes.
+// applyChanges applies changes to the item that was found, and returns the resulting item.
 func (r *row) applyChanges(k Key, changes []Change) (Item, error) {
 	fs, err := r.parseFields()
 	if err != nil {
@@ -16,7 +16,7 @@ func (r *row) applyChanges(k Key, changes []Change) (Item, error) {
 	fs = append(fields(nil), fs...)
 	it := Item{Key: k, Expires: r.expires}
 	for i := range changes {
-		if err := fs.change(&it, &changes[i]); err != nil {
+		if err := fs.applyChange(&it, &changes[i]); err != nil {
 			return Item{}, err
 		}
 	}
@@ -24,8 +24,8 @@ func (r *row) applyChanges(k Key, changes []Change) (Item, error) {
 	return it, nil
 }
 
-// change applies one change to the fields, or to the item's expiry.
-func (fs *fields) change(it *Item, c *Change) error {
+// applyChange applies one change to the fields, or to the item's expiry.
+func (fs *fields) applyChange(it *Item, c *Change) error {
 	switch c.Op {
 	case ExpireOp:
 		at, _ := c.Value.(time.Time)
@@ -35,14 +35,14 @@ func (fs *fields) change(it *Item, c *Change) error {
 		fs.remove(c.Field)
 		return nil
 	case AddOp:
-		return fs.add(c)
+		return fs.addToField(c)
 	default:
-		return fs.assign(c)
+		return fs.assignField(c)
 	}
 }
 
-// assign sets a field, or sets it once.
-func (fs *fields) assign(c *Change) error {
+// assignField sets a field; SetOnceOp only sets an absent one.
+func (fs *fields) assignField(c *Change) error {
 	if _, has := fs.get(c.Field); has && c.Op == SetOnceOp {
 		return nil
 	}
@@ -54,8 +54,8 @@ func (fs *fields) assign(c *Change) error {
 	return nil
 }
 
-// add grows a number field.
-func (fs *fields) add(c *Change) error {
+// addToField adds to a number field.
+func (fs *fields) addToField(c *Change) error {
 	n, err := parseIncrement(c)
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (fs *fields) add(c *Change) error {
 	return nil
 }
 
-// parseIncrement returns the number that an AddOp adds.
+// parseIncrement returns the number of an AddOp.
 func parseIncrement(c *Change) (int64, error) {
 	switch n := c.Value.(type) {
 	case int64:
@@ -84,7 +84,7 @@ func parseIncrement(c *Change) (int64, error) {
 	}
 }
 
-// encodeValue returns the JSON of a change's value.
+// encodeValue returns a change's value as JSON.
 func encodeValue(c *Change) ([]byte, error) {
 	raw, err := json.Marshal(c.Value)
 	if err != nil {
@@ -93,7 +93,7 @@ func encodeValue(c *Change) ([]byte, error) {
 	return raw, nil
 }
 
-// wholeSeconds rounds a time up to the seconds in which expiries are kept; the zero time stays.
+// wholeSeconds rounds a time up to whole seconds, as expiries are stored. The zero time stays.
 func wholeSeconds(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Time{}
@@ -101,7 +101,7 @@ func wholeSeconds(t time.Time) time.Time {
 	return time.Unix(expirySeconds(t), 0).UTC()
 }
 
-// expirySeconds is t in Unix seconds, rounded up so that nothing ends early; 0 is never.
+// expirySeconds returns t in Unix seconds, rounded up so that no item expires early; 0 means never.
 func expirySeconds(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

@@ -8,17 +8,17 @@ import (
 	"sync"
 )
 
-// op is one operation on its way into a commit. Its plan checks and computes without writing, so that a refused operation
-// leaves nothing in the commit that it shares with others.
+// op is an operation that waits for a commit. Its plan checks and computes without writing, so that a refused operation
+// has no effect on the commit that it shares with others.
 type op struct {
 	plan func(*ledger) ([]effect, error)
 	err  error
 	done chan struct{}
 }
 
-// commitPlanned has plan carried out, and tells how that went when it is on disk. Of the callers that wait, one commits for all: a
-// caller that is alone does its own work, without waking another goroutine, and callers that come meanwhile share the
-// next commit.
+// commitPlanned carries out plan, and returns its result when it is on disk. One of the waiting callers commits for all
+// of them. A single caller does its own work without waking another goroutine. Callers that arrive in the meantime
+// share the next commit.
 func (e *Embedded) commitPlanned(ctx context.Context, plan func(*ledger) ([]effect, error)) error {
 	if err := e.beginOperation(ctx); err != nil {
 		return err
@@ -40,8 +40,8 @@ func (e *Embedded) commitPlanned(ctx context.Context, plan func(*ledger) ([]effe
 	return o.err
 }
 
-// queue is the operations that wait. Taking one and withdrawing it exclude each other, so a caller whose ctx ends knows
-// what happened; as only callers that wait are in it, it is as long as they are many.
+// queue holds the waiting operations. Taking an operation and withdrawing it exclude each other, so a caller whose ctx
+// ends knows whether its operation was carried out. The queue has at most one operation of each waiting caller.
 type queue struct {
 	mu  sync.Mutex
 	ops []*op
@@ -53,7 +53,7 @@ func (q *queue) add(o *op) {
 	q.ops = append(q.ops, o)
 }
 
-// withdraw takes o back; false when it has been taken up.
+// withdraw removes o from the queue. It returns false if o was already taken.
 func (q *queue) withdraw(o *op) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -65,10 +65,10 @@ func (q *queue) withdraw(o *op) bool {
 	return true
 }
 
-// maxGroup bounds the operations of one commit.
+// maxGroup limits the operations of one commit.
 const maxGroup = 512
 
-// take moves what waits into group, the oldest first.
+// take moves waiting operations into group, oldest first.
 func (q *queue) take(group []*op) []*op {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -78,16 +78,16 @@ func (q *queue) take(group []*op) []*op {
 	return group
 }
 
-// commitUntil commits groups until o is done. After a group of many it yields first: the callers that it has just woken
-// can hand in their next writes, which makes groups bigger and syncs fewer.
+// commitUntil commits groups until o is done. After a group of several operations it yields first: the callers that it
+// has just woken can submit their next writes, so that groups get larger and syncs fewer.
 func (e *Embedded) commitUntil(o *op) {
 	for !o.ended() {
 		if len(e.group) > 1 {
 			runtime.Gosched()
 		}
 		e.group = e.queue.take(e.group[:0])
-		e.commit(e.group)
-		clear(e.group) // how many they were is all that is kept
+		e.commitGroup(e.group)
+		clear(e.group) // drop the operations, keep the capacity
 	}
 }
 
@@ -101,12 +101,12 @@ func (o *op) ended() bool {
 	}
 }
 
-// commit carries a group out in one transaction of the file. When the file itself fails, each is tried alone, so that
-// one that cannot be written does not fail its neighbours.
-func (e *Embedded) commit(group []*op) {
-	if err := e.update(group); err != nil && len(group) > 1 {
+// commitGroup carries out a group in one transaction of the file. If the file fails, it tries each operation alone, so
+// that one that cannot be written does not fail the others.
+func (e *Embedded) commitGroup(group []*op) {
+	if err := e.updateFile(group); err != nil && len(group) > 1 {
 		for _, o := range group {
-			if err := e.update([]*op{o}); err != nil {
+			if err := e.updateFile([]*op{o}); err != nil {
 				o.err = err
 			}
 		}
@@ -118,17 +118,17 @@ func (e *Embedded) commit(group []*op) {
 	}
 }
 
-// update runs the group's plans and commits their effects. The error is one of the file's, not of a plan.
-func (e *Embedded) update(group []*op) (err error) {
+// updateFile runs the group's plans and commits their effects. It returns errors of the file, not of plans.
+func (e *Embedded) updateFile(group []*op) (err error) {
 	defer recoverEnginePanic(e.path, &err)
 	tx, err := e.db.Begin(true)
 	if err != nil {
 		return fmt.Errorf("write store %s: %w", e.path, err)
 	}
-	defer func() { _ = tx.Rollback() }() // after a commit this does nothing
+	defer func() { _ = tx.Rollback() }() // no effect after a commit
 	l, wrote := newLedger(tx, e.unixNow()), false
 	for _, o := range group {
-		n, err := o.run(l)
+		n, err := o.planAndApply(l)
 		if err != nil {
 			return fmt.Errorf("write store %s: %w", e.path, err)
 		}
@@ -143,8 +143,8 @@ func (e *Embedded) update(group []*op) (err error) {
 	return nil
 }
 
-// run plans one operation and writes its effects. A refusal stays with the operation.
-func (o *op) run(l *ledger) (int, error) {
+// planAndApply plans one operation and writes its effects. A refusal is stored in the operation.
+func (o *op) planAndApply(l *ledger) (int, error) {
 	var effects []effect
 	if effects, o.err = o.plan(l); o.err != nil {
 		effects = nil

@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// row is an item as an engine found it, absent or expired being the same. Its fields are parsed when first asked for.
+// row is an item as an engine found it; an expired item counts as absent. Its fields are parsed at their first use.
 type row struct {
 	exists  bool
 	data    []byte
@@ -20,7 +20,7 @@ type row struct {
 	split   bool
 }
 
-// parseFields returns the item's top-level members; none when absent.
+// parseFields returns the item's top-level members, or none if it is absent.
 func (r *row) parseFields() (fields, error) {
 	if !r.exists || r.split {
 		return r.parsed, nil
@@ -30,42 +30,42 @@ func (r *row) parseFields() (fields, error) {
 	return fs, err
 }
 
-// meetsAll reports whether every condition holds.
+// meetsAll reports whether all conditions hold.
 func (r *row) meetsAll(conds []Cond) (bool, error) {
 	for i := range conds {
-		if ok, err := r.holds(&conds[i]); err != nil || !ok {
+		if ok, err := r.holdsCond(&conds[i]); err != nil || !ok {
 			return false, err
 		}
 	}
 	return true, nil
 }
 
-// any reports whether at least one condition holds.
-func (r *row) any(conds []Cond) (bool, error) {
+// meetsAny reports whether at least one condition holds.
+func (r *row) meetsAny(conds []Cond) (bool, error) {
 	for i := range conds {
-		if ok, err := r.holds(&conds[i]); err != nil || ok {
+		if ok, err := r.holdsCond(&conds[i]); err != nil || ok {
 			return ok, err
 		}
 	}
 	return false, nil
 }
 
-// holds reports whether c holds.
-func (r *row) holds(c *Cond) (bool, error) {
+// holdsCond reports whether c holds.
+func (r *row) holdsCond(c *Cond) (bool, error) {
 	switch c.Op {
 	case AbsentOp:
 		return !r.exists, nil
 	case ExistsOp:
 		return r.exists, nil
 	case AnyOp:
-		return r.any(c.Any)
+		return r.meetsAny(c.Any)
 	default:
-		return r.meets(c)
+		return r.meetsField(c)
 	}
 }
 
-// meets reports whether c, which is about a field, holds.
-func (r *row) meets(c *Cond) (bool, error) {
+// meetsField reports whether c holds, which is a condition on a field.
+func (r *row) meetsField(c *Cond) (bool, error) {
 	fs, err := r.parseFields()
 	if err != nil {
 		return false, err
@@ -79,11 +79,11 @@ func (r *row) meets(c *Cond) (bool, error) {
 	default:
 	}
 	order, alike, err := compareValue(raw, has, c.Value)
-	return meets(c.Op, order, alike), err
+	return satisfies(c.Op, order, alike), err
 }
 
-// meets reports whether the outcome of a comparison satisfies op. What cannot be compared is only unequal.
-func meets(op CondOp, order int, alike bool) bool {
+// satisfies reports whether the result of a comparison satisfies op. Values of different types satisfy only NotEqualOp.
+func satisfies(op CondOp, order int, alike bool) bool {
 	if !alike {
 		return op == NotEqualOp
 	}
@@ -105,7 +105,7 @@ func meets(op CondOp, order int, alike bool) bool {
 	}
 }
 
-// compareValue orders a field's JSON against a condition's value.
+// compareValue compares a field's JSON with a condition's value.
 func compareValue(raw []byte, has bool, v any) (order int, alike bool, err error) {
 	if !has || len(raw) == 0 {
 		return 0, false, nil
@@ -124,7 +124,7 @@ func compareValue(raw []byte, has bool, v any) (order int, alike bool, err error
 	}
 }
 
-// encodeOperand returns the JSON of a condition's value: a string, a number or a bool.
+// encodeOperand returns the JSON of a condition's value, which is a string, a number or a bool.
 func encodeOperand(v any) ([]byte, error) {
 	switch x := v.(type) {
 	case int:
@@ -143,10 +143,10 @@ func encodeOperand(v any) ([]byte, error) {
 	return raw, nil
 }
 
-// isNumber reports whether raw, a JSON value, is a number.
+// isNumber reports whether the JSON value raw is a number.
 func isNumber(raw []byte) bool { return raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9' }
 
-// compareText orders two JSON strings by the bytes that they stand for.
+// compareText compares two JSON strings by the bytes of their text.
 func compareText(a, b []byte) (order int, alike bool, err error) {
 	s, err := unquoteString(a)
 	if err != nil {
@@ -156,7 +156,7 @@ func compareText(a, b []byte) (order int, alike bool, err error) {
 	return strings.Compare(s, t), true, err
 }
 
-// compareNumbers orders two JSON numbers exactly.
+// compareNumbers compares two JSON numbers exactly.
 func compareNumbers(a, b []byte) int {
 	i, err := strconv.ParseInt(string(a), 10, 64)
 	j, err2 := strconv.ParseInt(string(b), 10, 64)

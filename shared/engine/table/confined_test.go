@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 func TestPartition_Matches(t *testing.T) {
@@ -40,16 +40,16 @@ func TestPartition_Matches(t *testing.T) {
 func TestAccess_With(t *testing.T) {
 	a := table.Access{Reads: []table.Partition{"B", "A"}, Appends: []table.Partition{"C", "D"}}
 	got := a.With(table.Access{Reads: []table.Partition{"B", "C"}, Writes: []table.Partition{"D", "A", "A"}})
-	if s := join(got.Reads) + "|" + join(got.Writes) + "|" + join(got.Appends) + "|" +
-		join(got.All()); s != "B|A D|C|A B C D" {
+	if s := joinPartitions(got.Reads) + "|" + joinPartitions(got.Writes) + "|" + joinPartitions(got.Appends) + "|" +
+		joinPartitions(got.All()); s != "B|A D|C|A B C D" {
 		t.Error(s)
 	}
-	if join(a.Reads) != "B A" {
+	if joinPartitions(a.Reads) != "B A" {
 		t.Error("the first one was changed")
 	}
 }
 
-func join(ps []table.Partition) string {
+func joinPartitions(ps []table.Partition) string {
 	var out []string
 	for _, p := range ps {
 		out = append(out, string(p))
@@ -57,7 +57,7 @@ func join(ps []table.Partition) string {
 	return strings.Join(out, " ")
 }
 
-// Each call of a function is held to what it declares, whatever else the context permits.
+// Each call of a function is restricted to its declaration, even if the context permits more.
 func TestConfined_RefusesWhatIsNotDeclared(t *testing.T) {
 	access := table.Access{
 		Reads: []table.Partition{"ORG#*#READ"}, Writes: []table.Partition{"ORG#*#WRITE"},
@@ -74,21 +74,21 @@ func TestConfined_RefusesWhatIsNotDeclared(t *testing.T) {
 		"a process that many share":      {shared, table.As(whole, "f", access)},
 		"another function in between":    {shared, table.As(table.As(whole, "g", table.Unlimited), "f", access)},
 	} {
-		t.Run(name, func(t *testing.T) { confined(c.ctx, t, c.s) })
+		t.Run(name, func(t *testing.T) { checkConfined(c.ctx, t, c.s) })
 	}
 	t.Run("what is done for no function", func(t *testing.T) {
-		if _, err := shared.Write(whole, put("ORG#a#ANY")); err != nil {
+		if _, err := shared.Write(whole, newPut("ORG#a#ANY")); err != nil {
 			t.Error(err)
 		}
 	})
 	t.Run("a declaration permits nothing that the context does not", func(t *testing.T) {
 		_, err := table.Confined(inner, "f", access).Get(table.WithOrg(t.Context(), "b"),
 			table.Key{PK: "ORG#a#READ", SK: "1"})
-		refused(t, err, true)
+		wantRefused(t, err, true)
 	})
 }
 
-func confined(ctx context.Context, t *testing.T, s table.Store) {
+func checkConfined(ctx context.Context, t *testing.T, s table.Store) {
 	t.Helper()
 	for pk, allowed := range map[string]struct{ read, write, append bool }{
 		"ORG#a#READ":  {read: true},
@@ -98,27 +98,28 @@ func confined(ctx context.Context, t *testing.T, s table.Store) {
 	} {
 		k := table.Key{PK: pk, SK: "1"}
 		_, err := s.Query(ctx, table.Query{PK: pk, Limit: 1})
-		refused(t, err, !allowed.read)
+		wantRefused(t, err, !allowed.read)
 		_, err = s.BatchGet(ctx, table.Key{PK: "ORG#a#READ", SK: "1"}, k)
-		refused(t, err, !allowed.read)
-		refused(t, s.Transact(ctx, table.Check(k, table.Absent())), !allowed.read)
-		_, err = s.Write(ctx, put(pk))
-		refused(t, err, !allowed.write)
+		wantRefused(t, err, !allowed.read)
+		wantRefused(t, s.Transact(ctx, table.Check(k, table.Absent())), !allowed.read)
+		_, err = s.Write(ctx, newPut(pk))
+		wantRefused(t, err, !allowed.write)
 		_, err = s.Write(ctx, table.Delete(k))
-		refused(t, err, !allowed.write)
-		refused(t, s.BatchWrite(ctx, put(pk), table.Delete(table.Key{PK: pk, SK: "2"})), !allowed.write)
-		refused(t, s.Transact(ctx, table.Delete(k)), !allowed.write)
-		refused(t, s.Transact(ctx, table.Update(k, []table.Change{table.Set("a", 1)})), !allowed.write)
-		refused(t, s.Transact(ctx, put(pk)), !allowed.write) // a put without a condition may replace a row
-		refused(t, s.Transact(ctx, table.Put(table.Item{Key: table.Key{PK: pk, SK: "3"}, Data: []byte(`{}`)}, table.Absent())), !allowed.append)
+		wantRefused(t, err, !allowed.write)
+		wantRefused(t, s.BatchWrite(ctx, newPut(pk), table.Delete(table.Key{PK: pk, SK: "2"})), !allowed.write)
+		wantRefused(t, s.Transact(ctx, table.Delete(k)), !allowed.write)
+		wantRefused(t, s.Transact(ctx, table.Update(k, []table.Change{table.Set("a", 1)})), !allowed.write)
+		wantRefused(t, s.Transact(ctx, newPut(pk)), !allowed.write) // a put without a condition may replace an item
+		it := table.Item{Key: table.Key{PK: pk, SK: "3"}, Data: []byte(`{}`)}
+		wantRefused(t, s.Transact(ctx, table.Put(it, table.Absent())), !allowed.append)
 	}
 }
 
-func put(pk string) table.Write {
+func newPut(pk string) table.Write {
 	return table.Put(table.Item{Key: table.Key{PK: pk, SK: "1"}, Data: []byte(`{}`)})
 }
 
-func refused(t *testing.T, err error, want bool) {
+func wantRefused(t *testing.T, err error, want bool) {
 	t.Helper()
 	if got := errors.Is(err, table.ErrFence); got != want {
 		t.Errorf("refused: %t; %v", got, err)

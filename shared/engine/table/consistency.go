@@ -4,9 +4,9 @@ import "context"
 
 type eventualKey struct{}
 
-// Eventually lets the reads of ctx be eventually consistent, at half the price: an item that was written a moment ago may be
-// missing, or be as it was before. It is for items that never change, read by who can ask again for one that is missing, and for those
-// that are looked for again and again, and only written on a condition.
+// Eventually returns a context for eventually consistent reads, at half the price: they may miss the latest changes of
+// an item. Use it for items that never change, if the reader can read a missing one again, and for repeated searches
+// whose results are only written on a condition.
 func Eventually(ctx context.Context) context.Context {
 	return context.WithValue(ctx, eventualKey{}, true)
 }
@@ -17,7 +17,7 @@ func IsEventual(ctx context.Context) bool {
 	return eventual
 }
 
-// priceOf returns what reading units costs as ctx wants it to be consistent.
+// priceOf returns the price of reading units with the consistency of ctx.
 func priceOf(ctx context.Context, units int) float64 {
 	if IsEventual(ctx) {
 		return float64(units) / 2

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// writeForever has 16 writers put items and say each key once it is acknowledged.
+// writeForever runs 16 writers that put items, and prints each acknowledged key.
 func writeForever(path string) {
 	s, err := table.Open(path, table.Options{})
 	if err != nil {
@@ -91,7 +91,7 @@ func TestNoAcknowledgedWriteIsLostToKill(t *testing.T) {
 	t.Logf("%d acknowledged writes are all there", len(acked))
 }
 
-// runAndKill runs writers on the store for a while, kills them and tells what they were acknowledged.
+// runAndKill runs writers on the store for some time, kills them, and returns the acknowledged keys.
 func runAndKill(t *testing.T, path string, after time.Duration) []table.Key {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0]) //nolint:gosec // this test itself
@@ -103,7 +103,7 @@ func runAndKill(t *testing.T, path string, after time.Duration) []table.Key {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	time.AfterFunc(after, func() { _ = cmd.Process.Kill() }) // the writers live on the machine's time
+	time.AfterFunc(after, func() { _ = cmd.Process.Kill() }) // the writers use the machine's clock
 	var acked []table.Key
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		pk, sk, ok := strings.Cut(lines.Text(), " ")
@@ -111,7 +111,7 @@ func runAndKill(t *testing.T, path string, after time.Duration) []table.Key {
 			if pk == "error" {
 				t.Error(lines.Text())
 			}
-			continue // the last line may be cut
+			continue // the last line may be incomplete
 		}
 		acked = append(acked, table.Key{PK: pk, SK: sk})
 	}

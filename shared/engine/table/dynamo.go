@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// Remote tells where a DynamoDB table is. Empty fields are read from the environment by Dynamo.
+// Remote locates a DynamoDB table. Empty fields are read from the environment.
 type Remote struct {
 	Table    string      // LAMPLIGHTER_TABLE
 	Region   string      // AWS_REGION, else AWS_DEFAULT_REGION
@@ -23,11 +23,11 @@ type Remote struct {
 	KeyID    string      // AWS_ACCESS_KEY_ID
 	Secret   string      // AWS_SECRET_ACCESS_KEY
 	Session  string      // AWS_SESSION_TOKEN
-	Clock    clock.Clock // decides what has expired; nil is the machine's
+	Clock    clock.Clock // decides which items have expired; nil means the machine's clock
 }
 
-// DynamoDB is the engine in AWS, and on whatever speaks its protocol. Its table has the string keys pk and sk, the time to
-// live on the attribute expires, and a stream of new and old images.
+// DynamoDB is the engine for AWS and other services with its protocol. The table has the string keys pk and sk, the
+// time to live attribute expires, and a stream of new and old images.
 type DynamoDB struct {
 	table string
 	db    *dynamodb.Client
@@ -35,12 +35,12 @@ type DynamoDB struct {
 	clock clock.Clock
 }
 
-// NewDynamoDB makes the engine for the table r, without any call. Credentials are those of the environment; without them the
-// container's or the machine's role is asked at the first call. Profile files are not read, which keeps the
-// start of a function short: `aws configure export-credentials --format env` makes a profile an environment.
+// NewDynamoDB returns the engine for the table r. It makes no call. Credentials come from the environment, or else from
+// the role of the container or machine at the first call. It does not read profile files, so that functions start
+// faster: `aws configure export-credentials --format env` turns a profile into environment variables.
 func NewDynamoDB(r Remote) *DynamoDB {
-	r = r.complete()
-	creds := r.credentials()
+	r = r.withDefaults()
+	creds := r.credentialsProvider()
 	d := openDynamoDB(r, creds)
 	d.feed = func(ctx context.Context, cursor string, limit int) (Feed, error) {
 		o := dynamodbstreams.Options{Region: r.Region, Credentials: creds}
@@ -52,14 +52,15 @@ func NewDynamoDB(r Remote) *DynamoDB {
 	return d
 }
 
-// NewLambdaDynamoDB makes the engine as NewDynamoDB does, for a function of Lambda: its credentials are in its environment, and the stream is
-// its event source, so it has no Feed. It links neither the client of streams nor those of roles, which are 0.3 MB of each function.
+// NewLambdaDynamoDB returns the engine for a Lambda function. Its credentials are in the environment, and the stream is
+// its event source, so it has no Feed. It does not link the clients of streams and roles, which saves 0.3 MB in each
+// function.
 func NewLambdaDynamoDB(r Remote) *DynamoDB {
-	r = r.complete()
+	r = r.withDefaults()
 	return openDynamoDB(r, credentials.NewStaticCredentialsProvider(r.KeyID, r.Secret, r.Session))
 }
 
-// openDynamoDB expects a complete r.
+// openDynamoDB requires a Remote without empty fields.
 func openDynamoDB(r Remote, creds aws.CredentialsProvider) *DynamoDB {
 	o := dynamodb.Options{Region: r.Region, Credentials: creds, Retryer: aws.NopRetryer{}}
 	if r.Endpoint != "" {
@@ -68,8 +69,8 @@ func openDynamoDB(r Remote, creds aws.CredentialsProvider) *DynamoDB {
 	return &DynamoDB{table: r.Table, db: dynamodb.New(o), clock: r.Clock}
 }
 
-// complete fills empty fields from the environment.
-func (r Remote) complete() Remote {
+// withDefaults returns r with empty fields filled from the environment.
+func (r Remote) withDefaults() Remote {
 	fill := func(field *string, names ...string) {
 		for _, n := range names {
 			if *field == "" {
@@ -91,11 +92,12 @@ func (r Remote) complete() Remote {
 	return r
 }
 
-// ecsHost serves the credentials of containers whose environment names only a path.
+// ecsHost serves the credentials of containers whose environment contains only a path.
 const ecsHost = "http://169.254.170.2"
 
-// credentials returns the static ones, else the container's, else the machine's role.
-func (r Remote) credentials() aws.CredentialsProvider {
+// credentialsProvider returns the static credentials, or else those of the container, or else those of the machine's
+// role.
+func (r Remote) credentialsProvider() aws.CredentialsProvider {
 	if r.KeyID != "" {
 		return credentials.NewStaticCredentialsProvider(r.KeyID, r.Secret, r.Session)
 	}
@@ -104,23 +106,24 @@ func (r Remote) credentials() aws.CredentialsProvider {
 		uri = ecsHost + path
 	}
 	if uri == "" {
-		return aws.NewCredentialsCache(ec2rolecreds.New(), early)
+		return aws.NewCredentialsCache(ec2rolecreds.New(), refreshEarly)
 	}
 	return aws.NewCredentialsCache(endpointcreds.New(uri, func(o *endpointcreds.Options) {
 		o.AuthorizationToken = os.Getenv("AWS_CONTAINER_AUTHORIZATION_TOKEN")
 		if file := os.Getenv("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"); file != "" {
 			o.AuthorizationTokenProvider = tokenFile(file)
 		}
-	}), early)
+	}), refreshEarly)
 }
 
-// early renews credentials before they end.
-func early(o *aws.CredentialsCacheOptions) { o.ExpiryWindow = 5 * time.Minute }
+// refreshEarly makes a provider renew credentials before they expire.
+func refreshEarly(o *aws.CredentialsCacheOptions) { o.ExpiryWindow = 5 * time.Minute }
 
-// tokenFile reads the token that a container shows for its credentials; it is rotated, so each time anew.
+// tokenFile reads the token that a container presents to get its credentials. The token is rotated, so it is read each
+// time.
 func tokenFile(path string) endpointcreds.TokenProviderFunc {
 	return func() (string, error) {
-		b, err := os.ReadFile(path) //nolint:gosec // named by the container's environment
+		b, err := os.ReadFile(path) //nolint:gosec // from the container's environment
 		return string(b), err
 	}
 }

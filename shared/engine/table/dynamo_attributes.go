@@ -11,42 +11,42 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// The attributes beside an item's data.
+// The attributes of an item that are not its data.
 const (
 	pkAttr      = "pk"
 	skAttr      = "sk"
 	expiresAttr = "expires"
 )
 
-// attributes is an item in DynamoDB's shape.
+// attributes is an item in DynamoDB's format.
 type attributes = map[string]types.AttributeValue
 
-// attributeName returns the attribute that keeps a field. One whose name is an attribute's beside the data, or such a name behind
-// underscores, gets an underscore more, so that every field has its own.
+// attributeName returns the attribute for a field. Names of attributes that are not data, also with leading
+// underscores, get one more underscore, so that each field has its own attribute.
 func attributeName(fieldName string) string {
-	if reserved(strings.TrimLeft(fieldName, "_")) {
+	if isReserved(strings.TrimLeft(fieldName, "_")) {
 		return "_" + fieldName
 	}
 	return fieldName
 }
 
-// fieldOf returns the field that an attribute keeps; false for those beside the data.
+// fieldOf returns the field of an attribute. It returns false for attributes that are not data.
 func fieldOf(attr string) (string, bool) {
-	if !reserved(strings.TrimLeft(attr, "_")) {
+	if !isReserved(strings.TrimLeft(attr, "_")) {
 		return attr, true
 	}
 	return strings.CutPrefix(attr, "_")
 }
 
-// reserved reports whether the name is that of an attribute beside the data.
-func reserved(name string) bool { return name == pkAttr || name == skAttr || name == expiresAttr }
+// isReserved reports whether name is an attribute that is not data.
+func isReserved(name string) bool { return name == pkAttr || name == skAttr || name == expiresAttr }
 
-// keyAttributes returns a key in DynamoDB's shape.
+// keyAttributes returns a key in DynamoDB's format.
 func keyAttributes(k Key) attributes {
 	return attributes{pkAttr: stringAttribute(k.PK), skAttr: stringAttribute(k.SK)}
 }
 
-// stringAttribute and num are attribute values.
+// stringAttribute and numberAttribute return attribute values.
 func stringAttribute(s string) *types.AttributeValueMemberS {
 	return &types.AttributeValueMemberS{Value: s}
 }
@@ -55,7 +55,7 @@ func numberAttribute(n int64) *types.AttributeValueMemberN {
 	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
 }
 
-// itemAttributes returns an item in DynamoDB's shape. Its data has passed measure.
+// itemAttributes returns an item in DynamoDB's format. Its data must have passed checkData.
 func itemAttributes(it Item) (attributes, error) {
 	as := keyAttributes(it.Key)
 	if end := expirySeconds(it.Expires); end != 0 {
@@ -78,7 +78,7 @@ func itemAttributes(it Item) (attributes, error) {
 	return as, nil
 }
 
-// valueAttribute returns a JSON value in DynamoDB's shape.
+// valueAttribute returns a JSON value in DynamoDB's format.
 func valueAttribute(raw []byte) (types.AttributeValue, error) {
 	switch c := raw[0]; c {
 	case '"':
@@ -101,7 +101,7 @@ func valueAttribute(raw []byte) (types.AttributeValue, error) {
 	}
 }
 
-// mapAttribute returns a JSON object in DynamoDB's shape.
+// mapAttribute returns a JSON object in DynamoDB's format.
 func mapAttribute(raw []byte) (types.AttributeValue, error) {
 	fs, err := parseFields(raw)
 	if err != nil {
@@ -116,7 +116,7 @@ func mapAttribute(raw []byte) (types.AttributeValue, error) {
 	return &types.AttributeValueMemberM{Value: m}, nil
 }
 
-// listAttribute returns a JSON array in DynamoDB's shape.
+// listAttribute returns a JSON array in DynamoDB's format.
 func listAttribute(raw []byte) (types.AttributeValue, error) {
 	s := scanner{data: raw}
 	l := []types.AttributeValue{}
@@ -132,7 +132,7 @@ func listAttribute(raw []byte) (types.AttributeValue, error) {
 	return &types.AttributeValueMemberL{Value: l}, err
 }
 
-// attributesItem reads an item from DynamoDB's shape, its fields in the order of their names.
+// attributesItem returns the item of attributes in DynamoDB's format, with fields sorted by name.
 func attributesItem(as attributes) (Item, error) {
 	it := Item{Key: Key{PK: stringValue(as[pkAttr]), SK: stringValue(as[skAttr])}}
 	end, err := expiryOf(as)
@@ -159,7 +159,7 @@ func attributesItem(as attributes) (Item, error) {
 	return it, nil
 }
 
-// stringValue returns a string attribute's value.
+// stringValue returns the value of a string attribute.
 func stringValue(v types.AttributeValue) string {
 	if s, ok := v.(*types.AttributeValueMemberS); ok {
 		return s.Value
@@ -167,7 +167,7 @@ func stringValue(v types.AttributeValue) string {
 	return ""
 }
 
-// expiryOf returns when an item ends, in Unix seconds; 0 is never.
+// expiryOf returns the expiry of an item in Unix seconds; 0 means never.
 func expiryOf(as attributes) (int64, error) {
 	n, ok := as[expiresAttr].(*types.AttributeValueMemberN)
 	if !ok {
@@ -182,7 +182,7 @@ func expiryOf(as attributes) (int64, error) {
 	return end, nil
 }
 
-// appendValue writes a value in DynamoDB's shape as JSON.
+// appendValue appends a value in DynamoDB's format as JSON.
 func appendValue(b []byte, v types.AttributeValue) ([]byte, error) {
 	switch x := v.(type) {
 	case *types.AttributeValueMemberS:
@@ -202,7 +202,7 @@ func appendValue(b []byte, v types.AttributeValue) ([]byte, error) {
 	}
 }
 
-// appendNumber writes a number of DynamoDB's in JSON's grammar.
+// appendNumber appends a number of DynamoDB in JSON syntax.
 func appendNumber(b []byte, s string) ([]byte, error) {
 	d, ok := parseDecimal([]byte(s))
 	if !ok {
@@ -211,7 +211,7 @@ func appendNumber(b []byte, s string) ([]byte, error) {
 	return append(b, d.String()...), nil
 }
 
-// appendList writes a list as JSON.
+// appendList appends a list as JSON.
 func appendList(b []byte, l []types.AttributeValue) (_ []byte, err error) {
 	b = append(b, '[')
 	for i, v := range l {
@@ -225,7 +225,7 @@ func appendList(b []byte, l []types.AttributeValue) (_ []byte, err error) {
 	return append(b, ']'), nil
 }
 
-// appendMap writes a map as JSON, in the order of its names.
+// appendMap appends a map as JSON, sorted by name.
 func appendMap(b []byte, m attributes) ([]byte, error) {
 	fs := make(fields, 0, len(m))
 	for name, v := range m {

@@ -9,15 +9,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// expression gathers the placeholders of a call's expressions. Every name is a placeholder, as DynamoDB reserves hundreds.
+// expression collects the placeholders for the expressions of a call. Every name becomes a placeholder, because
+// DynamoDB reserves hundreds of names.
 type expression struct {
 	names  map[string]string
 	values attributes
-	known  map[string]string // attribute → its placeholder
+	known  map[string]string // placeholder of each attribute
 	now    int64
 }
 
-// newExpression begins expressions that see the time now, in Unix seconds.
+// newExpression returns an expression for the time now, in Unix seconds.
 func newExpression(now int64) *expression {
 	return &expression{names: map[string]string{}, values: attributes{}, known: map[string]string{}, now: now}
 }
@@ -42,8 +43,8 @@ func (x *expression) value(v types.AttributeValue) string {
 	return p
 }
 
-// json returns the placeholder of anything that has JSON.
-func (x *expression) json(v any) (string, error) {
+// jsonValue returns the placeholder of a value that can be encoded as JSON.
+func (x *expression) jsonValue(v any) (string, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return "", err
@@ -52,24 +53,24 @@ func (x *expression) json(v any) (string, error) {
 	return x.value(a), err
 }
 
-// clock returns the placeholder of the time now.
-func (x *expression) clock() string {
+// currentTime returns the placeholder of the time now.
+func (x *expression) currentTime() string {
 	if _, ok := x.values[":now"]; !ok {
 		x.values[":now"] = numberAttribute(x.now)
 	}
 	return ":now"
 }
 
-// isLive holds of an item that has not expired, and of an absent one.
+// isLive returns the condition that an item is absent or has not expired.
 func (x *expression) isLive() string {
 	e := x.attr(expiresAttr)
-	return "(attribute_not_exists(" + e + ") OR " + e + " > " + x.clock() + ")"
+	return "(attribute_not_exists(" + e + ") OR " + e + " > " + x.currentTime() + ")"
 }
 
-// isExpired holds of an item that has expired.
-func (x *expression) isExpired() string { return x.attr(expiresAttr) + " <= " + x.clock() }
+// isExpired returns the condition that an item has expired.
+func (x *expression) isExpired() string { return x.attr(expiresAttr) + " <= " + x.currentTime() }
 
-// valueMap returns nil when empty, as DynamoDB demands.
+// valueMap returns nil if there are no values, as DynamoDB requires.
 func (x *expression) valueMap() attributes {
 	if len(x.values) == 0 {
 		return nil
@@ -77,7 +78,7 @@ func (x *expression) valueMap() attributes {
 	return x.values
 }
 
-// nameMap returns nil when empty.
+// nameMap returns nil if there are no names.
 func (x *expression) nameMap() map[string]string {
 	if len(x.names) == 0 {
 		return nil
@@ -103,15 +104,16 @@ func (x *expression) keyCondition(q Query) string {
 	}
 }
 
-// conditionExpression returns the condition expression of a write; nil when there is none. That of an update first demands that the item
-// has not expired, since DynamoDB would update it; the others see an expired item as absent in each of their parts.
+// conditionExpression returns the condition expression of a write, or nil if there is none. That of an update starts
+// with the condition that the item has not expired, because DynamoDB would update it. In other writes, each part treats
+// an expired item as absent.
 func (x *expression) conditionExpression(w *Write) (*string, error) {
-	leaf, parts := x.seen, make([]string, 0, len(w.If)+1)
+	leaf, parts := x.liveCondition, make([]string, 0, len(w.If)+1)
 	if w.Verb == UpdateVerb {
-		leaf, parts = x.plain, append(parts, x.isLive())
+		leaf, parts = x.plainCondition, append(parts, x.isLive())
 	}
 	for i := range w.If {
-		p, err := x.tree(&w.If[i], leaf)
+		p, err := x.conditionTree(&w.If[i], leaf)
 		if err != nil {
 			return nil, err
 		}
@@ -124,17 +126,17 @@ func (x *expression) conditionExpression(w *Write) (*string, error) {
 	return &s, nil
 }
 
-// tree returns a condition, its leaves written by leaf.
-func (x *expression) tree(c *Cond, leaf func(*Cond) (string, error)) (string, error) {
+// conditionTree returns a condition with its leaves written by leaf.
+func (x *expression) conditionTree(c *Cond, leaf func(*Cond) (string, error)) (string, error) {
 	if c.Op != AnyOp {
 		return leaf(c)
 	}
 	if len(c.Any) == 1 { // DynamoDB refuses redundant parentheses
-		return x.tree(&c.Any[0], leaf)
+		return x.conditionTree(&c.Any[0], leaf)
 	}
 	parts := make([]string, len(c.Any))
 	for i := range c.Any {
-		p, err := x.tree(&c.Any[i], leaf)
+		p, err := x.conditionTree(&c.Any[i], leaf)
 		if err != nil {
 			return "", err
 		}
@@ -143,9 +145,9 @@ func (x *expression) tree(c *Cond, leaf func(*Cond) (string, error)) (string, er
 	return "(" + strings.Join(parts, " OR ") + ")", nil
 }
 
-// seen returns a condition that takes an expired item for absent.
-func (x *expression) seen(c *Cond) (string, error) {
-	s, err := x.plain(c)
+// liveCondition returns a condition that treats an expired item as absent.
+func (x *expression) liveCondition(c *Cond) (string, error) {
+	s, err := x.plainCondition(c)
 	switch c.Op {
 	case AbsentOp, LacksOp, NotEqualOp:
 		return "(" + s + " OR " + x.isExpired() + ")", err
@@ -154,13 +156,13 @@ func (x *expression) seen(c *Cond) (string, error) {
 	}
 }
 
-// comparators are the signs of the comparisons.
+// comparators are the signs of comparisons.
 var comparators = map[CondOp]string{
 	EqualOp: " = ", NotEqualOp: " <> ", LessOp: " < ", LessEqualOp: " <= ", GreaterOp: " > ", GreaterEqualOp: " >= ",
 }
 
-// plain returns a condition on the item as it stands.
-func (x *expression) plain(c *Cond) (string, error) {
+// plainCondition returns a condition on the stored item, even if it has expired.
+func (x *expression) plainCondition(c *Cond) (string, error) {
 	switch c.Op {
 	case AbsentOp:
 		return "attribute_not_exists(" + x.attr(pkAttr) + ")", nil
@@ -171,7 +173,7 @@ func (x *expression) plain(c *Cond) (string, error) {
 	case LacksOp:
 		return "attribute_not_exists(" + x.field(c.Field) + ")", nil
 	default:
-		v, err := x.json(c.Value)
+		v, err := x.jsonValue(c.Value)
 		return x.field(c.Field) + comparators[c.Op] + v, err
 	}
 }
@@ -180,7 +182,7 @@ func (x *expression) plain(c *Cond) (string, error) {
 func (x *expression) updateExpression(changes []Change) (*string, error) {
 	var u update
 	for i := range changes {
-		if err := u.add(x, &changes[i]); err != nil {
+		if err := u.addChange(x, &changes[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -188,11 +190,11 @@ func (x *expression) updateExpression(changes []Change) (*string, error) {
 	return &s, nil
 }
 
-// update gathers the clauses of an update expression.
+// update collects the clauses of an update expression.
 type update struct{ set, sums, remove []string }
 
-// add takes a change into its clause.
-func (u *update) add(x *expression, c *Change) error {
+// addChange adds a change to its clause.
+func (u *update) addChange(x *expression, c *Change) error {
 	switch c.Op {
 	case RemoveOp:
 		u.remove = append(u.remove, x.field(c.Field))
@@ -203,17 +205,17 @@ func (u *update) add(x *expression, c *Change) error {
 		return err
 	case ExpireOp:
 		at, _ := c.Value.(time.Time)
-		u.expire(x, expirySeconds(at))
+		u.addExpiry(x, expirySeconds(at))
 		return nil
 	default:
-		return u.assign(x, c)
+		return u.addAssignment(x, c)
 	}
 }
 
-// assign takes the setting of a field in.
-func (u *update) assign(x *expression, c *Change) error {
+// addAssignment adds the setting of a field.
+func (u *update) addAssignment(x *expression, c *Change) error {
 	f := x.field(c.Field)
-	v, err := x.json(c.Value)
+	v, err := x.jsonValue(c.Value)
 	if c.Op == SetOnceOp {
 		v = "if_not_exists(" + f + ", " + v + ")"
 	}
@@ -221,8 +223,8 @@ func (u *update) assign(x *expression, c *Change) error {
 	return err
 }
 
-// expire takes a new expiry in, or none.
-func (u *update) expire(x *expression, end int64) {
+// addExpiry adds a new expiry; 0 removes it.
+func (u *update) addExpiry(x *expression, end int64) {
 	if end == 0 {
 		u.remove = append(u.remove, x.attr(expiresAttr))
 		return

@@ -12,13 +12,13 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// parallel is how many calls of one batch are under way together.
+// parallel is the number of concurrent calls of a batch.
 const parallel = 8
 
-// consistency says how a call reads: strongly consistent unless ctx is content with less.
+// consistency returns the consistency of a read: strong, unless ctx allows eventual.
 func consistency(ctx context.Context) *bool { return aws.Bool(!IsEventual(ctx)) }
 
-// unixNow returns the time by which items expire, in Unix seconds.
+// unixNow returns the current time in Unix seconds, which decides whether items have expired.
 func (d *DynamoDB) unixNow() int64 { return d.clock.Now().Unix() }
 
 // Get reads one item.
@@ -57,7 +57,7 @@ func sumCapacity(cs ...*types.ConsumedCapacity) float64 {
 	return sum
 }
 
-// liveItem reads an item; its Data is nil when it is absent or has expired.
+// liveItem decodes an item. Its Data is nil if it is absent or has expired.
 func (d *DynamoDB) liveItem(as attributes) (Item, error) {
 	if len(as) == 0 {
 		return Item{}, nil
@@ -93,7 +93,7 @@ func (d *DynamoDB) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, err
 	return parts[0], nil
 }
 
-// getPart reads up to 100 items, asking again for what was left out.
+// getPart reads up to 100 items. It repeats the call for unprocessed ones.
 func (d *DynamoDB) getPart(ctx context.Context, keys []Key) (map[Key]Item, error) {
 	want := make([]attributes, len(keys))
 	for i, k := range keys {
@@ -105,7 +105,7 @@ func (d *DynamoDB) getPart(ctx context.Context, keys []Key) (map[Key]Item, error
 		if err != nil {
 			return nil, err
 		}
-		return out.UnprocessedKeys[d.table].Keys, d.collect(found, out.Responses[d.table])
+		return out.UnprocessedKeys[d.table].Keys, d.collectLive(found, out.Responses[d.table])
 	})
 	return found, err
 }
@@ -145,8 +145,8 @@ func sumTableCapacity(cs []types.ConsumedCapacity) float64 {
 	return sum
 }
 
-// collect adds the items that have not expired.
-func (d *DynamoDB) collect(found map[Key]Item, rows []attributes) error {
+// collectLive adds the items that have not expired to found.
+func (d *DynamoDB) collectLive(found map[Key]Item, rows []attributes) error {
 	for _, as := range rows {
 		it, err := d.liveItem(as)
 		if err != nil {
@@ -177,13 +177,13 @@ func (d *DynamoDB) Query(ctx context.Context, q Query) (Page, error) {
 	}
 	skip := q.Skip
 	if q.countsSkipped() {
-		if more, err := d.skip(ctx, q.PK, in, skip); err != nil || !more {
+		if more, err := d.skipItems(ctx, q.PK, in, skip); err != nil || !more {
 			return Page{}, err
 		}
 		skip = 0
 	}
-	in.Select, in.Limit = types.SelectAllAttributes, aws.Int32(int32(q.pageLimit())) //nolint:gosec // at most MaxPage and skipInPage
-	return d.page(ctx, q.PK, in, skip)
+	in.Select, in.Limit = types.SelectAllAttributes, aws.Int32(int32(q.pageLimit())) //nolint:gosec // it is small
+	return d.readPage(ctx, q.PK, in, skip)
 }
 
 // queryInput returns the call for the query's range.
@@ -198,12 +198,13 @@ func (d *DynamoDB) queryInput(ctx context.Context, q Query) *dynamodb.QueryInput
 	}
 }
 
-// skip moves the start behind n items by having the service count them; false when nothing comes after them.
-func (d *DynamoDB) skip(ctx context.Context, pk string, in *dynamodb.QueryInput, n int) (bool, error) {
+// skipItems moves the start of the query by n items, which the service only counts. It returns false if no items
+// follow.
+func (d *DynamoDB) skipItems(ctx context.Context, pk string, in *dynamodb.QueryInput, n int) (bool, error) {
 	in.Select = types.SelectCount
 	for n > 0 {
 		in.Limit = aws.Int32(int32(min(n, 1<<30))) //nolint:gosec // bounded
-		out, err := d.query(ctx, pk, in)
+		out, err := d.queryOnce(ctx, pk, in)
 		if err != nil {
 			return false, err
 		}
@@ -215,8 +216,8 @@ func (d *DynamoDB) skip(ctx context.Context, pk string, in *dynamodb.QueryInput,
 	return true, nil
 }
 
-// query makes one call for items of the partition pk.
-func (d *DynamoDB) query(ctx context.Context, pk string, in *dynamodb.QueryInput) (out *dynamodb.QueryOutput,
+// queryOnce makes one call for items of the partition pk.
+func (d *DynamoDB) queryOnce(ctx context.Context, pk string, in *dynamodb.QueryInput) (out *dynamodb.QueryOutput,
 	err error) {
 	_, err = d.callWithRetry(ctx, false, func(ctx context.Context) (err error) {
 		meterOf(ctx).countTrips(1)
@@ -230,10 +231,10 @@ func (d *DynamoDB) query(ctx context.Context, pk string, in *dynamodb.QueryInput
 	return out, nil
 }
 
-// page reads the page behind n items.
-func (d *DynamoDB) page(ctx context.Context, pk string, in *dynamodb.QueryInput, n int) (Page, error) {
+// readPage reads the page after n items.
+func (d *DynamoDB) readPage(ctx context.Context, pk string, in *dynamodb.QueryInput, n int) (Page, error) {
 	for {
-		out, err := d.query(ctx, pk, in)
+		out, err := d.queryOnce(ctx, pk, in)
 		if err != nil {
 			return Page{}, err
 		}
@@ -244,7 +245,7 @@ func (d *DynamoDB) page(ctx context.Context, pk string, in *dynamodb.QueryInput,
 	}
 }
 
-// newPage reads a page of which the last items are wanted, as many as n is below zero.
+// newPage decodes a page. It keeps only the last -n items.
 func newPage(out *dynamodb.QueryOutput, n int) (Page, error) {
 	var p Page
 	for _, as := range out.Items[min(len(out.Items), len(out.Items)+n):] {

@@ -12,18 +12,19 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// restoreTime bounds the wait for a restored table: DynamoDB copies big ones for hours.
+// restoreTime limits the wait for a restored table. DynamoDB copies large tables for hours.
 const restoreTime = 24 * time.Hour
 
-// Restored is a table that was made of a backup, as the template has to be told of it.
+// Restored is a table restored from a backup, with the parameters for the template.
 type Restored struct {
 	Table  string
-	Stream string // the label of its stream
+	Stream string // label of its stream
 }
 
-// RestoreTable makes the table to of what the table r held at a moment within the 35 days of its continuous backups, or of the
-// latest that they have when at is zero. DynamoDB restores items and keys alone, so the expiry of items, the stream and the
-// backups are switched on afterwards. The table r stays as it is. It returns when the table can be used.
+// RestoreTable creates the table `to` with the content that the table r had at the time at, within the 35 days of its
+// continuous backups, or with the latest content if at is zero. DynamoDB restores only items and keys, so RestoreTable
+// enables expiry, stream and backups afterwards. The table r does not change. It returns when the new table can be
+// used.
 func RestoreTable(ctx context.Context, r Remote, to string, at time.Time) (Restored, error) {
 	d := NewDynamoDB(r)
 	_, err := d.callWithRetry(ctx, true, func(ctx context.Context) error {
@@ -53,7 +54,7 @@ func RestoreTable(ctx context.Context, r Remote, to string, at time.Time) (Resto
 	return Restored{to, aws.ToString(out.Table.LatestStreamLabel)}, nil
 }
 
-// restoreInput asks for a table as it was at a moment.
+// restoreInput returns the call that restores a table.
 func restoreInput(from, to string, at time.Time) *dynamodb.RestoreTableToPointInTimeInput {
 	in := &dynamodb.RestoreTableToPointInTimeInput{SourceTableName: &from, TargetTableName: &to}
 	if at.IsZero() {
@@ -64,7 +65,7 @@ func restoreInput(from, to string, at time.Time) *dynamodb.RestoreTableToPointIn
 	return in
 }
 
-// enableStream has the table deliver what is written to it, and waits until it does.
+// enableStream enables the stream of the table, and waits until it is active.
 func (d *DynamoDB) enableStream(ctx context.Context) error {
 	_, err := d.db.UpdateTable(ctx,
 		&dynamodb.UpdateTableInput{TableName: &d.table, StreamSpecification: streamOfImages})
@@ -74,14 +75,16 @@ func (d *DynamoDB) enableStream(ctx context.Context) error {
 	return d.waitUntilActive(ctx, restoreTime)
 }
 
-// KeepBackups keeps continuous backups of the table r, from now on. In AWS the template does.
+// KeepBackups enables continuous backups of the table r. In AWS the template does.
 func KeepBackups(ctx context.Context, r Remote) error { return NewDynamoDB(r).keepBackups(ctx) }
 
-// keepBackups keeps continuous backups of the table.
+// keepBackups enables continuous backups of the table.
 func (d *DynamoDB) keepBackups(ctx context.Context) error {
 	_, err := d.db.UpdateContinuousBackups(ctx, &dynamodb.UpdateContinuousBackupsInput{
-		TableName:                        &d.table,
-		PointInTimeRecoverySpecification: &types.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: aws.Bool(true)},
+		TableName: &d.table,
+		PointInTimeRecoverySpecification: &types.PointInTimeRecoverySpecification{
+			PointInTimeRecoveryEnabled: aws.Bool(true),
+		},
 	})
 	return fault.Wrap("keep backups of "+d.table, err)
 }

@@ -10,12 +10,12 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// classify returns the class of an error of the SDK.
-func classify(err error) class {
+// classOf returns the class of an error of the SDK.
+func classOf(err error) class {
 	if busy, ok := errors.AsType[*busyError](err); ok {
 		return busy.class
 	}
-	if ours(err) {
+	if isClassified(err) {
 		return final
 	}
 	e, ok := errors.AsType[smithy.APIError](err)
@@ -37,23 +37,23 @@ func classify(err error) class {
 	return final
 }
 
-// ours reports whether err was already given its meaning here.
-func ours(err error) bool {
+// isClassified reports whether err already has a kind.
+func isClassified(err error) bool {
 	_, expired := errors.AsType[*expiredError](err)
 	return expired || fault.KindOf(err) != fault.Internal
 }
 
-// callWithRetry makes a call of the service as often as that is safe and of use.
+// callWithRetry makes a call of the service, and repeats it while that is safe and useful.
 func (d *DynamoDB) callWithRetry(ctx context.Context, once bool, call func(context.Context) error) (murky bool,
 	err error) {
 	return callWithRetry(ctx, d.clock, once, call)
 }
 
-// itemFaults are DynamoDB's words for what an item's data, not our expression, made impossible.
+// itemFaults are parts of DynamoDB's messages for errors caused by an item's data, not by an expression.
 var itemFaults = []string{"incorrect data type", "type mismatch", "Item size", "item size", "Number overflow",
 	"verflow", "significant digits", "Nesting"}
 
-// classifyError returns an error of the service its kind.
+// classifyError adds the kind to an error of the service.
 func classifyError(err error) error {
 	e, ok := errors.AsType[smithy.APIError](err)
 	if !ok || fault.KindOf(err) != fault.Internal {
@@ -62,15 +62,15 @@ func classifyError(err error) error {
 	switch code := e.ErrorCode(); {
 	case code == "ResourceNotFoundException":
 		return fault.NewWithCause(fault.Internal, err, "the table does not exist")
-	case strings.HasPrefix(code, "Validation") && impossible(e.ErrorMessage()):
+	case strings.HasPrefix(code, "Validation") && isItemFault(e.ErrorMessage()):
 		return fault.NewWithCause(fault.Invalid, err, "the store refused the item: %s", e.ErrorMessage())
 	default:
 		return err
 	}
 }
 
-// impossible reports whether a validation message is about the item's data.
-func impossible(message string) bool {
+// isItemFault reports whether a validation message is about an item's data.
+func isItemFault(message string) bool {
 	for _, s := range itemFaults {
 		if strings.Contains(message, s) {
 			return true

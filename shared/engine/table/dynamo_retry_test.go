@@ -19,7 +19,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// script is a service that answers one call after the other as told, and keeps what it was asked.
+// script is a service that returns prepared answers, and records the requests.
 type script struct {
 	mu      sync.Mutex
 	answers []answer
@@ -27,13 +27,13 @@ type script struct {
 	bodies  []string
 }
 
-// answer is one reply; status 0 breaks the connection.
+// answer is one response; status 0 breaks the connection.
 type answer struct {
 	status int
 	body   string
 }
 
-// ServeHTTP gives the next answer.
+// ServeHTTP returns the next answer.
 func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,7 +52,7 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, a.body)
 }
 
-// asked returns what was called so far. A call whose connection broke may still be on its way out of ServeHTTP.
+// asked returns the calls so far. A call whose connection broke may still be in ServeHTTP.
 func (s *script) asked() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,7 +155,7 @@ func TestDynamoRepeatsATransactionWithItsToken(t *testing.T) {
 	}
 }
 
-// sameJSON compares two JSON texts without the order of their objects.
+// sameJSON reports whether two JSON texts are equal regardless of the order of members.
 func sameJSON(t *testing.T, a, b string) bool {
 	t.Helper()
 	var x, y any
@@ -180,14 +180,14 @@ func TestDynamoGivesUpInTime(t *testing.T) {
 	}
 }
 
-// pauses is a clock that keeps what was slept and lets none of it pass.
+// pauses is a clock that records sleeps and does not wait.
 type pauses struct {
 	clock.System
 	mu    sync.Mutex
 	slept []time.Duration
 }
 
-// Sleep notes d.
+// Sleep records d.
 func (p *pauses) Sleep(ctx context.Context, d time.Duration) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -195,7 +195,7 @@ func (p *pauses) Sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// leftOf is the answer of the service that has done a batch but for the items of the sort keys.
+// leftOf is the response of the service to a batch that left out the items with the sort keys.
 func leftOf(write bool, sks ...string) answer {
 	for i, sk := range sks {
 		sks[i] = `{"pk":{"S":"p"},"sk":{"S":"` + sk + `"}}`
@@ -212,7 +212,7 @@ func leftOf(write bool, sks ...string) answer {
 func TestDynamo_PausesBeforeTheRestOfABatch(t *testing.T) {
 	keys := []table.Key{{PK: "p", SK: "1"}, {PK: "p", SK: "2"}, {PK: "p", SK: "3"}}
 	for name, c := range map[string]struct {
-		left  [][]string // sort keys, one answer after the other
+		left  [][]string // sort keys, for each response
 		calls int
 		want  error
 	}{

@@ -17,8 +17,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// FeedItems returns the outbox items that a stream event brings to a function, oldest first. The event source should already
-// be filtered by the suffix of the partition key; what it lets through besides is left out here.
+// FeedItems returns the outbox items of a stream event, oldest first. The event source should filter by the suffix of
+// the partition key. FeedItems leaves out all other items.
 func FeedItems(e events.DynamoDBEvent) ([]Item, error) {
 	var items []Item
 	for i := range e.Records {
@@ -35,8 +35,8 @@ func FeedItems(e events.DynamoDBEvent) ([]Item, error) {
 	return items, nil
 }
 
-// ReportFailures returns the answer to a stream event of whose items the failed ones are to be delivered again. The event source
-// must ask for it (ReportBatchItemFailures). Lambda delivers all that follow the first of them again too.
+// ReportFailures returns the response to a stream event that makes Lambda deliver the failed items again, with all
+// items after the first of them. The event source must have ReportBatchItemFailures.
 func ReportFailures(e events.DynamoDBEvent, failed ...Key) events.DynamoDBEventResponse {
 	var out events.DynamoDBEventResponse
 	for i := range e.Records {
@@ -50,7 +50,7 @@ func ReportFailures(e events.DynamoDBEvent, failed ...Key) events.DynamoDBEventR
 	return out
 }
 
-// eventItem returns an item of a Lambda event.
+// eventItem decodes an item of a Lambda event.
 func eventItem(image map[string]events.DynamoDBAttributeValue) (Item, error) {
 	as := make(attributes, len(image))
 	for name, v := range image {
@@ -63,7 +63,7 @@ func eventItem(image map[string]events.DynamoDBAttributeValue) (Item, error) {
 	return attributesItem(as)
 }
 
-// eventValue brings a value of a Lambda event into the SDK's shape.
+// eventValue converts a value of a Lambda event to the SDK's format.
 func eventValue(v events.DynamoDBAttributeValue) (types.AttributeValue, error) {
 	switch v.DataType() {
 	case events.DataTypeString:
@@ -75,15 +75,15 @@ func eventValue(v events.DynamoDBAttributeValue) (types.AttributeValue, error) {
 	case events.DataTypeNull:
 		return &types.AttributeValueMemberNULL{Value: true}, nil
 	case events.DataTypeList:
-		return each(v.List(), eventValue)
+		return convertList(v.List(), eventValue)
 	case events.DataTypeMap:
-		return eachOf(v.Map(), eventValue)
+		return convertMap(v.Map(), eventValue)
 	default:
 		return nil, fault.New(fault.Internal, "a value of kind %d has no JSON", v.DataType())
 	}
 }
 
-// streamValue brings a value of the stream into the table client's shape.
+// streamValue converts a value of the stream to the table client's format.
 func streamValue(v streamtypes.AttributeValue) (types.AttributeValue, error) {
 	switch x := v.(type) {
 	case *streamtypes.AttributeValueMemberS:
@@ -95,16 +95,16 @@ func streamValue(v streamtypes.AttributeValue) (types.AttributeValue, error) {
 	case *streamtypes.AttributeValueMemberNULL:
 		return &types.AttributeValueMemberNULL{Value: true}, nil
 	case *streamtypes.AttributeValueMemberL:
-		return each(x.Value, streamValue)
+		return convertList(x.Value, streamValue)
 	case *streamtypes.AttributeValueMemberM:
-		return eachOf(x.Value, streamValue)
+		return convertMap(x.Value, streamValue)
 	default:
 		return nil, fault.New(fault.Internal, "a value of kind %T has no JSON", v)
 	}
 }
 
-// each converts a list.
-func each[V any](l []V, convert func(V) (types.AttributeValue, error)) (types.AttributeValue, error) {
+// convertList converts a list.
+func convertList[V any](l []V, convert func(V) (types.AttributeValue, error)) (types.AttributeValue, error) {
 	out := make([]types.AttributeValue, len(l))
 	for i, v := range l {
 		a, err := convert(v)
@@ -116,8 +116,8 @@ func each[V any](l []V, convert func(V) (types.AttributeValue, error)) (types.At
 	return &types.AttributeValueMemberL{Value: out}, nil
 }
 
-// eachOf converts a map.
-func eachOf[V any](m map[string]V, convert func(V) (types.AttributeValue, error)) (*types.AttributeValueMemberM,
+// convertMap converts a map.
+func convertMap[V any](m map[string]V, convert func(V) (types.AttributeValue, error)) (*types.AttributeValueMemberM,
 	error) {
 	out := make(attributes, len(m))
 	for name, v := range m {
@@ -130,8 +130,8 @@ func eachOf[V any](m map[string]V, convert func(V) (types.AttributeValue, error)
 	return &types.AttributeValueMemberM{Value: out}, nil
 }
 
-// Feed reads the table's stream, for processes outside Lambda. It is meant for one reader of a table of few shards; in
-// AWS the stream is a function's event source instead.
+// Feed reads the table's stream, for processes outside Lambda. It is meant for one reader of a table with few shards.
+// In AWS the stream is a function's event source instead.
 func (d *DynamoDB) Feed(ctx context.Context, cursor string, limit int) (Feed, error) {
 	switch {
 	case limit < 1 || limit > MaxPage:
@@ -143,16 +143,16 @@ func (d *DynamoDB) Feed(ctx context.Context, cursor string, limit int) (Feed, er
 	return d.feed(ctx, cursor, limit)
 }
 
-// readStream reads on in the stream behind the cursor.
+// readStream continues reading the stream after the cursor.
 func (d *DynamoDB) readStream(ctx context.Context, streams *dynamodbstreams.Client, cursor string, limit int) (Feed,
 	error) {
 	r := reader{streams: streams, d: d, limit: limit}
-	if err := r.start(cursor); err != nil {
+	if err := r.readCursor(cursor); err != nil {
 		return Feed{}, err
 	}
 	ctx, cancel := withDefaultDeadline(ctx)
 	defer cancel()
-	if err := r.run(ctx); err != nil {
+	if err := r.readShards(ctx); err != nil {
 		return Feed{}, fault.Wrap("read the stream of "+d.table, classifyError(err))
 	}
 	next, err := json.Marshal(r.at)
@@ -164,16 +164,16 @@ type reader struct {
 	streams *dynamodbstreams.Client
 	d       *DynamoDB
 	arn     *string
-	at      map[string]string // shard → the last sequence number that was read, or ended
+	at      map[string]string // last sequence number read from each shard, or shardEnded
 	limit   int
 	items   []Item
 }
 
-// shardEnded stands for the sequence number of a shard that is read to its end.
+// shardEnded replaces the sequence number of a shard that was read to its end.
 const shardEnded = "end"
 
-// start reads the cursor.
-func (r *reader) start(cursor string) error {
+// readCursor parses the cursor.
+func (r *reader) readCursor(cursor string) error {
 	r.at = map[string]string{}
 	if cursor == "" {
 		return nil
@@ -185,9 +185,9 @@ func (r *reader) start(cursor string) error {
 	return nil
 }
 
-// run reads what the shards have, up to the limit.
-func (r *reader) run(ctx context.Context) error {
-	shards, err := r.shards(ctx)
+// readShards reads from all shards, up to the limit.
+func (r *reader) readShards(ctx context.Context) error {
+	shards, err := r.listShards(ctx)
 	if err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (r *reader) run(ctx context.Context) error {
 		parent := aws.ToString(shards[i].ParentShardId)
 		open := hasShard(shards, parent) && r.at[parent] != shardEnded
 		if r.at[id] != shardEnded && !open && len(r.items) < r.limit {
-			if err := r.shard(ctx, id); err != nil {
+			if err := r.readShard(ctx, id); err != nil {
 				return err
 			}
 		}
@@ -209,7 +209,7 @@ func (r *reader) run(ctx context.Context) error {
 	return nil
 }
 
-// hasShard reports whether the shard is still kept.
+// hasShard reports whether the shard still exists.
 func hasShard(shards []streamtypes.Shard, id string) bool {
 	for i := range shards {
 		if *shards[i].ShardId == id {
@@ -219,8 +219,8 @@ func hasShard(shards []streamtypes.Shard, id string) bool {
 	return false
 }
 
-// shards lists the stream's shards, which the service orders parents first.
-func (r *reader) shards(ctx context.Context) ([]streamtypes.Shard, error) {
+// listShards lists the stream's shards, which the service sorts parents first.
+func (r *reader) listShards(ctx context.Context) ([]streamtypes.Shard, error) {
 	var shards []streamtypes.Shard
 	_, err := r.d.callWithRetry(ctx, false, func(ctx context.Context) error {
 		meterOf(ctx).countTrips(1)
@@ -249,12 +249,13 @@ func (r *reader) shards(ctx context.Context) ([]streamtypes.Shard, error) {
 	return shards, err
 }
 
-// emptyReads is how many empty answers in a row end the reading of an open shard: the service may give some in between.
+// emptyReads is the number of consecutive empty responses that end the reading of an open shard. The service may return
+// some between records.
 const emptyReads = 2
 
-// shard reads one shard on.
-func (r *reader) shard(ctx context.Context, id string) error {
-	it, err := r.iterator(ctx, id)
+// readShard continues reading one shard.
+func (r *reader) readShard(ctx context.Context, id string) error {
+	it, err := r.shardIterator(ctx, id)
 	for idle := 0; err == nil && it != nil && idle < emptyReads && len(r.items) < r.limit; {
 		var out *dynamodbstreams.GetRecordsOutput
 		_, err = r.d.callWithRetry(ctx, false, func(ctx context.Context) (err error) {
@@ -269,15 +270,15 @@ func (r *reader) shard(ctx context.Context, id string) error {
 		}
 		it = out.NextShardIterator
 		var all bool
-		if all, err = r.records(id, out.Records); err == nil && all && it == nil {
+		if all, err = r.addRecords(id, out.Records); err == nil && all && it == nil {
 			r.at[id] = shardEnded
 		}
 	}
 	return err
 }
 
-// iterator begins behind what was read, or with the oldest kept when that is gone.
-func (r *reader) iterator(ctx context.Context, id string) (*string, error) {
+// shardIterator returns an iterator after the last read record, or at the oldest one if that no longer exists.
+func (r *reader) shardIterator(ctx context.Context, id string) (*string, error) {
 	in := &dynamodbstreams.GetShardIteratorInput{
 		StreamArn: r.arn, ShardId: &id, ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon,
 	}
@@ -291,7 +292,7 @@ func (r *reader) iterator(ctx context.Context, id string) (*string, error) {
 	})
 	if _, trimmed := errors.AsType[*streamtypes.TrimmedDataAccessException](err); trimmed && r.at[id] != "" {
 		delete(r.at, id)
-		return r.iterator(ctx, id)
+		return r.shardIterator(ctx, id)
 	}
 	if err != nil {
 		return nil, err
@@ -299,15 +300,15 @@ func (r *reader) iterator(ctx context.Context, id string) (*string, error) {
 	return out.ShardIterator, nil
 }
 
-// records takes the outbox items of records, and reports whether it took all.
-func (r *reader) records(shard string, records []streamtypes.Record) (bool, error) {
+// addRecords adds the outbox items of records, and reports whether it added all of them.
+func (r *reader) addRecords(shard string, records []streamtypes.Record) (bool, error) {
 	for i := range records {
 		if len(r.items) >= r.limit {
 			return false, nil
 		}
 		c := records[i].Dynamodb
 		if s, ok := c.NewImage[pkAttr].(*streamtypes.AttributeValueMemberS); ok && isOutbox(s.Value) {
-			m, err := eachOf(c.NewImage, streamValue)
+			m, err := convertMap(c.NewImage, streamValue)
 			if err != nil {
 				return false, err
 			}

@@ -14,8 +14,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// CreateTable makes the table r as the service needs it and waits until it can be used. It is for emulators and tests;
-// in AWS the template makes the table. One that is there already is no error.
+// CreateTable creates the table r with the settings that the service needs, and waits until it can be used. It is for
+// emulators and tests; in AWS the template creates the table. It is no error if the table exists.
 func CreateTable(ctx context.Context, r Remote) error {
 	d := NewDynamoDB(r)
 	_, err := d.callWithRetry(ctx, false, func(ctx context.Context) error {
@@ -41,7 +41,7 @@ func (d *DynamoDB) waitUntilActive(ctx context.Context, most time.Duration) erro
 	}).Wait(ctx, &dynamodb.DescribeTableInput{TableName: &d.table}, most)
 }
 
-// expireItems lets the table remove what has expired.
+// expireItems enables the removal of expired items.
 func (d *DynamoDB) expireItems(ctx context.Context) error {
 	_, err := d.db.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
 		TableName: &d.table,
@@ -54,11 +54,11 @@ func (d *DynamoDB) expireItems(ctx context.Context) error {
 	return fault.Wrap("let items of "+d.table+" expire", err)
 }
 
-// streamOfImages delivers each item as it was and as it is.
+// streamOfImages are the settings of a stream of old and new images.
 var streamOfImages = &types.StreamSpecification{StreamEnabled: aws.Bool(true),
 	StreamViewType: types.StreamViewTypeNewAndOldImages}
 
-// tableInput describes the table.
+// tableInput returns the call that creates the table.
 func tableInput(name string) *dynamodb.CreateTableInput {
 	return &dynamodb.CreateTableInput{
 		TableName:   &name,

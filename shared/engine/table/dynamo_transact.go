@@ -12,22 +12,22 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Transact does up to 100 writes, all or none. Each is sent with a token of its own, so that repeating it after a lost
-// reply does nothing twice.
+// Transact does up to 100 writes, all or none. Each transaction has a token, so that repeating it after a lost reply
+// does nothing twice.
 func (d *DynamoDB) Transact(ctx context.Context, ws ...Write) error {
 	if err := checkTransact(ws); err != nil {
 		return err
 	}
 	ctx, cancel := withDefaultDeadline(ctx)
 	defer cancel()
-	err := d.transact(ctx, ws)
-	for range purges {
+	err := d.transactOnce(ctx, ws)
+	for range maxPurges {
 		way, ok := errors.AsType[*expiredError](err)
 		if !ok {
 			break
 		}
 		if err = d.purgeAll(ctx, way.keys); err == nil {
-			err = d.transact(ctx, ws)
+			err = d.transactOnce(ctx, ws)
 		}
 	}
 	if _, refused := errors.AsType[*ConditionError](err); refused {
@@ -36,13 +36,13 @@ func (d *DynamoDB) Transact(ctx context.Context, ws ...Write) error {
 	return fault.Wrap(fmt.Sprintf("transact %d writes from %s", len(ws), ws[0].Item.PK), classifyError(err))
 }
 
-// expiredError tells which expired items are in the way of a transaction.
+// expiredError lists the expired items that make a transaction fail.
 type expiredError struct{ keys []Key }
 
-// Error returns its text.
+// Error returns a fixed text.
 func (e *expiredError) Error() string { return errExpired.Error() }
 
-// purgeAll removes expired items.
+// purgeAll deletes expired items.
 func (d *DynamoDB) purgeAll(ctx context.Context, keys []Key) error {
 	for _, k := range keys {
 		if err := d.deleteExpired(ctx, k); err != nil {
@@ -52,8 +52,8 @@ func (d *DynamoDB) purgeAll(ctx context.Context, keys []Key) error {
 	return nil
 }
 
-// transact makes the call. The token is the same for all attempts, the writes too.
-func (d *DynamoDB) transact(ctx context.Context, ws []Write) error {
+// transactOnce makes the call. All attempts have the same token and the same writes.
+func (d *DynamoDB) transactOnce(ctx context.Context, ws []Write) error {
 	items, err := d.transactItems(ws)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (d *DynamoDB) transact(ctx context.Context, ws []Write) error {
 			TransactItems: items, ClientRequestToken: &token, ReturnConsumedCapacity: counted,
 		})
 		if err != nil {
-			return d.cancelled(meterOf(ctx), ws, err)
+			return d.explainCancelled(meterOf(ctx), ws, err)
 		}
 		meterOf(ctx).countWrite(sumTableCapacity(out.ConsumedCapacity), partitions(ws)...)
 		return nil
@@ -73,7 +73,7 @@ func (d *DynamoDB) transact(ctx context.Context, ws []Write) error {
 	return err
 }
 
-// transactItems are writes in DynamoDB's shape.
+// transactItems returns writes in DynamoDB's format.
 func (d *DynamoDB) transactItems(ws []Write) ([]types.TransactWriteItem, error) {
 	items := make([]types.TransactWriteItem, len(ws))
 	for i := range ws {
@@ -86,7 +86,7 @@ func (d *DynamoDB) transactItems(ws []Write) ([]types.TransactWriteItem, error) 
 	return items, nil
 }
 
-// transactItem returns a write in DynamoDB's shape.
+// transactItem returns a write in DynamoDB's format.
 func (d *DynamoDB) transactItem(w *Write) (it types.TransactWriteItem, err error) {
 	x := newExpression(d.unixNow())
 	cond, err := x.conditionExpression(w)
@@ -121,8 +121,8 @@ func (d *DynamoDB) transactItem(w *Write) (it types.TransactWriteItem, err error
 	return it, err
 }
 
-// cancelled reads the reasons for which a transaction was not done.
-func (d *DynamoDB) cancelled(m *Meter, ws []Write, err error) error {
+// explainCancelled returns the error for the reasons of a cancelled transaction.
+func (d *DynamoDB) explainCancelled(m *Meter, ws []Write, err error) error {
 	c, ok := errors.AsType[*types.TransactionCanceledException](err)
 	if !ok || len(c.CancellationReasons) != len(ws) {
 		return err
@@ -130,14 +130,14 @@ func (d *DynamoDB) cancelled(m *Meter, ws []Write, err error) error {
 	r := verdict{d: d}
 	for i := range ws {
 		m.countWrite(float64(2*writeUnits(attributesSize(c.CancellationReasons[i].Item))), ws[i].Item.PK)
-		if err := r.hear(i, &ws[i], &c.CancellationReasons[i]); err != nil {
+		if err := r.addReason(i, &ws[i], &c.CancellationReasons[i]); err != nil {
 			return err
 		}
 	}
-	return r.error(err)
+	return r.toError(err)
 }
 
-// verdict gathers the reasons of a cancelled transaction.
+// verdict collects the reasons of a cancelled transaction.
 type verdict struct {
 	d       *DynamoDB
 	failed  []Failure
@@ -147,8 +147,8 @@ type verdict struct {
 	held    []Key
 }
 
-// hear takes one write's reason.
-func (v *verdict) hear(i int, w *Write, r *types.CancellationReason) error {
+// addReason adds the reason of one write.
+func (v *verdict) addReason(i int, w *Write, r *types.CancellationReason) error {
 	if r.Code == nil {
 		return nil
 	}
@@ -176,8 +176,8 @@ func (v *verdict) hear(i int, w *Write, r *types.CancellationReason) error {
 	return nil
 }
 
-// error returns the outcome: what cannot be kept first, then conditions, then what stands in the way for now.
-func (v *verdict) error(err error) error {
+// toError returns the error, in order of precedence: invalid data, failed conditions, temporary obstacles.
+func (v *verdict) toError(err error) error {
 	switch {
 	case v.invalid != "":
 		return fault.NewWithCause(fault.Invalid, err, "the store refused the item: %s", v.invalid)

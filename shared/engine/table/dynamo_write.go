@@ -13,24 +13,24 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// purges bounds how often one write may find an expired item in its way.
-const purges = 3
+// purges limits how often one write may delete an expired item first.
+const maxPurges = 3
 
-// errExpired tells that an expired item, not yet swept, is in the way of an update.
+// errExpired says that an expired item, not removed yet, prevents an update.
 var errExpired = errors.New("an expired item is in the way")
 
-// Write does one write. When the reply to a write that must not be done twice is lost, the error is ErrLost.
+// Write does one write. If the reply to a write that must not be repeated is lost, the error is ErrLost.
 func (d *DynamoDB) Write(ctx context.Context, w Write) (Item, error) {
 	if err := checkSingle(w); err != nil {
 		return Item{}, err
 	}
-	it, err := d.write(ctx, &w)
-	for range purges {
+	it, err := d.writeWithRetry(ctx, &w)
+	for range maxPurges {
 		if !errors.Is(err, errExpired) {
 			break
 		}
 		if err = d.deleteExpired(ctx, w.Item.Key); err == nil {
-			it, err = d.write(ctx, &w)
+			it, err = d.writeWithRetry(ctx, &w)
 		}
 	}
 	if _, refused := errors.AsType[*ConditionError](err); refused {
@@ -39,34 +39,34 @@ func (d *DynamoDB) Write(ctx context.Context, w Write) (Item, error) {
 	return it, fault.Wrap("write "+w.Item.PK+" "+w.Item.SK, classifyError(err))
 }
 
-// write makes the call of a write, again as often as that is safe.
-func (d *DynamoDB) write(ctx context.Context, w *Write) (it Item, err error) {
-	call, err := d.call(w)
+// writeWithRetry makes the call of a write, and repeats it while that is safe.
+func (d *DynamoDB) writeWithRetry(ctx context.Context, w *Write) (it Item, err error) {
+	call, err := d.prepareCall(w)
 	if err != nil {
 		return Item{}, err
 	}
 	var units float64
-	murky, err := d.callWithRetry(ctx, counts(w), func(ctx context.Context) (err error) {
+	murky, err := d.callWithRetry(ctx, isCounting(w), func(ctx context.Context) (err error) {
 		meterOf(ctx).countTrips(1)
 		it, units, err = call(ctx)
 		return err
 	})
 	m := meterOf(ctx)
 	if c, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
-		return d.refusal(m, w, c.Item, murky)
+		return d.explainRefusal(m, w, c.Item, murky)
 	}
 	m.countWrite(units, w.Item.PK)
 	return it, err
 }
 
-// counts reports whether doing the write twice differs from doing it once.
-func counts(w *Write) bool {
+// isCounting reports whether repeating the write has another result than doing it once.
+func isCounting(w *Write) bool {
 	return slices.ContainsFunc(w.Changes, func(c Change) bool { return c.Op == AddOp })
 }
 
-// refusal returns the outcome of a write whose condition did not hold. When an earlier attempt may have been done, the
-// condition may have failed on our own write: a put is recognized by its item, anything else is ErrLost.
-func (d *DynamoDB) refusal(m *Meter, w *Write, old attributes, murky bool) (Item, error) {
+// explainRefusal returns the result of a write whose condition failed. If an earlier attempt may have succeeded, the
+// condition may have failed because of that write. A put is recognized by its item; all others return ErrLost.
+func (d *DynamoDB) explainRefusal(m *Meter, w *Write, old attributes, murky bool) (Item, error) {
 	f, err := d.conditionFailure(0, w, old)
 	if m.countWrite(float64(writeUnits(attributesSize(old))), w.Item.PK); err != nil {
 		return Item{}, err
@@ -80,7 +80,8 @@ func (d *DynamoDB) refusal(m *Meter, w *Write, old attributes, murky bool) (Item
 	return Item{}, ErrLost
 }
 
-// conditionFailure returns which item failed w's conditions. An expired one that only stands in the way is errExpired.
+// conditionFailure returns the item that failed w's conditions. It returns errExpired for an expired item that only
+// needs to be deleted.
 func (d *DynamoDB) conditionFailure(i int, w *Write, old attributes) (Failure, error) {
 	it, err := d.liveItem(old)
 	if err != nil {
@@ -115,7 +116,7 @@ func sameAttributes(a, b attributes) bool {
 	return err == nil && err2 == nil && x.Key == y.Key && x.Expires.Equal(y.Expires) && string(x.Data) == string(y.Data)
 }
 
-// deleteExpired removes an item that has expired; one that was renewed meanwhile stays.
+// deleteExpired deletes an item, unless it was renewed in the meantime.
 func (d *DynamoDB) deleteExpired(ctx context.Context, k Key) error {
 	x := newExpression(d.unixNow())
 	cond := x.isExpired()
@@ -137,11 +138,11 @@ func (d *DynamoDB) deleteExpired(ctx context.Context, k Key) error {
 	return err
 }
 
-// single is one attempt at a write: the item afterwards and the units that it cost.
+// single is one attempt of a write. It returns the item afterwards, and the consumed units.
 type single func(context.Context) (Item, float64, error)
 
-// call prepares a write.
-func (d *DynamoDB) call(w *Write) (single, error) {
+// prepareCall prepares a write.
+func (d *DynamoDB) prepareCall(w *Write) (single, error) {
 	x := newExpression(d.unixNow())
 	cond, err := x.conditionExpression(w)
 	if err != nil {
@@ -149,11 +150,11 @@ func (d *DynamoDB) call(w *Write) (single, error) {
 	}
 	switch w.Verb {
 	case PutVerb:
-		return d.put(w, x, cond)
+		return d.preparePut(w, x, cond)
 	case UpdateVerb:
-		return d.update(w, x, cond)
+		return d.prepareUpdate(w, x, cond)
 	default:
-		return d.remove(w, x, cond), nil
+		return d.prepareDelete(w, x, cond), nil
 	}
 }
 
@@ -162,8 +163,8 @@ const (
 	tellOld = types.ReturnValuesOnConditionCheckFailureAllOld
 )
 
-// put prepares a put.
-func (d *DynamoDB) put(w *Write, x *expression, cond *string) (single, error) {
+// preparePut prepares a put.
+func (d *DynamoDB) preparePut(w *Write, x *expression, cond *string) (single, error) {
 	as, err := itemAttributes(w.Item)
 	if err != nil {
 		return nil, err
@@ -182,8 +183,8 @@ func (d *DynamoDB) put(w *Write, x *expression, cond *string) (single, error) {
 	}, err
 }
 
-// update prepares an update.
-func (d *DynamoDB) update(w *Write, x *expression, cond *string) (single, error) {
+// prepareUpdate prepares an update.
+func (d *DynamoDB) prepareUpdate(w *Write, x *expression, cond *string) (single, error) {
 	changes, err := x.updateExpression(w.Changes)
 	return func(ctx context.Context) (Item, float64, error) {
 		out, err := d.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
@@ -200,8 +201,8 @@ func (d *DynamoDB) update(w *Write, x *expression, cond *string) (single, error)
 	}, err
 }
 
-// remove prepares a delete.
-func (d *DynamoDB) remove(w *Write, x *expression, cond *string) single {
+// prepareDelete prepares a delete.
+func (d *DynamoDB) prepareDelete(w *Write, x *expression, cond *string) single {
 	return func(ctx context.Context) (Item, float64, error) {
 		out, err := d.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
 			TableName: &d.table, Key: keyAttributes(w.Item.Key), ConditionExpression: cond,
@@ -215,7 +216,7 @@ func (d *DynamoDB) remove(w *Write, x *expression, cond *string) single {
 	}
 }
 
-// BatchWrite does any number of puts and deletes, several calls at a time.
+// BatchWrite does any number of puts and deletes, with several concurrent calls.
 func (d *DynamoDB) BatchWrite(ctx context.Context, ws ...Write) error {
 	if err := checkBatch(ws); err != nil {
 		return err
@@ -231,17 +232,17 @@ func (d *DynamoDB) BatchWrite(ctx context.Context, ws ...Write) error {
 	return nil
 }
 
-// writePart does up to 25 writes, sending again what was left out.
+// writePart does up to 25 writes. It repeats the call for unprocessed ones.
 func (d *DynamoDB) writePart(ctx context.Context, ws []Write) error {
-	todo, err := requests(ws)
+	todo, err := writeRequests(ws)
 	if err != nil {
 		return err
 	}
 	return callUntilDone(ctx, d.clock, todo, d.writeSome)
 }
 
-// requests are writes in DynamoDB's shape.
-func requests(ws []Write) ([]types.WriteRequest, error) {
+// writeRequests returns writes in DynamoDB's format.
+func writeRequests(ws []Write) ([]types.WriteRequest, error) {
 	rs := make([]types.WriteRequest, len(ws))
 	for i := range ws {
 		if ws[i].Verb == DeleteVerb {
@@ -270,7 +271,7 @@ func requestPartitions(rs []types.WriteRequest) []string {
 	return pks
 }
 
-// writeSome makes one call for up to 25 writes and tells which were left undone.
+// writeSome makes one call for up to 25 writes, and returns the unprocessed ones.
 func (d *DynamoDB) writeSome(ctx context.Context, todo []types.WriteRequest) ([]types.WriteRequest, error) {
 	var out *dynamodb.BatchWriteItemOutput
 	_, err := d.callWithRetry(ctx, false, func(ctx context.Context) (err error) {

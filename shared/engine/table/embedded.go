@@ -13,47 +13,47 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Options are choices about an embedded store. The zero value is right for service.
+// Options are the options of an embedded store. The zero value is for production.
 type Options struct {
-	// NoSync leaves writing to the operating system: quicker, but a power cut loses data. For tests.
+	// NoSync does not sync files: faster, but a power failure loses data. For tests.
 	NoSync bool
-	// Clock decides what has expired; nil is the machine's.
+	// Clock decides which items have expired; nil means the machine's clock.
 	Clock clock.Clock
-	// Layout numbers the keys and shapes of rows that the program reads. A new file gets it, one of another is refused; with 0,
-	// as for tools and tests, any is read.
+	// Layout is the version of keys and items that the program uses. A new file gets this version. A file of another
+	// version is refused. 0 accepts every version, for tools and tests.
 	Layout int
-	// SweepEvery is the time between removals of what has expired; 0 is a minute, less than 0 is never.
+	// SweepEvery is the time between removals of expired items. 0 means one minute, a negative value means never.
 	SweepEvery time.Duration
 }
 
-// Embedded is the engine for one process: a B+tree in one file. A write is acknowledged when it is on disk. Everything
-// that waits is committed as one transaction of the file, so that many writers share the cost of a sync.
+// Embedded is the engine for one process: a B+tree in a file. A write is acknowledged when it is on disk. All waiting
+// writes are committed in one transaction of the file, so that many writers share the cost of a sync.
 type Embedded struct {
 	db    *bolt.DB
 	path  string
 	clock clock.Clock
 	queue queue
-	lead  chan struct{} // holds one while a caller commits for all
-	group []*op         // what was committed last; the committing caller's
+	lead  chan struct{} // holds one element while a caller commits for all
+	group []*op         // the last committed group; only used by the committing caller
 	stop  context.CancelFunc
 	idle  sync.WaitGroup
-	gate  sync.RWMutex // held to read while an operation is under way, to write by Close
+	gate  sync.RWMutex // locked for reading during an operation, for writing by Close
 	shut  bool
 }
 
-// errClosed answers calls after Close.
+// errClosed is the error of calls after Close.
 var errClosed = fault.New(fault.Unavailable, "the store is closed")
 
 // The buckets of a store file.
 var (
-	headerBucket = []byte("lamplighter") // what the file is
+	headerBucket = []byte("lamplighter") // format and version
 	itemBucket   = []byte("items")       // stored key → stored value
-	expiryBucket = []byte("expiry")      // expiry, stored key → nothing
+	expiryBucket = []byte("expiry")      // expiry, stored key → empty value
 	feedBucket   = []byte("feed")        // sequence → entry
 )
 
-// Open opens the store file at path, and makes it when there is none. A file that is damaged, of another program, of a
-// newer version of this one or in use by another process is left as it is, and the error says which and what to do.
+// Open opens the store file at path, and creates it if it does not exist. It does not change a file that is damaged, of
+// another program, of a newer version, or in use by another process. The error names the problem and the way out.
 func Open(path string, o Options) (*Embedded, error) {
 	if err := prepareFile(path, o.Layout); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", path, err)
@@ -73,12 +73,12 @@ func Open(path string, o Options) (*Embedded, error) {
 	return e, nil
 }
 
-// lockWait is how long Open waits for another process to let go of the file.
+// lockWait is how long Open waits for another process to release the file.
 const lockWait = 200 * time.Millisecond
 
-// boltOptions tunes the file. Commits do not write the list of free pages, which makes them a third quicker; Close does,
-// and an Open after a crash finds them by a walk (30 ms for 100,000 items). The map of free pages is the quicker kind for files of many pages; address space enough for
-// a gigabyte spares readers the remapping while the file grows.
+// boltOptions returns the settings of the file. Commits do not write the list of free pages, which makes them a third
+// faster. Close writes it, and an Open after a crash rebuilds it (30 ms for 100,000 items). The map type of that list
+// is faster for files with many pages. An address space of a gigabyte avoids remapping while the file grows.
 func boltOptions(o Options) *bolt.Options {
 	return &bolt.Options{
 		Timeout:         lockWait,
@@ -90,7 +90,7 @@ func boltOptions(o Options) *bolt.Options {
 	}
 }
 
-// Close finishes the writes under way and closes the file. Calls after it fail; a second Close does nothing.
+// Close completes running writes and closes the file. Later calls fail. A second Close does nothing.
 func (e *Embedded) Close() error {
 	e.gate.Lock()
 	if e.shut {
@@ -102,7 +102,7 @@ func (e *Embedded) Close() error {
 	e.stop()
 	e.idle.Wait()
 	e.db.NoFreelistSync = false
-	// writes the list of free pages, so that the next Open need not find them
+	// writes the list of free pages, so that the next Open need not rebuild it
 	err := e.db.Update(func(*bolt.Tx) error { return nil })
 	if err = errors.Join(err, e.db.Close()); err != nil {
 		return fmt.Errorf("close store %s: %w", e.path, err)
@@ -110,7 +110,7 @@ func (e *Embedded) Close() error {
 	return nil
 }
 
-// beginOperation begins an operation; the store stays open until leave.
+// beginOperation starts an operation. The store stays open until endOperation.
 func (e *Embedded) beginOperation(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -126,10 +126,10 @@ func (e *Embedded) beginOperation(ctx context.Context) error {
 // endOperation ends an operation.
 func (e *Embedded) endOperation() { e.gate.RUnlock() }
 
-// unixNow returns the time by which items expire, in Unix seconds.
+// unixNow returns the current time in Unix seconds, which decides whether items have expired.
 func (e *Embedded) unixNow() int64 { return e.clock.Now().Unix() }
 
-// readSnapshot runs read on a snapshot. A damaged page makes the engine below panic; that becomes an error here.
+// readSnapshot calls read with a snapshot. It turns a panic of bbolt because of a damaged page into an error.
 func (e *Embedded) readSnapshot(ctx context.Context, read func(*bolt.Tx) error) (err error) {
 	if err := e.beginOperation(ctx); err != nil {
 		return err
@@ -144,7 +144,7 @@ func (e *Embedded) readSnapshot(ctx context.Context, read func(*bolt.Tx) error) 
 	return read(tx)
 }
 
-// recoverEnginePanic turns a panic of the engine below into an error.
+// recoverEnginePanic turns a panic of bbolt into an error.
 func recoverEnginePanic(path string, err *error) {
 	if r := recover(); r != nil {
 		*err = fault.New(fault.Internal, "the store file %s is damaged: %v", path, r)

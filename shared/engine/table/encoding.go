@@ -10,14 +10,14 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// A stored key is the partition key with 0x00 escaped as 00 FF, the terminator 00 01, and the sort key as it is: byte
-// order is the order of (PK, SK), and a partition is the run of keys under one prefix.
+// A stored key is the partition key with 0x00 escaped as 00 FF, the terminator 00 01, and the sort key. The order of
+// its bytes is the order of (PK, SK), and all keys of a partition share a prefix.
 const (
 	escaped    = "\x00\xff"
 	terminator = "\x00\x01"
 )
 
-// partitionPrefix begins the stored keys of a partition.
+// partitionPrefix returns the prefix of the stored keys of a partition.
 func partitionPrefix(pk string) []byte {
 	b := make([]byte, 0, len(pk)+len(terminator)+32)
 	if strings.IndexByte(pk, 0) >= 0 {
@@ -29,7 +29,7 @@ func partitionPrefix(pk string) []byte {
 // storedKey returns the stored form of k.
 func storedKey(k Key) []byte { return append(partitionPrefix(k.PK), k.SK...) }
 
-// prefixEnd returns the first key after all that begin with prefix; nil when there is none.
+// prefixEnd returns the first key after all keys with the prefix, or nil if there is none.
 func prefixEnd(prefix []byte) []byte {
 	for i := len(prefix) - 1; i >= 0; i-- {
 		if prefix[i] != 0xff {
@@ -41,14 +41,14 @@ func prefixEnd(prefix []byte) []byte {
 	return nil
 }
 
-// A stored value is a fixed head and the data as it was handed in, so that reading decodes nothing:
-// size by DynamoDB's rules (4 bytes), checksum of the data (4), expiry in Unix seconds or 0 (8).
+// A stored value is a fixed-size head and the data in unchanged form, so that reads decode nothing. The head holds the
+// size by DynamoDB's rules (4 bytes), the checksum of the data (4), and the expiry in Unix seconds or 0 (8).
 const headBytes = 16
 
 // castagnoli is the checksum that processors compute in hardware.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// head is what a stored value says about the item beside its data.
+// head is the head of a stored value.
 type head struct {
 	size    int
 	sum     uint32
@@ -64,7 +64,7 @@ func storedValue(it Item, size int) []byte {
 	return append(b, it.Data...)
 }
 
-// parseHead reads the head of a stored value.
+// parseHead decodes the head of a stored value.
 func parseHead(v []byte) (head, bool) {
 	if len(v) < headBytes {
 		return head{}, false
@@ -79,40 +79,40 @@ func parseHead(v []byte) (head, bool) {
 // isLive reports whether the item has not expired at now, in Unix seconds.
 func (h head) isLive(now int64) bool { return h.expires == 0 || h.expires > now }
 
-// until returns the expiry as a time.
-func (h head) until() time.Time {
+// expiryTime returns the expiry as a time.
+func (h head) expiryTime() time.Time {
 	if h.expires == 0 {
 		return time.Time{}
 	}
 	return time.Unix(h.expires, 0).UTC()
 }
 
-// storedItem copies an item out of the store.
+// storedItem decodes and copies an item of the store.
 func storedItem(k Key, v []byte) (Item, head, error) {
 	h, ok := parseHead(v)
 	if !ok || crc32.Checksum(v[headBytes:], castagnoli) != h.sum {
 		return Item{}, h, fault.New(fault.Internal, "the stored item %s %s is damaged", k.PK, k.SK)
 	}
-	return Item{Key: k, Data: append([]byte(nil), v[headBytes:]...), Expires: h.until()}, h, nil
+	return Item{Key: k, Data: append([]byte(nil), v[headBytes:]...), Expires: h.expiryTime()}, h, nil
 }
 
-// expiryKey orders stored keys by when they expire.
+// expiryKey returns a key that sorts stored keys by expiry.
 func expiryKey(expires int64, key []byte) []byte {
 	b := make([]byte, 8, 8+len(key))
 	binary.BigEndian.PutUint64(b, uint64(expires)) //nolint:gosec // never negative
 	return append(b, key...)
 }
 
-// feedKey orders the feed.
+// feedKey returns the key of an entry of the feed.
 func feedKey(seq uint64) []byte { return binary.BigEndian.AppendUint64(nil, seq) }
 
-// feedSequence reads a key of the feed.
+// feedSequence decodes a key of the feed.
 func feedSequence(k []byte) uint64 { return binary.BigEndian.Uint64(k) }
 
-// feedHead is how many bytes come before the keys of a stored feed entry: time (8), length of PK (2), length of SK (2).
+// feedHead is the number of bytes before the keys of a stored feed entry: time (8), length of PK (2), length of SK (2).
 const feedHead = 12
 
-// feedValue returns the stored form of an entry of the feed: when, the keys, and the stored value of the item.
+// feedValue returns the stored form of an entry of the feed: time, keys, and the stored value of the item.
 func feedValue(now int64, k Key, value []byte) []byte {
 	b := make([]byte, 0, feedHead+len(k.PK)+len(k.SK)+len(value))
 	b = binary.BigEndian.AppendUint64(b, uint64(now))       //nolint:gosec // after 1970
@@ -122,7 +122,7 @@ func feedValue(now int64, k Key, value []byte) []byte {
 	return append(b, value...)
 }
 
-// feedItem reads an entry of the feed.
+// feedItem decodes an entry of the feed.
 func feedItem(v []byte) (Item, error) {
 	if len(v) < feedHead {
 		return Item{}, fault.New(fault.Internal, "a stored entry of the feed is damaged")
@@ -136,7 +136,7 @@ func feedItem(v []byte) (Item, error) {
 	return it, err
 }
 
-// feedTime returns when an entry was put, in Unix seconds.
+// feedTime returns the time of an entry in Unix seconds.
 func feedTime(v []byte) int64 {
 	if len(v) < feedHead {
 		return 0
@@ -144,10 +144,10 @@ func feedTime(v []byte) int64 {
 	return int64(binary.BigEndian.Uint64(v)) //nolint:gosec // written from an int64
 }
 
-// encodeCursor makes the cursor that continues a query after the sort key sk.
+// encodeCursor returns the cursor that continues a query after the sort key sk.
 func encodeCursor(sk string) string { return base64.RawURLEncoding.EncodeToString([]byte(sk)) }
 
-// decodeCursor reads a query's cursor.
+// decodeCursor decodes a query's cursor.
 func decodeCursor(cursor string) (string, error) {
 	sk, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || checkKeyPart("sort", string(sk)) != nil {

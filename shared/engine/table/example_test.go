@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// note is a row. Its key is made by one function, beside the other keys of its subject.
+// note is a record. One function returns its key.
 type note struct {
 	Text    string `json:"text"`
 	Version int64  `json:"version"`
@@ -19,8 +19,8 @@ type note struct {
 
 func noteKey(org string) table.Key { return table.Key{PK: table.OrgPK(org) + "NOTE", SK: "note_1"} }
 
-// A write that could race names what it was decided on; whoever lost is told so. A key outside the organization of the context is
-// refused before it leaves the process.
+// A write that may race has a condition on the state that it was decided on. It fails if that state has changed. A key
+// outside the organization of the context is refused before it leaves the process.
 func Example() {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {
@@ -44,7 +44,7 @@ func Example() {
 		table.Equal("version", 1))
 	_, err = store.Write(ctx, change)
 	fmt.Println("changed:", err)
-	_, err = store.Write(ctx, change) // by somebody who had read version 1
+	_, err = store.Write(ctx, change) // by a writer that had read version 1
 	fmt.Println("too late:", fault.Is(err, fault.Conflict))
 
 	got, err := table.Read[note](ctx, store, noteKey("org_1"))

@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// The errors that a store gives when it cannot answer for now. After ErrLost the write may have taken effect.
+// The errors of a store that is temporarily not available. After ErrLost the write may have taken effect.
 var (
 	ErrThrottled = fault.New(fault.Unavailable, "the store is throttled; try again")
 	ErrLost      = fault.New(fault.Unavailable, "the store's reply was lost; the write may have taken effect")
@@ -31,21 +31,22 @@ const (
 	FeedMethod       Method = "Feed"
 )
 
-// Harm is what an injected fault does to a call.
+// Harm is the effect of an injected fault on a call.
 type Harm uint8
 
 // The harms.
 const (
-	FailBefore Harm = iota + 1 // ErrDown, and nothing happened
+	FailBefore Harm = iota + 1 // ErrDown, without effect
 	FailAfter                  // the call takes effect, then ErrLost
-	Throttle                   // ErrThrottled, and nothing happened
-	Delay                      // the call waits first, as long as Wait says
+	Throttle                   // ErrThrottled, without effect
+	Delay                      // the call waits first, for Wait
 	// an eventually consistent BatchGet or Query finds nothing, as on a replica that is behind
 	Lag
 )
 
-// Injection is a fault to come. It concerns the calls of Method ("" any) that touch a partition beginning with PK (""
-// any); of those, only the one numbered Call (1 is the first after the injection; 0 is each).
+// Injection is a fault for future calls. It affects calls of Method ("" means any) that touch a partition whose key
+// starts with PK ("" means any). If Call is n, it affects only the n-th of these calls after the injection; 0 means
+// all.
 type Injection struct {
 	Harm   Harm
 	Method Method
@@ -54,7 +55,7 @@ type Injection struct {
 	Wait   time.Duration
 }
 
-// FaultyStore is a store that fails on demand.
+// FaultyStore is a store with injected faults.
 type FaultyStore struct {
 	next   Store
 	clock  clock.Clock
@@ -63,47 +64,47 @@ type FaultyStore struct {
 	calls  int
 }
 
-// NewFaultyStore makes s fail as injected; c is waited on by Delay.
+// NewFaultyStore returns a store that forwards to s, with faults. Delay waits on c.
 func NewFaultyStore(s Store, c clock.Clock, faults ...Injection) *FaultyStore {
 	return &FaultyStore{next: s, clock: c, faults: faults}
 }
 
-// Inject adds a fault, from the next call on.
+// Inject adds a fault for later calls.
 func (f *FaultyStore) Inject(in Injection) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.faults = append(f.faults, in)
 }
 
-// RemoveFaults removes every fault that was injected.
+// RemoveFaults removes all injected faults.
 func (f *FaultyStore) RemoveFaults() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.faults = nil
 }
 
-// CallCount returns how many calls were made.
+// CallCount returns the number of calls.
 func (f *FaultyStore) CallCount() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.calls
 }
 
-// target is what a call is about.
+// target is the method and the partitions of a call.
 type target struct {
 	method Method
 	pks    []string
 }
 
-// due finds the faults that concern this call. One that waits for a later call comes closer.
-func (f *FaultyStore) due(on target) []Injection {
+// dueFaults returns the faults for this call, and counts the call for faults of a later one.
+func (f *FaultyStore) dueFaults(on target) []Injection {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.calls++
 	var hit []Injection
 	rest := f.faults[:0:0]
 	for _, in := range f.faults {
-		if !in.concerns(on) {
+		if !in.matchesCall(on) {
 			rest = append(rest, in)
 			continue
 		}
@@ -121,8 +122,8 @@ func (f *FaultyStore) due(on target) []Injection {
 	return hit
 }
 
-// concerns reports whether the fault is about a call.
-func (in Injection) concerns(on target) bool {
+// matchesCall reports whether the fault affects a call.
+func (in Injection) matchesCall(on target) bool {
 	if in.Method != "" && in.Method != on.method {
 		return false
 	}
@@ -134,11 +135,11 @@ func (in Injection) concerns(on target) bool {
 	return in.PK == ""
 }
 
-// harm runs call with the faults that are due. A lost reply takes the answer with it.
-func harm[T any](ctx context.Context, f *FaultyStore, on target, call func() (T, error)) (T, error) {
+// callWithFaults makes the call with the faults that are due. If the reply is lost, so is the result.
+func callWithFaults[T any](ctx context.Context, f *FaultyStore, on target, call func() (T, error)) (T, error) {
 	var none T
 	lost := false
-	for _, in := range f.due(on) {
+	for _, in := range f.dueFaults(on) {
 		switch in.Harm {
 		case FailBefore:
 			return none, ErrDown
@@ -172,51 +173,57 @@ func partitions(ws []Write) []string {
 	return pks
 }
 
-// Get is Store's.
+// Get implements Store.
 func (f *FaultyStore) Get(ctx context.Context, k Key) (Item, error) {
-	return harm(ctx, f, target{GetMethod, []string{k.PK}}, func() (Item, error) { return f.next.Get(ctx, k) })
+	return callWithFaults(ctx, f, target{GetMethod, []string{k.PK}}, func() (Item, error) { return f.next.Get(ctx, k) })
 }
 
-// BatchGet is Store's.
+// BatchGet implements Store.
 func (f *FaultyStore) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, error) {
 	pks := make([]string, len(keys))
 	for i, k := range keys {
 		pks[i] = k.PK
 	}
-	return harm(ctx, f, target{BatchGetMethod, pks}, func() (map[Key]Item, error) {
+	return callWithFaults(ctx, f, target{BatchGetMethod, pks}, func() (map[Key]Item, error) {
 		return f.next.BatchGet(ctx, keys...)
 	})
 }
 
-// Query is Store's.
+// Query implements Store.
 func (f *FaultyStore) Query(ctx context.Context, q Query) (Page, error) {
-	return harm(ctx, f, target{QueryMethod, []string{q.PK}}, func() (Page, error) { return f.next.Query(ctx, q) })
+	return callWithFaults(ctx, f, target{QueryMethod, []string{q.PK}}, func() (Page, error) {
+		return f.next.Query(ctx, q)
+	})
 }
 
-// Write is Store's.
+// Write implements Store.
 func (f *FaultyStore) Write(ctx context.Context, w Write) (Item, error) {
-	return harm(ctx, f, target{WriteMethod, []string{w.Item.PK}}, func() (Item, error) { return f.next.Write(ctx, w) })
+	return callWithFaults(ctx, f, target{WriteMethod, []string{w.Item.PK}}, func() (Item, error) {
+		return f.next.Write(ctx, w)
+	})
 }
 
-// BatchWrite is Store's.
+// BatchWrite implements Store.
 func (f *FaultyStore) BatchWrite(ctx context.Context, ws ...Write) error {
-	_, err := harm(ctx, f, target{BatchWriteMethod, partitions(ws)}, func() (struct{}, error) {
+	_, err := callWithFaults(ctx, f, target{BatchWriteMethod, partitions(ws)}, func() (struct{}, error) {
 		return struct{}{}, f.next.BatchWrite(ctx, ws...)
 	})
 	return err
 }
 
-// Transact is Store's.
+// Transact implements Store.
 func (f *FaultyStore) Transact(ctx context.Context, ws ...Write) error {
-	_, err := harm(ctx, f, target{TransactMethod, partitions(ws)}, func() (struct{}, error) {
+	_, err := callWithFaults(ctx, f, target{TransactMethod, partitions(ws)}, func() (struct{}, error) {
 		return struct{}{}, f.next.Transact(ctx, ws...)
 	})
 	return err
 }
 
-// Feed is Store's.
+// Feed implements Store.
 func (f *FaultyStore) Feed(ctx context.Context, cursor string, limit int) (Feed, error) {
-	return harm(ctx, f, target{FeedMethod, nil}, func() (Feed, error) { return f.next.Feed(ctx, cursor, limit) })
+	return callWithFaults(ctx, f, target{FeedMethod, nil}, func() (Feed, error) {
+		return f.next.Feed(ctx, cursor, limit)
+	})
 }
 
 var _ Store = (*FaultyStore)(nil)

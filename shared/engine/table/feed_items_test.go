@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// streamEvent is what Lambda hands a function: two puts into an outbox, one elsewhere, one removal.
+// streamEvent is an event of Lambda: two puts into an outbox, one elsewhere, one removal.
 const streamEvent = `{"Records":[
  {"eventID":"1","eventName":"INSERT","dynamodb":{"Keys":{"pk":{"S":"ORG#a#EVENTS"},"sk":{"S":"e1"}},
   "NewImage":{"pk":{"S":"ORG#a#EVENTS"},"sk":{"S":"e1"},"expires":{"N":"1800000000"},"_pk":{"S":"mine"},
@@ -37,7 +37,7 @@ func TestFeedItemsOfALambdaEvent(t *testing.T) {
 	}
 }
 
-// What failed is told by its sequence number, which is all that Lambda goes by.
+// Lambda identifies failed records by their sequence number.
 func TestReportFailures_NamesTheRecordsOfTheKeys(t *testing.T) {
 	var e events.DynamoDBEvent
 	if err := json.Unmarshal([]byte(`{"Records":[

@@ -16,7 +16,7 @@ type field struct {
 // fields are the members of an item's data in their order.
 type fields []field
 
-// parseFields takes the outermost object of data apart. The values stay slices of data.
+// parseFields splits the outermost object of data. The values are slices of data.
 func parseFields(data []byte) (fields, error) {
 	s := scanner{data: data}
 	if s.skipSpace(); s.peekByte() != '{' {
@@ -42,13 +42,13 @@ func parseFields(data []byte) (fields, error) {
 	return fs, err
 }
 
-// unquoteName reads the name that begins at start and ends somewhere before the scanner.
+// unquoteName decodes the name that starts at start and ends before the scanner's position.
 func (s *scanner) unquoteName(start int) (string, error) {
 	end := start + bytes.LastIndexByte(s.data[start:s.at], '"') + 1
 	return unquoteString(s.data[start:end])
 }
 
-// unquoteString reads a JSON string.
+// unquoteString decodes a JSON string.
 func unquoteString(raw []byte) (string, error) {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw[1 : len(raw)-1]), nil
@@ -60,7 +60,7 @@ func unquoteString(raw []byte) (string, error) {
 	return v, nil
 }
 
-// get finds a field's value.
+// get returns a field's value.
 func (fs fields) get(name string) ([]byte, bool) {
 	for i := range fs {
 		if fs[i].name == name {
@@ -70,7 +70,7 @@ func (fs fields) get(name string) ([]byte, bool) {
 	return nil, false
 }
 
-// set makes the field raw, in its place if it is there.
+// set sets a field. An existing field keeps its position.
 func (fs *fields) set(name string, raw []byte) {
 	for i := range *fs {
 		if (*fs)[i].name == name {
@@ -81,7 +81,7 @@ func (fs *fields) set(name string, raw []byte) {
 	*fs = append(*fs, field{name, raw})
 }
 
-// remove takes the field out.
+// remove removes a field.
 func (fs *fields) remove(name string) {
 	for i := range *fs {
 		if (*fs)[i].name == name {
@@ -91,7 +91,7 @@ func (fs *fields) remove(name string) {
 	}
 }
 
-// encodeObject puts the object together again.
+// encodeObject returns the fields as a JSON object.
 func (fs fields) encodeObject() []byte {
 	b := []byte{'{'}
 	for i, f := range fs {
@@ -104,21 +104,21 @@ func (fs fields) encodeObject() []byte {
 	return append(b, '}')
 }
 
-// appendString writes s as JSON, without the escapes that only HTML needs.
+// appendString appends s as JSON, without HTML escapes.
 func appendString(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x7f {
-			return append(b, quote(s)...)
+			return append(b, quoteString(s)...)
 		}
 	}
 	return append(append(append(b, '"'), s...), '"')
 }
 
-// quote returns the general case of appendString.
-func quote(s string) []byte {
+// quoteString encodes strings that need escapes.
+func quoteString(s string) []byte {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string always encodes
+	_ = enc.Encode(s) // strings can always be encoded
 	return bytes.TrimRight(buf.Bytes(), "\n")
 }

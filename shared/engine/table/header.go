@@ -17,24 +17,24 @@ import (
 
 // The header of a store file, in its own bucket.
 const (
-	format  = "lamplighter table"
-	version = 1 // of the file; raised when an older program could not read it
+	formatName = "lamplighter table"
+	version    = 1 // version of the file; increased if older programs cannot read it
 )
 
 var (
 	formatKey  = []byte("format")
 	versionKey = []byte("version")
-	// of the rows, which Options.Layout tells; in files of before there is none, which is 1
+	// layoutKey is the key of Options.Layout. Older files have none, which means 1.
 	layoutKey = []byte("layout")
 )
 
-// prepareFile makes the file at path when there is none, and otherwise refuses one that this program must not write to. The
-// look is read-only: a refused file keeps every byte.
+// prepareFile creates the file at path if it does not exist. Otherwise it returns an error for a file that this program
+// must not write to. It opens the file read-only, so a refused file does not change.
 func prepareFile(path string, layout int) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return create(path, layout)
+		return createFile(path, layout)
 	case err != nil:
 		return fault.NewWithCause(fault.Unavailable, err, "the store file %s cannot be read; check its permissions",
 			path)
@@ -44,11 +44,12 @@ func prepareFile(path string, layout int) error {
 	if err := inspectMagic(path); err != nil {
 		return err
 	}
-	return inspect(path, info.Size(), layout)
+	return inspectFile(path, info.Size(), layout)
 }
 
-// create makes an empty store beside path and moves it there when it is whole, so that path never names half a store.
-func create(path string, layout int) error {
+// createFile creates an empty store next to path, and renames it when it is complete, so that path is never an
+// incomplete store.
+func createFile(path string, layout int) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fault.NewWithCause(fault.Unavailable, err, "the directory %s for the store cannot be made", dir)
@@ -57,8 +58,8 @@ func create(path string, layout int) error {
 	if err != nil {
 		return fault.NewWithCause(fault.Unavailable, err, "the directory %s for the store cannot be written to", dir)
 	}
-	defer func() { _ = os.Remove(tmp.Name()) }() // after the rename there is nothing to remove
-	if err := errors.Join(tmp.Close(), format1(tmp.Name(), layout)); err != nil {
+	defer func() { _ = os.Remove(tmp.Name()) }() // no effect after the rename
+	if err := errors.Join(tmp.Close(), formatFile(tmp.Name(), layout)); err != nil {
 		return fmt.Errorf("create %s: %w", tmp.Name(), err)
 	}
 	if err := os.Rename(tmp.Name(), path); err != nil {
@@ -67,8 +68,8 @@ func create(path string, layout int) error {
 	return syncDir(dir)
 }
 
-// format1 writes the header and the empty buckets.
-func format1(path string, layout int) error {
+// formatFile writes the header and the empty buckets.
+func formatFile(path string, layout int) error {
 	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: lockWait, FreelistType: bolt.FreelistMapType})
 	if err != nil {
 		return err
@@ -83,7 +84,7 @@ func format1(path string, layout int) error {
 				return err
 			}
 		}
-		return errors.Join(h.Put(formatKey, []byte(format)), h.Put(versionKey, []byte(strconv.Itoa(version))),
+		return errors.Join(h.Put(formatKey, []byte(formatName)), h.Put(versionKey, []byte(strconv.Itoa(version))),
 			h.Put(layoutKey, []byte(strconv.Itoa(layout))))
 	})
 	return errors.Join(err, db.Close())
@@ -98,10 +99,10 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// boltMagic stands at byte 16 of both heads of a file of the engine below.
+// boltMagic is at byte 16 of both heads of a bbolt file.
 const boltMagic = 0xED0CDAED
 
-// inspectMagic refuses a file of another program without handing it to the engine below.
+// inspectMagic returns an error for a file of another program, without opening it with bbolt.
 func inspectMagic(path string) error {
 	f, err := os.Open(path) //nolint:gosec // the operator's own file
 	if err != nil {
@@ -112,27 +113,27 @@ func inspectMagic(path string) error {
 	_, err = f.ReadAt(head[:], 0)
 	_ = f.Close() // it was only read
 	if err != nil || binary.NativeEndian.Uint32(head[16:]) != boltMagic {
-		return foreign(path)
+		return errForeign(path)
 	}
 	return nil
 }
 
-// foreign returns the error for a file of another program.
-func foreign(path string) error {
+// errForeign returns the error for a file of another program.
+func errForeign(path string) error {
 	return fault.New(fault.Invalid, "%s is not a Lamplighter store; name another file, or move this one away", path)
 }
 
-// damaged returns the error for a store file that cannot be trusted.
-func damaged(path string, why any) error {
+// errDamaged returns the error for a damaged store file.
+func errDamaged(path string, why any) error {
 	return fault.New(fault.Invalid, "the store file %s is damaged (%v); restore a copy, or move it away to start empty",
 		path, why)
 }
 
-// inspect opens the file for reading only and checks that it is whole and ours.
-func inspect(path string, size int64, layout int) (err error) {
+// inspectFile opens the file read-only, and checks that it is a complete store.
+func inspectFile(path string, size int64, layout int) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = damaged(path, r)
+			err = errDamaged(path, r)
 		}
 	}()
 	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: lockWait, ReadOnly: true})
@@ -141,7 +142,7 @@ func inspect(path string, size int64, layout int) (err error) {
 	}
 	err = db.View(func(tx *bolt.Tx) error {
 		if tx.Size() > size {
-			return damaged(path, fmt.Sprintf("%d of %d bytes are there", size, tx.Size()))
+			return errDamaged(path, fmt.Sprintf("%d of %d bytes are there", size, tx.Size()))
 		}
 		if err := errors.Join(inspectHeader(tx, path), inspectLayout(tx, path, layout)); err != nil {
 			return err
@@ -151,36 +152,36 @@ func inspect(path string, size int64, layout int) (err error) {
 	return errors.Join(err, db.Close())
 }
 
-// inspectSize bounds the files whose every page is looked at; that takes a third of a millisecond a megabyte.
+// inspectSize is the size of files up to which all pages are checked, in bytes. The check takes a third of a
+// millisecond per megabyte.
 const inspectSize = 512 << 20
 
-// inspectPages checks that the pages form the trees that they should. In a bigger file damage is found when it is met:
-// reading it is an error.
+// inspectPages checks that the pages form valid trees. In larger files, damage is detected when a damaged page is read.
 func inspectPages(tx *bolt.Tx, path string) error {
 	if tx.Size() > inspectSize {
 		return nil
 	}
 	var first error
-	for err := range tx.Check() { // to the end, which frees the checker
+	for err := range tx.Check() { // read to the end, which releases the checker
 		if first == nil {
 			first = err
 		}
 	}
 	if first != nil {
-		return damaged(path, first)
+		return errDamaged(path, first)
 	}
 	return nil
 }
 
-// inspectHeader checks the header's format and version, and that the buckets are there.
+// inspectHeader checks the header's format and version, and that the buckets exist.
 func inspectHeader(tx *bolt.Tx, path string) error {
 	h := tx.Bucket(headerBucket)
-	if h == nil || string(h.Get(formatKey)) != format {
-		return foreign(path)
+	if h == nil || string(h.Get(formatKey)) != formatName {
+		return errForeign(path)
 	}
 	v, err := strconv.Atoi(string(h.Get(versionKey)))
 	if err != nil || v < 1 {
-		return damaged(path, "its version is unreadable")
+		return errDamaged(path, "its version is unreadable")
 	}
 	if v > version {
 		return fault.New(fault.Invalid,
@@ -188,13 +189,13 @@ func inspectHeader(tx *bolt.Tx, path string) error {
 	}
 	for _, name := range [][]byte{itemBucket, expiryBucket, feedBucket} {
 		if tx.Bucket(name) == nil {
-			return damaged(path, "the part "+string(name)+" is missing")
+			return errDamaged(path, "the part "+string(name)+" is missing")
 		}
 	}
 	return nil
 }
 
-// inspectLayout refuses a file whose rows are laid out otherwise than the program reads them; 0 reads any.
+// inspectLayout returns an error for a file with another layout version; 0 accepts every version.
 func inspectLayout(tx *bolt.Tx, path string, layout int) error {
 	h := tx.Bucket(headerBucket)
 	if layout == 0 || h == nil {
@@ -204,7 +205,7 @@ func inspectLayout(tx *bolt.Tx, path string, layout int) error {
 	if text := h.Get(layoutKey); text != nil {
 		var err error
 		if has, err = strconv.Atoi(string(text)); err != nil {
-			return damaged(path, "its layout is unreadable")
+			return errDamaged(path, "its layout is unreadable")
 		}
 	}
 	if has != layout && has != 0 {
@@ -215,7 +216,7 @@ func inspectLayout(tx *bolt.Tx, path string, layout int) error {
 	return nil
 }
 
-// explainOpenError says what an error of the engine below means for the operator.
+// explainOpenError returns the operator's message for an error of bbolt.
 func explainOpenError(path string, err error) error {
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
@@ -223,7 +224,7 @@ func explainOpenError(path string, err error) error {
 			"the store file %s is in use by another process; stop it, or name another file", path)
 	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum),
 		errors.Is(err, bolterrors.ErrVersionMismatch):
-		return damaged(path, err)
+		return errDamaged(path, err)
 	case errors.Is(err, fs.ErrPermission):
 		return fault.NewWithCause(fault.Unavailable, err, "the store file %s cannot be opened; check its permissions",
 			path)

@@ -12,14 +12,14 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// stored makes a store file with n items and gives its bytes.
-func stored(t *testing.T, path string, n int) []byte {
+// makeStoreFile creates a store file with n items, and returns its bytes.
+func makeStoreFile(t *testing.T, path string, n int) []byte {
 	t.Helper()
 	s, err := table.Open(path, table.Options{NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.BatchWrite(t.Context(), rows("p", n)...); err != nil {
+	if err := s.BatchWrite(t.Context(), newRows("p", n)...); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
@@ -32,8 +32,8 @@ func stored(t *testing.T, path string, n int) []byte {
 	return b
 }
 
-// edit changes a store file behind the back of the store.
-func edit(t *testing.T, path string, change func(*bolt.Tx) error) {
+// editFile changes a store file without the store.
+func editFile(t *testing.T, path string, change func(*bolt.Tx) error) {
 	t.Helper()
 	db, err := bolt.Open(path, 0o600, nil)
 	if err != nil {
@@ -60,49 +60,49 @@ func TestOpenRefusesWhatItMustNotTouch(t *testing.T) {
 		}, "is not a Lamplighter store"},
 		{"the same database of another program", func(t *testing.T, path string) []byte {
 			t.Helper()
-			edit(t, path, func(tx *bolt.Tx) error {
+			editFile(t, path, func(tx *bolt.Tx) error {
 				_, err := tx.CreateBucket([]byte("theirs"))
 				return err
 			})
-			return read(t, path)
+			return readFile(t, path)
 		}, "is not a Lamplighter store"},
 		{"a newer version", func(t *testing.T, path string) []byte {
 			t.Helper()
-			stored(t, path, 1)
-			edit(t, path, func(tx *bolt.Tx) error {
+			makeStoreFile(t, path, 1)
+			editFile(t, path, func(tx *bolt.Tx) error {
 				return tx.Bucket([]byte("lamplighter")).Put([]byte("version"), []byte("2"))
 			})
-			return read(t, path)
+			return readFile(t, path)
 		}, "has version 2"},
 		{"a store cut short", func(t *testing.T, path string) []byte {
 			t.Helper()
-			return stored(t, path, 2000)[:300_000]
+			return makeStoreFile(t, path, 2000)[:300_000]
 		}, "is damaged"},
 		{"a store with both heads overwritten", func(t *testing.T, path string) []byte {
 			t.Helper()
-			b := stored(t, path, 10)
+			b := makeStoreFile(t, path, 10)
 			copy(b[24:], bytes.Repeat([]byte{0xAA}, 40))
 			copy(b[os.Getpagesize()+24:], bytes.Repeat([]byte{0xAA}, 40))
 			return b
 		}, "is damaged"},
 		{"a store of overwritten pages", func(t *testing.T, path string) []byte {
 			t.Helper()
-			b := stored(t, path, 10)
+			b := makeStoreFile(t, path, 10)
 			copy(b[2*os.Getpagesize():], bytes.Repeat([]byte{0xAA}, len(b)-2*os.Getpagesize()))
 			return b
 		}, "is damaged"},
 		{"a store with a page overwritten in the middle", func(t *testing.T, path string) []byte {
 			t.Helper()
-			b := stored(t, path, 20_000)
-			at := len(used(b)) / 2 / os.Getpagesize() * os.Getpagesize()
+			b := makeStoreFile(t, path, 20_000)
+			at := len(trimFile(b)) / 2 / os.Getpagesize() * os.Getpagesize()
 			copy(b[at:], bytes.Repeat([]byte{0xAA}, os.Getpagesize()))
 			return b
 		}, "is damaged"},
 		{"a store without its items", func(t *testing.T, path string) []byte {
 			t.Helper()
-			stored(t, path, 1)
-			edit(t, path, func(tx *bolt.Tx) error { return tx.DeleteBucket([]byte("items")) })
-			return read(t, path)
+			makeStoreFile(t, path, 1)
+			editFile(t, path, func(tx *bolt.Tx) error { return tx.DeleteBucket([]byte("items")) })
+			return readFile(t, path)
 		}, "is damaged"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestOpenRefusesWhatItMustNotTouch(t *testing.T) {
 			if !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), path) {
 				t.Errorf("the refusal says %q, want %q and the path", err, c.says)
 			}
-			if !bytes.Equal(read(t, path), want) {
+			if !bytes.Equal(readFile(t, path), want) {
 				t.Error("the file was touched")
 			}
 			if left, _ := filepath.Glob(path + "*"); len(left) != 1 {
@@ -129,11 +129,11 @@ func TestOpenRefusesWhatItMustNotTouch(t *testing.T) {
 	}
 }
 
-// used returns the file up to its last page that is not empty.
-func used(b []byte) []byte { return bytes.TrimRight(b, "\x00") }
+// trimFile returns the file up to its last non-empty page.
+func trimFile(b []byte) []byte { return bytes.TrimRight(b, "\x00") }
 
-// read returns a file's bytes.
-func read(t *testing.T, path string) []byte {
+// readFile returns a file's bytes.
+func readFile(t *testing.T, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -170,7 +170,7 @@ func TestOpenRefusesAStoreInUseAndADirectory(t *testing.T) {
 
 func TestADamagedItemIsAnErrorNotGarbage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
-	b := stored(t, path, 10)
+	b := makeStoreFile(t, path, 10)
 	at := bytes.Index(b, []byte(`{"i":3`))
 	for ; at >= 0 && at < len(b); at++ {
 		if bytes.HasPrefix(b[at:], []byte(`{"i":3`)) {
@@ -212,7 +212,7 @@ func TestOpen_RefusesRowsOfAnotherLayout(t *testing.T) {
 			t.Errorf("layout %d: %v; want %q", c.layout, err, c.says)
 		}
 	}
-	edit(t, path, func(tx *bolt.Tx) error { return tx.Bucket([]byte("lamplighter")).Delete([]byte("layout")) })
+	editFile(t, path, func(tx *bolt.Tx) error { return tx.Bucket([]byte("lamplighter")).Delete([]byte("layout")) })
 	if err := open(2); err == nil || !strings.Contains(err.Error(), "layout 1 and this program reads 2") {
 		t.Errorf("a store of before there were layouts: %v", err)
 	}

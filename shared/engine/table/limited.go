@@ -15,16 +15,17 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Limits is what a LimitedStore enforces. DynamoDB gives each partition key 3,000 read and 1,000 write units a second.
+// Limits are the limits of a LimitedStore. DynamoDB gives each partition key 3,000 read and 1,000 write units per
+// second.
 type Limits struct {
-	ReadUnits, WriteUnits float64       // of one partition key in a second; what was not used is kept for one second
+	ReadUnits, WriteUnits float64       // of one partition key per second; unused units are kept for one second
 	Hold                  time.Duration // how long each transaction holds its items before it commits
 }
 
-// LimitedStore answers as DynamoDB does under load: a call whose partition key has no units left is throttled, and a
-// transaction or single write that meets an item which another transaction holds is in conflict. Both are tried again as
-// the DynamoDB engine does, with its pauses, and then fail as there: ErrThrottled, ErrConflicted. Reads meet no conflict. A call
-// is let in while its partitions have units left and then costs what the meter says, if need be on credit.
+// LimitedStore behaves like DynamoDB under load. It throttles calls whose partition key has no units left. A
+// transaction or single write conflicts with a transaction that holds one of its items. Both are retried with the
+// delays of the DynamoDB engine, and then fail with ErrThrottled or ErrConflicted. Reads do not conflict. A call is
+// admitted while its partitions have units left, and then charged the units that the meter counts, possibly on credit.
 type LimitedStore struct {
 	next   Store
 	clock  clock.Clock
@@ -35,19 +36,19 @@ type LimitedStore struct {
 	report LimitReport
 }
 
-// LimitReport is what a LimitedStore has refused and given. Throttled and Conflicts count refusals of single attempts, GivenUp
-// the calls that failed for good.
+// LimitReport counts the refusals of a LimitedStore. Throttled and Conflicts count refused attempts, GivenUp counts
+// calls that failed finally.
 type LimitReport struct {
 	Throttled, Conflicts, GivenUp int
-	Peaks                         map[string]Units // the most units that a partition key gave in a second
+	Peaks                         map[string]Units // maximum units per second of each partition key
 }
 
-// NewLimitedStore makes s as limited as l says. Time passes and waits are spent on c.
+// NewLimitedStore returns s with the limits l. Time and delays are those of c.
 func NewLimitedStore(s Store, c clock.Clock, l Limits) *LimitedStore {
 	return &LimitedStore{next: s, clock: c, limits: l, parts: map[string]*allowance{}, held: map[Key]struct{}{}}
 }
 
-// Report returns what happened so far.
+// Report returns the counts so far.
 func (l *LimitedStore) Report() LimitReport {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,34 +60,38 @@ func (l *LimitedStore) Report() LimitReport {
 	return r
 }
 
-// Get is Store's.
+// Get implements Store.
 func (l *LimitedStore) Get(ctx context.Context, k Key) (Item, error) {
-	it, err := limit(ctx, l, claimRead(k.PK), func(ctx context.Context) (Item, error) { return l.next.Get(ctx, k) })
+	it, err := callLimited(ctx, l, claimRead(k.PK), func(ctx context.Context) (Item, error) {
+		return l.next.Get(ctx, k)
+	})
 	return it, wrapBusy("get "+k.PK+" "+k.SK, err)
 }
 
-// Query is Store's.
+// Query implements Store.
 func (l *LimitedStore) Query(ctx context.Context, q Query) (Page, error) {
-	p, err := limit(ctx, l, claimRead(q.PK), func(ctx context.Context) (Page, error) { return l.next.Query(ctx, q) })
+	p, err := callLimited(ctx, l, claimRead(q.PK), func(ctx context.Context) (Page, error) {
+		return l.next.Query(ctx, q)
+	})
 	return p, wrapBusy("query "+q.PK, err)
 }
 
-// Write is Store's.
+// Write implements Store.
 func (l *LimitedStore) Write(ctx context.Context, w Write) (Item, error) {
-	it, err := limit(ctx, l, claimWrites([]Write{w}, 1), func(ctx context.Context) (Item, error) {
+	it, err := callLimited(ctx, l, claimWrites([]Write{w}, 1), func(ctx context.Context) (Item, error) {
 		return l.next.Write(ctx, w)
 	})
 	return it, wrapBusy("write "+w.Item.PK+" "+w.Item.SK, err)
 }
 
-// Transact is Store's.
+// Transact implements Store.
 func (l *LimitedStore) Transact(ctx context.Context, ws ...Write) error {
 	if err := checkTransact(ws); err != nil {
 		return err
 	}
 	c := claimWrites(ws, 2)
 	c.hold = true
-	_, err := limit(ctx, l, c, func(ctx context.Context) (struct{}, error) {
+	_, err := callLimited(ctx, l, c, func(ctx context.Context) (struct{}, error) {
 		if err := l.clock.Sleep(ctx, l.limits.Hold); err != nil {
 			return struct{}{}, err
 		}
@@ -95,12 +100,12 @@ func (l *LimitedStore) Transact(ctx context.Context, ws ...Write) error {
 	return wrapBusy(fmt.Sprintf("transact %d writes from %s", len(ws), ws[0].Item.PK), err)
 }
 
-// Feed is Store's. The table's stream has units of its own.
+// Feed implements Store. The table's stream has its own units.
 func (l *LimitedStore) Feed(ctx context.Context, cursor string, limit int) (Feed, error) {
 	return l.next.Feed(ctx, cursor, limit)
 }
 
-// BatchGet is Store's. A part that is throttled is asked for again.
+// BatchGet implements Store. It repeats throttled parts.
 func (l *LimitedStore) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, error) {
 	keys, err := distinctKeys(keys)
 	if err != nil || len(keys) == 0 {
@@ -121,7 +126,7 @@ func (l *LimitedStore) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item,
 	return found, nil
 }
 
-// BatchWrite is Store's. Writes that are throttled, or whose item a transaction holds, are done later.
+// BatchWrite implements Store. It repeats writes that are throttled, or whose item is held by a transaction.
 func (l *LimitedStore) BatchWrite(ctx context.Context, ws ...Write) error {
 	if err := checkBatch(ws); err != nil {
 		return err
@@ -133,11 +138,11 @@ func (l *LimitedStore) BatchWrite(ctx context.Context, ws ...Write) error {
 	return wrapBusy("batch write", err)
 }
 
-// limit makes call when its claim is let in.
-func limit[T any](ctx context.Context, l *LimitedStore, c claim, call func(context.Context) (T, error)) (answer T,
+// callLimited makes call when its claim is admitted.
+func callLimited[T any](ctx context.Context, l *LimitedStore, c claim, call func(context.Context) (T, error)) (answer T,
 	err error) {
 	_, err = callWithRetry(ctx, l.clock, false, func(ctx context.Context) error {
-		err := l.admit(c)
+		err := l.admitClaim(c)
 		if err != nil {
 			meterOf(ctx).countTrips(1)
 		}
@@ -148,11 +153,11 @@ func limit[T any](ctx context.Context, l *LimitedStore, c claim, call func(conte
 		return answer, err
 	}
 	ctx, m := WithPartitionMeter(ctx)
-	defer func() { l.settle(c, m.Partitions()) }()
+	defer func() { l.settleClaim(c, m.Partitions()) }()
 	return call(ctx)
 }
 
-// limitParts makes the calls of a batch, several at a time, each again for the entries that were refused.
+// limitParts makes the calls of a batch, several at the same time, and repeats each for refused entries.
 func limitParts[T any](
 	ctx context.Context, l *LimitedStore, parts func(func([]T) bool), claimOf func(T) claim,
 	call func(context.Context, []T) error,
@@ -169,7 +174,7 @@ func limitParts[T any](
 	return g.Wait()
 }
 
-// limitSome makes call for the entries that are let in and returns the others. When none is, the whole is tried again.
+// limitSome makes call for the admitted entries and returns the others. If none is admitted, it retries.
 func limitSome[T any](
 	ctx context.Context, l *LimitedStore, todo []T, claimOf func(T) claim, call func(context.Context, []T) error,
 ) (left []T, err error) {
@@ -179,11 +184,11 @@ func limitSome[T any](
 		in, left, all = nil, nil, claim{}
 		for _, t := range todo {
 			c := claimOf(t)
-			if refusal := l.admit(c); refusal != nil {
+			if refusal := l.admitClaim(c); refusal != nil {
 				left, err = append(left, t), refusal
 				continue
 			}
-			in, all = append(in, t), all.and(c)
+			in, all = append(in, t), all.combine(c)
 		}
 		if len(in) > 0 {
 			return nil
@@ -196,11 +201,11 @@ func limitSome[T any](
 		return nil, err
 	}
 	ctx, m := WithPartitionMeter(ctx)
-	defer func() { l.settle(all, m.Partitions()) }()
+	defer func() { l.settleClaim(all, m.Partitions()) }()
 	return left, call(ctx, in)
 }
 
-// noteGivenUp counts a call that was refused at each of its attempts.
+// noteGivenUp counts a call that was refused at each attempt.
 func (l *LimitedStore) noteGivenUp(err error) {
 	if errors.Is(err, ErrThrottled) || errors.Is(err, ErrConflicted) {
 		l.mu.Lock()
@@ -209,7 +214,8 @@ func (l *LimitedStore) noteGivenUp(err error) {
 	}
 }
 
-// wrapBusy says which call was refused; another error, and that of a context that has ended, stays as it is.
+// wrapBusy adds the operation to the error of a refused call. Other errors, and that of a context that has ended, are
+// not changed.
 func wrapBusy(op string, err error) error {
 	if _, busy := errors.AsType[*busyError](err); busy {
 		return fault.Wrap(op, err)

@@ -12,24 +12,24 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// dynamoLimits are those of DynamoDB.
+// dynamoLimits are the limits of DynamoDB.
 var dynamoLimits = table.Limits{ReadUnits: 3000, WriteUnits: 1000, Hold: 20 * time.Millisecond}
 
 func TestLimitedContract(t *testing.T) {
 	tabletest.Run(t, func(t *testing.T) table.Store {
 		t.Helper()
-		// a case of the contract wants 2,400 of one item
+		// a case of the contract writes one item 2,400 times
 		l := table.Limits{ReadUnits: 12_000, WriteUnits: 4000, Hold: time.Millisecond}
 		return table.NewLimitedStore(tabletest.New(t), clock.System{}, l)
 	})
 }
 
-// limitedTest runs test in a bubble of virtual time, over an empty store with DynamoDB's limits.
+// limitedTest runs test in a bubble of virtual time, with an empty store with DynamoDB's limits.
 func limitedTest(t *testing.T, test func(*testing.T, *table.LimitedStore)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -37,8 +37,8 @@ func limitedTest(t *testing.T, test func(*testing.T, *table.LimitedStore)) {
 	})
 }
 
-// small is an item of one write unit.
-func small(pk, sk string) table.Item {
+// smallItem is an item of one write unit.
+func smallItem(pk, sk string) table.Item {
 	return table.Item{Key: table.Key{PK: pk, SK: sk}, Data: []byte(`{"a":1}`)}
 }
 
@@ -50,7 +50,7 @@ func mustWrite(t *testing.T, s table.Store, it table.Item) {
 	}
 }
 
-// inParallel runs do n times at once and returns the errors.
+// inParallel calls do n times concurrently, and returns the errors.
 func inParallel(n int, do func(i int) error) []error {
 	errs := make([]error, n)
 	var wg sync.WaitGroup
@@ -63,7 +63,7 @@ func inParallel(n int, do func(i int) error) []error {
 
 func TestLimitedStore_GivesAPartitionKeyItsUnitsASecond(t *testing.T) {
 	write := func(s table.Store, pk string) func(t *testing.T, i int) {
-		return func(t *testing.T, i int) { t.Helper(); mustWrite(t, s, small(pk, strconv.Itoa(i))) }
+		return func(t *testing.T, i int) { t.Helper(); mustWrite(t, s, smallItem(pk, strconv.Itoa(i))) }
 	}
 	for _, c := range []struct {
 		name   string
@@ -138,14 +138,14 @@ func TestLimitedStore_ChargesWhatTheMeterCounts(t *testing.T) {
 			return fmt.Errorf("got %w", err)
 		}, table.Units{Write: 97}},
 		{"a transaction twice", func(ctx context.Context, s table.Store) error {
-			return s.Transact(ctx, table.Check(k, table.Exists()), table.Put(small("q", "1")))
+			return s.Transact(ctx, table.Check(k, table.Exists()), table.Put(smallItem("q", "1")))
 		}, table.Units{Write: 194}},
 		{"a batch get with an absent item", func(ctx context.Context, s table.Store) error {
 			_, err := s.BatchGet(ctx, k, table.Key{PK: "p", SK: "2"})
 			return err
 		}, table.Units{Read: 26}},
 		{"a batch write", func(ctx context.Context, s table.Store) error {
-			return s.BatchWrite(ctx, table.Delete(k), table.Put(small("p", "2")))
+			return s.BatchWrite(ctx, table.Delete(k), table.Put(smallItem("p", "2")))
 		}, table.Units{Write: 98}},
 		{"nothing for a call refused as malformed", func(ctx context.Context, s table.Store) error {
 			if _, err := s.Write(ctx, table.Put(table.Item{Key: k, Data: []byte(`[]`)})); !fault.Is(err,
@@ -183,11 +183,12 @@ func TestLimitedStore_ThrottlesAfterACallOnCredit(t *testing.T) {
 				table.Put(table.Item{Key: table.Key{PK: "p", SK: strconv.Itoa(i)},
 					Data: []byte(`{"a":"` + strings.Repeat("x", 61_000) + `"}`)}))
 		}
-		if err := s.Transact(t.Context(), ws...); err != nil { // 1,200 units: a fifth of a second more than there were
+		// 1,200 units: those of a fifth of a second more than available
+		if err := s.Transact(t.Context(), ws...); err != nil {
 			t.Fatal(err)
 		}
 		start := time.Now()
-		mustWrite(t, s, small("p", "x"))
+		mustWrite(t, s, smallItem("p", "x"))
 		if took := time.Since(start); took < 150*time.Millisecond || s.Report().Throttled == 0 {
 			t.Errorf("the next write waited %v after %d refusals, want a fifth of a second", took, s.Report().Throttled)
 		}
@@ -195,7 +196,7 @@ func TestLimitedStore_ThrottlesAfterACallOnCredit(t *testing.T) {
 }
 
 func TestLimitedStore_RefusesWhatATransactionHolds(t *testing.T) {
-	held := small("p", "held")
+	held := smallItem("p", "held")
 	for _, c := range []struct {
 		name      string
 		call      func(context.Context, table.Store) error
@@ -209,13 +210,13 @@ func TestLimitedStore_RefusesWhatATransactionHolds(t *testing.T) {
 			return s.Transact(ctx, table.Put(held))
 		}, true},
 		{"a check in a transaction", func(ctx context.Context, s table.Store) error {
-			return s.Transact(ctx, table.Put(small("p", "other")), table.Check(held.Key, table.Exists()))
+			return s.Transact(ctx, table.Put(smallItem("p", "other")), table.Check(held.Key, table.Exists()))
 		}, true},
 		{"a batch write", func(ctx context.Context, s table.Store) error {
 			return s.BatchWrite(ctx, table.Put(held))
 		}, true},
 		{"no write of another item", func(ctx context.Context, s table.Store) error {
-			_, err := s.Write(ctx, table.Put(small("p", "other")))
+			_, err := s.Write(ctx, table.Put(smallItem("p", "other")))
 			return err
 		}, false},
 		{"no get", func(ctx context.Context, s table.Store) error {
@@ -237,7 +238,8 @@ func TestLimitedStore_RefusesWhatATransactionHolds(t *testing.T) {
 				mustWrite(t, s, held)
 				done := make(chan error)
 				go func() {
-					done <- s.Transact(t.Context(), table.Check(held.Key, table.Exists()), table.Put(small("q", "1")))
+					done <- s.Transact(t.Context(), table.Check(held.Key, table.Exists()),
+						table.Put(smallItem("q", "1")))
 				}()
 				synctest.Wait()
 				if err := c.call(t.Context(), s); err != nil {
@@ -259,11 +261,11 @@ func TestLimitedStore_LetsGoOfATransactionWhoseContextEnds(t *testing.T) {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 		defer cancel()
-		if err := s.Transact(ctx, table.Put(small("p", "1"))); !errors.Is(err, context.DeadlineExceeded) {
+		if err := s.Transact(ctx, table.Put(smallItem("p", "1"))); !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("got %v", err)
 		}
-		mustWrite(t, s, small("p", "1"))
-		if r := s.Report(); r.Conflicts > 0 || r.Peaks["p"].Write != 2 { // of the transaction, which gave them back
+		mustWrite(t, s, smallItem("p", "1"))
+		if r := s.Report(); r.Conflicts > 0 || r.Peaks["p"].Write != 2 { // of the transaction, which returned them
 			t.Errorf("%+v", r)
 		}
 	})
@@ -273,9 +275,9 @@ func TestLimitedStore_GivesUpAsDynamoDBDoes(t *testing.T) {
 	t.Run("a conflict that does not end", func(t *testing.T) {
 		limitedTest(t, func(t *testing.T, s *table.LimitedStore) {
 			t.Helper()
-			hot := small("p", "hot")
+			hot := smallItem("p", "hot")
 			errs := inParallel(150, func(i int) error {
-				return s.Transact(t.Context(), table.Put(hot), table.Put(small("q"+strconv.Itoa(i), "1")))
+				return s.Transact(t.Context(), table.Put(hot), table.Put(smallItem("q"+strconv.Itoa(i), "1")))
 			})
 			lost := 0
 			for _, err := range errs {
@@ -297,7 +299,7 @@ func TestLimitedStore_GivesUpAsDynamoDBDoes(t *testing.T) {
 		limitedTest(t, func(t *testing.T, s *table.LimitedStore) {
 			t.Helper()
 			errs := inParallel(9000, func(i int) error {
-				_, err := s.Write(t.Context(), table.Put(small("p", strconv.Itoa(i))))
+				_, err := s.Write(t.Context(), table.Put(smallItem("p", strconv.Itoa(i))))
 				return err
 			})
 			lost := 0
@@ -323,7 +325,7 @@ func TestLimitedStore_BatchesGoOnWithWhatWasLeft(t *testing.T) {
 		var ws []table.Write
 		var keys []table.Key
 		for i := range 4000 {
-			it := small("p", strconv.Itoa(i))
+			it := smallItem("p", strconv.Itoa(i))
 			ws, keys = append(ws, table.Put(it)), append(keys, it.Key)
 		}
 		start := time.Now()

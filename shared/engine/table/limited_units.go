@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// claim is what a call asks for before it is made. Units are the least that it will cost each partition; keys are the items
+// claim is the request of a call before it is made. units are the minimum cost for each partition; keys are the items
 // that no transaction may hold.
 type claim struct {
 	units map[string]Units
 	keys  []Key
-	hold  bool // keeps the keys until the claim is settled
+	hold  bool // keep the keys until the claim is settled
 }
 
-// claimRead is the claim of a read in the partition pk.
+// claimRead returns the claim of a read in the partition pk.
 func claimRead(pk string) claim { return claim{units: map[string]Units{pk: {Read: 1}}} }
 
-// claimWrites is the claim of writes, of which each unit has a price.
+// claimWrites returns the claim of writes; price is the cost of one unit.
 func claimWrites(ws []Write, price float64) claim {
 	c := claim{units: make(map[string]Units, 1), keys: make([]Key, len(ws))}
 	for i := range ws {
@@ -32,8 +32,8 @@ func claimWrites(ws []Write, price float64) claim {
 	return c
 }
 
-// and returns both claims as one.
-func (c claim) and(d claim) claim {
+// combine returns both claims as one.
+func (c claim) combine(d claim) claim {
 	if c.units == nil {
 		return d
 	}
@@ -44,15 +44,15 @@ func (c claim) and(d claim) claim {
 	return c
 }
 
-// errNoUnits and errHeld are in the words of DynamoDB.
+// errNoUnits and errHeld have DynamoDB's texts.
 var (
 	errNoUnits = errors.New("ProvisionedThroughputExceeded: the partition key has no units left for this second")
 	errHeld    = errors.New("TransactionConflict: a transaction is ongoing for the item")
 )
 
-// admit takes the units of a claim, and the items that it is to hold; a *busyError when it must wait. What is in conflict has
-// been looked at, and is charged.
-func (l *LimitedStore) admit(c claim) error {
+// admitClaim takes the units of a claim, and holds its items. It returns a *busyError if the call must wait. A conflict
+// is charged, because DynamoDB reads the items.
+func (l *LimitedStore) admitClaim(c claim) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.clock.Now()
@@ -87,8 +87,8 @@ func (l *LimitedStore) heldAmong(keys []Key) (held []Key) {
 	return held
 }
 
-// settle charges what a call has cost beyond its claim and lets go of its items.
-func (l *LimitedStore) settle(c claim, cost map[string]Units) {
+// settleClaim charges the cost of a call beyond its claim, and releases its items.
+func (l *LimitedStore) settleClaim(c claim, cost map[string]Units) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.clock.Now()
@@ -112,10 +112,10 @@ func (l *LimitedStore) allowanceOf(pk string) *allowance {
 	return a
 }
 
-// allowance is what a partition key may still give.
+// allowance holds the remaining units of a partition key.
 type allowance struct{ read, write bucket }
 
-// covers reports whether there are units left of each kind that u is of.
+// covers reports whether there are units left of each kind in u.
 func (a *allowance) covers(u Units, now time.Time, l Limits) bool {
 	return (u.Read == 0 || a.read.left(now, l.ReadUnits) > 0) && (u.Write == 0 || a.write.left(now, l.WriteUnits) > 0)
 }
@@ -126,23 +126,23 @@ func (a *allowance) charge(u Units, now time.Time, l Limits) {
 	a.write.take(u.Write, now, l.WriteUnits)
 }
 
-// bucket holds the units of one kind that a partition key has left, at most those of a second.
+// bucket holds the remaining units of one kind of a partition key, at most those of one second.
 type bucket struct {
-	spent  float64   // of what the bucket held when full
-	at     time.Time // when spent was so
-	second time.Time // begins the second that given is of
+	spent  float64   // units spent since the bucket was full
+	at     time.Time // time of spent
+	second time.Time // start of the second of given
 	given  float64
 	peak   float64
 }
 
-// left returns the units that are left at now, below zero on credit.
+// left returns the units left at now; negative if on credit.
 func (b *bucket) left(now time.Time, rate float64) float64 {
 	b.spent = max(0, b.spent-rate*now.Sub(b.at).Seconds())
 	b.at = now
 	return rate - b.spent
 }
 
-// take takes n units at now; fewer than none gives them back.
+// take takes n units at now; a negative n gives units back.
 func (b *bucket) take(n float64, now time.Time, rate float64) {
 	if n == 0 {
 		return

@@ -8,22 +8,22 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// What both engines accept. The numbers are DynamoDB's, or stricter.
+// The limits of both engines. They are those of DynamoDB, or stricter.
 const (
 	MaxKey      = 1024    // bytes of a partition key, and of a sort key
-	MaxItem     = 400_000 // bytes of an item, by DynamoDB's way of counting
+	MaxItem     = 400_000 // bytes of an item, by DynamoDB's rules
 	MaxTransact = 100     // writes in a transaction
 	MaxPage     = 10_000  // items in a page of a query
 
 	maxTransactBytes = 4 << 20  // of all items in a transaction
 	pageBytes        = 1 << 20  // read for one page of a query
-	skipInPage       = 200      // items that a query leaves out without a call of their own
+	skipInPage       = 200      // skipped items that a query reads together with the page
 	batchGet         = 100      // keys in one round trip
 	batchGetBytes    = 16 << 20 // of all items in one round trip
 	batchWrite       = 25       // writes in one round trip
 )
 
-// checkKey refuses keys that one of the engines could not keep.
+// checkKey returns an error for a key that one of the engines cannot store.
 func checkKey(k Key) error {
 	if err := checkKeyPart("partition", k.PK); err != nil {
 		return err
@@ -31,7 +31,7 @@ func checkKey(k Key) error {
 	return checkKeyPart("sort", k.SK)
 }
 
-// checkKeyPart refuses an empty, overlong or non-UTF-8 key.
+// checkKeyPart returns an error for an empty, too long or non-UTF-8 key.
 func checkKeyPart(which, s string) error {
 	if s == "" || len(s) > MaxKey {
 		return fault.New(fault.Invalid, "the %s key %.40q has %d bytes; 1 to %d are allowed", which, s, len(s), MaxKey)
@@ -42,7 +42,8 @@ func checkKeyPart(which, s string) error {
 	return nil
 }
 
-// checkItem refuses an item that is too big or whose data is not a JSON object, and tells its size.
+// checkItem returns the size of an item. It returns an error if the item is too large, or if its data is not a JSON
+// object.
 func checkItem(it Item) (int, error) {
 	if len(it.Data) == 0 {
 		return itemSize(it, 0)
@@ -54,13 +55,13 @@ func checkItem(it Item) (int, error) {
 	return itemSize(it, n)
 }
 
-// Bytes that the names and values of the attributes beside the data take.
+// The bytes of the names and values of attributes that are not data.
 const (
 	keyOverhead    = 4  // "pk" and "sk"
 	expiryOverhead = 13 // "expires" and a number of ten digits
 )
 
-// itemSize returns the size of an item whose data takes n bytes.
+// itemSize returns the size of an item with n bytes of data.
 func itemSize(it Item, n int) (int, error) {
 	n += len(it.PK) + len(it.SK) + keyOverhead
 	if !it.Expires.IsZero() {
@@ -73,7 +74,7 @@ func itemSize(it Item, n int) (int, error) {
 	return n, nil
 }
 
-// checkWrite refuses a write that one of the engines could not do, and tells the bytes that it carries.
+// checkWrite returns the size of a write in bytes, or an error if one of the engines cannot do it.
 func checkWrite(w Write) (int, error) {
 	if err := checkKey(w.Item.Key); err != nil {
 		return 0, err
@@ -100,7 +101,7 @@ func checkWrite(w Write) (int, error) {
 	}
 }
 
-// checkSingle refuses what cannot stand alone.
+// checkSingle returns an error for a write that is only valid in a transaction.
 func checkSingle(w Write) error {
 	if w.Verb == CheckVerb {
 		return fault.New(fault.Invalid, "a check belongs in a transaction")
@@ -109,7 +110,7 @@ func checkSingle(w Write) error {
 	return err
 }
 
-// checkCond refuses a condition that makes no sense.
+// checkCond returns an error for an invalid condition.
 func checkCond(c *Cond) error {
 	switch c.Op {
 	case AbsentOp, ExistsOp:
@@ -121,7 +122,7 @@ func checkCond(c *Cond) error {
 	}
 }
 
-// checkFieldCond refuses a condition on a field that makes no sense.
+// checkFieldCond returns an error for an invalid condition on a field.
 func checkFieldCond(c *Cond) error {
 	if c.Op == 0 || c.Op > AnyOp {
 		return fault.New(fault.Invalid, "%d is no condition", c.Op)
@@ -142,7 +143,7 @@ func checkFieldCond(c *Cond) error {
 	return nil
 }
 
-// checkAny refuses an empty choice.
+// checkAny returns an error for an AnyOp without valid conditions.
 func checkAny(conds []Cond) error {
 	if len(conds) == 0 {
 		return fault.New(fault.Invalid, "Any has no conditions to choose from")
@@ -155,7 +156,8 @@ func checkAny(conds []Cond) error {
 	return nil
 }
 
-// checkChanges refuses changes that make no sense or touch a field twice, and tells the bytes that they carry.
+// checkChanges returns the size of changes in bytes. It returns an error for invalid changes, and for two changes of
+// the same field.
 func checkChanges(changes []Change) (int, error) {
 	if len(changes) == 0 {
 		return 0, fault.New(fault.Invalid, "an update changes nothing")
@@ -176,7 +178,7 @@ func checkChanges(changes []Change) (int, error) {
 	return size, nil
 }
 
-// checkChange refuses a change that makes no sense. Only an expiry has no field, so the name "" stands for it.
+// checkChange checks one change. An expiry has no field, so its name is "".
 func checkChange(c *Change) (int, error) {
 	if c.Op == ExpireOp {
 		if _, ok := c.Value.(time.Time); !ok {
@@ -206,7 +208,7 @@ func checkChange(c *Change) (int, error) {
 	}
 }
 
-// checkTransact refuses a transaction that is empty, too big or writes a key twice.
+// checkTransact returns an error for a transaction that is empty, too large, or writes a key twice.
 func checkTransact(ws []Write) error {
 	if len(ws) == 0 || len(ws) > MaxTransact {
 		return fault.New(fault.Invalid, "a transaction has %d writes; 1 to %d are allowed", len(ws), MaxTransact)
@@ -218,7 +220,8 @@ func checkTransact(ws []Write) error {
 	return checkTransactBytes(size)
 }
 
-// checkTransactBytes refuses a transaction whose items are too big together, those that it changes as they are.
+// checkTransactBytes returns an error for a transaction whose items are too large together. Changed items count with
+// their stored size.
 func checkTransactBytes(sizes ...int) error {
 	size := 0
 	for _, n := range sizes {
@@ -230,7 +233,7 @@ func checkTransactBytes(sizes ...int) error {
 	return nil
 }
 
-// checkBatch refuses conditions, updates and a key written twice.
+// checkBatch returns an error for conditions, updates, and a key that is written twice.
 func checkBatch(ws []Write) error {
 	for i := range ws {
 		if w := &ws[i]; w.Verb != PutVerb && w.Verb != DeleteVerb || len(w.If) > 0 {
@@ -241,7 +244,7 @@ func checkBatch(ws []Write) error {
 	return err
 }
 
-// checkWrites checks each write and that no key comes twice, and tells the bytes that they carry.
+// checkWrites checks each write, and that no key occurs twice. It returns the size in bytes.
 func checkWrites(ws []Write) (int, error) {
 	size, seen := 0, make(map[Key]struct{}, len(ws))
 	for i := range ws {
@@ -259,7 +262,7 @@ func checkWrites(ws []Write) (int, error) {
 	return size, nil
 }
 
-// checkQuery refuses a query that makes no sense.
+// checkQuery returns an error for an invalid query.
 func checkQuery(q Query) error {
 	if err := checkKeyPart("partition", q.PK); err != nil {
 		return err
@@ -281,11 +284,11 @@ func checkQuery(q Query) error {
 	return nil
 }
 
-// countsSkipped reports whether the items that the query leaves out are many enough to be counted by calls of their own, which
-// hand nothing over. Few are cheaper to read with the page.
+// countsSkipped reports whether the query skips so many items that separate calls, which only count, are cheaper than
+// reading them with the page.
 func (q Query) countsSkipped() bool { return q.Skip > skipInPage }
 
-// pageLimit returns how many items the call that reads the page may go over.
+// pageLimit returns how many items the call for the page may read.
 func (q Query) pageLimit() int {
 	if q.countsSkipped() {
 		return q.Limit
@@ -293,8 +296,8 @@ func (q Query) pageLimit() int {
 	return q.Skip + q.Limit
 }
 
-// isEmptyRange reports whether no sort key can lie in the query's range.
+// isEmptyRange reports whether the query's range cannot contain a sort key.
 func (q Query) isEmptyRange() bool { return q.From != "" && q.To != "" && q.From > q.To }
 
-// isOutbox reports whether puts into the partition are delivered by Feed.
+// isOutbox reports whether Feed delivers puts into the partition.
 func isOutbox(pk string) bool { return strings.HasSuffix(pk, OutboxSuffix) }

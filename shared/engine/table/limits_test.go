@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// wide is an item of n KB in the partition pk.
-func wide(pk, sk string, n int) table.Item {
+// wideItem is an item of n KB in the partition pk.
+func wideItem(pk, sk string, n int) table.Item {
 	return table.Item{Key: table.Key{PK: pk, SK: sk}, Data: []byte(`{"a":"` + strings.Repeat("x", n*1000) + `"}`)}
 }
 
@@ -20,7 +20,7 @@ func TestEmbedded_RefusesATransactionWhoseItemsAreTooBigTogether(t *testing.T) {
 	s := tabletest.New(t)
 	var puts, updates []table.Write
 	for i := range 11 {
-		it := wide("p", strconv.Itoa(i), 390)
+		it := wideItem("p", strconv.Itoa(i), 390)
 		mustWrite(t, s, it)
 		puts = append(puts, table.Put(it))
 		updates = append(updates, table.Update(it.Key, []table.Change{table.Set("b", 1)}))
@@ -40,7 +40,7 @@ func TestEmbedded_CountsABatchGetOfMoreThan16MBAsSeveralTrips(t *testing.T) {
 	s := tabletest.New(t)
 	keys := make([]table.Key, 90)
 	for i := range keys {
-		it := wide("p", strconv.Itoa(i), 390)
+		it := wideItem("p", strconv.Itoa(i), 390)
 		keys[i] = it.Key
 		mustWrite(t, s, it)
 	}
@@ -54,8 +54,8 @@ func TestMeter_CountsByPartition(t *testing.T) {
 	s := tabletest.New(t)
 	ctx, outer := table.WithPartitionMeter(t.Context())
 	mid, m := table.WithPartitionMeter(ctx)
-	a, b := small("a", "1"), wide("b", "1", 9)
-	if err := s.Transact(mid, table.Put(a), table.Put(b), table.Put(small("a", "2"))); err != nil {
+	a, b := smallItem("a", "1"), wideItem("b", "1", 9)
+	if err := s.Transact(mid, table.Put(a), table.Put(b), table.Put(smallItem("a", "2"))); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.BatchGet(mid, a.Key, b.Key); err != nil {

@@ -7,14 +7,15 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Merge reads partitions, those of a Spread for one, as if they were one: in the order of their sort keys. Its queries run
-// side by side, and read of each partition little more than its share of what is asked for. It is for one goroutine.
+// Merge reads several partitions, such as those of a Spread, as one: in the order of their sort keys. It queries them
+// concurrently, and reads little more from each partition than its share of the requested items. It must be used by one
+// goroutine at a time.
 type Merge struct {
 	store   Store
 	query   Query
 	streams []*stream
-	drop    int  // items to leave out yet
-	leaped  bool // whether partitions leave out a share of these themselves
+	drop    int  // items left to skip
+	leaped  bool // whether partitions skip a share of the items themselves
 }
 
 // stream is one partition of a Merge.
@@ -22,36 +23,36 @@ type stream struct {
 	pk     string
 	skip   int // of its first query
 	next   string
-	items  []Item // read and not handed over
-	ended  bool   // nothing comes behind items
+	items  []Item // read, but not returned yet
+	ended  bool   // no items follow after those in items
 	opened bool
 }
 
-// NewMerge returns the items that q selects in the partitions pks; the PK, the Limit and the Cursor of q do not count.
+// NewMerge returns a Merge of the items that q selects in the partitions pks. It ignores q's PK, Limit and Cursor.
 func NewMerge(s Store, q Query, pks ...string) *Merge {
 	m := &Merge{store: s, query: q, drop: q.Skip}
 	for _, pk := range pks {
 		m.streams = append(m.streams, &stream{pk: pk})
 	}
-	m.leap()
+	m.skipShares()
 	return m
 }
 
-// Next returns the next n items; fewer only at the end.
+// Next returns the next n items, or fewer at the end.
 func (m *Merge) Next(ctx context.Context, n int) ([]Item, error) {
-	if err := m.skip(ctx, n); err != nil {
+	if err := m.skipRest(ctx, n); err != nil {
 		return nil, err
 	}
-	return m.take(ctx, n)
+	return m.takeItems(ctx, n)
 }
 
-// leap has every partition leave out most of its share of what is to be left out, which engines do without handing it over. As
-// the shares vary, a rest is left for skip.
-func (m *Merge) leap() {
+// skipShares makes each partition skip most of its share of the items to skip, which engines do without reading them.
+// Shares vary, so skipRest skips the remaining items.
+func (m *Merge) skipShares() {
 	k := len(m.streams)
 	share := m.drop / k
 	if k > 1 {
-		share = max(0, share-slack(m.drop, k))
+		share = max(0, share-shareSlack(m.drop, k))
 	}
 	for _, s := range m.streams {
 		s.skip = share
@@ -60,15 +61,16 @@ func (m *Merge) leap() {
 	m.leaped = k > 1 && share > 0
 }
 
-// skip leaves out what is left of it. What a partition left out itself lies before the first item that it gave: all of it
-// lies before the page when that item does. Else the shares were too uneven, and everything is read.
-func (m *Merge) skip(ctx context.Context, n int) error {
+// skipRest skips the remaining items. A partition's skipped items come before the first item that it returned. If each
+// partition has returned an item that is skipped too, all its skipped items come before the page. Otherwise the shares
+// were too uneven, and skipRest starts again and reads everything.
+func (m *Merge) skipRest(ctx context.Context, n int) error {
 	if m.drop == 0 && !m.leaped {
 		return nil
 	}
 	seen := map[string]bool{}
 	for m.drop > 0 {
-		it, ok, err := m.pop(ctx, m.drop+n)
+		it, ok, err := m.popItem(ctx, m.drop+n)
 		if err != nil {
 			return err
 		}
@@ -82,16 +84,16 @@ func (m *Merge) skip(ctx context.Context, n int) error {
 		m.leaped = false
 		return nil
 	}
-	again := *NewMerge(m.store, m.query, m.pks()...)
+	again := *NewMerge(m.store, m.query, m.partitionKeys()...)
 	for _, s := range again.streams {
 		s.skip = 0
 	}
 	again.drop, again.leaped = m.query.Skip, false
 	*m = again
-	return m.skip(ctx, n)
+	return m.skipRest(ctx, n)
 }
 
-func (m *Merge) pks() []string {
+func (m *Merge) partitionKeys() []string {
 	pks := make([]string, len(m.streams))
 	for i, s := range m.streams {
 		pks[i] = s.pk
@@ -99,11 +101,11 @@ func (m *Merge) pks() []string {
 	return pks
 }
 
-// take hands over n items.
-func (m *Merge) take(ctx context.Context, n int) ([]Item, error) {
+// takeItems returns n items.
+func (m *Merge) takeItems(ctx context.Context, n int) ([]Item, error) {
 	out := make([]Item, 0, n)
 	for len(out) < n {
-		it, ok, err := m.pop(ctx, n-len(out))
+		it, ok, err := m.popItem(ctx, n-len(out))
 		if err != nil {
 			return nil, err
 		}
@@ -115,14 +117,15 @@ func (m *Merge) take(ctx context.Context, n int) ([]Item, error) {
 	return out, nil
 }
 
-// pop takes the next item of all; false at the end. Where it must read, it reads for want items.
-func (m *Merge) pop(ctx context.Context, want int) (Item, bool, error) {
-	if err := m.fill(ctx, want); err != nil {
+// popItem returns the next item of all partitions, or false at the end. If it must read, it reads enough for want
+// items.
+func (m *Merge) popItem(ctx context.Context, want int) (Item, bool, error) {
+	if err := m.fillStreams(ctx, want); err != nil {
 		return Item{}, false, err
 	}
 	var first *stream
 	for _, s := range m.streams {
-		if len(s.items) > 0 && (first == nil || m.before(s.items[0].SK, first.items[0].SK)) {
+		if len(s.items) > 0 && (first == nil || m.isBefore(s.items[0].SK, first.items[0].SK)) {
 			first = s
 		}
 	}
@@ -134,15 +137,15 @@ func (m *Merge) pop(ctx context.Context, want int) (Item, bool, error) {
 	return it, true, nil
 }
 
-func (m *Merge) before(a, b string) bool {
+func (m *Merge) isBefore(a, b string) bool {
 	if m.query.Reverse {
 		return a > b
 	}
 	return a < b
 }
 
-// fill reads on, side by side, in the partitions of which nothing is left to hand over.
-func (m *Merge) fill(ctx context.Context, want int) error {
+// fillStreams continues reading, concurrently, the partitions without buffered items.
+func (m *Merge) fillStreams(ctx context.Context, want int) error {
 	var empty []*stream
 	for _, s := range m.streams {
 		if len(s.items) == 0 && !s.ended {
@@ -150,29 +153,30 @@ func (m *Merge) fill(ctx context.Context, want int) error {
 		}
 	}
 	if len(empty) == 1 {
-		return m.read(ctx, empty[0], m.share(want))
+		return m.readItems(ctx, empty[0], m.readSize(want))
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	for _, s := range empty {
-		g.Go(func() error { return m.read(ctx, s, m.share(want)) })
+		g.Go(func() error { return m.readItems(ctx, s, m.readSize(want)) })
 	}
 	return g.Wait()
 }
 
-// share returns how many items to read of a partition so that all together give n, nearly always.
-func (m *Merge) share(n int) int {
+// readSize returns how many items to read from a partition, so that all together return n items in nearly all cases.
+func (m *Merge) readSize(n int) int {
 	k := len(m.streams)
 	if k > 1 {
-		n = (n+k-1)/k + slack(n, k)
+		n = (n+k-1)/k + shareSlack(n, k)
 	}
 	return min(max(n, 1), MaxPage)
 }
 
-// slack returns by how many items one of k shares of n is larger or smaller than another: by chance, one time in a thousand.
-func slack(n, k int) int { return 1 + int(math.Ceil(3*math.Sqrt(float64(n)/float64(k)))) }
+// shareSlack returns the margin by which one of k random shares of n differs from the average at most, except in one
+// case in a thousand.
+func shareSlack(n, k int) int { return 1 + int(math.Ceil(3*math.Sqrt(float64(n)/float64(k)))) }
 
-// read reads on in a partition, until there are items or its end.
-func (m *Merge) read(ctx context.Context, s *stream, limit int) error {
+// readItems continues reading a partition, until there are items or its end.
+func (m *Merge) readItems(ctx context.Context, s *stream, limit int) error {
 	for len(s.items) == 0 && !s.ended {
 		q := m.query
 		q.PK, q.Skip, q.Limit, q.Cursor = s.pk, 0, limit, s.next

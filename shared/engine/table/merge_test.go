@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // spreadOut returns a store with n items of about 1 kB in a spread partition.
@@ -37,7 +37,7 @@ func TestMerge_CostsLittleMoreThanOnePartition(t *testing.T) {
 		{0, 4, 16},          // one partition: 5
 		{100, 8, 60},        // 30
 		{7000, 12, 2100},    // 1,800
-		{100_000, 16, 4200}, // behind the end: all is counted, and read once more to be sure
+		{100_000, 16, 4200}, // after the end: all items are counted, and read once more to be sure
 	} {
 		ctx, meter := table.WithMeter(t.Context())
 		items, err := table.NewMerge(s, table.Query{Skip: c.skip, Reverse: true}, spread.PKs()...).Next(ctx, 20)
@@ -54,7 +54,8 @@ func TestMerge_CostsLittleMoreThanOnePartition(t *testing.T) {
 	}
 }
 
-// TestMerge_OfUnevenPartitions has all items but a few in one of four partitions: what they leave out themselves is too much.
+// TestMerge_OfUnevenPartitions has nearly all items in one of four partitions, so the partitions skip too many items
+// themselves.
 func TestMerge_OfUnevenPartitions(t *testing.T) {
 	s := tabletest.New(t)
 	for i := range 1000 {

@@ -6,55 +6,56 @@ import (
 	"sync"
 )
 
-// Meter counts what the store calls under one context cost. It is safe for use by many goroutines.
+// Meter counts the cost of the store calls with a context. It is safe for concurrent use.
 type Meter struct {
 	outer *Meter
 	mu    sync.Mutex
 	usage Usage
-	parts map[string]Units // nil when partitions are not told apart
+	parts map[string]Units // nil if units are not counted by partition
 }
 
-// Usage is what a Meter has counted. A read unit is 4 KB read strongly consistent, a write unit 1 KB written; both count
-// twice in a transaction (DynamoDB's rules for on-demand tables).
+// Usage is the count of a Meter. A read unit is a strongly consistent read of 4 KB, a write unit is a write of 1 KB.
+// Both cost double in a transaction (DynamoDB's rules for on-demand tables).
 type Usage struct {
 	RoundTrips int
 	ReadUnits  float64
 	WriteUnits float64
 }
 
-// Units is the part of a Usage that a partition bears.
+// Units are the units of a partition.
 type Units struct{ Read, Write float64 }
 
 type meterKey struct{}
 
-// WithMeter counts the store calls of the context that it returns. A meter that ctx already has goes on counting too.
+// WithMeter returns a context with a new meter. An existing meter of ctx continues to count too.
 func WithMeter(ctx context.Context) (context.Context, *Meter) {
 	m := &Meter{outer: meterOf(ctx)}
 	return context.WithValue(ctx, meterKey{}, m), m
 }
 
-// WithPartitionMeter is WithMeter that counts by partition too: two maps a request, which are for those who read them.
+// WithPartitionMeter is WithMeter, and also counts by partition. That costs two maps for each request, so use it only
+// if the result is read.
 func WithPartitionMeter(ctx context.Context) (context.Context, *Meter) {
 	m := &Meter{outer: meterOf(ctx), parts: map[string]Units{}}
 	return context.WithValue(ctx, meterKey{}, m), m
 }
 
-// Usage returns what was counted so far.
+// Usage returns the count so far.
 func (m *Meter) Usage() Usage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.usage
 }
 
-// Partitions returns what a meter of WithPartitionMeter counted so far, by partition key. DynamoDB tells the units of a call that touches several
-// partitions as one number; it is shared out by how many of the items are of each.
+// Partitions returns the units by partition key, for a meter of WithPartitionMeter. DynamoDB reports the units of a
+// call for several partitions as one number; they are distributed in proportion to the items of each partition.
 func (m *Meter) Partitions() map[string]Units {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return maps.Clone(m.parts)
 }
 
-// meterOf is ctx's meter, or nil, on which counting is no work.
+// meterOf returns ctx's meter, or nil, which counts nothing.
 func meterOf(ctx context.Context) *Meter {
 	m, _ := ctx.Value(meterKey{}).(*Meter)
 	return m
@@ -69,28 +70,29 @@ func (m *Meter) countTrips(n int) {
 	}
 }
 
-// countRead counts read units of the partitions pks, shared out among them.
-func (m *Meter) countRead(units float64, pks ...string) { m.count(Units{Read: units}, pks) }
+// countRead counts read units, distributed among the partitions pks.
+func (m *Meter) countRead(units float64, pks ...string) { m.countUnits(Units{Read: units}, pks) }
 
-// countWrite counts write units of the partitions pks, shared out among them.
-func (m *Meter) countWrite(units float64, pks ...string) { m.count(Units{Write: units}, pks) }
+// countWrite counts write units, distributed among the partitions pks.
+func (m *Meter) countWrite(units float64, pks ...string) { m.countUnits(Units{Write: units}, pks) }
 
-// countWrites counts writes of items of these sizes, each unit at a price; of writes without a size nothing is known.
+// countWrites counts writes of items with the given sizes; price is the cost of one unit. There may be fewer sizes than
+// writes.
 func (m *Meter) countWrites(ws []Write, sizes []int, price float64) {
 	for i, size := range sizes {
 		m.countWrite(price*float64(writeUnits(size)), ws[i].Item.PK)
 	}
 }
 
-// count counts units of the partitions pks.
-func (m *Meter) count(u Units, pks []string) {
+// countUnits counts units of the partitions pks.
+func (m *Meter) countUnits(u Units, pks []string) {
 	for ; m != nil; m = m.outer {
-		m.add(u, pks)
+		m.addUnits(u, pks)
 	}
 }
 
-// add counts in this meter alone.
-func (m *Meter) add(u Units, pks []string) {
+// addUnits counts in this meter only.
+func (m *Meter) addUnits(u Units, pks []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.usage.ReadUnits += u.Read
@@ -105,8 +107,8 @@ func (m *Meter) add(u Units, pks []string) {
 	}
 }
 
-// readUnits returns the price of reading size bytes strongly consistent; an absent item costs a unit too.
+// readUnits returns the units for a strongly consistent read of size bytes. An absent item costs one unit.
 func readUnits(size int) int { return max(1, (size+4095)/4096) }
 
-// writeUnits returns the price of writing size bytes.
+// writeUnits returns the units for a write of size bytes.
 func writeUnits(size int) int { return max(1, (size+1023)/1024) }

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// calls returns every method of a store, each touching the partition pk.
-func calls(ctx context.Context, s table.Store, pk string) map[string]error {
+// callAll calls every method of a store with the partition pk, and returns the errors.
+func callAll(ctx context.Context, s table.Store, pk string) map[string]error {
 	k := table.Key{PK: pk, SK: "1"}
 	it := table.Item{Key: k, Data: []byte(`{}`)}
 	errs := map[string]error{}
@@ -56,7 +56,7 @@ func TestTheFence(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inner := tabletest.New(t)
-			for name, err := range calls(c.ctx(t.Context()), table.Fenced(inner), c.pk) {
+			for name, err := range callAll(c.ctx(t.Context()), table.Fenced(inner), c.pk) {
 				if c.pass && err != nil {
 					t.Errorf("%s: %v", name, err)
 				}

@@ -9,23 +9,23 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// DynamoDB's limits on a number: 38 significant digits, and a magnitude from 1E-130 to 9.99…E+125.
+// DynamoDB's limits of a number: 38 significant digits, and a magnitude from 1E-130 to 9.99…E+125.
 const (
 	maxDigits = 38
 	minPower  = -130
 	maxPower  = 125
 )
 
-// decimal is a number taken apart: ±digits × 10^power, digits without zeros at either end, "" for zero.
+// decimal is the number ±digits × 10^power. Its digits have no zeros at either end; "" means zero.
 type decimal struct {
 	negative bool
 	digits   string
 	power    int
 }
 
-// parseDecimal reads a JSON number exactly; false when raw is none.
+// parseDecimal parses a JSON number exactly. It returns false if raw is not a number.
 func parseDecimal(raw []byte) (decimal, bool) {
-	if !plausible(raw) {
+	if !isNumberSyntax(raw) {
 		return decimal{}, false
 	}
 	var d decimal
@@ -42,11 +42,11 @@ func parseDecimal(raw []byte) (decimal, bool) {
 	whole, fraction, _ := bytes.Cut(raw, []byte{'.'})
 	d.power -= len(fraction)
 	d.digits = string(whole) + string(fraction)
-	return d.trim(), true
+	return d.trimZeros(), true
 }
 
-// trim drops the zeros at both ends.
-func (d decimal) trim() decimal {
+// trimZeros removes the zeros at both ends.
+func (d decimal) trimZeros() decimal {
 	s := strings.TrimLeft(d.digits, "0")
 	t := strings.TrimRight(s, "0")
 	if t == "" {
@@ -55,8 +55,8 @@ func (d decimal) trim() decimal {
 	return decimal{d.negative, t, d.power + len(s) - len(t)}
 }
 
-// plausible reports whether raw follows JSON's grammar of numbers.
-func plausible(raw []byte) bool {
+// isNumberSyntax reports whether raw has the JSON syntax of a number.
+func isNumberSyntax(raw []byte) bool {
 	raw, _ = skipAny(raw, "-")
 	first := raw
 	raw, ok := skipDigits(raw)
@@ -77,7 +77,7 @@ func plausible(raw []byte) bool {
 	return len(raw) == 0
 }
 
-// skipAny steps over one byte of set, and reports whether there was one.
+// skipAny skips one byte if it is in set, and reports whether it did.
 func skipAny(raw []byte, set string) ([]byte, bool) {
 	if len(raw) > 0 && strings.IndexByte(set, raw[0]) >= 0 {
 		return raw[1:], true
@@ -85,7 +85,7 @@ func skipAny(raw []byte, set string) ([]byte, bool) {
 	return raw, false
 }
 
-// skipDigits steps over digits, and reports whether there were any.
+// skipDigits skips digits, and reports whether there were any.
 func skipDigits(raw []byte) ([]byte, bool) {
 	i := 0
 	for i < len(raw) && raw[i] >= '0' && raw[i] <= '9' {
@@ -97,12 +97,12 @@ func skipDigits(raw []byte) ([]byte, bool) {
 // top returns the power of ten of the first digit.
 func (d decimal) top() int { return d.power + len(d.digits) - 1 }
 
-// fits reports whether DynamoDB can keep d.
+// fits reports whether DynamoDB can store d.
 func (d decimal) fits() bool {
 	return len(d.digits) <= maxDigits && (d.digits == "" || d.top() >= minPower && d.top() <= maxPower)
 }
 
-// numberSize checks a number and tells its size by DynamoDB's rules.
+// numberSize validates a number, and returns its size by DynamoDB's rules.
 func numberSize(raw []byte) (int, error) {
 	d, ok := parseDecimal(raw)
 	if !ok {
@@ -119,7 +119,7 @@ func numberSize(raw []byte) (int, error) {
 	return size, nil
 }
 
-// int is d × 10^-power as a whole number, power being at most d's.
+// int returns d × 10^-power as an integer. power must not be greater than d's.
 func (d decimal) int(power int) *big.Int {
 	n, _ := new(big.Int).SetString(d.digits+strings.Repeat("0", d.power-power), 10)
 	if n == nil {
@@ -131,7 +131,7 @@ func (d decimal) int(power int) *big.Int {
 	return n
 }
 
-// compareTo orders two numbers that fit.
+// compareTo compares two numbers that fit.
 func (d decimal) compareTo(o decimal) int {
 	power := min(d.power, o.power)
 	return d.int(power).Cmp(o.int(power))
@@ -141,10 +141,10 @@ func (d decimal) compareTo(o decimal) int {
 func (d decimal) add(o decimal) decimal {
 	power := min(d.power, o.power)
 	sum := new(big.Int).Add(d.int(power), o.int(power))
-	return decimal{sum.Sign() < 0, new(big.Int).Abs(sum).String(), power}.trim()
+	return decimal{sum.Sign() < 0, new(big.Int).Abs(sum).String(), power}.trimZeros()
 }
 
-// String writes d as DynamoDB does: without an exponent where it is short, in JSON's grammar always.
+// String returns d as DynamoDB does: in JSON syntax, and without an exponent if that is short.
 func (d decimal) String() string {
 	s := d.digits
 	switch {
@@ -165,7 +165,7 @@ func (d decimal) String() string {
 	return s
 }
 
-// addNumber adds n to the JSON number raw, exactly.
+// addNumber returns the exact sum of n and the JSON number raw.
 func addNumber(raw []byte, n int64) ([]byte, error) {
 	if i, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
 		if sum := i + n; (sum > i) == (n > 0) {

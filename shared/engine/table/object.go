@@ -6,14 +6,14 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// DynamoDB's limits on a document.
+// DynamoDB's limits of a document.
 const (
 	maxDepth = 32    // nested lists and objects
 	maxName  = 65535 // bytes of a field's name
 )
 
-// checkData checks that data is a JSON object that both engines can keep (UTF-8, numbers of 38 digits, 32 levels, no empty
-// names) and tells its size by DynamoDB's rules, in bytes.
+// checkData returns the size of data by DynamoDB's rules, in bytes. It returns an error unless data is a JSON object
+// that both engines can store: UTF-8, numbers of 38 digits, 32 levels, no empty names.
 func checkData(data []byte) (int, error) {
 	if !utf8.Valid(data) {
 		return 0, fault.New(fault.Invalid, "item data is not UTF-8")
@@ -28,23 +28,23 @@ func checkData(data []byte) (int, error) {
 		return 0, err
 	}
 	if s.skipSpace(); s.at != len(data) {
-		return 0, s.bad()
+		return 0, s.errSyntax()
 	}
 	return size, nil
 }
 
-// scanner walks a JSON text once. Sizes are those of DynamoDB's item size rules.
+// scanner scans a JSON text once. Sizes are those of DynamoDB's rules.
 type scanner struct {
 	data []byte
 	at   int
 }
 
-// bad returns where the text stops being JSON.
-func (s *scanner) bad() error {
+// errSyntax returns the error for invalid JSON at the current position.
+func (s *scanner) errSyntax() error {
 	return fault.New(fault.Invalid, "item data is not valid JSON at byte %d", s.at)
 }
 
-// peekByte returns the next byte, 0 at the end.
+// peekByte returns the next byte, or 0 at the end.
 func (s *scanner) peekByte() byte {
 	if s.at < len(s.data) {
 		return s.data[s.at]
@@ -52,7 +52,7 @@ func (s *scanner) peekByte() byte {
 	return 0
 }
 
-// skipSpace steps over white space.
+// skipSpace skips white space.
 func (s *scanner) skipSpace() {
 	for s.at < len(s.data) {
 		switch s.data[s.at] {
@@ -64,24 +64,24 @@ func (s *scanner) skipSpace() {
 	}
 }
 
-// skipValue steps over one value. The fields of the outermost object (depth 0) count without overhead.
+// skipValue skips one value and returns its size. The fields of the outermost object (depth 0) have no overhead.
 func (s *scanner) skipValue(depth int) (int, error) {
 	switch c := s.peekByte(); {
 	case c == '{':
-		return s.object(depth)
+		return s.skipObject(depth)
 	case c == '[':
-		return s.list(depth)
+		return s.skipList(depth)
 	case c == '"':
-		return s.text()
+		return s.skipString()
 	case c == '-' || c >= '0' && c <= '9':
-		return s.number()
+		return s.skipNumber()
 	default:
-		return s.word()
+		return s.skipWord()
 	}
 }
 
-// object steps over an object.
-func (s *scanner) object(depth int) (int, error) {
+// skipObject skips an object.
+func (s *scanner) skipObject(depth int) (int, error) {
 	size, each := 3, 1
 	if depth == 0 {
 		size, each = 0, 0
@@ -98,8 +98,8 @@ func (s *scanner) object(depth int) (int, error) {
 	return size, err
 }
 
-// list steps over an array.
-func (s *scanner) list(depth int) (int, error) {
+// skipList skips an array.
+func (s *scanner) skipList(depth int) (int, error) {
 	size := 3
 	err := s.scanMembers(']', depth, func() error {
 		n, err := s.skipValue(depth + 1)
@@ -132,17 +132,17 @@ func (s *scanner) scanMembers(end byte, depth int, one func() error) error {
 			s.at++
 			return nil
 		default:
-			return s.bad()
+			return s.errSyntax()
 		}
 	}
 }
 
-// skipName steps over a member's name and its colon.
+// skipName skips a member's name and its colon.
 func (s *scanner) skipName() (int, error) {
 	if s.peekByte() != '"' {
-		return 0, s.bad()
+		return 0, s.errSyntax()
 	}
-	n, err := s.text()
+	n, err := s.skipString()
 	if err != nil {
 		return 0, err
 	}
@@ -150,15 +150,15 @@ func (s *scanner) skipName() (int, error) {
 		return 0, fault.New(fault.Invalid, "item data has a field name of %d bytes; 1 to %d are allowed", n, maxName)
 	}
 	if s.skipSpace(); s.peekByte() != ':' {
-		return 0, s.bad()
+		return 0, s.errSyntax()
 	}
 	s.at++
 	s.skipSpace()
 	return n, nil
 }
 
-// text steps over a string and counts the bytes that it stands for.
-func (s *scanner) text() (int, error) {
+// skipString skips a string, and returns the number of bytes of its text.
+func (s *scanner) skipString() (int, error) {
 	size := 0
 	for s.at++; s.at < len(s.data); s.at++ {
 		switch c := s.data[s.at]; {
@@ -166,44 +166,44 @@ func (s *scanner) text() (int, error) {
 			s.at++
 			return size, nil
 		case c < ' ':
-			return 0, s.bad()
+			return 0, s.errSyntax()
 		case c != '\\':
 			size++
 		default:
-			n, err := s.escape()
+			n, err := s.skipEscape()
 			if err != nil {
 				return 0, err
 			}
 			size += n
 		}
 	}
-	return 0, s.bad()
+	return 0, s.errSyntax()
 }
 
-// escape steps to the last byte of an escape sequence and tells how many bytes it stands for.
-func (s *scanner) escape() (int, error) {
+// skipEscape moves to the last byte of an escape sequence, and returns the number of bytes of its text.
+func (s *scanner) skipEscape() (int, error) {
 	s.at++
 	switch s.peekByte() {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		return 1, nil
 	case 'u':
-		return s.unicode()
+		return s.skipUnicode()
 	default:
-		return 0, s.bad()
+		return 0, s.errSyntax()
 	}
 }
 
-// unicode steps over uXXXX. Each half of a surrogate pair counts two of the pair's four bytes.
-func (s *scanner) unicode() (int, error) {
+// skipUnicode skips uXXXX. Each half of a surrogate pair counts as two of the pair's four bytes.
+func (s *scanner) skipUnicode() (int, error) {
 	if s.at+4 >= len(s.data) {
-		return 0, s.bad()
+		return 0, s.errSyntax()
 	}
 	r := 0
 	for range 4 {
 		s.at++
-		d := unhex(s.data[s.at])
+		d := hexValue(s.data[s.at])
 		if d < 0 {
-			return 0, s.bad()
+			return 0, s.errSyntax()
 		}
 		r = r<<4 | d
 	}
@@ -217,8 +217,8 @@ func (s *scanner) unicode() (int, error) {
 	}
 }
 
-// unhex returns the value of a hexadecimal digit, or -1.
-func unhex(c byte) int {
+// hexValue returns the value of a hexadecimal digit, or -1.
+func hexValue(c byte) int {
 	switch {
 	case c >= '0' && c <= '9':
 		return int(c - '0')
@@ -231,19 +231,19 @@ func unhex(c byte) int {
 	}
 }
 
-// word steps over true, false or null.
-func (s *scanner) word() (int, error) {
+// skipWord skips true, false or null.
+func (s *scanner) skipWord() (int, error) {
 	for _, w := range [...]string{"true", "false", "null"} {
 		if end := s.at + len(w); end <= len(s.data) && string(s.data[s.at:end]) == w {
 			s.at = end
 			return 1, nil
 		}
 	}
-	return 0, s.bad()
+	return 0, s.errSyntax()
 }
 
-// number steps over a number that DynamoDB can keep.
-func (s *scanner) number() (int, error) {
+// skipNumber skips a number that DynamoDB can store.
+func (s *scanner) skipNumber() (int, error) {
 	start := s.at
 	for s.at < len(s.data) && numeric[s.data[s.at]] {
 		s.at++
@@ -251,7 +251,7 @@ func (s *scanner) number() (int, error) {
 	return numberSize(s.data[start:s.at])
 }
 
-// numeric marks the bytes that a JSON number is made of.
+// numeric are the bytes that occur in JSON numbers.
 var numeric = func() (set [256]bool) {
 	for _, c := range []byte("+-.0123456789Ee") {
 		set[c] = true

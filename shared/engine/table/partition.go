@@ -7,24 +7,24 @@ import (
 	"strings"
 )
 
-// Partition is a pattern of partition keys: "ORG#*#RES" is the resources of any organization, "PENDING#*" each shard of
-// that list. A * stands for one part of a key, which holds no #; at the end of a pattern for all that follows, which is
-// something.
+// Partition is a pattern of partition keys: "ORG#*#RES" matches the resources of any organization, "PENDING#*" all
+// shards of that list. A * matches one part of a key, without #. At the end of a pattern it matches the rest of the
+// key, which must not be empty.
 type Partition string
 
-// orgPattern begins the patterns of an organization's partitions.
+// orgPattern is the prefix of patterns for partitions of organizations.
 const orgPattern = "ORG#*#"
 
-// OfOrg reports whether the pattern is of partitions of an organization.
+// OfOrg reports whether the pattern matches partitions of organizations.
 func (p Partition) OfOrg() bool { return strings.HasPrefix(string(p), orgPattern) }
 
-// Name returns what the pattern says behind the organization: "RES" of "ORG#*#RES". A partition of the system is its own name.
+// Name returns the pattern without the organization: "RES" for "ORG#*#RES". For other patterns it returns the pattern.
 func (p Partition) Name() string { return strings.TrimPrefix(string(p), orgPattern) }
 
-// Family reports whether the pattern is of any number of partitions of one organization, or of the system: it ends in *.
+// Family reports whether the pattern matches several partitions of an organization, or of the system: it ends in *.
 func (p Partition) Family() bool { return strings.HasSuffix(string(p), "*") }
 
-// Matches reports whether the partition key pk is one of the pattern's.
+// Matches reports whether the pattern matches the partition key pk.
 func (p Partition) Matches(pk string) bool {
 	pattern := string(p)
 	for {
@@ -47,16 +47,16 @@ func (p Partition) Matches(pk string) bool {
 	}
 }
 
-// Access is which partitions a function may touch, and how. What it may write or append to it may read as well.
+// Access are the partitions that a function may access. Partitions in Writes and Appends may be read too.
 type Access struct {
 	Reads  []Partition // Get, BatchGet, Query, and Check in a transaction
-	Writes []Partition // besides, every verb
-	// Appends are for chains, of which nothing may be changed or deleted: besides reading only a conditional put in a
-	// transaction. IAM can say the second half of that (dynamodb:EnclosingOperation), the fence says both.
+	Writes []Partition // all verbs
+	// Appends are for chains of items that are never changed or deleted. They permit reads, and conditional puts in a
+	// transaction. IAM can enforce the transaction (dynamodb:EnclosingOperation), the fence enforces both.
 	Appends []Partition
 }
 
-// With returns a and all of more. Each pattern stands once, where it allows most, in order.
+// With returns the union of a and all of more. Each pattern occurs once, with its strongest permission, sorted.
 func (a Access) With(more ...Access) Access {
 	for _, m := range more {
 		a.Reads = append(slices.Clip(a.Reads), m.Reads...)
@@ -64,17 +64,17 @@ func (a Access) With(more ...Access) Access {
 		a.Appends = append(slices.Clip(a.Appends), m.Appends...)
 	}
 	return Access{
-		Reads:   less(a.Reads, a.Writes, a.Appends),
-		Writes:  less(a.Writes),
-		Appends: less(a.Appends, a.Writes),
+		Reads:   sortedWithout(a.Reads, a.Writes, a.Appends),
+		Writes:  sortedWithout(a.Writes),
+		Appends: sortedWithout(a.Appends, a.Writes),
 	}
 }
 
-// All returns the patterns that may be read, in order.
-func (a Access) All() []Partition { return less(slices.Concat(a.Reads, a.Writes, a.Appends)) }
+// All returns the patterns that may be read, sorted.
+func (a Access) All() []Partition { return sortedWithout(slices.Concat(a.Reads, a.Writes, a.Appends)) }
 
-// less is ps in order, each once, without those of others.
-func less(ps []Partition, others ...[]Partition) []Partition {
+// sortedWithout returns ps without duplicates and without the patterns of others, sorted.
+func sortedWithout(ps []Partition, others ...[]Partition) []Partition {
 	out := slices.Clone(ps)
 	slices.Sort(out)
 	return slices.DeleteFunc(slices.Compact(out), func(p Partition) bool {
@@ -82,32 +82,32 @@ func less(ps []Partition, others ...[]Partition) []Partition {
 	})
 }
 
-// Unlimited is the access of a process that is no function, such as a command of an operator's.
+// Unlimited is the access of a process that is not a function, such as an operator's command.
 var Unlimited = Access{Writes: []Partition{"*"}}
 
-// matchesAny reports whether one of the patterns is of pk.
+// matchesAny reports whether one of the patterns matches pk.
 func matchesAny(ps []Partition, pk string) bool {
 	return slices.ContainsFunc(ps, func(p Partition) bool { return p.Matches(pk) })
 }
 
-// reads reports whether pk may be read.
-func (a *Access) reads(pk string) bool {
+// mayRead reports whether pk may be read.
+func (a *Access) mayRead(pk string) bool {
 	return matchesAny(a.Writes, pk) || matchesAny(a.Reads, pk) || matchesAny(a.Appends, pk)
 }
 
-// allows reports whether the write may be done; in a transaction more is allowed.
-func (a *Access) allows(w *Write, transaction bool) bool {
+// mayWrite reports whether a write is permitted. Transactions permit more.
+func (a *Access) mayWrite(w *Write, transaction bool) bool {
 	pk := w.Item.PK
 	switch {
 	case w.Verb == CheckVerb:
-		return a.reads(pk)
+		return a.mayRead(pk)
 	case matchesAny(a.Writes, pk):
 		return true
 	}
 	return transaction && w.Verb == PutVerb && len(w.If) > 0 && matchesAny(a.Appends, pk)
 }
 
-// function is the one that a context's calls are made for.
+// function is a function that makes store calls.
 type function struct {
 	name   string
 	access Access
@@ -115,9 +115,9 @@ type function struct {
 
 type functionKey struct{}
 
-// As says for which function the store calls of ctx are made: a Confined store holds them to its access. It is for a
-// process that many functions share; one that is a function by itself has its access from Confined. What is attached to ctx is
-// of the function that calls, and not stored with what this one changes.
+// As returns a context for store calls of the function with the given name. A Confined store restricts them to its
+// access. Use it in a process that runs many functions; a process with a single function passes its access to Confined.
+// The attachment of ctx belongs to the caller, and is not stored with changes of this function.
 func As(ctx context.Context, name string, access Access) context.Context {
 	return context.WithValue(WithoutAttachment(ctx), functionKey{}, &function{name, access})
 }

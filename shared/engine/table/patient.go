@@ -10,44 +10,44 @@ import (
 )
 
 const (
-	patienceReserve = 15 * time.Second // before the end of a context, in which nothing is tried again
-	patienceLimit   = 2 * time.Minute  // for which a write is tried where its context has no end
+	patienceReserve = 15 * time.Second // before the end of a context; nothing is retried in that time
+	patienceLimit   = 2 * time.Minute  // duration of retries if the context has no deadline
 	longestPause    = 2 * time.Second
 )
 
-// PatientStore tries a write that was throttled, or in conflict, for as long as its context has time: for workers, whose next run
-// would only ask the store for more, and that must record what they have done elsewhere.
+// PatientStore retries a write that was throttled or in conflict until the context's deadline. It is for workers: their
+// next run would only send more requests, and they must record effects that they already had elsewhere.
 type PatientStore struct{ Store }
 
-// NewPatientStore makes s patient.
+// NewPatientStore returns a PatientStore of s.
 func NewPatientStore(s Store) PatientStore { return PatientStore{s} }
 
-// Transact is Store's. One write costs what it does outside of a transaction, which is half.
+// Transact implements Store. It does a single write without a transaction, which costs half.
 func (p PatientStore) Transact(ctx context.Context, ws ...Write) error {
 	if len(ws) == 1 && ws[0].Verb != CheckVerb {
 		_, err := p.Write(ctx, ws[0])
 		return err
 	}
-	return p.insist(ctx, func() error { return p.Store.Transact(ctx, ws...) })
+	return p.retryWhileBusy(ctx, func() error { return p.Store.Transact(ctx, ws...) })
 }
 
-// Write is Store's.
+// Write implements Store.
 func (p PatientStore) Write(ctx context.Context, w Write) (it Item, err error) {
-	err = p.insist(ctx, func() error {
+	err = p.retryWhileBusy(ctx, func() error {
 		it, err = p.Store.Write(ctx, w)
 		return err
 	})
 	return it, err
 }
 
-// BatchWrite is Store's.
+// BatchWrite implements Store.
 func (p PatientStore) BatchWrite(ctx context.Context, ws ...Write) error {
-	return p.insist(ctx, func() error { return p.Store.BatchWrite(ctx, ws...) })
+	return p.retryWhileBusy(ctx, func() error { return p.Store.BatchWrite(ctx, ws...) })
 }
 
-// insist makes a call until it is not refused any more, or time is up. It waits by the machine's clock also where the service goes
-// by another one: how long a store is throttled is no time of day.
-func (PatientStore) insist(ctx context.Context, call func() error) error {
+// retryWhileBusy repeats a call until it is not refused or the time is up. It always waits on the machine's clock, even
+// if the service has another clock, because throttling does not depend on the time of day.
+func (PatientStore) retryWhileBusy(ctx context.Context, call func() error) error {
 	machine := clock.System{}
 	end := machine.Now().Add(patienceLimit)
 	if at, dated := ctx.Deadline(); dated {

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 func TestPatientStore_TriesForAsLongAsThereIsTime(t *testing.T) {
 	for name, c := range map[string]struct {
-		refusals int // 0 is for ever
+		refusals int // 0 means always
 		limit    time.Duration
 		least    time.Duration
 		most     time.Duration
@@ -41,7 +41,8 @@ func TestPatientStore_TriesForAsLongAsThereIsTime(t *testing.T) {
 					defer cancel()
 				}
 				began := time.Now()
-				err := table.NewPatientStore(f).Transact(ctx, table.Put(small("p", "1")), table.Put(small("p", "2")))
+				err := table.NewPatientStore(f).Transact(ctx, table.Put(smallItem("p", "1")),
+					table.Put(smallItem("p", "2")))
 				if took := time.Since(began); took < c.least || took > c.most {
 					t.Errorf("tried for %s, want %s to %s", took, c.least, c.most)
 				}
@@ -55,13 +56,13 @@ func TestPatientStore_TriesForAsLongAsThereIsTime(t *testing.T) {
 
 func TestPatientStore_TakesARefusalForAnAnswer(t *testing.T) {
 	p := table.NewPatientStore(tabletest.New(t))
-	mustWrite(t, p, small("p", "1"))
-	err := p.Transact(t.Context(), table.Put(small("p", "1"), table.Absent()))
+	mustWrite(t, p, smallItem("p", "1"))
+	err := p.Transact(t.Context(), table.Put(smallItem("p", "1"), table.Absent()))
 	if _, refused := errors.AsType[*table.ConditionError](err); !refused {
 		t.Errorf("%v", err)
 	}
 	ctx, meter := table.WithMeter(t.Context())
-	if err = p.Transact(ctx, table.Put(small("p", "2"))); err != nil || meter.Usage().WriteUnits != 1 {
+	if err = p.Transact(ctx, table.Put(smallItem("p", "2"))); err != nil || meter.Usage().WriteUnits != 1 {
 		t.Errorf("one write: %+v, %v", meter.Usage(), err)
 	}
 }

@@ -31,10 +31,11 @@ func (e *Embedded) Get(ctx context.Context, k Key) (Item, error) {
 	return it, err
 }
 
-// errNotFound returns the error for an item that is not there.
+// errNotFound returns the error for an absent item.
 func errNotFound(k Key) error { return fault.New(fault.NotFound, "there is no item %s %s", k.PK, k.SK) }
 
-// readLive reads the item under k; its Data is nil when absent. The size counts also when it has expired.
+// readLive reads the item under k, and returns its size even if it has expired. Its Data is nil if it is absent or has
+// expired.
 func readLive(items *bolt.Bucket, k Key, now int64) (Item, int, error) {
 	v := items.Get(storedKey(k))
 	if v == nil {
@@ -76,7 +77,7 @@ func (e *Embedded) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, err
 	return found, err
 }
 
-// batchGetTrips returns how many round trips reading items of these sizes takes: 100 items or 16 MB each.
+// batchGetTrips returns the number of round trips for items of these sizes: each reads up to 100 items or 16 MB.
 func batchGetTrips(sizes []int) int {
 	trips := 0
 	for part := range slices.Chunk(sizes, batchGet) {
@@ -89,10 +90,10 @@ func batchGetTrips(sizes []int) int {
 	return trips
 }
 
-// distinctKeys checks keys and leaves out repetitions.
+// distinctKeys checks keys, and removes duplicates.
 func distinctKeys(keys []Key) ([]Key, error) {
 	out := make([]Key, 0, len(keys))
-	repeated := repetitions(len(keys))
+	repeated := findRepetitions(len(keys))
 	for _, k := range keys {
 		if err := checkKey(k); err != nil {
 			return nil, err
@@ -104,12 +105,12 @@ func distinctKeys(keys []Key) ([]Key, error) {
 	return out, nil
 }
 
-// few is up to how many keys looking at each is quicker than a map of them.
-const few = 8
+// maxScannedKeys is the number of keys up to which comparing each one is faster than a map.
+const maxScannedKeys = 8
 
-// repetitions returns of each of n keys in turn whether it is among those before it.
-func repetitions(n int) func(before []Key, k Key) bool {
-	if n <= few {
+// findRepetitions returns a function that reports for each of n keys in turn whether it is among those before it.
+func findRepetitions(n int) func(before []Key, k Key) bool {
+	if n <= maxScannedKeys {
 		return slices.Contains[[]Key]
 	}
 	seen := make(map[Key]struct{}, n)
@@ -135,7 +136,7 @@ func (e *Embedded) Query(ctx context.Context, q Query) (Page, error) {
 	}
 	err := e.readSnapshot(ctx, func(tx *bolt.Tx) error {
 		w.cursor = tx.Bucket(itemBucket).Cursor()
-		return w.run()
+		return w.fillPage()
 	})
 	m := meterOf(ctx)
 	m.countTrips(max(1, w.trips))
@@ -170,7 +171,7 @@ func (e *Embedded) Feed(ctx context.Context, cursor string, limit int) (Feed, er
 	return f, err
 }
 
-// feedCursor reads a cursor of the feed: the sequence of the last entry that was read.
+// feedCursor decodes a cursor of the feed: the sequence of the last entry that was read.
 func feedCursor(cursor string) (uint64, error) {
 	if cursor == "" {
 		return 0, nil

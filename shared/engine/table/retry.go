@@ -13,34 +13,35 @@ import (
 )
 
 const (
-	attempts    = 8                     // of one call
+	maxAttempts = 8                     // of one call
 	attemptTime = 5 * time.Second       // of one attempt
-	callTime    = 30 * time.Second      // of all, when ctx has no deadline
-	firstPause  = 25 * time.Millisecond // doubled by each attempt, and drawn between nothing and that
+	callTime    = 30 * time.Second      // of all attempts, if ctx has no deadline
+	firstPause  = 25 * time.Millisecond // doubled by each attempt; the delay is a random part of it
 	longPause   = time.Second
 )
 
-// class is what an error says about a call.
+// class is the meaning of an error for retries.
 type class uint8
 
 const (
-	final      class = iota // the service's last word
-	throttled               // not done: more units than its partition gives
-	conflicted              // not done: a transaction holds an item of it
-	unclear                 // perhaps done: a lost reply, a broken connection, a failure of the service
+	final      class = iota // do not retry
+	throttled               // not done: the partition has no units left
+	conflicted              // not done: a transaction holds one of its items
+	unclear                 // possibly done: a lost reply, a broken connection, a failure of the service
 )
 
-// ErrConflicted is the error of a call that found an item in another's transaction at each of its attempts.
+// ErrConflicted is the error of a call that conflicted with another transaction at each attempt.
 var ErrConflicted = fault.New(fault.Unavailable, "another transaction holds the item; try again")
 
-// busyError is a call that was not done for now. Keys are the items that another transaction holds, as far as they are known.
+// busyError is the error of a call that was refused temporarily. keys are the known items that another transaction
+// holds.
 type busyError struct {
 	class class
 	keys  []Key
 	err   error
 }
 
-// Error tells what stood in the way.
+// Error returns the reason and the held items.
 func (e *busyError) Error() string {
 	var b strings.Builder
 	b.WriteString(e.err.Error())
@@ -53,26 +54,26 @@ func (e *busyError) Error() string {
 // Unwrap returns the service's error.
 func (e *busyError) Unwrap() error { return e.err }
 
-// attempt is a call under way: how often it was tried, and whether a try may have been done without our learning it.
+// attempt is the state of a call: the number of attempts, and whether one may have succeeded without a reply.
 type attempt struct {
 	clock clock.Clock
 	n     int
 	murky bool
 }
 
-// callWithRetry makes call until it succeeds or fails for good. One that must not be done twice (once) is not repeated when its
-// fate is unclear: ErrLost then. The context has a deadline in any case.
+// callWithRetry repeats call until it succeeds or fails permanently. If once is set, the call must not be done twice:
+// it returns ErrLost if it may have succeeded. The context always has a deadline.
 func callWithRetry(ctx context.Context, c clock.Clock, once bool, call func(context.Context) error) (murky bool,
 	err error) {
 	ctx, cancel := withDefaultDeadline(ctx)
 	defer cancel()
 	a := attempt{clock: c}
 	for {
-		err := a.try(ctx, call)
+		err := a.tryOnce(ctx, call)
 		if err == nil {
 			return a.murky, nil
 		}
-		c := classify(err)
+		c := classOf(err)
 		a.murky = a.murky || c == unclear
 		if c == final {
 			return a.murky, err
@@ -86,11 +87,11 @@ func callWithRetry(ctx context.Context, c clock.Clock, once bool, call func(cont
 	}
 }
 
-// errUnprocessed is the service's way of throttling a part of a batch.
+// errUnprocessed is the error for the part of a batch that the service throttled.
 var errUnprocessed = errors.New("a part of the batch was left undone")
 
-// callUntilDone makes some of a batch's calls until nothing is left of todo, each after a pause: what is left was throttled. A call
-// that got a part done begins the attempts again.
+// callUntilDone calls some for the entries of todo, and repeats it with the entries that were left out because of
+// throttling, after a delay. A call that made progress resets the number of attempts.
 func callUntilDone[T any](ctx context.Context, c clock.Clock, todo []T,
 	some func(context.Context, []T) (left []T, err error)) error {
 	ctx, cancel := withDefaultDeadline(ctx)
@@ -111,7 +112,7 @@ func callUntilDone[T any](ctx context.Context, c clock.Clock, todo []T,
 	return nil
 }
 
-// withDefaultDeadline gives ctx a deadline if it has none.
+// withDefaultDeadline returns a context with a deadline.
 func withDefaultDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	if _, ok := ctx.Deadline(); ok {
 		return context.WithCancel(ctx)
@@ -119,8 +120,8 @@ func withDefaultDeadline(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithTimeout(ctx, callTime)
 }
 
-// try makes one attempt. A context that has ended is not called at all.
-func (a *attempt) try(ctx context.Context, call func(context.Context) error) error {
+// tryOnce makes one attempt. It makes no call if the context has ended.
+func (a *attempt) tryOnce(ctx context.Context, call func(context.Context) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -129,21 +130,21 @@ func (a *attempt) try(ctx context.Context, call func(context.Context) error) err
 	return call(ctx)
 }
 
-// waitBeforeRetry waits before the next attempt; false when there is to be none.
+// waitBeforeRetry waits before the next attempt. It returns false if there is none.
 func (a *attempt) waitBeforeRetry(ctx context.Context) bool {
-	if a.n++; a.n >= attempts {
+	if a.n++; a.n >= maxAttempts {
 		return false
 	}
-	return a.clock.Sleep(ctx, backoff(a.n)) == nil
+	return a.clock.Sleep(ctx, drawBackoff(a.n)) == nil
 }
 
-// backoff draws the pause before attempt n.
-func backoff(n int) time.Duration {
+// drawBackoff returns the random delay before attempt n.
+func drawBackoff(n int) time.Duration {
 	most := min(firstPause<<n, longPause)
 	return rand.N(most) //nolint:gosec // spreads load, guards nothing
 }
 
-// giveUp returns the error of a call that was given up.
+// giveUp returns the error of a call that is not retried any more.
 func (a *attempt) giveUp(ctx context.Context, c class, err error) error {
 	if end := ctx.Err(); end != nil && a.n <= 1 && errors.Is(err, end) {
 		return end

@@ -5,28 +5,28 @@ import (
 	"hash/fnv"
 )
 
-// Spread is a partition that one key could not take in, which takes 1,000 write units a second: it lies in Shards
-// partitions, whose keys are PK with # and two digits, and the hash of an item's sort key tells in which.
+// Spread is a list that needs more than the 1,000 write units per second of one partition. It is stored in Shards
+// partitions. Their keys are PK, # and two digits. The hash of an item's sort key determines its partition.
 type Spread struct {
 	PK     string
-	Shards int // 2–100; another number makes other keys of the same items
+	Shards int // 2 to 100; changing it moves items to other partitions
 }
 
-// Key returns where the item of the sort key is.
-func (s Spread) Key(sk string) Key { return Key{PK: s.pk(ShardOf(sk, s.Shards)), SK: sk} }
+// Key returns the key of the item with the sort key.
+func (s Spread) Key(sk string) Key { return Key{PK: s.shardPK(ShardOf(sk, s.Shards)), SK: sk} }
 
-// PKs returns the keys of all of its partitions, in order.
+// PKs returns the keys of all its partitions, in order.
 func (s Spread) PKs() []string {
 	pks := make([]string, s.Shards)
 	for i := range pks {
-		pks[i] = s.pk(i)
+		pks[i] = s.shardPK(i)
 	}
 	return pks
 }
 
-func (s Spread) pk(shard int) string { return fmt.Sprintf("%s#%02d", s.PK, shard) }
+func (s Spread) shardPK(shard int) string { return fmt.Sprintf("%s#%02d", s.PK, shard) }
 
-// ShardOf returns which of n, from 0, the name falls to: always the same one, and each of them as often as the others.
+// ShardOf returns the shard of name, from 0 to n-1. It is always the same, and all shards are equally frequent.
 func ShardOf(name string, n int) int {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name)) // a hash never fails

@@ -13,25 +13,25 @@ const (
 	feedKept   = 25 * time.Hour // DynamoDB's streams keep 24
 )
 
-// sweepEvery removes what has expired, every so often, until ctx ends.
+// sweepEvery removes expired items at regular intervals, until ctx ends.
 func (e *Embedded) sweepEvery(ctx context.Context, every time.Duration) {
 	if every == 0 {
 		every = sweepPause
 	}
 	for e.clock.Sleep(ctx, every) == nil {
 		if _, err := e.Sweep(ctx); err != nil {
-			continue // the next round tries again; until then the expired count as absent
+			continue // the next round tries again; expired items count as absent until then
 		}
 	}
 }
 
-// Sweep removes the items that have expired and the entries of the feed older than 25 hours, and tells how many of both.
-// It runs by itself every minute.
+// Sweep removes expired items, and entries of the feed older than 25 hours. It returns their number. It runs every
+// minute by itself.
 func (e *Embedded) Sweep(ctx context.Context) (int, error) {
 	for total := 0; ; {
 		n := 0
 		err := e.commitPlanned(ctx, func(l *ledger) ([]effect, error) {
-			effects := l.stale()
+			effects := l.planSweep()
 			n = len(effects)
 			return effects, nil
 		})
@@ -41,8 +41,8 @@ func (e *Embedded) Sweep(ctx context.Context) (int, error) {
 	}
 }
 
-// stale plans the removal of one group of what is past its time.
-func (l *ledger) stale() []effect {
+// planSweep plans the removal of one group of expired items and old entries.
+func (l *ledger) planSweep() []effect {
 	var effects []effect
 	c := l.expiryBucket().Cursor()
 	for k, _ := c.First(); k != nil && len(effects) < sweepGroup; k, _ = c.Next() {

@@ -1,6 +1,6 @@
-// Package table is the store of the service: one table of items under a partition key and a sort key, with two engines
-// behind one narrow interface, DynamoDB and an embedded one for a laptop. A contract test holds both to the same
-// behaviour. It is the only package that names DynamoDB.
+// Package table is the store of the service: one table of items with a partition key and a sort key. It has two
+// engines, DynamoDB and an embedded one for a laptop. A contract test ensures that both behave the same. It is the only
+// package that uses DynamoDB.
 package table
 
 import (
@@ -12,69 +12,69 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Key names an item. PK is the partition (1–1,024 bytes), SK the sort key within it (1–1,024 bytes, ordered by bytes).
+// Key identifies an item. PK is the partition key, SK the sort key; each has 1 to 1,024 bytes. Sort keys are ordered by
+// bytes.
 type Key struct{ PK, SK string }
 
-// Item is one row. Data is a JSON object whose top-level members are the fields that conditions and changes name;
-// numbers keep 38 digits. At most 400,000 bytes. An item whose Expires has passed counts as absent in reads and in the
-// conditions Absent and Exists, whether or not the engine has swept it; the zero Expires is never.
+// Item is one record. Data is a JSON object of at most 400,000 bytes. Conditions and changes name its top-level
+// members. Numbers keep 38 digits. After Expires, the item counts as absent in reads and in conditions, even if it has
+// not been removed yet. The zero Expires means never.
 type Item struct {
 	Key
 	Data    json.RawMessage
 	Expires time.Time
 }
 
-// Query asks for the items of one partition in the order of their sort keys.
+// Query selects items of one partition in the order of their sort keys.
 type Query struct {
 	PK       string
-	Prefix   string // sort keys that begin with it; may be combined with neither From nor To
-	From, To string // sort keys within From ≤ SK ≤ To; an empty one is open
+	Prefix   string // sort keys with this prefix; cannot be combined with From and To
+	From, To string // sort keys with From ≤ SK ≤ To; an empty one means no bound
 	Reverse  bool   // last sort key first
-	Skip     int    // leave out the first Skip items; engines count them without handing them over
-	Limit    int    // 1–10,000 items a page
-	Cursor   string // Page.Next of the page before; "" is the first. Skip then does not apply again
+	Skip     int    // skip the first Skip items; engines count them without reading them
+	Limit    int    // 1 to 10,000 items per page
+	Cursor   string // Page.Next of the previous page, or "" for the first; Skip applies only to the first page
 }
 
-// Page is part of the answer to a Query. Next is "" on the last one, and only there; a page may be shorter than Limit, or empty,
-// when items in it have expired or it would be bigger than 1 MB, and the last one is empty when the one before was just full.
+// Page is a page of the result of a Query. Next is "" only on the last page. A page may have fewer than Limit items, or
+// none, if some have expired or if it would exceed 1 MB. The last page is empty if the previous one was exactly full.
 type Page struct {
 	Items []Item
 	Next  string
 }
 
-// Store is the table. All methods are safe for use by many goroutines, honour ctx's deadline, and count one round trip
-// each (BatchGet one per 100 keys) in the Meter of ctx, if it has one. Reads are strongly consistent, but those of a ctx made by
-// Eventually.
+// Store is the table. All methods are safe for concurrent use and respect ctx's deadline. Each counts one round trip in
+// the Meter of ctx (BatchGet one per 100 keys). Reads are strongly consistent, unless ctx was made by Eventually.
 type Store interface {
-	// Get reads one item; fault.NotFound when absent.
+	// Get reads one item. It returns fault.NotFound if it is absent.
 	Get(ctx context.Context, k Key) (Item, error)
-	// BatchGet reads many items; absent ones are missing from the answer.
+	// BatchGet reads many items. Absent ones are missing from the result.
 	BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, error)
 	// Query reads a page of a partition.
 	Query(ctx context.Context, q Query) (Page, error)
-	// Write does one write and tells the item as it is afterwards (the zero Item after a delete). A condition that does
-	// not hold is a *ConditionError.
+	// Write does one write and returns the item afterwards (the zero Item after a delete). If a condition fails, the
+	// error is a *ConditionError.
 	Write(ctx context.Context, w Write) (Item, error)
-	// BatchWrite does any number of unconditional puts and deletes, not as one unit; when it fails, some may be done.
+	// BatchWrite does any number of unconditional puts and deletes. It is not atomic: if it fails, some may be done.
 	BatchWrite(ctx context.Context, ws ...Write) error
-	// Transact does up to 100 writes of different keys, all or none. A condition that does not hold is a
-	// *ConditionError that names every failed write.
+	// Transact does up to 100 writes of different keys, all or none. If conditions fail, the error is a *ConditionError
+	// that lists every failed write.
 	Transact(ctx context.Context, ws ...Write) error
-	// Feed reads, oldest first, the items put into outbox partitions (those whose PK ends in OutboxSuffix) after the
-	// cursor ("" is the oldest kept). At least 24 hours are kept.
+	// Feed reads the puts into outbox partitions (those whose PK ends in OutboxSuffix) after the cursor, oldest first.
+	// "" means the oldest entry. Entries are kept for at least 24 hours.
 	Feed(ctx context.Context, cursor string, limit int) (Feed, error)
 }
 
-// OutboxSuffix ends the partition keys whose puts are delivered by Feed, and by the table's stream in AWS.
+// OutboxSuffix is the suffix of partition keys whose puts are delivered by Feed, and by the table's stream in AWS.
 const OutboxSuffix = "#EVENTS"
 
-// Feed is a part of the change feed. Next continues after it, also when Items is empty.
+// Feed is a part of the change feed. Next continues after it, even if Items is empty.
 type Feed struct {
 	Items []Item
 	Next  string
 }
 
-// Verb is what a Write does.
+// Verb is the kind of a Write.
 type Verb uint8
 
 // The verbs.
@@ -85,71 +85,72 @@ const (
 	CheckVerb // only in Transact: the conditions must hold, nothing is written
 )
 
-// Write is one conditional write. Make it by Put, Update, Delete or Check.
+// Write is one conditional write. Put, Update, Delete and Check return it.
 type Write struct {
 	Verb    Verb
-	Item    Item     // of a put; otherwise only its Key
+	Item    Item     // only its Key, except for a put
 	Changes []Change // of an update
 	If      []Cond   // all must hold
 }
 
-// Put replaces or creates the item.
+// Put returns the write that creates or replaces the item.
 func Put(it Item, conds ...Cond) Write { return Write{Verb: PutVerb, Item: it, If: conds} }
 
-// Update changes fields of the item, and creates it when it is absent and no condition forbids that.
+// Update returns the write that changes fields of the item. It creates the item if it is absent, unless a condition
+// prevents that.
 func Update(k Key, changes []Change, conds ...Cond) Write {
 	return Write{Verb: UpdateVerb, Item: Item{Key: k}, Changes: changes, If: conds}
 }
 
-// Delete removes the item; removing an absent one is no error.
+// Delete returns the write that deletes the item. Deleting an absent item is no error.
 func Delete(k Key, conds ...Cond) Write {
 	return Write{Verb: DeleteVerb, Item: Item{Key: k}, If: conds}
 }
 
-// Check demands conditions of an item within a transaction that does not write it.
+// Check returns the check of conditions of an item that the transaction does not write.
 func Check(k Key, conds ...Cond) Write {
 	return Write{Verb: CheckVerb, Item: Item{Key: k}, If: conds}
 }
 
-// ChangeOp is what a Change does to its field.
+// ChangeOp is the kind of a Change.
 type ChangeOp uint8
 
 // The change operations.
 const (
-	SetOp     ChangeOp = iota + 1 // the field becomes Value
-	SetOnceOp                     // the field becomes Value if it is absent
-	AddOp                         // the number grows by Value (an int64); an absent one counts as 0
-	RemoveOp                      // the field goes
-	ExpireOp                      // the item's expiry becomes Value (a time.Time)
+	SetOp     ChangeOp = iota + 1 // sets the field to Value
+	SetOnceOp                     // sets the field to Value if it is absent
+	AddOp                         // adds Value (an int64) to the number; an absent field counts as 0
+	RemoveOp                      // removes the field
+	ExpireOp                      // sets the item's expiry to Value (a time.Time)
 )
 
 // Change changes one top-level field.
 type Change struct {
 	Op    ChangeOp
 	Field string
-	Value any // anything encoding/json can write
+	Value any // any value that encoding/json can encode
 }
 
-// Set makes the field v.
+// Set returns the change that sets the field to v.
 func Set(field string, v any) Change { return Change{SetOp, field, v} }
 
-// SetOnce makes the field v if it is absent.
+// SetOnce returns the change that sets the field to v if it is absent.
 func SetOnce(field string, v any) Change { return Change{SetOnceOp, field, v} }
 
-// Add adds n to the field.
+// Add returns the change that adds n to the field.
 func Add(field string, n int64) Change { return Change{AddOp, field, n} }
 
-// Remove removes the field.
+// Remove returns the change that removes the field.
 func Remove(field string) Change { return Change{RemoveOp, field, nil} }
 
-// Expire sets when the item ends.
+// Expire returns the change of the item's expiry.
 func Expire(at time.Time) Change { return Change{ExpireOp, "", at} }
 
-// CondOp is what a Cond demands.
+// CondOp is the kind of a Cond.
 type CondOp uint8
 
-// The condition operations. Comparisons are between strings (by bytes) or between numbers; a field that is absent or of
-// the other kind fails them, but for NotEqualOp, which it meets.
+// The condition operations. Comparisons are between strings (by bytes) or between numbers. NotEqualOp holds for a field
+// that is absent or has another type, all other comparisons fail.
 const (
 	AbsentOp CondOp = iota + 1
 	ExistsOp
@@ -172,46 +173,46 @@ type Cond struct {
 	Any   []Cond
 }
 
-// Absent demands that the item does not exist (or has expired).
+// Absent is the condition that the item does not exist or has expired.
 func Absent() Cond { return Cond{Op: AbsentOp} }
 
-// Exists demands that the item exists (and has not expired).
+// Exists is the condition that the item exists and has not expired.
 func Exists() Cond { return Cond{Op: ExistsOp} }
 
-// Has demands that the field is there.
+// Has is the condition that the field exists.
 func Has(field string) Cond { return Cond{Op: HasOp, Field: field} }
 
-// Lacks demands that the field is not there.
+// Lacks is the condition that the field does not exist.
 func Lacks(field string) Cond { return Cond{Op: LacksOp, Field: field} }
 
-// Equal demands field = v.
+// Equal is the condition field = v.
 func Equal(field string, v any) Cond { return Cond{Op: EqualOp, Field: field, Value: v} }
 
-// NotEqual demands field ≠ v.
+// NotEqual is the condition field ≠ v.
 func NotEqual(field string, v any) Cond { return Cond{Op: NotEqualOp, Field: field, Value: v} }
 
-// Less demands field < v.
+// Less is the condition field < v.
 func Less(field string, v any) Cond { return Cond{Op: LessOp, Field: field, Value: v} }
 
-// LessEqual demands field ≤ v.
+// LessEqual is the condition field ≤ v.
 func LessEqual(field string, v any) Cond { return Cond{Op: LessEqualOp, Field: field, Value: v} }
 
-// Greater demands field > v.
+// Greater is the condition field > v.
 func Greater(field string, v any) Cond { return Cond{Op: GreaterOp, Field: field, Value: v} }
 
-// GreaterEqual demands field ≥ v.
+// GreaterEqual is the condition field ≥ v.
 func GreaterEqual(field string, v any) Cond { return Cond{Op: GreaterEqualOp, Field: field, Value: v} }
 
-// Any demands that at least one of conds holds.
+// Any is the condition that at least one of conds holds.
 func Any(conds ...Cond) Cond { return Cond{Op: AnyOp, Any: conds} }
 
-// Failure is one write whose condition did not hold. Old is the item as it was found, its Data nil when absent.
+// Failure is a write whose condition failed. Old is the item that was found. Its Data is nil if it is absent.
 type Failure struct {
 	Index int
 	Old   Item
 }
 
-// ConditionError tells which writes' conditions did not hold. Its kind is Conflict.
+// ConditionError lists the writes whose conditions failed. Its kind is Conflict.
 type ConditionError struct{ Failed []Failure }
 
 // Error names the first failed write.
@@ -223,10 +224,10 @@ func (e *ConditionError) Error() string {
 		e.Failed[0].Old.SK)
 }
 
-// Fault is Conflict.
+// Fault returns Conflict.
 func (e *ConditionError) Fault() fault.Kind { return fault.Conflict }
 
-// Old returns the item that write i found when its condition failed, and whether it did fail.
+// Old returns the item that write i found, and whether its condition failed.
 func (e *ConditionError) Old(i int) (Item, bool) {
 	for _, f := range e.Failed {
 		if f.Index == i {

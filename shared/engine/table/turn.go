@@ -8,33 +8,33 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// A list with a limit is counted before something is added to it. Two additions that count at the same time would both find room, so each
-// takes a turn: it reads the Turn of the list, counts, and adds in one transaction with Take. Of all that read the same Turn one succeeds;
-// the others read and count again. What is removed needs no turn. Nothing is counted up and down, so nothing can drift, and lists of before
-// need no migration.
+// A limited list is counted before an element is added. Two concurrent additions could both find room, so each takes a
+// turn: it reads the Turn of the list, counts, and adds in one transaction with Take. Only one of the additions that
+// read the same Turn succeeds; the others read and count again. Removals need no turn. No counter goes up and down, so
+// none can drift, and older lists need no migration.
 
-// Turn is how often something was added to a list that is added to in turns.
+// Turn is the number of additions to a limited list.
 type Turn struct {
 	key Key
 	n   int64
 }
 
-// turnSK is the sort key of the row of a Turn in the partition of its list.
+// turnSK is the sort key of a Turn's item in the partition of its list.
 const turnSK = "#TURN"
 
-// MaxTurns is how often an addition begins again because another one was faster.
+// MaxTurns is how often an addition starts again because another one was faster.
 const MaxTurns = 8
 
-// LimitedList is a list with a limit, to which additions are made in turns.
+// LimitedList is a list with a limit. Elements are added in turns.
 type LimitedList struct {
-	PK   string // the partition of the row of its turn: that of the list, or of the names in it
-	Noun string // its elements, as an error says them: "budgets"
+	PK   string // partition of the turn's item: that of the list, or of its names
+	Noun string // its elements in error messages: "budgets"
 }
 
 // Add calls add with the write that takes the turn of the list. The function add counts the list, and makes its
-// addition in one transaction with the write. Add calls it again when another addition took the turn, so add must
-// return an error for which IsTurnLost holds as it is. After MaxTurns it returns fault.Conflict, for which IsTurnLost
-// holds too. One round trip for each call of add, besides those of add.
+// addition in one transaction with the write. Add calls it again if another addition took the turn, so add must return
+// such an error unchanged (see IsTurnLost). After MaxTurns it returns fault.Conflict, which is a lost turn too. It
+// takes one round trip for each call of add, in addition to those of add.
 func (l LimitedList) Add(ctx context.Context, s Store, add func(take Write) error) error {
 	var lost error
 	for range MaxTurns {
@@ -62,7 +62,7 @@ func ReadTurn(ctx context.Context, s Store, pk string) (Turn, error) {
 	return t, fault.Wrap("read the turn of "+pk, err)
 }
 
-// Take returns the write that takes the turn. Its condition fails when another addition took it.
+// Take returns the write that takes the turn. Its condition fails if another addition took it.
 func (t Turn) Take() Write {
 	free := Equal("n", t.n)
 	if t.n == 0 {
@@ -71,7 +71,7 @@ func (t Turn) Take() Write {
 	return Update(t.key, []Change{Set("n", t.n+1)}, free)
 }
 
-// IsTurn reports whether an item of the partition of a list is the row of its turn.
+// IsTurn reports whether an item in the partition of a list is that of its turn.
 func IsTurn(it Item) bool { return it.SK == turnSK }
 
 // IsTurnLost reports whether err says that another addition took the turn.

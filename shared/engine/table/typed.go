@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// NewItem makes the item that holds v, a struct, under k.
+// NewItem returns the item with the struct v under k.
 func NewItem(k Key, v any) (Item, error) {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -18,7 +18,7 @@ func NewItem(k Key, v any) (Item, error) {
 	return Item{Key: k, Data: b}, nil
 }
 
-// Decode reads an item's data into a T.
+// Decode decodes an item's data into a T.
 func Decode[T any](it Item) (T, error) {
 	var v T
 	if err := json.Unmarshal(it.Data, &v); err != nil {
@@ -27,7 +27,7 @@ func Decode[T any](it Item) (T, error) {
 	return v, nil
 }
 
-// Read gets the item under k as a T; fault.NotFound when absent.
+// Read reads the item under k as a T. It returns fault.NotFound if it is absent.
 func Read[T any](ctx context.Context, s Store, k Key) (T, error) {
 	it, err := s.Get(ctx, k)
 	if err != nil {
@@ -37,7 +37,7 @@ func Read[T any](ctx context.Context, s Store, k Key) (T, error) {
 	return Decode[T](it)
 }
 
-// ReadPage reads a page of what q selects, and the cursor of the page behind it, "" behind the last: one round trip.
+// ReadPage reads a page of q, and returns the cursor of the next page, or "" after the last. One round trip.
 func ReadPage[T any](ctx context.Context, s Store, q Query) (values []T, next string, err error) {
 	page, err := s.Query(ctx, q)
 	if err != nil {
@@ -47,7 +47,7 @@ func ReadPage[T any](ctx context.Context, s Store, q Query) (values []T, next st
 	return values, page.Next, err
 }
 
-// DecodeAll reads the data of items.
+// DecodeAll decodes the data of items.
 func DecodeAll[T any](items []Item) ([]T, error) {
 	out := make([]T, 0, len(items))
 	for _, it := range items {
@@ -60,9 +60,9 @@ func DecodeAll[T any](items []Item) ([]T, error) {
 	return out, nil
 }
 
-// PutFields returns the write that stores v, a struct, under k, and leaves the members of the item alone that v's type does not
-// have: a version of the service that is about to be replaced, or came back, must not drop what the next one has added. Use it
-// for items that are read, changed and stored as a whole. Its expiry stays as it is.
+// PutFields returns the write that stores the struct v under k without removing members of the item that v's type does
+// not have. An older version of the service must not drop the members that a newer one has added. Use it for items that
+// are read, changed and stored as a whole. It does not change the expiry.
 func PutFields(k Key, v any, conds ...Cond) (Write, error) {
 	b, err := json.Marshal(v)
 	var values map[string]json.RawMessage
@@ -83,7 +83,7 @@ func PutFields(k Key, v any, conds ...Cond) (Write, error) {
 	return Update(k, changes, conds...), nil
 }
 
-// memberNames returns the names of the members that a struct can have in JSON.
+// memberNames returns the JSON names of a struct's members.
 func memberNames(t reflect.Type) []string {
 	var out []string
 	for _, f := range reflect.VisibleFields(t) {

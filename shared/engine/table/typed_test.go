@@ -5,11 +5,11 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// inner and outer are structs as rows have them.
+// inner and outer are structs like those of records.
 type inner struct {
 	ID   string `json:"id"`
 	Note string `json:"note,omitempty"`

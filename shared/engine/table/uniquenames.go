@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// UniqueNames is a set of names of which no two are equal regardless of case, for example the names of the budgets of an
+// UniqueNames is a set of names that are unique regardless of case, for example the names of the budgets of an
 // organization. Each name in use has an item, its claim, which is only written if it does not exist yet.
 type UniqueNames struct {
 	PK     string // partition key of the claims
@@ -18,7 +18,7 @@ type UniqueNames struct {
 	IDAttr string // attribute of a claim that holds the ID of the record; "id" if empty
 }
 
-// FoldName returns the form in which names are compared. Two names are equal if their folded forms are.
+// FoldName returns the form of a name that is compared. Two names are equal if their folded forms are.
 func FoldName(name string) string { return strings.ToLower(name) }
 
 // Key returns the key of the claim to name.
@@ -33,8 +33,8 @@ func (u UniqueNames) Claim(name, id string) (Write, error) {
 // Release returns the write that deletes the claim to name.
 func (u UniqueNames) Release(name string) Write { return Delete(u.Key(name)) }
 
-// Rename returns the writes that claim next for the record with the given ID, and release its previous name. It returns none
-// if both names have the same claim. The previous name of a new record is empty.
+// Rename returns the writes that claim next for the record with the given ID, and release its previous name. It returns
+// none if both names have the same claim. The previous name of a new record is empty.
 func (u UniqueNames) Rename(previous, next, id string) ([]Write, error) {
 	if previous != "" && u.Key(previous) == u.Key(next) {
 		return nil, nil
@@ -60,6 +60,7 @@ func (u UniqueNames) Refusal(err error, name string) error {
 
 // Taken returns the fault.Conflict that says that another record has the name.
 func (u UniqueNames) Taken(name string) error {
-	return fault.New(fault.Conflict, "name: another %s is named %.64q already, regardless of case; choose a different name",
+	return fault.New(fault.Conflict,
+		"name: another %s is named %.64q already, regardless of case; choose a different name",
 		u.Noun, name)
 }

@@ -22,8 +22,8 @@ func openNames(t *testing.T) (context.Context, table.Store) {
 	return table.WithOrg(t.Context(), "org_1"), s
 }
 
-// rename gives the record id another name, as the stores of records do it.
-func rename(ctx context.Context, s table.Store, previous, next, id string) error {
+// renameRecord gives the record id another name, like the stores of records.
+func renameRecord(ctx context.Context, s table.Store, previous, next, id string) error {
 	ws, err := lampNames.Rename(previous, next, id)
 	if err != nil || len(ws) == 0 {
 		return err
@@ -54,7 +54,7 @@ func TestUniqueNames_Rename(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, s := openNames(t)
 			for _, c := range changes {
-				err := rename(ctx, s, c.previous, c.next, c.id)
+				err := renameRecord(ctx, s, c.previous, c.next, c.id)
 				if got := lampNames.Refusal(err, c.next) != nil; got != c.refused || err != nil && !c.refused {
 					t.Errorf("rename %q to %q: %v, refused %t", c.previous, c.next, err, got)
 				}
@@ -65,12 +65,12 @@ func TestUniqueNames_Rename(t *testing.T) {
 
 func TestUniqueNames_Refusal(t *testing.T) {
 	ctx, s := openNames(t)
-	if err := rename(ctx, s, "", "Desk", "1"); err != nil {
+	if err := renameRecord(ctx, s, "", "Desk", "1"); err != nil {
 		t.Fatal(err)
 	}
-	err := lampNames.Refusal(rename(ctx, s, "", "DESK", "2"), "DESK")
-	if !fault.Is(err, fault.Conflict) ||
-		fault.Message(err) != `name: another lamp is named "DESK" already, regardless of case; choose a different name` {
+	err := lampNames.Refusal(renameRecord(ctx, s, "", "DESK", "2"), "DESK")
+	const want = `name: another lamp is named "DESK" already, regardless of case; choose a different name`
+	if !fault.Is(err, fault.Conflict) || fault.Message(err) != want {
 		t.Errorf("a name that is claimed: %v", err)
 	}
 	other := s.Transact(ctx, table.Check(table.Key{PK: lampNames.PK, SK: "other"}, table.Exists()))

@@ -8,26 +8,26 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// walk is a query under way over a snapshot, in the calls that the other engine would make. As in DynamoDB, what has expired
-// counts towards a page's limit and bytes, though it is not handed over, and a page that is full has a cursor, whether or not
-// anything comes after it.
+// walk is a query on a snapshot. It counts the calls that DynamoDB would need. As in DynamoDB, expired items count
+// towards a page's limit and bytes although they are not returned, and a full page has a cursor even if no items
+// follow.
 type walk struct {
 	q      Query
-	part   []byte // begins the partition's keys
-	after  []byte // the last key of the page before
+	part   []byte // prefix of the partition's keys
+	after  []byte // last key of the previous page
 	cursor *bolt.Cursor
 	now    int64
-	skip   int  // still to leave out
-	counts bool // this call only counts what is left out
-	most   int  // items that this call may go over
-	seen   int  // items that this call has gone over
-	bytes  int  // of those
-	trips  int  // calls made
-	units  int  // of those
+	skip   int  // items left to skip
+	counts bool // this call only counts skipped items
+	most   int  // items that this call may read
+	seen   int  // items that this call has read
+	bytes  int  // bytes of these items
+	trips  int  // number of calls
+	units  int  // units of these calls
 	page   Page
 }
 
-// newWalk begins a query at now.
+// newWalk starts a query at now.
 func newWalk(q Query, now int64) walk {
 	if q.Cursor != "" {
 		q.Skip = 0
@@ -37,17 +37,17 @@ func newWalk(q Query, now int64) walk {
 	return w
 }
 
-// run fills the page: first steps over what is skipped, looking at no more than the heads, then takes.
-func (w *walk) run() error {
-	low, high := w.bounds()
-	for k, v := w.first(low, high); k != nil && w.within(k, low, high); k, v = w.next() {
+// fillPage fills the page. It first skips items by reading only their heads.
+func (w *walk) fillPage() error {
+	low, high := w.keyRange()
+	for k, v := w.firstKey(low, high); k != nil && w.inRange(k, low, high); k, v = w.nextKey() {
 		h, ok := parseHead(v)
 		if !ok {
 			return fault.New(fault.Internal, "the stored item %q is damaged", k)
 		}
 		w.seen++
 		w.bytes += h.size
-		if err := w.pass(k, v, h); err != nil {
+		if err := w.passItem(k, v, h); err != nil {
 			return err
 		}
 		if w.seen < w.most && w.bytes < pageBytes {
@@ -63,8 +63,8 @@ func (w *walk) run() error {
 	return nil
 }
 
-// pass leaves one item out, or hands it over.
-func (w *walk) pass(k, v []byte, h head) error {
+// passItem skips or returns one item.
+func (w *walk) passItem(k, v []byte, h head) error {
 	switch {
 	case !h.isLive(w.now):
 		return nil
@@ -72,11 +72,11 @@ func (w *walk) pass(k, v []byte, h head) error {
 		w.skip--
 		return nil
 	default:
-		return w.take(k, v)
+		return w.takeItem(k, v)
 	}
 }
 
-// callLimit returns how many items the next call may go over.
+// callLimit returns how many items the next call may read.
 func (w *walk) callLimit() int {
 	if w.counts {
 		return w.skip
@@ -92,15 +92,15 @@ func (w *walk) endCall() {
 	w.most = w.callLimit()
 }
 
-// take hands one item over.
-func (w *walk) take(k, v []byte) error {
+// takeItem adds one item to the page.
+func (w *walk) takeItem(k, v []byte) error {
 	it, _, err := storedItem(Key{PK: w.q.PK, SK: string(k[len(w.part):])}, v)
 	w.page.Items = append(w.page.Items, it)
 	return err
 }
 
-// bounds returns the least stored key of the range and the least after it (nil is none).
-func (w *walk) bounds() (low, high []byte) {
+// keyRange returns the lowest stored key of the range, and the lowest key after it (nil means none).
+func (w *walk) keyRange() (low, high []byte) {
 	low, high = bytes.Clone(w.part), prefixEnd(w.part)
 	switch {
 	case w.q.Prefix != "":
@@ -112,11 +112,11 @@ func (w *walk) bounds() (low, high []byte) {
 			high = append(append(bytes.Clone(w.part), w.q.To...), 0)
 		}
 	}
-	return w.resume(low, high)
+	return w.afterCursor(low, high)
 }
 
-// resume narrows the range to what comes after the cursor.
-func (w *walk) resume(low, high []byte) (from, to []byte) {
+// afterCursor narrows the range to the keys after the cursor.
+func (w *walk) afterCursor(low, high []byte) (from, to []byte) {
 	switch {
 	case w.after == nil:
 	case w.q.Reverse && bytes.Compare(w.after, high) < 0:
@@ -127,16 +127,16 @@ func (w *walk) resume(low, high []byte) (from, to []byte) {
 	return low, high
 }
 
-// within reports whether the key lies in the range.
-func (w *walk) within(k, low, high []byte) bool {
+// inRange reports whether the key is in the range.
+func (w *walk) inRange(k, low, high []byte) bool {
 	if w.q.Reverse {
 		return bytes.Compare(k, low) >= 0
 	}
 	return bytes.Compare(k, high) < 0
 }
 
-// first steps to where the query begins.
-func (w *walk) first(low, high []byte) (k, v []byte) {
+// firstKey moves to the start of the query.
+func (w *walk) firstKey(low, high []byte) (k, v []byte) {
 	if w.q.isEmptyRange() {
 		return nil, nil
 	}
@@ -149,8 +149,8 @@ func (w *walk) first(low, high []byte) (k, v []byte) {
 	return w.cursor.Prev()
 }
 
-// next steps on.
-func (w *walk) next() (k, v []byte) {
+// nextKey moves to the next key.
+func (w *walk) nextKey() (k, v []byte) {
 	if w.q.Reverse {
 		return w.cursor.Prev()
 	}

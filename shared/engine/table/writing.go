@@ -9,15 +9,15 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// effect is what a planned write does to the file; a nil value removes. One with a trim only removes that entry of the
-// feed.
+// effect is the effect of a planned write on the file; a nil value means removal. An effect with trim only removes that
+// entry of the feed.
 type effect struct {
 	trim    []byte
 	key     Key
 	stored  []byte // the stored key
 	value   []byte
 	expires int64 // of the new value
-	expired int64 // of the value that was there
+	expired int64 // of the replaced value
 }
 
 // ledger is the transaction of the file that operations share.
@@ -32,24 +32,24 @@ func newLedger(tx *bolt.Tx, now int64) *ledger {
 	return &ledger{tx, tx.Bucket(itemBucket), now}
 }
 
-// expiryBucket returns the order of expiry. Most commits leave it alone, and a bucket that is not opened costs a commit nothing.
+// expiryBucket returns the order of expiry. It is opened only if needed, because most commits do not change it.
 func (l *ledger) expiryBucket() *bolt.Bucket { return l.tx.Bucket(expiryBucket) }
 
-// feedBucket returns the feed, opened when it is needed like expiry.
+// feedBucket returns the feed, opened only if needed.
 func (l *ledger) feedBucket() *bolt.Bucket { return l.tx.Bucket(feedBucket) }
 
-// applyEffects writes what was planned.
+// applyEffects writes planned effects.
 func (l *ledger) applyEffects(effects []effect) error {
 	for i := range effects {
-		if err := l.write(&effects[i]); err != nil {
+		if err := l.applyEffect(&effects[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// write does one effect: the item, its place in the order of expiry, and its entry in the feed.
-func (l *ledger) write(f *effect) error {
+// applyEffect writes one effect: the item, its place in the order of expiry, and its entry in the feed.
+func (l *ledger) applyEffect(f *effect) error {
 	if f.trim != nil {
 		return l.feedBucket().Delete(f.trim)
 	}
@@ -80,8 +80,8 @@ func (l *ledger) write(f *effect) error {
 	return feed.Put(feedKey(seq), feedValue(l.now, f.key, f.value))
 }
 
-// find reads the item under k as it stands in the ledger, and what it takes up.
-func (l *ledger) find(k Key, stored []byte) (row, head, error) {
+// findItem reads the item under k, including uncommitted effects, and its head.
+func (l *ledger) findItem(k Key, stored []byte) (row, head, error) {
 	v := l.items.Get(stored)
 	if v == nil {
 		return row{}, head{}, nil
@@ -93,7 +93,8 @@ func (l *ledger) find(k Key, stored []byte) (row, head, error) {
 	return row{exists: h.isLive(l.now), data: it.Data, expires: it.Expires}, h, nil
 }
 
-// outcome is a planned write: its effect (none for a check), the item afterwards, or the item that failed a condition.
+// outcome is a planned write: its effect (none for a check), and the item afterwards, or the item that failed a
+// condition.
 type outcome struct {
 	effect *effect
 	after  Item
@@ -101,10 +102,10 @@ type outcome struct {
 	size   int // the larger of before and after
 }
 
-// plan works one write out.
-func (l *ledger) plan(w *Write) (outcome, error) {
+// planWrite plans one write.
+func (l *ledger) planWrite(w *Write) (outcome, error) {
 	stored := storedKey(w.Item.Key)
-	r, h, err := l.find(w.Item.Key, stored)
+	r, h, err := l.findItem(w.Item.Key, stored)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -114,7 +115,7 @@ func (l *ledger) plan(w *Write) (outcome, error) {
 		return out, err
 	}
 	if !ok {
-		out.failed = r.item(w.Item.Key)
+		out.failed = r.toItem(w.Item.Key)
 		return out, nil
 	}
 	if w.Verb == CheckVerb {
@@ -122,29 +123,29 @@ func (l *ledger) plan(w *Write) (outcome, error) {
 	}
 	out.effect = &effect{key: w.Item.Key, stored: stored, expired: h.expires}
 	if w.Verb == DeleteVerb {
-		return out.delete(h), nil
+		return out.planDelete(h), nil
 	}
-	return out.put(w, &r)
+	return out.planPut(w, &r)
 }
 
-// item returns the row as an item, its Data nil when absent.
-func (r *row) item(k Key) *Item {
+// toItem returns the row as an item. Its Data is nil if it is absent.
+func (r *row) toItem(k Key) *Item {
 	if !r.exists {
 		return &Item{Key: k}
 	}
 	return &Item{Key: k, Data: r.data, Expires: r.expires}
 }
 
-// delete drops the effect when there is nothing to remove.
-func (o outcome) delete(h head) outcome {
+// planDelete removes the effect if there is no item to delete.
+func (o outcome) planDelete(h head) outcome {
 	if h.size == 0 {
 		o.effect = nil
 	}
 	return o
 }
 
-// put works out the new value of a put or an update.
-func (o outcome) put(w *Write, r *row) (outcome, error) {
+// planPut plans the new value of a put or an update.
+func (o outcome) planPut(w *Write, r *row) (outcome, error) {
 	it, err := w.itemAfter(r)
 	if err != nil {
 		return o, err
@@ -183,13 +184,13 @@ func (e *Embedded) Write(ctx context.Context, w Write) (Item, error) {
 	var out outcome
 	err := e.commitPlanned(ctx, func(l *ledger) ([]effect, error) {
 		var err error
-		if out, err = l.plan(&w); err != nil {
+		if out, err = l.planWrite(&w); err != nil {
 			return nil, err
 		}
 		if out.failed != nil {
 			return nil, &ConditionError{Failed: []Failure{{Old: *out.failed}}}
 		}
-		return out.effects(nil), nil
+		return out.appendEffect(nil), nil
 	})
 	m := meterOf(ctx)
 	m.countTrips(1)
@@ -200,8 +201,8 @@ func (e *Embedded) Write(ctx context.Context, w Write) (Item, error) {
 	return out.after, nil
 }
 
-// effects appends the outcome's effect, if it has one.
-func (o outcome) effects(to []effect) []effect {
+// appendEffect appends the outcome's effect, if it has one.
+func (o outcome) appendEffect(to []effect) []effect {
 	if o.effect == nil {
 		return to
 	}
@@ -226,13 +227,13 @@ func (e *Embedded) Transact(ctx context.Context, ws ...Write) error {
 	return err
 }
 
-// planAll works a transaction out and names every write whose condition does not hold. Sizes are what the writes, as far as it
-// came, are charged for.
+// planAll plans a transaction. If conditions fail, the error lists every failed write. sizes are the charged sizes of
+// the writes that were planned.
 func (l *ledger) planAll(ws []Write) (effects []effect, sizes []int, err error) {
 	var failed []Failure
 	effects = make([]effect, 0, len(ws))
 	for i := range ws {
-		out, err := l.plan(&ws[i])
+		out, err := l.planWrite(&ws[i])
 		if err != nil {
 			return nil, sizes, err
 		}
@@ -240,7 +241,7 @@ func (l *ledger) planAll(ws []Write) (effects []effect, sizes []int, err error) 
 		if out.failed != nil {
 			failed = append(failed, Failure{Index: i, Old: *out.failed})
 		}
-		effects = out.effects(effects)
+		effects = out.appendEffect(effects)
 	}
 	if failed != nil {
 		return nil, sizes, &ConditionError{Failed: failed}
@@ -248,7 +249,7 @@ func (l *ledger) planAll(ws []Write) (effects []effect, sizes []int, err error) 
 	return effects, sizes, nil
 }
 
-// batchGroup is how many writes of a batch go into one commit, so that others are not held up for long.
+// batchGroup is the number of writes of a batch in one commit, so that other writers do not wait long.
 const batchGroup = 1000
 
 // BatchWrite does any number of puts and deletes.

@@ -5,12 +5,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 )
 
-// alias names what is live of a machine, while a deployment shifts it from one version to the next: AutoPublishAlias in
-// infra/stacks/*.yaml. Whatever version an execution begins on, it ends on.
+// alias is the published version of a machine, which a deployment shifts gradually: AutoPublishAlias in infra/stacks/*.yaml.
+// An execution stays on the version it started with.
 const alias = "live"
 
-// InAWS returns the engine of the account that cfg opens, for machines whose ARNs begin with prefix (see ARNs). It starts what is
-// live of them.
+// InAWS returns the engine of the account that cfg opens, for machines whose ARNs start with prefix (see ARNs). It
+// starts their published versions.
 func InAWS(cfg aws.Config, prefix string, machines ...string) Engine {
 	return &stepFunctions{sfn.NewFromConfig(cfg), ARNs(prefix, machines...), ":" + alias}
 }

@@ -13,8 +13,8 @@ import (
 	"lamplighter.dev/shared/engine/workflow"
 )
 
-// A start takes the version that the alias leads to at the time; an execution is asked for by its own ARN, which names no version
-// (Step Functions API reference, StartExecution and DescribeExecution).
+// A start uses the version of the alias at that time. An execution is described by its own ARN, which contains no
+// version (Step Functions API reference, StartExecution and DescribeExecution).
 func TestInAWS_StartsWhatIsLive(t *testing.T) {
 	got := map[string]string{}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

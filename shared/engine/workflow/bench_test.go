@@ -10,8 +10,8 @@ import (
 	"lamplighter.dev/shared/engine/workflow"
 )
 
-// BenchmarkTaskOverhead runs a chain of 100 tasks that do nothing, over the embedded store without fsync: what one task
-// costs beside its work.
+// BenchmarkTaskOverhead runs a chain of 100 tasks that do nothing, on the embedded store without fsync. It measures the
+// cost of a task without its work.
 func BenchmarkTaskOverhead(b *testing.B) {
 	var states []string
 	for i := range 99 {
@@ -20,9 +20,9 @@ func BenchmarkTaskOverhead(b *testing.B) {
 	definition := `{"StartAt":"S0","States":{` + strings.Join(states, ",") + `,"S99":{"Type":"Task","Resource":"${Fn}","Next":"End"},
 		"End":{"Type":"Task","Resource":"arn:aws:lambda:local:000000000000:function:end","End":true}}}`
 	done := make(chan struct{}, 1)
-	handlers := fn(func(_ context.Context, in json.RawMessage) (any, error) { return in, nil })
+	handlers := withHandler(func(_ context.Context, in json.RawMessage) (any, error) { return in, nil })
 	handlers["end"] = func(context.Context, json.RawMessage) (any, error) { done <- struct{}{}; return 1, nil }
-	e := engine(b, workflow.Parts{Machines: machine(b, definition), Handlers: handlers})
+	e := openEngine(b, workflow.Parts{Machines: parseMachine(b, definition), Handlers: handlers})
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {
@@ -36,15 +36,15 @@ func BenchmarkTaskOverhead(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(n*101), "µs/task")
 }
 
-// BenchmarkMapItems runs a Map of 200 items, one task each, 20 at once.
+// BenchmarkMapItems runs a Map of 200 items with one task each, 20 at the same time.
 func BenchmarkMapItems(b *testing.B) {
 	const definition = `{"StartAt":"M","States":{"M":{"Type":"Map","MaxConcurrency":20,"Next":"End","ResultPath":null,
 		"ItemProcessor":{"StartAt":"T","States":{"T":{"Type":"Task","Resource":"${Fn}","End":true}}}},
 		"End":{"Type":"Task","Resource":"arn:aws:lambda:local:000000000000:function:end","End":true}}}`
 	done := make(chan struct{}, 1)
-	handlers := fn(func(_ context.Context, in json.RawMessage) (any, error) { return in, nil })
+	handlers := withHandler(func(_ context.Context, in json.RawMessage) (any, error) { return in, nil })
 	handlers["end"] = func(context.Context, json.RawMessage) (any, error) { done <- struct{}{}; return 1, nil }
-	e := engine(b, workflow.Parts{Machines: machine(b, definition), Handlers: handlers})
+	e := openEngine(b, workflow.Parts{Machines: parseMachine(b, definition), Handlers: handlers})
 	items := make([]map[string]any, 200)
 	for i := range items {
 		items[i] = map[string]any{"org": "org_1", "bulkID": "bulk_1", "chunk": i}
@@ -64,7 +64,7 @@ func BenchmarkMapItems(b *testing.B) {
 // BenchmarkExecution runs executions of one task, from Start to the task.
 func BenchmarkExecution(b *testing.B) {
 	done := make(chan struct{}, 1)
-	e := engine(b, workflow.Parts{Machines: machine(b, oneTask), Handlers: fn(
+	e := openEngine(b, workflow.Parts{Machines: parseMachine(b, oneTask), Handlers: withHandler(
 		func(context.Context, json.RawMessage) (any, error) { done <- struct{}{}; return 1, nil })})
 	b.ReportAllocs()
 	n := 0

@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 
 	"lamplighter.dev/shared/engine/workflow"
-	"lamplighter.dev/shared/engine/workflow/workflowtest"
+	"lamplighter.dev/shared/testkit/workflowtest"
 )
 
 func TestTheEmbeddedEngineKeepsTheContract(t *testing.T) {
@@ -31,7 +31,7 @@ func TestTheEmbeddedEngineKeepsTheContract(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return engine(t, workflow.Parts{Machines: ms, Handlers: handlers})
+			return openEngine(t, workflow.Parts{Machines: ms, Handlers: handlers})
 		},
 	})
 }
@@ -49,19 +49,19 @@ func TestStepFunctionsOnMotoKeepsTheContract(t *testing.T) {
 	if os.Getenv("LAMPLIGHTER_PEERS") != "1" {
 		t.Skip("SKIPPED: LAMPLIGHTER_PEERS=1 runs the contract against Step Functions as moto_server has it")
 	}
-	endpoint := moto(t)
+	endpoint := startMoto(t)
 	workflowtest.Run(t, workflowtest.Target{
 		Lacks: motoLacks,
 		Open: func(t *testing.T, machines map[string]string, _ map[string]workflow.Handler) workflow.Engine {
 			t.Helper()
-			post(t, endpoint+"/moto-api/reset", "") // moto runs one execution; the next would fail
-			post(t, endpoint+"/moto-api/config", `{"stepfunctions":{"execute_state_machine":true}}`)
+			postJSON(t, endpoint+"/moto-api/reset", "") // moto runs only one execution; the next would fail
+			postJSON(t, endpoint+"/moto-api/config", `{"stepfunctions":{"execute_state_machine":true}}`)
 			return onMoto(t, endpoint, machines)
 		},
 	})
 }
 
-// onMoto creates the machines and gives the engine over them.
+// onMoto creates the machines and returns the engine.
 func onMoto(t *testing.T, endpoint string, machines map[string]string) workflow.Engine {
 	t.Helper()
 	client := sfn.New(sfn.Options{
@@ -81,8 +81,8 @@ func onMoto(t *testing.T, endpoint string, machines map[string]string) workflow.
 	return workflow.StepFunctions(client, arns)
 }
 
-// moto starts moto_server and gives its address.
-func moto(t *testing.T) string {
+// startMoto starts moto_server and returns its address.
+func startMoto(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("moto_server")
 	if err != nil {
@@ -115,7 +115,7 @@ func moto(t *testing.T) string {
 	return ""
 }
 
-func post(t *testing.T, url, body string) {
+func postJSON(t *testing.T, url, body string) {
 	t.Helper()
 	r, err := http.Post(url, "application/json", bytes.NewBufferString(body)) //nolint:noctx,gosec // as above
 	if err != nil {

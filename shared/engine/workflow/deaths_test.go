@@ -23,11 +23,11 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// The child process of the test of deaths: its folder, and whether the process before it died by its own fault.
+// The environment of the child process: its folder, and whether the previous process crashed.
 const (
 	deathsDir    = "LAMPLIGHTER_TEST_DEATHS_DIR"
 	deathsBefore = "LAMPLIGHTER_TEST_DEATHS_BEFORE"
-	// deathsMachine retries and catches everything, as the machines of the service do.
+	// deathsMachine retries and catches everything, like the machines of the service.
 	deathsMachine = `{"StartAt":"Each","States":{
 		"Each":{"Type":"Map","ItemsPath":"$.items","Next":"Work","ResultPath":null,
 			"ItemProcessor":{"StartAt":"Item","States":{"Item":{"Type":"Task","Resource":"${Fn}","End":true}}}},
@@ -37,7 +37,7 @@ const (
 		"Given":{"Type":"Pass","End":true}}}`
 )
 
-// overflow never returns: the process ends with a fatal error, which recover does not catch.
+// overflow never returns: the process ends with a fatal error that recover does not catch.
 func overflow(n int) int {
 	if n < 0 {
 		return n
@@ -45,14 +45,14 @@ func overflow(n int) int {
 	return overflow(n+1) + 1
 }
 
-// deathsTask notes its call. That of the execution "killer" ends the process, the others take a little time.
+// deathsTask records its call. The call of the execution "killer" crashes the process, the others take a little time.
 func deathsTask(calls *os.File, in json.RawMessage) (any, error) {
 	var v struct{ Name string }
-	if json.Unmarshal(in, &v) != nil || v.Name == "" { // an item of the map, which is no object
-		return in, nil //nolint:nilerr // it has no name to note
+	if json.Unmarshal(in, &v) != nil || v.Name == "" { // an item of the map, which is not an object
+		return in, nil //nolint:nilerr // it has no name to record
 	}
 	fmt.Fprintln(calls, v.Name)
-	time.Sleep(20 * time.Millisecond) // in the process that dies: the others are under way, too
+	time.Sleep(20 * time.Millisecond) // so that the others run too when the process crashes
 	if v.Name == "killer" {
 		debug.SetMaxStack(1 << 20)
 		return overflow(0), nil
@@ -61,7 +61,8 @@ func deathsTask(calls *os.File, in json.RawMessage) (any, error) {
 	return in, nil
 }
 
-// deathsChild starts one execution that kills and five others, or resumes them, and ends when all have ended.
+// deathsChild starts one execution that crashes the process and five others, or resumes them. It returns when all have
+// ended.
 func deathsChild(dir string) error {
 	ctx := context.Background()
 	store, err := table.Open(filepath.Join(dir, "store.db"), table.Options{SweepEvery: -1})
@@ -80,8 +81,10 @@ func deathsChild(dir string) error {
 	}
 	e, err := workflow.NewEmbedded(workflow.Parts{
 		Store: table.Fenced(store), Clock: clock.System{}, Machines: ms, Log: slog.New(slog.DiscardHandler),
-		Died:     os.Getenv(deathsBefore) != "",
-		Handlers: fn(func(_ context.Context, in json.RawMessage) (any, error) { return deathsTask(calls, in) }),
+		Died: os.Getenv(deathsBefore) != "",
+		Handlers: withHandler(func(_ context.Context, in json.RawMessage) (any, error) {
+			return deathsTask(calls, in)
+		}),
 	})
 	if err != nil {
 		return err
@@ -107,7 +110,7 @@ func deathsChild(dir string) error {
 
 func deathsNames() []string { return []string{"a", "b", "killer", "l", "m", "n"} }
 
-// runDeaths runs a process on the folder, and returns what it printed and how it ended.
+// runDeaths runs a process on the folder, and returns its output and its error.
 func runDeaths(t *testing.T, dir string, died bool) (string, error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0]) //nolint:gosec // this test itself
@@ -149,7 +152,7 @@ func TestResume_GivesUpACallThatEndedItsProcessThreeTimes(t *testing.T) {
 	}
 }
 
-// A process that is killed from outside counts against no call, however often.
+// A process that is killed from outside does not count for any call.
 func TestResume_CountsNoKillsFromOutside(t *testing.T) {
 	dir := t.TempDir()
 	for range asl.MaxDeaths + 2 {
@@ -161,7 +164,7 @@ func TestResume_CountsNoKillsFromOutside(t *testing.T) {
 
 func countLines(t *testing.T, dir, line string) (n int) {
 	t.Helper()
-	for _, l := range lines(t, filepath.Join(dir, "calls")) {
+	for _, l := range readLines(t, filepath.Join(dir, "calls")) {
 		if l == line {
 			n++
 		}

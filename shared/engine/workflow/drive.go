@@ -12,11 +12,11 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// arnPrefix begins the ids of executions and machines in the context object.
+// arnPrefix is the prefix of the IDs of executions and machines in the context object.
 const arnPrefix = "arn:aws:states:local:000000000000:"
 
-// launchExecution runs an execution in a goroutine of its own, unless one does already. x is nil when it must be read
-// first; resumed says that an earlier process may have run it.
+// launchExecution runs an execution in a new goroutine, unless one runs it already. If x is nil, the execution is read
+// from the store. resumed reports that an earlier process may have run it.
 func (e *Embedded) launchExecution(r ref, x *Execution, resumed bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -38,7 +38,7 @@ func (e *Embedded) launchExecution(r ref, x *Execution, resumed bool) {
 	})
 }
 
-// drive runs an execution until it has ended or is stopped. When the store fails it tries again from what is kept.
+// drive runs an execution until it has ended or is stopped. If the store fails, it tries again from the saved state.
 func (e *Embedded) drive(ctx context.Context, r ref, x *Execution, resumed bool) {
 	for n := 0; ; n++ {
 		err := e.advance(ctx, r, x, resumed && n == 0)
@@ -53,19 +53,19 @@ func (e *Embedded) drive(ctx context.Context, r ref, x *Execution, resumed bool)
 	}
 }
 
-// backoffAfter returns the wait after try n: 50 ms, doubled each time, up to most.
+// backoffAfter returns the delay after try n: 50 ms, doubled each time, up to most.
 func backoffAfter(n int, most time.Duration) time.Duration {
 	return min(50*time.Millisecond<<min(n, 20), most)
 }
 
-// advance runs an execution from where it stands to its end.
+// advance runs an execution from its saved state to its end.
 func (e *Embedded) advance(ctx context.Context, r ref, x *Execution, resumed bool) error {
 	w := newWork(e, r)
 	defer w.releaseTokens()
 	frames := map[string]asl.Frame{}
 	if x == nil {
 		var err error
-		if x, err = e.load(ctx, w, frames); err != nil || x.Status != Running {
+		if x, err = e.loadExecution(ctx, w, frames); err != nil || x.Status != Running {
 			return err
 		}
 	}
@@ -95,7 +95,7 @@ func (e *Embedded) advance(ctx context.Context, r ref, x *Execution, resumed boo
 	return w.finishExecution(ctx, done)
 }
 
-// Trial waits until no call is on trial, and begins the trial of something that may have ended the process before this one
+// Trial waits until no call is on trial, and starts the trial of a call that may have crashed an earlier process
 // (Parts.Died). release ends it.
 func (e *Embedded) Trial(ctx context.Context) (release func(), err error) {
 	select {
@@ -106,8 +106,8 @@ func (e *Embedded) Trial(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// load reads an execution and its frames.
-func (e *Embedded) load(ctx context.Context, w *work, frames map[string]asl.Frame) (*Execution, error) {
+// loadExecution reads an execution and its frames.
+func (e *Embedded) loadExecution(ctx context.Context, w *work, frames map[string]asl.Frame) (*Execution, error) {
 	ctx = table.Within(ctx, scopePrefix)
 	var x *Execution
 	q := table.Query{PK: w.ref.partitionKey(), Limit: 1_000}
@@ -125,7 +125,7 @@ func (e *Embedded) load(ctx context.Context, w *work, frames map[string]asl.Fram
 				x = &have
 				continue
 			}
-			if err := w.loaded(it, frames); err != nil {
+			if err := w.addItem(it, frames); err != nil {
 				return nil, err
 			}
 		}
@@ -140,8 +140,8 @@ func (e *Embedded) load(ctx context.Context, w *work, frames map[string]asl.Fram
 	return x, nil
 }
 
-// loaded takes over an item that an earlier process kept.
-func (w *work) loaded(it table.Item, frames map[string]asl.Frame) error {
+// addItem adds an item that an earlier process saved.
+func (w *work) addItem(it table.Item, frames map[string]asl.Frame) error {
 	if it.SK == outputSK {
 		return nil
 	}

@@ -14,30 +14,29 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Parts are what the embedded engine is put together from.
+// Parts are the dependencies of the embedded engine.
 type Parts struct {
 	Store    table.Store
 	Clock    clock.Clock
-	Machines map[string]*asl.Machine // by name, see Machines
-	Handlers map[string]Handler      // by the name of the function that a Resource or a FunctionName leads to
+	Machines map[string]*asl.Machine // by name, see LoadMachines
+	Handlers map[string]Handler      // by the function name of a Resource or a FunctionName
 	Log      *slog.Logger
-	// Tasks is how many handlers run at once; 0 is 64.
+	// Tasks is the number of concurrent handlers; 0 means 64.
 	Tasks int
-	// TaskLimit ends a handler that takes longer, with Sandbox.Timedout as Lambda does; 0 is Lambda's 15 minutes.
+	// TaskLimit ends a handler that takes longer with Sandbox.Timedout, like Lambda. 0 means Lambda's 15 minutes.
 	TaskLimit time.Duration
-	// Died says that the process before this one ended by its own fault. A call that was under way then is counted, and
-	// given up after three times (asl.MaxDeaths); calls are not counted when the process was stopped, or killed from
-	// outside.
+	// Died reports that the previous process crashed. The calls that it interrupted are counted, and given up after
+	// three crashes (asl.MaxDeaths). Calls are not counted if the process was stopped, or killed from outside.
 	Died bool
-	// Transition is told of each state transition of a machine, as Step Functions bills them; nil tells nobody.
+	// Transition is called for each state transition of a machine, which Step Functions bills. It may be nil.
 	Transition func(machine string)
 }
 
-// Embedded runs state machines in this process and keeps their state in the table, so that Resume carries on with what a
-// process left when it died. Tasks are called at least once: one that was under way is called again.
+// Embedded runs state machines in this process, and keeps their state in the table, so that Resume continues the
+// executions of a process that ended. Tasks are called at least once: an interrupted call is made again.
 type Embedded struct {
 	p     Parts
-	slots chan struct{}   // held by handlers under way
+	slots chan struct{}   // held by running handlers
 	trial chan struct{}   // held by the call on trial
 	life  context.Context //nolint:containedctx // the life of the engine, which executions outlive their callers by
 	end   context.CancelCauseFunc
@@ -49,7 +48,7 @@ type Embedded struct {
 	waiting map[string]chan answer // by token
 }
 
-// run is an execution under way in this process.
+// run is an execution that runs in this process.
 type run struct {
 	cancel context.CancelCauseFunc
 	done   chan struct{} // closed when its goroutine has ended
@@ -60,8 +59,8 @@ var (
 	errStopped = errors.New("the execution was stopped")
 )
 
-// NewEmbedded makes an engine. It checks that every function that a machine names has a handler. Executions that an
-// earlier process left are not touched before Resume.
+// NewEmbedded returns an engine. It returns an error if a function of a machine has no handler. Executions of an
+// earlier process are not continued before Resume.
 func NewEmbedded(p Parts) (*Embedded, error) {
 	for name, m := range p.Machines {
 		for _, f := range m.Functions() {
@@ -86,7 +85,7 @@ func NewEmbedded(p Parts) (*Embedded, error) {
 	}, nil
 }
 
-// Start begins an execution; it is one round trip to the store.
+// Start starts an execution. One round trip.
 func (e *Embedded) Start(ctx context.Context, machine, name string, input any) error {
 	r := ref{machine, name}
 	if e.p.Machines[machine] == nil {
@@ -103,9 +102,9 @@ func (e *Embedded) Start(ctx context.Context, machine, name string, input any) e
 		return fault.NewWithCause(fault.Unavailable, errClosed, "cannot start %s", r)
 	}
 	x := Execution{Machine: machine, Name: name, Status: Running, Input: raw, Started: e.p.Clock.Now()}
-	err = e.create(ctx, r, x)
+	err = e.createExecution(ctx, r, x)
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
-		return e.taken(r, x, lost) //nolint:contextcheck // an execution outlives who starts it
+		return e.explainTaken(r, x, lost) //nolint:contextcheck // an execution outlives who starts it
 	}
 	if err != nil {
 		return fault.Wrap("start "+r.String(), err)
@@ -114,8 +113,8 @@ func (e *Embedded) Start(ctx context.Context, machine, name string, input any) e
 	return nil
 }
 
-// create writes a new execution, together with its place in the list of running ones.
-func (e *Embedded) create(ctx context.Context, r ref, x Execution) error {
+// createExecution writes a new execution, and its entry in the list of running ones.
+func (e *Embedded) createExecution(ctx context.Context, r ref, x Execution) error {
 	run, err := encodeItem(r.runningKey(), struct{}{}, time.Time{})
 	if err != nil {
 		return err
@@ -129,9 +128,9 @@ func (e *Embedded) create(ctx context.Context, r ref, x Execution) error {
 	})
 }
 
-// taken answers a start under a name that exists: the same start again is no error. If no goroutine runs the execution,
-// its first start was cut off, and it is run now.
-func (e *Embedded) taken(r ref, x Execution, lost *table.ConditionError) error {
+// explainTaken returns the result of a start with a name that exists: the same start again is no error. If no goroutine
+// runs the execution, its first start was interrupted, and it is run now.
+func (e *Embedded) explainTaken(r ref, x Execution, lost *table.ConditionError) error {
 	old, _ := lost.Old(0)
 	have, _, err := decodeExecution(r, old)
 	if err != nil {
@@ -147,7 +146,7 @@ func (e *Embedded) taken(r ref, x Execution, lost *table.ConditionError) error {
 	return nil
 }
 
-// Stop aborts an execution. Handlers under way see their context end.
+// Stop aborts an execution. The contexts of running handlers end.
 func (e *Embedded) Stop(ctx context.Context, machine, name, cause string) error {
 	r, now := ref{machine, name}, e.p.Clock.Now()
 	err := e.p.Store.Transact(table.Within(ctx, scopePrefix),
@@ -197,10 +196,10 @@ func (e *Embedded) Describe(ctx context.Context, machine, name string) (Executio
 	return x, out.unpackInto(&x.Output)
 }
 
-// resumePage is how many running executions Resume reads at a time.
+// resumePage is the number of running executions that Resume reads at a time.
 const resumePage = 1_000
 
-// Resume carries on with every execution that has not ended. It returns once all are under way.
+// Resume continues all executions that have not ended. It returns when all of them run.
 func (e *Embedded) Resume(ctx context.Context) error {
 	ctx = table.Within(ctx, scopePrefix)
 	q := table.Query{PK: runningPK, Limit: resumePage}
@@ -227,11 +226,11 @@ func (e *Embedded) Resume(ctx context.Context) error {
 	}
 }
 
-// closeWait bounds how long Close waits for handlers that do not heed the end of their context.
+// closeWait limits how long Close waits for handlers that ignore the end of their context.
 const closeWait = 10 * time.Second
 
-// Close stops all executions where they stand; Resume of a later engine carries on with them. It waits for the handlers
-// under way, whose contexts end.
+// Close interrupts all executions; Resume of a later engine continues them. It ends the contexts of running handlers
+// and waits for them.
 func (e *Embedded) Close() error {
 	e.mu.Lock()
 	e.closed = true

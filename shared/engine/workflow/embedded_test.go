@@ -9,15 +9,15 @@ import (
 	"testing/fstest"
 
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/engine/workflow/asl"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// machine parses one definition into the machines of an engine, as "m".
-func machine(tb testing.TB, definition string) map[string]*asl.Machine {
+// parseMachine parses one definition into the machines of an engine, with the name "m".
+func parseMachine(tb testing.TB, definition string) map[string]*asl.Machine {
 	tb.Helper()
 	ms, err := workflow.LoadMachines(fstest.MapFS{"m.asl.json": {Data: []byte(definition)}}, map[string]string{
 		"Fn": "arn:aws:lambda:local:000000000000:function:fn",
@@ -28,8 +28,8 @@ func machine(tb testing.TB, definition string) map[string]*asl.Machine {
 	return ms
 }
 
-// engine opens an embedded engine that is closed when the test ends.
-func engine(tb testing.TB, p workflow.Parts) *workflow.Embedded {
+// openEngine opens an embedded engine that is closed when the test ends.
+func openEngine(tb testing.TB, p workflow.Parts) *workflow.Embedded {
 	tb.Helper()
 	if p.Store == nil {
 		p.Store = table.Fenced(tabletest.New(tb))
@@ -50,8 +50,8 @@ func engine(tb testing.TB, p workflow.Parts) *workflow.Embedded {
 	return e
 }
 
-// ended waits for the end of an execution.
-func ended(tb testing.TB, e *workflow.Embedded, name string) workflow.Execution {
+// waitEnded waits for the end of an execution.
+func waitEnded(tb testing.TB, e *workflow.Embedded, name string) workflow.Execution {
 	tb.Helper()
 	x, err := e.Wait(tb.Context(), "m", name)
 	if err != nil {
@@ -65,14 +65,16 @@ func ended(tb testing.TB, e *workflow.Embedded, name string) workflow.Execution 
 
 const oneTask = `{"StartAt":"T","States":{"T":{"Type":"Task","Resource":"${Fn}","End":true}}}`
 
-func fn(h workflow.Handler) map[string]workflow.Handler { return map[string]workflow.Handler{"fn": h} }
+func withHandler(h workflow.Handler) map[string]workflow.Handler {
+	return map[string]workflow.Handler{"fn": h}
+}
 
 func TestATaskPassesJSONAsALambdaDoes(t *testing.T) {
 	type out struct {
 		Twice int    `json:"twice"`
 		Angle string `json:"angle"`
 	}
-	e := engine(t, workflow.Parts{Machines: machine(t, oneTask), Handlers: fn(
+	e := openEngine(t, workflow.Parts{Machines: parseMachine(t, oneTask), Handlers: withHandler(
 		func(_ context.Context, in json.RawMessage) (any, error) {
 			var v struct{ N int }
 			err := json.Unmarshal(in, &v)
@@ -81,7 +83,7 @@ func TestATaskPassesJSONAsALambdaDoes(t *testing.T) {
 	if err := e.Start(t.Context(), "m", "x", map[string]int{"N": 21}); err != nil {
 		t.Fatal(err)
 	}
-	x := ended(t, e, "x")
+	x := waitEnded(t, e, "x")
 	if x.Status != workflow.Succeeded || string(x.Output) != `{"angle":"<&>","twice":42}` {
 		t.Fatalf("%+v", x)
 	}
@@ -95,7 +97,7 @@ func TestStartIsOneRoundTripAndAThreeTaskExecutionFour(t *testing.T) {
 		"C":{"Type":"Task","Resource":"${Fn}","End":true}}}`
 	counted := &roundTrips{Store: tabletest.New(t)}
 	hold := make(chan struct{})
-	e := engine(t, workflow.Parts{Store: counted, Machines: machine(t, chain), Handlers: fn(
+	e := openEngine(t, workflow.Parts{Store: counted, Machines: parseMachine(t, chain), Handlers: withHandler(
 		func(ctx context.Context, in json.RawMessage) (any, error) { <-hold; return in, nil })})
 	if err := e.Start(t.Context(), "m", "x", struct{}{}); err != nil {
 		t.Fatal(err)
@@ -104,7 +106,7 @@ func TestStartIsOneRoundTripAndAThreeTaskExecutionFour(t *testing.T) {
 		t.Fatalf("Start made %d round trips", n)
 	}
 	close(hold)
-	if x := ended(t, e, "x"); x.Status != workflow.Succeeded {
+	if x := waitEnded(t, e, "x"); x.Status != workflow.Succeeded {
 		t.Fatalf("%+v", x)
 	}
 	if n := counted.writes.Load(); n != 4 {
@@ -114,7 +116,7 @@ func TestStartIsOneRoundTripAndAThreeTaskExecutionFour(t *testing.T) {
 
 func TestStartingANameAgain(t *testing.T) {
 	hold := make(chan struct{})
-	e := engine(t, workflow.Parts{Machines: machine(t, oneTask), Handlers: fn(
+	e := openEngine(t, workflow.Parts{Machines: parseMachine(t, oneTask), Handlers: withHandler(
 		func(ctx context.Context, in json.RawMessage) (any, error) { <-hold; return in, nil })})
 	start := func(in string) error { return e.Start(t.Context(), "m", "x", json.RawMessage(in)) }
 	if err := errors.Join(start(`{"a":1,"b":2}`), start(`{"b": 2, "a": 1}`)); err != nil {
@@ -124,7 +126,7 @@ func TestStartingANameAgain(t *testing.T) {
 		t.Fatalf("another input must conflict, got %v", err)
 	}
 	close(hold)
-	ended(t, e, "x")
+	waitEnded(t, e, "x")
 	if err := start(`{"a":1,"b":2}`); !fault.Is(err, fault.Conflict) {
 		t.Fatalf("a name that has ended must conflict, got %v", err)
 	}

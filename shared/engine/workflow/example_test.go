@@ -23,8 +23,9 @@ const greeting = `{
   }}
 }`
 
-// A machine is a file of the States Language, and its tasks are handlers by the names of their functions. The same file runs on
-// Step Functions. What is under way is kept in the table: an engine that is opened on it later carries on with Resume.
+// A machine is a file in the States Language. Its tasks are handlers by function name. The same file runs on Step
+// Functions. The table keeps the state of running executions: an engine that is opened on it later continues them with
+// Resume.
 func Example() {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {
@@ -60,7 +61,7 @@ func Example() {
 	fmt.Println(engine.Start(ctx, "greeting", "job_1", 7))
 	x, err := engine.Wait(ctx, "greeting", "job_1")
 	fmt.Println(x.Status, string(x.Output), err)
-	fmt.Println(engine.Start(ctx, "greeting", "job_1", 7)) // one name runs once
+	fmt.Println(engine.Start(ctx, "greeting", "job_1", 7)) // a name runs once
 	// Output:
 	// <nil>
 	// SUCCEEDED "hello 7" <nil>

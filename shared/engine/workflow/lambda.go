@@ -12,10 +12,10 @@ import (
 	"lamplighter.dev/shared/engine/workflow/asl"
 )
 
-// LambdaHandler makes what a LambdaHandler's main hands to lambda.Start of h. It is h, but that a *TaskError anywhere in the chain of
-// the error is reported under its own Name, with its Cause as the message; aws-lambda-go alone would report the name of
-// the Go type, "TaskError". The embedded engine reports every failure by the same rules, so that Retry and Catch see the
-// same names in both.
+// LambdaHandler returns the function that a Lambda's main passes to lambda.Start. It calls h, and reports a *TaskError
+// in the error chain with its Name, and with its Cause as the message. aws-lambda-go alone would report the name of the
+// Go type, "TaskError". The embedded engine reports failures in the same way, so Retry and Catch see the same names in
+// both.
 func LambdaHandler(h Handler) func(ctx context.Context, input json.RawMessage) (any, error) {
 	return func(ctx context.Context, input json.RawMessage) (any, error) {
 		out, err := h(ctx, input)
@@ -26,37 +26,38 @@ func LambdaHandler(h Handler) func(ctx context.Context, input json.RawMessage) (
 	}
 }
 
-// callHandler calls h as a Lambda is called: JSON goes in and comes out, and whatever goes wrong becomes an error with the name
-// that a Go Lambda reports.
+// callHandler calls h like a Lambda, with JSON input and output. Each failure becomes an error with the name that a Go
+// Lambda reports.
 func callHandler(ctx context.Context, h Handler, input json.RawMessage) (out json.RawMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			out, err = nil, reported(panicked(p))
+			out, err = nil, taskFailure(panicFailure(p))
 		}
 	}()
 	v, err := LambdaHandler(h)(ctx, input)
 	if err != nil {
-		return nil, reported(failure(err))
+		return nil, taskFailure(handlerFailure(err))
 	}
 	if out, err = asl.Encode(v); err != nil {
-		return nil, reported(failure(errors.Unwrap(err)))
+		return nil, taskFailure(handlerFailure(errors.Unwrap(err)))
 	}
 	return out, nil
 }
 
-// failure returns what aws-lambda-go (lambda/errors.go, lambdaErrorResponse) makes of the error of a handler: the name is that
-// of its Go type, without the package and without a pointer: "errorString" of errors.New, "wrapError" of fmt.Errorf with
-// %w.
-func failure(err error) messages.InvokeResponse_Error {
-	if e, ok := err.(messages.InvokeResponse_Error); ok { //nolint:errorlint // aws-lambda-go does not look into the chain
+// handlerFailure returns the response of aws-lambda-go (lambda/errors.go, lambdaErrorResponse) to the error of a
+// handler. Its name is the Go type without package and pointer: "errorString" for errors.New, "wrapError" for
+// fmt.Errorf with %w.
+func handlerFailure(err error) messages.InvokeResponse_Error {
+	// aws-lambda-go does not look into the chain
+	if e, ok := err.(messages.InvokeResponse_Error); ok { //nolint:errorlint // as aws-lambda-go does
 		return e
 	}
 	return messages.InvokeResponse_Error{Type: typeName(err), Message: err.Error()}
 }
 
-// panicked returns what aws-lambda-go makes of a panic: the name is that of the value's Go type, "string" of panic("…"). The
-// stack, which it adds, is left out.
-func panicked(p any) messages.InvokeResponse_Error {
+// panicFailure returns the response of aws-lambda-go to a panic, without the stack. Its name is the Go type of the
+// value: "string" for panic("…").
+func panicFailure(p any) messages.InvokeResponse_Error {
 	if e, ok := p.(messages.InvokeResponse_Error); ok {
 		return e
 	}
@@ -71,8 +72,8 @@ func typeName(v any) string {
 	return t.Name()
 }
 
-// reported returns a function's failure as a Task state sees it: the cause is what the function answered, as JSON.
-func reported(e messages.InvokeResponse_Error) error {
+// taskFailure returns a function's failure as a Task state sees it: the cause is the response as JSON.
+func taskFailure(e messages.InvokeResponse_Error) error {
 	cause, err := asl.Encode(e)
 	if err != nil {
 		cause = []byte(e.Message)

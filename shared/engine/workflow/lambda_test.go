@@ -23,12 +23,12 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// throttled is an error with a type of its own.
+// throttled is an error with its own type.
 type throttled struct{}
 
 func (*throttled) Error() string { return "slow down" }
 
-// failing are the ways in which a function can fail.
+// failing are the ways how a function can fail.
 var failing = map[string]func() (any, error){
 	"a plain error":     func() (any, error) { return nil, errors.New("plain") },
 	"a wrapped error":   func() (any, error) { return nil, fmt.Errorf("read: %w", io.EOF) },
@@ -50,7 +50,7 @@ var failing = map[string]func() (any, error){
 	"a panic with a text":   func() (any, error) { panic("at the disco") },
 	"a panic with an error": func() (any, error) { panic(&throttled{}) },
 	"a panic of Go's":       func() (any, error) { return []int{}[max(0, len(os.Args)-1_000)], nil },
-	"a panic with nil":      func() (any, error) { panic(nil) }, //nolint:govet // that is the case
+	"a panic with nil":      func() (any, error) { panic(nil) }, //nolint:govet // the case needs it
 }
 
 // failHandler fails in the way that its input names.
@@ -62,11 +62,11 @@ func failHandler(_ context.Context, in json.RawMessage) (any, error) {
 	return failing[way]()
 }
 
-// lambdaChild is set in the child process that is a Lambda; the SDK finds the Runtime API by its own variable.
+// lambdaChild is set in the child process that is a Lambda. The SDK finds the Runtime API by its own variable.
 const lambdaChild = "LAMPLIGHTER_TEST_LAMBDA"
 
-// reports asks a real Go Lambda, a child process under a stub of the Runtime API, what it reports of a failure.
-func reports(t *testing.T, way string) (name, cause string) {
+// reportedFailure returns the report of a failure by a real Go Lambda: a child process with a stub of the Runtime API.
+func reportedFailure(t *testing.T, way string) (name, cause string) {
 	t.Helper()
 	answer := make(chan []byte, 1)
 	mux := http.NewServeMux()
@@ -107,17 +107,17 @@ func reports(t *testing.T, way string) (name, cause string) {
 }
 
 func TestErrorsHaveTheNamesThatAGoLambdaReports(t *testing.T) {
-	e := engine(t, workflow.Parts{Machines: machine(t, oneTask), Handlers: fn(failHandler)})
+	e := openEngine(t, workflow.Parts{Machines: parseMachine(t, oneTask), Handlers: withHandler(failHandler)})
 	n := 0
 	for way := range failing {
 		n++
 		name := fmt.Sprintf("x%d", n)
 		t.Run(way, func(t *testing.T) {
-			wantName, wantMessage := reports(t, way)
+			wantName, wantMessage := reportedFailure(t, way)
 			if err := e.Start(t.Context(), "m", name, way); err != nil {
 				t.Fatal(err)
 			}
-			x := ended(t, e, name)
+			x := waitEnded(t, e, name)
 			var cause messages.InvokeResponse_Error
 			if err := json.Unmarshal([]byte(x.Cause), &cause); err != nil {
 				t.Fatal(err)

@@ -18,7 +18,7 @@ func TestWhateverFitsAStateFitsTheStore(t *testing.T) {
 	noise := make([]rune, (asl.MaxPayload-2)/3)
 	r := seed.Random(t)
 	for i := range noise {
-		noise[i] = rune(0x4E00 + r.IntN(0x5000)) // three bytes each, which no compression shortens much
+		noise[i] = rune(0x4E00 + r.IntN(0x5000)) // three bytes each, which compression does not shorten much
 	}
 	for name, input := range map[string]string{
 		"many small values":         "[" + strings.Repeat("1,", (asl.MaxPayload-2)/2-1) + "1]",
@@ -28,12 +28,12 @@ func TestWhateverFitsAStateFitsTheStore(t *testing.T) {
 		"depth":                     strings.Repeat("[", 200) + strings.Repeat("]", 200),
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := engine(t, workflow.Parts{Machines: machine(t, twoTasks), Handlers: fn(
+			e := openEngine(t, workflow.Parts{Machines: parseMachine(t, twoTasks), Handlers: withHandler(
 				func(_ context.Context, in json.RawMessage) (any, error) { return in, nil })})
 			if err := e.Start(t.Context(), "m", "x", json.RawMessage(input)); err != nil {
 				t.Fatal(err)
 			}
-			x := ended(t, e, "x")
+			x := waitEnded(t, e, "x")
 			if x.Status != workflow.Succeeded || string(x.Output) != input || string(x.Input) != input {
 				t.Fatalf("%s %s: %.200s; %d bytes in, %d stored, %d out", x.Status, x.Error, x.Cause, len(input),
 					len(x.Input), len(x.Output))

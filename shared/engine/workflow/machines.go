@@ -11,13 +11,14 @@ import (
 	"lamplighter.dev/shared/engine/workflow/asl"
 )
 
-// definitionSuffix ends the names of the files that hold state machines.
+// definitionSuffix is the suffix of files with state machines.
 const definitionSuffix = ".asl.json"
 
 var placeholder = regexp.MustCompile(`\$\{[^}]*\}`)
 
-// LoadMachines reads the *.asl.json files of a folder, by their names without the ending. A ${Name} in them becomes names[Name],
-// as the DefinitionSubstitutions of infra/stacks/*.yaml do it; one that names lacks is an error.
+// LoadMachines parses the *.asl.json files of a folder. The keys of the result are the file names without the suffix.
+// It replaces ${Name} in the files by names[Name], like the DefinitionSubstitutions of infra/stacks/*.yaml, and returns an
+// error if a name is missing.
 func LoadMachines(folder fs.FS, names map[string]string) (map[string]*asl.Machine, error) {
 	files, err := fs.Glob(folder, "*"+definitionSuffix)
 	if err != nil {

@@ -34,19 +34,20 @@ const (
 )
 
 const (
-	// retention is how long an execution is kept after its end, and its name taken: 90 days, as in Step Functions.
+	// retention is how long an execution is kept after its end; its name stays taken. It is 90 days, as in Step
+	// Functions.
 	retention = 90 * 24 * time.Hour
-	// maxLife is when frames that a crash left behind expire; Step Functions lets an execution run for a year.
+	// maxLife is the time after which frames left by a crash expire. Step Functions lets an execution run for a year.
 	maxLife = 400 * 24 * time.Hour
-	// packAbove is the size in bytes above which a record is stored compressed. The store counts sizes by DynamoDB's
-	// rules, by which JSON of many small values is larger than its text; a compressed text is one string.
+	// packAbove is the size in bytes above which a record is stored compressed. The store measures sizes by DynamoDB's
+	// rules, so that JSON with many small values is larger than its text. A compressed text is one string.
 	packAbove = 60_000
-	// besideInput is how large input and output may be together to stand in one item: 4/3 of it, the worst that packing
-	// makes of it, fits into 400,000 bytes.
+	// besideInput is the largest size of input and output together that is stored in one item. In the worst case
+	// compression makes it 4/3 as large, which still fits into 400,000 bytes.
 	besideInput = 290_000
 )
 
-// ref names an execution.
+// ref identifies an execution.
 type ref struct{ machine, name string }
 
 func (r ref) partitionKey() string        { return executionPK + r.machine + "#" + r.name }
@@ -54,7 +55,7 @@ func (r ref) itemKey(sk string) table.Key { return table.Key{PK: r.partitionKey(
 func (r ref) runningKey() table.Key       { return table.Key{PK: runningPK, SK: r.machine + "#" + r.name} }
 func (r ref) String() string              { return r.machine + " " + r.name }
 
-// parseRef reads the sort key of the list of running executions.
+// parseRef parses the sort key of the list of running executions.
 func parseRef(sk string) (ref, error) {
 	machine, name, ok := strings.Cut(sk, "#")
 	if !ok {
@@ -65,7 +66,8 @@ func parseRef(sk string) (ref, error) {
 
 var nameRule = regexp.MustCompile(`^[A-Za-z0-9_-]{1,80}$`)
 
-// checkName refuses names that Step Functions would refuse, or that we do not use.
+// checkName returns an error for names that Step Functions would refuse, and for characters that this service does not
+// use.
 func checkName(name string) error {
 	if !nameRule.MatchString(name) {
 		return fault.New(fault.Invalid, "the execution name %.100q must be 1 to 80 letters, digits, _ and -", name)
@@ -73,7 +75,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// encodeInput writes what an execution is started with.
+// encodeInput returns the input of an execution as JSON.
 func encodeInput(input any) (json.RawMessage, error) {
 	raw, err := asl.Encode(input)
 	if err != nil {
@@ -86,45 +88,45 @@ func encodeInput(input any) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// header is the item of an execution. The fields that a stop changes stand beside the rest, which may be packed.
+// header is the item of an execution. The fields that a stop changes are not part of the packed rest.
 type header struct {
 	Status  Status    `json:"status"`
 	Error   string    `json:"error,omitempty"`
 	Cause   string    `json:"cause,omitempty"`
 	Stopped time.Time `json:"stopped,omitzero"`
-	Apart   bool      `json:"apart,omitempty"` // the output is an item of its own
+	Apart   bool      `json:"apart,omitempty"` // the output is in a separate item
 	packed
 }
 
-// body is what of an execution does not change, and its output.
+// body is the immutable part of an execution, and its output.
 type body struct {
 	Input   json.RawMessage `json:"in"`
 	Output  json.RawMessage `json:"out,omitempty"`
 	Started time.Time       `json:"started"`
 }
 
-// frameItem is the item of a frame; Token stands beside it for Signal's condition.
+// frameItem is the item of a frame. Token is not packed, so that Signal can use it in a condition.
 type frameItem struct {
 	Token string `json:"token,omitempty"`
 	packed
 }
 
-// packed is a JSON text, as it is or compressed.
+// packed is a JSON text, possibly compressed.
 type packed struct {
 	Plain  json.RawMessage `json:"v,omitempty"`
 	Packed []byte          `json:"z,omitempty"`
 }
 
-// form says how a record is to be stored.
+// form is the form of a stored record.
 type form uint8
 
 const (
-	bySize form = iota // plain when it is small
-	opaque             // compressed in any case
+	bySize form = iota // compressed if it is large
+	opaque             // always compressed
 )
 
-// writePacked does a write, and when the store refuses it as invalid does it again with what it holds compressed: JSON may
-// be deeper, and have longer numbers, than an item of the store.
+// writePacked does a write. If the store refuses it as invalid, it does it again with compressed data: JSON may be
+// nested deeper, and have longer numbers, than an item of the store allows.
 func writePacked(write func(form) error) error {
 	err := write(bySize)
 	if fault.Is(err, fault.Invalid) {
@@ -166,7 +168,7 @@ func (p packed) unpackInto(v any) error {
 	return nil
 }
 
-// encodeItem makes the item of v under k.
+// encodeItem returns the item of v with the key k.
 func encodeItem(k table.Key, v any, expires time.Time) (table.Item, error) {
 	raw, err := asl.Encode(v)
 	if err != nil {
@@ -175,7 +177,7 @@ func encodeItem(k table.Key, v any, expires time.Time) (table.Item, error) {
 	return table.Item{Key: k, Data: raw, Expires: expires}, nil
 }
 
-// decodeExecution reads an item of an execution; an output that stands apart is left out.
+// decodeExecution decodes the item of an execution, without an output in a separate item.
 func decodeExecution(r ref, it table.Item) (Execution, header, error) {
 	h, err := table.Decode[header](it)
 	if err != nil {
@@ -191,7 +193,7 @@ func decodeExecution(r ref, it table.Item) (Execution, header, error) {
 	}, h, nil
 }
 
-// executionItems makes the items of an execution: one, or two when the output stands apart.
+// executionItems returns the items of an execution: one, or two if the output is separate.
 func executionItems(x Execution, as form) ([]table.Item, error) {
 	r := ref{x.Machine, x.Name}
 	h := header{Status: x.Status, Error: x.Error, Cause: x.Cause, Stopped: x.Stopped}

@@ -24,7 +24,7 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// The executions of the restart test: each goes over its items, two at once, with two tasks for each.
+// The executions of the restart test. Each processes its items, two at a time, with two tasks for each.
 const (
 	restartDir        = "LAMPLIGHTER_TEST_RESTART_DIR" // set in the child process
 	restartExecutions = 6
@@ -62,8 +62,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// restartChild returns the process that is killed: it resumes what there is, starts what is missing, and ends when all has
-// ended.
+// restartChild is the process that is killed: it resumes existing executions, starts missing ones, and returns when all
+// have ended.
 func restartChild(dir string) error {
 	ctx := context.Background()
 	store, err := table.Open(filepath.Join(dir, "store.db"), table.Options{NoSync: true, SweepEvery: -1})
@@ -82,7 +82,9 @@ func restartChild(dir string) error {
 	}
 	e, err := workflow.NewEmbedded(workflow.Parts{
 		Store: table.Fenced(store), Clock: clock.System{}, Machines: ms, Log: slog.New(slog.DiscardHandler),
-		Handlers: fn(func(_ context.Context, in json.RawMessage) (any, error) { return restartTask(calls, in) }),
+		Handlers: withHandler(func(_ context.Context, in json.RawMessage) (any, error) {
+			return restartTask(calls, in)
+		}),
 	})
 	if err != nil {
 		return err
@@ -93,7 +95,7 @@ func restartChild(dir string) error {
 	return errors.Join(restartAll(ctx, e, filepath.Join(dir, "ends")), e.Close(), store.Close())
 }
 
-// restartTask notes its call, and takes a little time.
+// restartTask records its call, and takes a little time.
 func restartTask(calls *os.File, in json.RawMessage) (any, error) {
 	var v struct {
 		Item  int
@@ -108,7 +110,7 @@ func restartTask(calls *os.File, in json.RawMessage) (any, error) {
 	return v.Item * 2, err
 }
 
-// restartAll starts the executions and waits for their ends, which it notes: name, time, output.
+// restartAll starts the executions, waits for their ends, and records them: name, time, output.
 func restartAll(ctx context.Context, e *workflow.Embedded, ends string) error {
 	items := make([]int, restartItems)
 	for i := range items {
@@ -153,7 +155,7 @@ func TestKilledAtRandomMomentsEachExecutionEndsOnce(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(30+r.IntN(90)) * time.Millisecond) // the child lives on the machine's time
+		time.Sleep(time.Duration(30+r.IntN(90)) * time.Millisecond) // the child uses the machine's clock
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +163,7 @@ func TestKilledAtRandomMomentsEachExecutionEndsOnce(t *testing.T) {
 			killed++
 		}
 	}
-	for range 2 { // the second one finds everything ended
+	for range 2 { // the second one finds that all have ended
 		if err := child().Run(); err != nil {
 			t.Fatal(err)
 		}
@@ -170,10 +172,10 @@ func TestKilledAtRandomMomentsEachExecutionEndsOnce(t *testing.T) {
 	checkEnds(t, dir)
 }
 
-// checkCalls holds the tasks to at least once, and to no more than once but for those under way at a kill.
+// checkCalls requires that each task was called at least once, and more than once only if a kill interrupted it.
 func checkCalls(t *testing.T, dir string, killed int) {
 	t.Helper()
-	calls := lines(t, filepath.Join(dir, "calls"))
+	calls := readLines(t, filepath.Join(dir, "calls"))
 	distinct := map[string]bool{}
 	for _, c := range calls {
 		distinct[c] = true
@@ -190,7 +192,7 @@ func checkCalls(t *testing.T, dir string, killed int) {
 	}
 }
 
-// checkEnds holds the executions to one end each, with the right output.
+// checkEnds requires one end of each execution, with the right output.
 func checkEnds(t *testing.T, dir string) {
 	t.Helper()
 	all := make([]string, restartItems)
@@ -199,7 +201,7 @@ func checkEnds(t *testing.T, dir string) {
 	}
 	want := fmt.Sprintf(`SUCCEEDED {"all":[%s],"n":%d}`, strings.Join(all, ","), restartItems)
 	seen := map[string]string{}
-	for _, l := range lines(t, filepath.Join(dir, "ends")) {
+	for _, l := range readLines(t, filepath.Join(dir, "ends")) {
 		name, end, _ := strings.Cut(l, " ")
 		if before, ok := seen[name]; ok && before != end {
 			t.Errorf("%s ended twice: %s and %s", name, before, end)
@@ -214,7 +216,7 @@ func checkEnds(t *testing.T, dir string) {
 	}
 }
 
-func lines(t *testing.T, path string) []string {
+func readLines(t *testing.T, path string) []string {
 	t.Helper()
 	f, err := os.Open(path) //nolint:gosec // a file of this test
 	if err != nil {

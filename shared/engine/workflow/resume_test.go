@@ -10,15 +10,15 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// epoch is when the clocks of tests begin.
+// epoch is the start time of the clocks of tests.
 var epoch = time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
 
-// oneWaits waits until somebody waits for the clock.
+// oneWaits waits until there is a sleeper on the clock.
 func oneWaits(t *testing.T, clk *clock.Manual) {
 	t.Helper()
 	if err := clk.AwaitSleepers(t.Context(), 1); err != nil {
@@ -26,13 +26,13 @@ func oneWaits(t *testing.T, clk *clock.Manual) {
 	}
 }
 
-// restart closes an engine and resumes its executions in a new one over the same store.
-func restart(t *testing.T, e *workflow.Embedded, p workflow.Parts) *workflow.Embedded {
+// restartEngine closes an engine and resumes its executions in a new one on the same store.
+func restartEngine(t *testing.T, e *workflow.Embedded, p workflow.Parts) *workflow.Embedded {
 	t.Helper()
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
-	next := engine(t, p)
+	next := openEngine(t, p)
 	if err := next.Resume(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -43,19 +43,19 @@ func TestAWaitKeepsItsDeadlineOverARestart(t *testing.T) {
 	clk := clock.NewManual(epoch)
 	p := workflow.Parts{
 		Store: tabletest.NewAt(t, clk), Clock: clk,
-		Machines: machine(t,
+		Machines: parseMachine(t,
 			`{"StartAt":"P","States":{"P":{"Type":"Pass","Next":"W"},"W":{"Type":"Wait","Seconds":3600,"End":true}}}`),
 	}
-	e := engine(t, p)
+	e := openEngine(t, p)
 	if err := e.Start(t.Context(), "m", "x", 1); err != nil {
 		t.Fatal(err)
 	}
 	oneWaits(t, clk)
 	clk.Advance(50 * time.Minute)
-	e = restart(t, e, p)
+	e = restartEngine(t, e, p)
 	oneWaits(t, clk)
 	clk.Advance(10 * time.Minute)
-	if x := ended(t, e, "x"); x.Status != workflow.Succeeded || x.Stopped.Sub(x.Started) != time.Hour {
+	if x := waitEnded(t, e, "x"); x.Status != workflow.Succeeded || x.Stopped.Sub(x.Started) != time.Hour {
 		t.Fatalf("the wait took %s: %+v", x.Stopped.Sub(x.Started), x)
 	}
 }
@@ -65,27 +65,27 @@ func TestRetriesAreCountedOverARestart(t *testing.T) {
 	var calls atomic.Int64
 	p := workflow.Parts{
 		Store: tabletest.NewAt(t, clk), Clock: clk,
-		Machines: machine(t, `{"StartAt":"T","States":{"T":{"Type":"Task","Resource":"${Fn}","End":true,
+		Machines: parseMachine(t, `{"StartAt":"T","States":{"T":{"Type":"Task","Resource":"${Fn}","End":true,
 			"Retry":[{"ErrorEquals":["Down"],"IntervalSeconds":60,"MaxAttempts":2,"BackoffRate":1}]}}}`),
-		Handlers: fn(func(context.Context, json.RawMessage) (any, error) {
+		Handlers: withHandler(func(context.Context, json.RawMessage) (any, error) {
 			calls.Add(1)
 			return nil, fmt.Errorf("call: %w", &workflow.TaskError{Name: "Down", Cause: "for now"})
 		}),
 	}
-	e := engine(t, p)
+	e := openEngine(t, p)
 	if err := e.Start(t.Context(), "m", "x", 1); err != nil {
 		t.Fatal(err)
 	}
 	for n := range 2 {
 		oneWaits(t, clk)
-		e = restart(t, e, p)
+		e = restartEngine(t, e, p)
 		oneWaits(t, clk)
 		if calls.Load() != int64(n+1) {
 			t.Fatal("the restart cut the delay of the retry short")
 		}
 		clk.Advance(time.Minute)
 	}
-	x := ended(t, e, "x")
+	x := waitEnded(t, e, "x")
 	if x.Status != workflow.Failed || x.Error != "Down" || calls.Load() != 3 {
 		t.Fatalf("%d calls, %+v", calls.Load(), x)
 	}
@@ -97,9 +97,9 @@ func TestFinishedItemsOfAMapAreNotDoneAgain(t *testing.T) {
 	hold, began := true, make(chan struct{}, 2)
 	p := workflow.Parts{
 		Store: tabletest.New(t),
-		Machines: machine(t, `{"StartAt":"M","States":{"M":{"Type":"Map","MaxConcurrency":1,"End":true,
+		Machines: parseMachine(t, `{"StartAt":"M","States":{"M":{"Type":"Map","MaxConcurrency":1,"End":true,
 			"ItemProcessor":{"StartAt":"T","States":{"T":{"Type":"Task","Resource":"${Fn}","End":true}}}}}}`),
-		Handlers: fn(func(ctx context.Context, in json.RawMessage) (any, error) {
+		Handlers: withHandler(func(ctx context.Context, in json.RawMessage) (any, error) {
 			mu.Lock()
 			calls[string(in)]++
 			wait := hold && string(in) == "3"
@@ -111,7 +111,7 @@ func TestFinishedItemsOfAMapAreNotDoneAgain(t *testing.T) {
 			return in, ctx.Err()
 		}),
 	}
-	e := engine(t, p)
+	e := openEngine(t, p)
 	if err := e.Start(t.Context(), "m", "x", []int{1, 2, 3, 4}); err != nil {
 		t.Fatal(err)
 	}
@@ -119,8 +119,8 @@ func TestFinishedItemsOfAMapAreNotDoneAgain(t *testing.T) {
 	mu.Lock()
 	hold = false
 	mu.Unlock()
-	e = restart(t, e, p)
-	if x := ended(t, e, "x"); x.Status != workflow.Succeeded || string(x.Output) != "[1,2,3,4]" {
+	e = restartEngine(t, e, p)
+	if x := waitEnded(t, e, "x"); x.Status != workflow.Succeeded || string(x.Output) != "[1,2,3,4]" {
 		t.Fatalf("%+v", x)
 	}
 	if fmt.Sprint(calls) != "map[1:1 2:1 3:2 4:1]" {
@@ -132,17 +132,17 @@ func TestAnAnswerThatComesBetweenTwoProcessesIsNotLost(t *testing.T) {
 	tokens := make(chan string, 2)
 	p := workflow.Parts{
 		Store: tabletest.New(t),
-		Machines: machine(t, `{"StartAt":"T","States":{"T":{"Type":"Task","End":true,
+		Machines: parseMachine(t, `{"StartAt":"T","States":{"T":{"Type":"Task","End":true,
 			"Resource":"arn:aws:states:::lambda:invoke.waitForTaskToken",
 			"Parameters":{"FunctionName":"fn","Payload.$":"$$.Task.Token"}}}}`),
-		Handlers: fn(func(_ context.Context, in json.RawMessage) (any, error) {
+		Handlers: withHandler(func(_ context.Context, in json.RawMessage) (any, error) {
 			var s string
 			err := json.Unmarshal(in, &s)
 			tokens <- s
 			return nil, err
 		}),
 	}
-	e := engine(t, p)
+	e := openEngine(t, p)
 	if err := e.Start(t.Context(), "m", "x", 1); err != nil {
 		t.Fatal(err)
 	}
@@ -150,14 +150,14 @@ func TestAnAnswerThatComesBetweenTwoProcessesIsNotLost(t *testing.T) {
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
-	e = engine(t, p)
+	e = openEngine(t, p)
 	if err := e.Signal(t.Context(), token, "yes", nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.Resume(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if x := ended(t, e, "x"); x.Status != workflow.Succeeded || string(x.Output) != `"yes"` {
+	if x := waitEnded(t, e, "x"); x.Status != workflow.Succeeded || string(x.Output) != `"yes"` {
 		t.Fatalf("%+v", x)
 	}
 }
@@ -166,17 +166,17 @@ func TestAnExecutionLeavesNothingButItself(t *testing.T) {
 	store := tabletest.New(t)
 	p := workflow.Parts{
 		Store: store,
-		Machines: machine(t, `{"StartAt":"M","States":{
+		Machines: parseMachine(t, `{"StartAt":"M","States":{
 			"M":{"Type":"Map","Next":"T","ItemProcessor":{"StartAt":"A","States":{
 				"A":{"Type":"Task","Resource":"${Fn}","Next":"B"},"B":{"Type":"Task","Resource":"${Fn}","End":true}}}},
 			"T":{"Type":"Task","Resource":"${Fn}","End":true}}}`),
-		Handlers: fn(func(_ context.Context, in json.RawMessage) (any, error) { return in, nil }),
+		Handlers: withHandler(func(_ context.Context, in json.RawMessage) (any, error) { return in, nil }),
 	}
-	e := engine(t, p)
+	e := openEngine(t, p)
 	if err := e.Start(t.Context(), "m", "x", make([]int, 200)); err != nil {
 		t.Fatal(err)
 	}
-	ended(t, e, "x")
+	waitEnded(t, e, "x")
 	for _, pk := range []string{"WF#X#m#x", "WF#RUN"} {
 		page, err := store.Query(t.Context(), table.Query{PK: pk, Limit: 100})
 		if err != nil {
@@ -195,7 +195,7 @@ func TestAnExecutionLeavesNothingButItself(t *testing.T) {
 
 func TestStoppingEndsTheContextOfTheHandler(t *testing.T) {
 	began, left := make(chan struct{}), make(chan struct{})
-	e := engine(t, workflow.Parts{Machines: machine(t, oneTask), Handlers: fn(
+	e := openEngine(t, workflow.Parts{Machines: parseMachine(t, oneTask), Handlers: withHandler(
 		func(ctx context.Context, _ json.RawMessage) (any, error) {
 			close(began)
 			<-ctx.Done()
@@ -210,14 +210,14 @@ func TestStoppingEndsTheContextOfTheHandler(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-left
-	if x := ended(t, e, "x"); x.Status != workflow.Aborted || x.Cause != "enough" {
+	if x := waitEnded(t, e, "x"); x.Status != workflow.Aborted || x.Cause != "enough" {
 		t.Fatalf("%+v", x)
 	}
 }
 
 func TestHandlersMayNotTouchTheEnginesPartitions(t *testing.T) {
 	store := table.Fenced(tabletest.New(t))
-	e := engine(t, workflow.Parts{Store: store, Machines: machine(t, oneTask), Handlers: fn(
+	e := openEngine(t, workflow.Parts{Store: store, Machines: parseMachine(t, oneTask), Handlers: withHandler(
 		func(ctx context.Context, _ json.RawMessage) (any, error) {
 			_, err := store.Get(ctx, table.Key{PK: "WF#X#m#x", SK: "E"})
 			return err != nil, nil
@@ -225,7 +225,7 @@ func TestHandlersMayNotTouchTheEnginesPartitions(t *testing.T) {
 	if err := e.Start(t.Context(), "m", "x", 1); err != nil {
 		t.Fatal(err)
 	}
-	if x := ended(t, e, "x"); string(x.Output) != "true" {
+	if x := waitEnded(t, e, "x"); string(x.Output) != "true" {
 		t.Fatalf("%+v", x)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// state is what these tests read of a state: they find what the interpreter takes for granted.
+// state holds the fields of a state that these tests check. The interpreter does not check them.
 type state struct {
 	Type           string
 	MaxConcurrency int
@@ -31,7 +31,7 @@ type state struct {
 	Branches      []struct{ States map[string]state }
 }
 
-// eachState calls visit with all states of a machine, those of its Maps and Parallels too.
+// eachState calls visit with all states of a machine, including those of its Maps and Parallels.
 func eachState(states map[string]state, visit func(name string, s state)) {
 	for _, name := range slices.Sorted(maps.Keys(states)) {
 		s := states[name]
@@ -43,8 +43,8 @@ func eachState(states map[string]state, visit func(name string, s state)) {
 	}
 }
 
-// All functions share the account's concurrent executions. So a Map bounds what it takes of them, and what was refused does not come
-// back at the same moment as everything else that was refused.
+// All functions share the account's limit of concurrent executions. So a Map must limit its share, and refused calls
+// must not all be retried at the same moment.
 func TestStateMachines_ShareConcurrencyWithOthers(t *testing.T) {
 	files, err := filepath.Glob(definitions + "/*.asl.json")
 	if err != nil || len(files) == 0 {
@@ -67,7 +67,7 @@ func TestStateMachines_ShareConcurrencyWithOthers(t *testing.T) {
 	}
 }
 
-// unshared tells what a state takes more of than its share.
+// unshared lists the fields that let a state take more than its share.
 func unshared(s state) []string {
 	var out []string
 	if s.Type == "Map" && (s.MaxConcurrency < 1 || s.MaxConcurrency > asl.MaxInlineItems) {
@@ -89,7 +89,8 @@ func unshared(s state) []string {
 	return out
 }
 
-// A worker that is capped is refused for as long as a wave lasts. The machine waits, and does not take that for a failure of the work.
+// A worker with a concurrency limit refuses calls during a peak. The machine waits, and does not count that as a
+// failure of the work.
 func TestActionMachine_WaitsUntilItsWorkerHasRoom(t *testing.T) {
 	b, err := os.ReadFile(definitions + "/action.asl.json")
 	if err != nil {
@@ -111,14 +112,14 @@ func TestActionMachine_WaitsUntilItsWorkerHasRoom(t *testing.T) {
 	})
 }
 
-// busy is a function without room until a time.
+// busy is a function that has no room until a given time.
 type busy struct {
 	until   time.Time
 	refused int
 	ran     []string
 }
 
-// Invoke refuses as Lambda does, or runs the task.
+// Invoke refuses the call as Lambda does, or runs the task.
 func (b *busy) Invoke(_ context.Context, _ string, payload json.RawMessage) (json.RawMessage, error) {
 	if time.Now().Before(b.until) {
 		b.refused++
@@ -136,8 +137,8 @@ func (b *busy) Await(ctx context.Context, _ string) (json.RawMessage, error) {
 	return nil, ctx.Err()
 }
 
-// TestStateMachines_CountDeaths holds every task to three tries where its process died, and every task that cleans up
-// to know its work.
+// TestStateMachines_CountDeaths requires three tries of each task whose process crashed, and that each task that cleans
+// up gets its execution.
 func TestStateMachines_CountDeaths(t *testing.T) {
 	died := regexp.MustCompile(
 		`\{"ErrorEquals": \["Runtime.ExitError", "Runtime.OutOfMemory", "Lambda.Unknown"\], [^}]*"MaxAttempts": 2,`)

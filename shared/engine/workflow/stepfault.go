@@ -10,12 +10,12 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// kinds of the errors of Step Functions by their codes; every other code is a defect of ours or of the deployment.
-// Source: the API reference, "Common Errors" and the errors of each operation.
-var kinds = map[string]fault.Kind{
+// faultKinds are the kinds of the errors of Step Functions by code. All other codes are defects of this service or of
+// its deployment. Source: the API reference, "Common Errors" and the errors of each operation.
+var faultKinds = map[string]fault.Kind{
 	"ExecutionDoesNotExist":    fault.NotFound,
 	"TaskDoesNotExist":         fault.NotFound,
-	"TaskTimedOut":             fault.Conflict, // the task is over, or was answered
+	"TaskTimedOut":             fault.Conflict, // the task has ended, or was answered
 	"InvalidToken":             fault.Invalid,
 	"InvalidName":              fault.Invalid,
 	"InvalidExecutionInput":    fault.Invalid,
@@ -32,7 +32,7 @@ var kinds = map[string]fault.Kind{
 	"RequestExpired":           fault.Unavailable,
 }
 
-// messages for clients, by kind.
+// messagesOf are the messages for clients, by kind.
 var messagesOf = map[fault.Kind]string{
 	fault.NotFound:    "there is no such execution or task",
 	fault.Conflict:    "the task was answered already or is over",
@@ -40,7 +40,7 @@ var messagesOf = map[fault.Kind]string{
 	fault.Unavailable: "the workflow service does not answer for now; try again",
 }
 
-// errorCode returns the code of an error of the API, "" of others.
+// errorCode returns the code of an error of the API, and "" for other errors.
 func errorCode(err error) string {
 	if e, ok := errors.AsType[smithy.APIError](err); ok {
 		return e.ErrorCode()
@@ -48,20 +48,20 @@ func errorCode(err error) string {
 	return ""
 }
 
-// classifyError returns an error of the SDK its kind, and the operation.
+// classifyError adds the kind and the operation to an error of the SDK.
 func classifyError(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	kind, known := kinds[errorCode(err)]
-	if !known && transient(err) {
+	kind, known := faultKinds[errorCode(err)]
+	if !known && isTransient(err) {
 		kind = fault.Unavailable
 	}
 	return fault.Wrap(op, fault.NewWithCause(kind, err, "%s", messagesOf[kind]))
 }
 
-// transient reports whether err is of the way to the service, or the service's own failure.
-func transient(err error) bool {
+// isTransient reports whether err is a network error, or a failure of the service itself.
+func isTransient(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return true
 	}

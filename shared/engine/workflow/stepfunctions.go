@@ -13,23 +13,23 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// sfnLimit bounds a call to Step Functions with all its retries; the SDK tries three times.
+// sfnLimit limits a call of Step Functions with all its retries; the SDK tries three times.
 const sfnLimit = 20 * time.Second
 
 // stepFunctions runs state machines in AWS.
 type stepFunctions struct {
 	client    *sfn.Client
 	arns      map[string]string
-	qualifier string // goes behind the ARN of a machine that is started; an execution's ARN has none
+	qualifier string // suffix of the ARN of a machine that is started; the ARN of an execution has none
 }
 
-// StepFunctions returns the engine in AWS. arns gives the ARN of each machine by its name; see ARNs.
+// StepFunctions returns the engine in AWS. arns holds the ARN of each machine by name; see ARNs.
 func StepFunctions(client *sfn.Client, arns map[string]string) Engine {
 	return &stepFunctions{client: client, arns: arns}
 }
 
-// ARNs makes the ARNs of machines that are named alike, from what they begin with:
-// "arn:aws:states:eu-west-1:123456789012:stateMachine:lamplighter-prod-" and "action" make "…:lamplighter-prod-action".
+// ARNs returns the ARNs of machines with a common prefix:
+// "arn:aws:states:eu-west-1:123456789012:stateMachine:lamplighter-prod-" and "action" give "…:lamplighter-prod-action".
 func ARNs(prefix string, machines ...string) map[string]string {
 	out := make(map[string]string, len(machines))
 	for _, m := range machines {
@@ -38,8 +38,8 @@ func ARNs(prefix string, machines ...string) map[string]string {
 	return out
 }
 
-// machine returns the ARN of a machine.
-func (s *stepFunctions) machine(name string) (string, error) {
+// machineARN returns the ARN of a machine.
+func (s *stepFunctions) machineARN(name string) (string, error) {
 	arn := s.arns[name]
 	if arn == "" {
 		return "", fault.New(fault.Internal, "there is no state machine %q", name)
@@ -47,9 +47,9 @@ func (s *stepFunctions) machine(name string) (string, error) {
 	return arn, nil
 }
 
-// execution returns the ARN of an execution: that of the machine, with the name behind it.
-func (s *stepFunctions) execution(machine, name string) (*string, error) {
-	arn, err := s.machine(machine)
+// executionARN returns the ARN of an execution: that of the machine, followed by the name.
+func (s *stepFunctions) executionARN(machine, name string) (*string, error) {
+	arn, err := s.machineARN(machine)
 	if err != nil {
 		return nil, err
 	}
@@ -59,12 +59,12 @@ func (s *stepFunctions) execution(machine, name string) (*string, error) {
 	return aws.String(strings.Replace(arn, ":stateMachine:", ":execution:", 1) + ":" + name), nil
 }
 
-// Start begins an execution. Step Functions itself accepts the same start again while the execution runs, so nothing is asked
-// besides: StartExecution may be called 150 or 300 times a second, DescribeExecution 10 or 15 times (Step Functions Developer
-// Guide, "Quotas", "Quotas related to API action throttling", 2022-06: by region).
+// Start starts an execution. Step Functions accepts the same start again while the execution runs, so Start makes one
+// call only: StartExecution is limited to 150 or 300 calls a second, DescribeExecution to 10 or 15 (Step Functions
+// Developer Guide, "Quotas", "Quotas related to API action throttling", 2022-06: by region).
 func (s *stepFunctions) Start(ctx context.Context, machine, name string, input any) error {
 	r := ref{machine, name}
-	arn, err := s.machine(machine)
+	arn, err := s.machineARN(machine)
 	if err != nil {
 		return err
 	}
@@ -87,19 +87,19 @@ func (s *stepFunctions) Start(ctx context.Context, machine, name string, input a
 	return classifyError("start "+r.String(), err)
 }
 
-// sortedInput writes what an execution is started with, the members of its objects in order: Step Functions knows the same start
-// again by its input, and what the store gives back may have its members in another order.
+// sortedInput returns the input of an execution as JSON with sorted members. Step Functions recognizes a repeated start
+// by the text of its input, and the store may return members in another order.
 func sortedInput(input any) (json.RawMessage, error) {
 	raw, err := encodeInput(input)
 	if err != nil {
 		return nil, err
 	}
-	return asl.Sort(raw)
+	return asl.SortMembers(raw)
 }
 
 // Stop aborts an execution.
 func (s *stepFunctions) Stop(ctx context.Context, machine, name, cause string) error {
-	arn, err := s.execution(machine, name)
+	arn, err := s.executionARN(machine, name)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (s *stepFunctions) Stop(ctx context.Context, machine, name, cause string) e
 
 // Describe reads an execution.
 func (s *stepFunctions) Describe(ctx context.Context, machine, name string) (Execution, error) {
-	arn, err := s.execution(machine, name)
+	arn, err := s.executionARN(machine, name)
 	if err != nil {
 		return Execution{}, err
 	}

@@ -15,8 +15,9 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// The store may give the members of an input in another order: the second start must be the first one's, letter by letter, or Step
-// Functions refuses what runs. And a refusal is not looked into: the quota of DescribeExecution is a twentieth of that of starts.
+// The store may return the members of an input in another order. The second start must send the same text as the first,
+// or Step Functions refuses it. After a refusal there must be no DescribeExecution, because its quota is a twentieth of
+// that of starts.
 func TestStepFunctions_StartsAreOneCallWithOneText(t *testing.T) {
 	var inputs, calls []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -11,23 +11,23 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Call is what our machines send to a worker: which of its tasks, that task's input, and, to a task that cleans up, what
-// the machine caught.
+// Call is the payload that state machines send to a worker: the name of its task, the task's input, and, for a task
+// that cleans up, the error that the machine caught.
 type Call struct {
 	Task  string          `json:"task"`
 	Input json.RawMessage `json:"input"`
 	Error *Caught         `json:"error,omitempty"`
-	// Execution is the name of the execution, which a task that cleans up is told.
+	// Execution is the name of the execution, for tasks that clean up.
 	Execution string `json:"execution,omitempty"`
 }
 
-// Caught is an error as a state machine catches it.
+// Caught is an error caught by a state machine.
 type Caught struct {
 	Error string `json:"Error"`
 	Cause string `json:"Cause"`
 }
 
-// String returns the error's name and message. A Lambda that failed reports its cause as JSON.
+// String returns the error's name and message. A failed Lambda reports its cause as JSON.
 func (c *Caught) String() string {
 	if c == nil {
 		return "unknown error"
@@ -41,7 +41,7 @@ func (c *Caught) String() string {
 	return c.Error + ": " + c.Cause
 }
 
-// ReadCall decodes what a machine sent to the worker of the name.
+// ReadCall decodes the payload of a call of the worker.
 func ReadCall(worker string, input json.RawMessage) (Call, error) {
 	var c Call
 	if err := json.Unmarshal(input, &c); err != nil {
@@ -50,10 +50,11 @@ func ReadCall(worker string, input json.RawMessage) (Call, error) {
 	return c, nil
 }
 
-// OrgInput is an input that names the organization it belongs to.
+// OrgInput is an input of an organization.
 type OrgInput interface{ Organisation() string }
 
-// RunTask decodes the call's input and runs the task on it, confined to the organization that the input names.
+// RunTask decodes the call's input and runs the task with it. The context is restricted to the organization of the
+// input.
 func RunTask[I OrgInput, O any](ctx context.Context, c Call, task func(context.Context, I) (O, error)) (any, error) {
 	var in I
 	if err := json.Unmarshal(c.Input, &in); err != nil {
@@ -69,10 +70,9 @@ func RunTask[I OrgInput, O any](ctx context.Context, c Call, task func(context.C
 	return out, nil
 }
 
-// diedErrors are the names under which a call fails whose process died: by itself, or because it used too much memory.
-// Lambda.Unknown is the older name of both (Step Functions developer guide, "Handle transient Lambda service
-// exceptions").
+// diedErrors are the errors of a call whose process crashed or ran out of memory. Lambda.Unknown is the older name of
+// both (Step Functions developer guide, "Handle transient Lambda service exceptions").
 var diedErrors = []string{asl.ErrProcessDied, "Runtime.OutOfMemory", "Lambda.Unknown"}
 
-// HasDied reports whether an error of a task or an execution says that the process of a call died as often as it may.
+// HasDied reports whether an error of a task or an execution says that the process of a call crashed too often.
 func HasDied(name string) bool { return slices.Contains(diedErrors, name) }

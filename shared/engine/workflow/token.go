@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// token is what a task token stands for: a task of a fiber of an execution.
+// token is the content of a task token: it identifies a task of a fiber of an execution.
 type token struct{ Machine, Name, Path, Nonce string }
 
 func (t token) encode() string {
@@ -25,7 +25,7 @@ func (t token) encode() string {
 
 func (t token) ref() ref { return ref{t.Machine, t.Name} }
 
-// decodeToken reads a token that somebody sends us.
+// decodeToken decodes a token from outside.
 func decodeToken(s string) (token, error) {
 	var parts [4]string
 	raw, err := base64.RawURLEncoding.DecodeString(s)
@@ -38,7 +38,7 @@ func decodeToken(s string) (token, error) {
 	return token{parts[0], parts[1], parts[2], parts[3]}, nil
 }
 
-// answer is what a task with a token is answered.
+// answer is the answer to a task with a token.
 type answer struct {
 	Output json.RawMessage `json:"out,omitempty"`
 	Failed *TaskError      `json:"failed,omitempty"`
@@ -51,7 +51,7 @@ func (a answer) result() (json.RawMessage, error) {
 	return a.Output, nil
 }
 
-// Token makes the token of a task.
+// Token returns a new token of a task.
 func (w *work) Token(path string) string {
 	t := token{w.ref.machine, w.ref.name, path, rand.Text()}.encode()
 	w.mu.Lock()
@@ -63,26 +63,26 @@ func (w *work) Token(path string) string {
 	return t
 }
 
-// releaseTokens lets go of the tokens that this run made.
+// releaseTokens releases the tokens that this run made.
 func (w *work) releaseTokens() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, t := range w.tokens {
-		w.e.deafen(t)
+		w.e.stopListening(t)
 	}
 }
 
-// Await waits for the answer to a token. One that an earlier process made may have been answered already.
+// Await waits for the answer to a token. A token of an earlier process may have been answered already.
 func (w *work) Await(ctx context.Context, s string) (json.RawMessage, error) {
 	ch, mine := w.e.listen(s)
-	defer w.e.deafen(s)
+	defer w.e.stopListening(s)
 	t, err := decodeToken(s)
 	if err != nil {
 		return nil, err
 	}
 	w.rememberKey(answerPrefix + t.Nonce)
 	if !mine {
-		a, err := w.keptAnswer(ctx, t)
+		a, err := w.readAnswer(ctx, t)
 		if !fault.Is(err, fault.NotFound) {
 			if err != nil {
 				return nil, err
@@ -98,8 +98,8 @@ func (w *work) Await(ctx context.Context, s string) (json.RawMessage, error) {
 	}
 }
 
-// keptAnswer reads the answer to a token from the table.
-func (w *work) keptAnswer(ctx context.Context, t token) (answer, error) {
+// readAnswer reads the answer to a token from the table.
+func (w *work) readAnswer(ctx context.Context, t token) (answer, error) {
 	stored, err := table.Read[packed](table.Within(ctx, scopePrefix), w.e.p.Store,
 		t.ref().itemKey(answerPrefix+t.Nonce))
 	if err != nil {
@@ -109,7 +109,7 @@ func (w *work) keptAnswer(ctx context.Context, t token) (answer, error) {
 	return a, stored.unpackInto(&a)
 }
 
-// listen returns the channel on which the answer to a token comes, and reports whether it was made with the token.
+// listen returns the channel that receives the answer to a token, and reports whether this call created it.
 func (e *Embedded) listen(s string) (ch chan answer, mine bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -121,13 +121,13 @@ func (e *Embedded) listen(s string) (ch chan answer, mine bool) {
 	return ch, false
 }
 
-func (e *Embedded) deafen(s string) {
+func (e *Embedded) stopListening(s string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.waiting, s)
 }
 
-// Signal answers a task. The answer is in the table before Signal returns, so that a restart does not lose it.
+// Signal answers a task. The answer is stored in the table before Signal returns, so that a restart does not lose it.
 func (e *Embedded) Signal(ctx context.Context, s string, output any, failure *TaskError) error {
 	t, err := decodeToken(s)
 	if err != nil {
@@ -137,20 +137,20 @@ func (e *Embedded) Signal(ctx context.Context, s string, output any, failure *Ta
 	if err != nil {
 		return err
 	}
-	if err := e.keepAnswer(ctx, t, s, a); err != nil {
+	if err := e.storeAnswer(ctx, t, s, a); err != nil {
 		return err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if ch := e.waiting[s]; ch != nil {
-		ch <- a // only the first answer gets here, and there is room for one
+		ch <- a // only the first answer gets here, and the channel has room for one
 	}
 	return nil
 }
 
 func newAnswer(output any, failure *TaskError) (answer, error) {
 	if failure != nil {
-		return answer{Failed: failure}, nil //nolint:nilerr // the failure is what is answered
+		return answer{Failed: failure}, nil //nolint:nilerr // the failure is the answer
 	}
 	raw, err := asl.Encode(output)
 	if err != nil {
@@ -163,8 +163,8 @@ func newAnswer(output any, failure *TaskError) (answer, error) {
 	return answer{Output: raw}, nil
 }
 
-// keepAnswer writes the answer, if the task still waits for one.
-func (e *Embedded) keepAnswer(ctx context.Context, t token, s string, a answer) error {
+// storeAnswer writes the answer, if the task still waits for one.
+func (e *Embedded) storeAnswer(ctx context.Context, t token, s string, a answer) error {
 	err := writePacked(func(as form) error {
 		p, err := packValue(a, as)
 		if err != nil {

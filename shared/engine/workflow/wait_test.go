@@ -10,11 +10,11 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// held returns an engine with an execution "x" whose task goes on until release is called.
-func held(t *testing.T) (e *workflow.Embedded, release func()) {
+// startHeld returns an engine with an execution "x" whose task continues until release is called.
+func startHeld(t *testing.T) (e *workflow.Embedded, release func()) {
 	t.Helper()
 	hold := make(chan struct{})
-	e = engine(t, workflow.Parts{Machines: machine(t, oneTask), Handlers: fn(
+	e = openEngine(t, workflow.Parts{Machines: parseMachine(t, oneTask), Handlers: withHandler(
 		func(ctx context.Context, in json.RawMessage) (any, error) {
 			select {
 			case <-hold:
@@ -30,7 +30,7 @@ func held(t *testing.T) (e *workflow.Embedded, release func()) {
 }
 
 func TestEmbedded_WaitGivesTheEndOfAnExecution(t *testing.T) {
-	e, release := held(t)
+	e, release := startHeld(t)
 	ended := make(chan workflow.Execution, 1)
 	go func() {
 		x, err := e.Wait(t.Context(), "m", "x")
@@ -54,7 +54,7 @@ func TestEmbedded_WaitGivesTheEndOfAnExecution(t *testing.T) {
 }
 
 func TestEmbedded_WaitGivesWhatACloseLeft(t *testing.T) {
-	e, _ := held(t)
+	e, _ := startHeld(t)
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestEmbedded_WaitGivesWhatACloseLeft(t *testing.T) {
 }
 
 func TestEmbedded_IdleWaitsForAllMachinesButThoseExcepted(t *testing.T) {
-	e, release := held(t)
+	e, release := startHeld(t)
 	if err := e.Idle(t.Context(), "m"); err != nil {
 		t.Error(err)
 	}

@@ -12,25 +12,25 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// work is an execution under way: what the interpreter asks of the world, answered by handlers and the table.
+// work is a running execution. It implements asl.Tasks and asl.Journal with handlers and the table.
 type work struct {
 	e   *Embedded
 	ref ref
 
 	mu     sync.Mutex
-	kept   map[string]bool // sort keys that go when the execution ends
+	kept   map[string]bool // sort keys to delete when the execution ends
 	tokens []string        // made by this run
 }
 
 func newWork(e *Embedded, r ref) *work { return &work{e: e, ref: r, kept: map[string]bool{}} }
 
-// storeTries is how often a write is tried before the execution is interrupted, and storeLimit bounds each try.
+// storeTries is how often a write is tried before the execution is interrupted. storeLimit limits each try.
 const (
 	storeTries = 5
 	storeLimit = 30 * time.Second
 )
 
-// persist does a write to the store, again when that may help.
+// persist writes to the store, and retries if that may help.
 func (w *work) persist(ctx context.Context, op string, write func(context.Context) error) error {
 	ctx = table.Within(ctx, scopePrefix)
 	for n := 0; ; n++ {
@@ -48,7 +48,7 @@ func (w *work) persist(ctx context.Context, op string, write func(context.Contex
 	}
 }
 
-// Save keeps a frame.
+// Save saves a frame.
 func (w *work) Save(ctx context.Context, path string, f asl.Frame) error {
 	sk := framePrefix + path
 	w.rememberKey(sk)
@@ -74,7 +74,7 @@ func (w *work) rememberKey(sk string) {
 	w.kept[sk] = true
 }
 
-// Forget drops frames.
+// Forget deletes frames.
 func (w *work) Forget(ctx context.Context, paths []string) error {
 	deletes := make([]table.Write, 0, len(paths))
 	w.mu.Lock()
@@ -88,10 +88,11 @@ func (w *work) Forget(ctx context.Context, paths []string) error {
 	return w.deleteRunState(ctx, deletes)
 }
 
-// maxTogether is how many frames go in the transaction that ends the execution; more go after it.
+// maxTogether is the number of frames that are deleted in the transaction that ends the execution. More are deleted
+// after it.
 const maxTogether = 90
 
-// finishExecution writes how the execution ended, unless it was stopped meanwhile, and drops its frames.
+// finishExecution writes the end of the execution, unless it was stopped in the meantime, and deletes its frames.
 func (w *work) finishExecution(ctx context.Context, x Execution) error {
 	deletes := w.runStateDeletes()
 	now := min(len(deletes), maxTogether)
@@ -116,7 +117,7 @@ func (w *work) finishExecution(ctx context.Context, x Execution) error {
 	return w.deleteRunState(ctx, deletes[now:])
 }
 
-// deleteRunState deletes what only a running execution needs.
+// deleteRunState deletes items that only a running execution needs.
 func (w *work) deleteRunState(ctx context.Context, deletes []table.Write) error {
 	if len(deletes) == 0 {
 		return nil
@@ -126,7 +127,7 @@ func (w *work) deleteRunState(ctx context.Context, deletes []table.Write) error 
 	})
 }
 
-// runStateDeletes returns the deletes of everything that only a running execution needs.
+// runStateDeletes returns the deletes of all items that only a running execution needs.
 func (w *work) runStateDeletes() []table.Write {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -137,14 +138,14 @@ func (w *work) runStateDeletes() []table.Write {
 	return out
 }
 
-// reply is what a handler answered.
+// reply is the response of a handler.
 type reply struct {
 	out json.RawMessage
 	err error
 }
 
-// Invoke calls the handler of a function, in a goroutine of its own so that a handler that does not heed its context
-// delays only Close. It waits for one of the engine's slots.
+// Invoke calls the handler of a function in a goroutine of its own, so that a handler that ignores its context delays
+// only Close. It waits for one of the engine's slots.
 func (w *work) Invoke(ctx context.Context, function string, payload json.RawMessage) (json.RawMessage, error) {
 	h := w.e.p.Handlers[function]
 	if h == nil {
@@ -168,7 +169,7 @@ func (w *work) Invoke(ctx context.Context, function string, payload json.RawMess
 	select {
 	case r := <-done:
 		if r.err != nil && ctx.Err() != nil {
-			return nil, context.Cause(ctx) // what a handler says whose context has ended is not its own failure
+			return nil, context.Cause(ctx) // an error after the end of the context is not the handler's own failure
 		}
 		return r.out, r.err
 	case <-ctx.Done():

@@ -1,6 +1,6 @@
-// Package workflow runs state machines: Step Functions in AWS, and on a laptop the same statemachines/*.asl.json
-// interpreted in process, durable, so that a restart carries on where the process died. It is the only package that
-// names Step Functions.
+// Package workflow runs state machines. In AWS they run on Step Functions. On a laptop, the same
+// statemachines/*.asl.json are interpreted in this process. Their state is durable, so a restart continues them. This
+// is the only package that uses Step Functions.
 package workflow
 
 import (
@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Status is how far an execution is.
+// Status is the state of an execution.
 type Status string
 
-// The statuses, spelled as Step Functions spells them.
+// The statuses, with the names of Step Functions.
 const (
 	Running   Status = "RUNNING"
 	Succeeded Status = "SUCCEEDED"
@@ -21,7 +21,7 @@ const (
 	Aborted   Status = "ABORTED"
 )
 
-// Execution is one run of a machine. Error and Cause are set when it did not succeed; Output when it did.
+// Execution is one run of a machine. Error and Cause are set if it failed, Output if it succeeded.
 type Execution struct {
 	Machine string
 	Name    string
@@ -34,26 +34,26 @@ type Execution struct {
 	Stopped time.Time
 }
 
-// Engine starts and watches executions. A machine is named as its file in statemachines/ without the ending:
-// "action", "bulk-action". An execution's name (1–80 of [A-Za-z0-9_-]) is its identity: it is unique for 90 days.
+// Engine starts and describes executions. The name of a machine is that of its file in statemachines/ without the
+// suffix: "action", "bulk-action". The name of an execution (1 to 80 of [A-Za-z0-9_-]) is unique for 90 days.
 type Engine interface {
-	// Start begins an execution. Starting a name again with the same input does nothing and is no error; with another
-	// input, or after it has ended, it is fault.Conflict. Input is at most 256 KiB of JSON.
+	// Start starts an execution. Starting a name again with the same input does nothing and is no error. With another
+	// input, or after its end, it is fault.Conflict. The input is at most 256 KiB of JSON.
 	Start(ctx context.Context, machine, name string, input any) error
-	// Stop aborts an execution; stopping one that has ended does nothing.
+	// Stop aborts an execution. It does nothing if the execution has ended.
 	Stop(ctx context.Context, machine, name, cause string) error
-	// Describe tells how an execution stands; fault.NotFound when there is none of that name.
+	// Describe returns an execution, or fault.NotFound if there is none with that name.
 	Describe(ctx context.Context, machine, name string) (Execution, error)
-	// Signal answers a task that waits for a token: with output, or, when failure is not nil, with that error.
+	// Signal answers a task that waits for a token: with output, or with the error failure if it is not nil.
 	Signal(ctx context.Context, token string, output any, failure *TaskError) error
 }
 
-// TaskError is a failure as a state machine sees it: Retry and Catch match Name.
+// TaskError is a failure of a task. Retry and Catch match Name.
 type TaskError struct{ Name, Cause string }
 
 // Error returns the name and the cause.
 func (e *TaskError) Error() string { return e.Name + ": " + e.Cause }
 
-// Handler is a function that a Task state calls, as a Lambda is called: input and output are JSON. The error name that
-// Retry and Catch see is the Go type name of the error it returns, as a Go Lambda reports it.
+// Handler is a function that Task states call like a Lambda: input and output are JSON. Retry and Catch see the Go type
+// name of the returned error, which a Go Lambda reports too.
 type Handler func(ctx context.Context, input json.RawMessage) (any, error)

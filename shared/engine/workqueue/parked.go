@@ -12,11 +12,11 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// ParkedPK is the partition of what is parked, by its ids.
+// ParkedPK is the partition key of parked work.
 const ParkedPK = Prefix + "PARKED"
 
-// keepEnded is how long parked work is kept whose record was ended: it is a note, and nothing waits for it. Other parked work is
-// kept until an operator unparks it.
+// keepEnded is how long parked work is kept if its record was ended. Other parked work is kept until an operator
+// unparks it.
 const keepEnded = 90 * 24 * time.Hour
 
 // Parked is work that was given up.
@@ -24,15 +24,16 @@ type Parked struct {
 	Work
 	Why      string    `json:"why"`
 	ParkedAt time.Time `json:"parkedAt"`
-	// Ended says that its record was ended as failed, which freed what it held; otherwise the record still waits for its work.
+	// Ended reports whether its record was ended as failed, which released its claims. Otherwise the record still waits
+	// for its work.
 	Ended bool `json:"ended"`
 }
 
-// ParkedKey returns where the work of the id is parked.
+// ParkedKey returns the key of parked work.
 func ParkedKey(id string) table.Key { return table.Key{PK: ParkedPK, SK: id} }
 
-// Park returns the writes that take p off the list and keep it with its reason. They belong into one transaction, whose ctx must
-// be allowed the Prefix.
+// Park returns the writes that move p from the list of work to the parked work. Use them in one transaction whose
+// context allows Prefix.
 func Park(p Parked) ([]table.Write, error) {
 	it, err := table.NewItem(ParkedKey(p.ID), p)
 	if p.Ended {
@@ -41,26 +42,27 @@ func Park(p Parked) ([]table.Write, error) {
 	return []table.Write{table.Put(it), RemoveWork(p.ID)}, err
 }
 
-// ListParked reads a page of what is parked, the oldest first.
+// ListParked reads a page of up to 500 items of parked work, oldest first.
 func ListParked(ctx context.Context, s table.Store, cursor string) (parked []Parked, next string, err error) {
 	const page = 500
 	return table.ReadPage[Parked](table.Within(ctx, Prefix), s, table.Query{PK: ParkedPK, Limit: page, Cursor: cursor})
 }
 
-// Unpark lists parked work again: the sweeper starts it anew at its next turn, and its tries count from there. Work whose record
-// was ended is fault.Conflict: whoever asked for it asks again.
+// Unpark puts parked work back on the list. The sweeper starts it again in its next round, and earlier tries no longer
+// count. It returns fault.Conflict for work whose record was ended: its request must be made again.
 func Unpark(ctx context.Context, s table.Store, id string, now time.Time) error {
 	ctx = table.Within(ctx, Prefix)
 	p, err := table.Read[Parked](ctx, s, ParkedKey(id))
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return fault.NewWithCause(fault.NotFound, err,
-			"no work %.80q is parked; `lamplighter work parked` lists what is", id)
+			"no work %.80q is parked; `lamplighter work parked` lists parked work", id)
 	case err != nil:
 		return fault.Wrap("read parked work "+id, err)
 	case p.Ended:
 		return fault.New(fault.Conflict,
-			"%s was ended as failed when it was parked, so nothing is left to do: ask for the same again instead", id)
+			"%s was ended as failed when it was parked, so it cannot be started again: repeat the original "+
+				"request instead", id)
 	}
 	w := p.Work
 	w.Try, w.Due = w.Try+1, now
@@ -73,16 +75,16 @@ func Unpark(ctx context.Context, s table.Store, id string, now time.Time) error 
 		s.Transact(ctx, table.Put(it, table.Absent()), table.Delete(ParkedKey(id), table.Exists())))
 }
 
-// Deaths lists work that was given up because it ended its process.
+// Deaths records work that was given up because it crashed its process.
 type Deaths struct {
 	Store table.Store
 	Clock clock.Clock
 	Log   *slog.Logger
 }
 
-// Note lists the work of an execution as parked when c cleans up after a call that ended its process as often as it
-// may; it does nothing after any other error. The record of the work is ended by the task that calls this, so the entry
-// is a note. It is two round trips then, and none otherwise.
+// Note parks the work of an execution if c cleans up after a call that crashed its process too often. It does nothing
+// after any other error. The calling task ends the record of the work, so the entry only informs operators. It takes
+// two round trips, or none.
 func (d Deaths) Note(ctx context.Context, c workflow.Call) error {
 	if c.Error == nil || c.Execution == "" || !workflow.HasDied(c.Error.Error) {
 		return nil
@@ -90,7 +92,7 @@ func (d Deaths) Note(ctx context.Context, c workflow.Call) error {
 	ctx = table.Within(ctx, Prefix)
 	w, err := readExecution(ctx, d.Store, c.Execution)
 	if fault.Is(err, fault.NotFound) {
-		return nil // it has ended meanwhile
+		return nil // it has ended in the meantime
 	}
 	if err != nil {
 		return fault.Wrap("read the work of "+c.Execution, err)
@@ -108,7 +110,7 @@ func (d Deaths) Note(ctx context.Context, c workflow.Call) error {
 	return nil
 }
 
-// readExecution reads the work of an execution by its name: the id, or the id and a try. An id may itself end with a
+// readExecution reads the work of an execution by its name: the ID, or the ID and a try. An ID itself may end with a
 // number.
 func readExecution(ctx context.Context, s table.Store, name string) (Work, error) {
 	w, err := table.Read[Work](ctx, s, WorkKey(name))

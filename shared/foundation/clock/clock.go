@@ -36,7 +36,7 @@ func (System) Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Earliest returns the time of both that comes first.
+// Earliest returns the earlier of two times.
 func Earliest(a, b time.Time) time.Time {
 	if b.Before(a) {
 		return b
@@ -44,7 +44,7 @@ func Earliest(a, b time.Time) time.Time {
 	return a
 }
 
-// Latest returns the time of both that comes last.
+// Latest returns the later of two times.
 func Latest(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b

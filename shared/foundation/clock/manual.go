@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Manual is a clock that moves only when it is told to.
+// Manual is a clock for tests. It moves only when Advance is called.
 type Manual struct {
 	mu      sync.Mutex
 	now     time.Time
 	waiters map[chan struct{}]time.Time
-	came    chan struct{} // closed when another sleeper comes
+	came    chan struct{} // closed when another sleeper arrives
 }
 
 // NewManual starts a clock at now.
@@ -48,7 +48,7 @@ func (m *Manual) Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Advance moves the clock ahead by d and wakes who waited for it.
+// Advance moves the clock ahead by d and wakes the sleepers whose time has come.
 func (m *Manual) Advance(d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -67,8 +67,8 @@ func (m *Manual) SleeperCount() int {
 	return n
 }
 
-// AwaitSleepers waits until at least n sleepers wait for the clock, so that a test does not move it too early. It returns the
-// error of ctx when that ends first.
+// AwaitSleepers waits until at least n sleepers wait for the clock, so that a test does not move it too early. It
+// returns the error of ctx if ctx ends first.
 func (m *Manual) AwaitSleepers(ctx context.Context, n int) error {
 	for {
 		waiting, came := m.waiting()
@@ -83,7 +83,7 @@ func (m *Manual) AwaitSleepers(ctx context.Context, n int) error {
 	}
 }
 
-// waiting returns how many sleepers there are, and what is closed when another comes.
+// waiting returns the number of sleepers, and a channel that is closed when another one arrives.
 func (m *Manual) waiting() (n int, came <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -5,7 +5,8 @@ import (
 	"unicode"
 )
 
-// CleanText makes a text that somebody else wrote fit for a message: what is printed in one line, at most so many characters.
+// CleanText returns a text from outside the service in a form that is safe in an error message: only its printable
+// characters, in one line, at most `most` of them. A text that was cut ends in "…".
 func CleanText(text string, most int) string {
 	var b strings.Builder
 	n := 0

@@ -7,8 +7,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// A failure is made where it is known what was wrong; on its way up it gains operations and keeps its kind and its message. The
-// client sees the message alone, the log the whole story.
+// The code that detects a failure makes the error. Callers add operations; kind and message stay. Clients see only the
+// message, logs see everything.
 func Example() {
 	lost := errors.New("condition failed on write 0")
 	err := fault.NewWithCause(fault.Conflict, lost, "name: a team named %.64q exists already; choose another name",
@@ -18,7 +18,7 @@ func Example() {
 	fmt.Println(fault.Is(err, fault.Conflict), errors.Is(err, lost))
 	fmt.Println(fault.Message(err))
 	fmt.Println(err)
-	fmt.Println(fault.Message(lost)) // of no kind, so a defect of ours
+	fmt.Println(fault.Message(lost)) // it has no kind, so it counts as a defect of the service
 	// Output:
 	// true true
 	// name: a team named "Web" exists already; choose another name

@@ -1,5 +1,5 @@
-// Package fault is the one error type of the service: what failed, which kind of failure it is, and the one sentence a
-// client may see. Kinds decide the HTTP status in one place (shared/api/rest) and whether a retry makes sense.
+// Package fault is the error type of the service. An error has a kind, an operation for logs, and one sentence that
+// clients may see. The kind decides the HTTP status (in shared/api/rest) and whether a retry makes sense.
 package fault
 
 import (
@@ -12,17 +12,18 @@ type Kind uint8
 
 // The kinds. The zero value is Internal, so that an unclassified error is never shown to a client.
 const (
-	Internal        Kind = iota // a defect of ours; clients see "internal error"
-	Invalid                     // malformed or failing validation: 400
+	Internal        Kind = iota // a defect of the service; clients see "internal error"
+	Invalid                     // malformed, or fails validation: 400
 	Unauthenticated             // no usable credential: 401
 	Denied                      // known caller, missing permission: 403
 	NotFound                    // absent, or not visible to the caller: 404
-	Conflict                    // the state of the thing forbids it, or a race was lost: 409
+	Conflict                    // the state of the record forbids it, or a race was lost: 409
 	Limited                     // over a limit: 429
-	Unavailable                 // something outside failed for now, a retry may help: 500 to clients
+	Unavailable                 // a dependency failed for now, a retry may help: 500 to clients
 )
 
-// Error is a failure of operation Op. Message is written for the client: what was wrong, with which value, what to do.
+// Error is a failure of operation Op. Message is written for clients: the field or thing, its value, the rule, the way
+// out.
 type Error struct {
 	Op      string
 	Kind    Kind
@@ -30,7 +31,7 @@ type Error struct {
 	Err     error
 }
 
-// Error returns the whole story, for logs.
+// Error returns operation, message and cause, for logs.
 func (e *Error) Error() string {
 	s := e.Message
 	if e.Err != nil && s == "" {
@@ -47,12 +48,12 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// New makes a failure of kind k whose message the client sees.
+// New returns a failure of kind k with a message that clients see.
 func New(k Kind, format string, args ...any) error {
 	return &Error{Kind: k, Message: fmt.Sprintf(format, args...)}
 }
 
-// NewWithCause makes a failure of kind k whose message the client sees and whose cause only logs see.
+// NewWithCause returns a failure of kind k with a message that clients see, and a cause that appears only in logs.
 func NewWithCause(k Kind, err error, format string, args ...any) error {
 	return &Error{Kind: k, Message: fmt.Sprintf(format, args...), Err: err}
 }
@@ -65,7 +66,7 @@ func Wrap(op string, err error) error {
 	return fmt.Errorf("%s: %w", op, err)
 }
 
-// KindOf returns the kind of err: that of the first Error in its chain, else Internal.
+// KindOf returns the kind of the first Error in err's chain, or Internal if there is none.
 func KindOf(err error) Kind {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind
@@ -79,7 +80,7 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// Message returns what a client may see of err.
+// Message returns the part of err that clients may see: the message of an Error, or "internal error".
 func Message(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok && e.Kind != Internal && e.Message != "" {
 		return e.Message

@@ -1,6 +1,6 @@
-// Package memo remembers what was worked out of a text, for texts that come again and again, such as the rows that say who
-// a caller is: those are read from the store for every request, and nearly always hold what they held before. As an answer
-// belongs to the exact text, it cannot be out of date.
+// Package memo caches the result of a function of a text. Authorization uses it for the items that describe a caller:
+// they are read from the store for every request and rarely change. A cached result belongs to the exact text, so it
+// cannot be out of date.
 package memo
 
 import (
@@ -8,12 +8,11 @@ import (
 	"sync"
 )
 
-// most is how many answers are remembered.
-const most = 1024
+// maxEntries is how many results a Memo holds.
+const maxEntries = 1024
 
-// Memo answers what its work gives for a text. It is safe for use by many goroutines. It knows texts by their SHA-256 only,
-// so that no secret in one stays in memory, and remembers at most 1,024: when it is full it forgets all of them, which
-// costs working them out again, and no more.
+// Memo caches the results of work. It is safe for concurrent use. It stores only the SHA-256 of each text, so that a
+// secret in the text does not stay in memory. When it holds maxEntries results, it drops all of them.
 type Memo[V any] struct {
 	work func(text []byte) (V, error)
 
@@ -21,12 +20,13 @@ type Memo[V any] struct {
 	m  map[[sha256.Size]byte]V
 }
 
-// New makes a memo of work, which must give the same for the same text. Its answers are shared: nobody may change them.
+// New returns a Memo of work. The function must return equal results for equal texts. Callers share the results and
+// must not change them.
 func New[V any](work func(text []byte) (V, error)) *Memo[V] {
 	return &Memo[V]{work: work, m: map[[sha256.Size]byte]V{}}
 }
 
-// Of returns what work gives for text. An error is not remembered.
+// Of returns the result of work for text. It does not cache errors.
 func (m *Memo[V]) Of(text []byte) (V, error) {
 	sum := sha256.Sum256(text)
 	m.mu.RLock()
@@ -45,7 +45,7 @@ func (m *Memo[V]) Of(text []byte) (V, error) {
 func (m *Memo[V]) put(sum [sha256.Size]byte, v V) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.m) >= most {
+	if len(m.m) >= maxEntries {
 		clear(m.m)
 	}
 	m.m[sum] = v

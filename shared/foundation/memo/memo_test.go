@@ -9,7 +9,7 @@ import (
 
 func atoi(text []byte) (int, error) { return strconv.Atoi(string(text)) }
 
-// counting returns a memo of atoi that counts how often it works.
+// counting returns a memo of atoi, and the number of its calls.
 func counting() (*Memo[int], *int) {
 	n := 0
 	return New(func(text []byte) (int, error) {
@@ -18,7 +18,7 @@ func counting() (*Memo[int], *int) {
 	}), &n
 }
 
-// expect asks for a number's text and wants the number.
+// expect requires that m returns n for its text.
 func expect(t *testing.T, m *Memo[int], n int) {
 	t.Helper()
 	if v, err := m.Of([]byte(strconv.Itoa(n))); v != n || err != nil {
@@ -68,9 +68,9 @@ func TestAnErrorIsNotRemembered(t *testing.T) {
 
 func TestItIsBounded(t *testing.T) {
 	m, _ := counting()
-	for i := range 3 * most {
+	for i := range 3 * maxEntries {
 		expect(t, m, i)
-		if len(m.m) > most {
+		if len(m.m) > maxEntries {
 			t.Fatalf("%d answers are held", len(m.m))
 		}
 	}
@@ -81,7 +81,7 @@ func TestManyMayAskAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			for i := range 2 * most {
+			for i := range 2 * maxEntries {
 				expect(t, m, i)
 			}
 		})

@@ -6,14 +6,14 @@ import (
 	"github.com/holiman/uint256"
 )
 
-// AppendBinary appends a in as few bytes as it takes: its places, its sign with the length of its digits as a number, and that number.
-// 0 is one byte, a usual amount of a bill nine.
+// AppendBinary appends a in as few bytes as possible: the length of its digits with the sign, its decimal places, and
+// the digits as a number. Zero takes one byte, a typical amount of a bill takes nine.
 func (a Amount) AppendBinary(b []byte) []byte {
 	if a.IsZero() {
 		return append(b, 0)
 	}
 	magnitude := a.Abs().v
-	places := shortest(&magnitude)
+	places := trimZeros(&magnitude)
 	size := magnitude.ByteLen()
 	head := byte(size) << 1
 	if a.Sign() < 0 {
@@ -24,9 +24,9 @@ func (a Amount) AppendBinary(b []byte) []byte {
 	return append(b, bytes[32-size:]...)
 }
 
-// shortest divides v by ten as often as nothing is lost, and returns the places that are left of Scale; they may be negative, down to
-// -46, which a byte holds as two's complement.
-func shortest(v *uint256.Int) int8 {
+// trimZeros divides v by ten as long as that is exact, and returns the decimal places that are left of Scale. The
+// result is negative, down to -46, for large round numbers; it is stored as two's complement in one byte.
+func trimZeros(v *uint256.Int) int8 {
 	places := Scale
 	for step := 32; step > 0; step /= 2 {
 		var quotient, rest uint256.Int
@@ -38,7 +38,8 @@ func shortest(v *uint256.Int) int8 {
 	return int8(places)
 }
 
-// DecodeBinary reads what AppendBinary wrote at the beginning of b, and returns how many bytes that were: 0 when b holds no amount.
+// DecodeBinary reads the amount that AppendBinary wrote at the start of b, and returns it with the number of bytes it
+// takes. It returns 0 bytes if b does not start with an amount.
 func DecodeBinary(b []byte) (a Amount, n int) {
 	if len(b) == 0 {
 		return a, 0

@@ -2,14 +2,15 @@ package money
 
 import "github.com/holiman/uint256"
 
-// DecimalPlaces is how many places a 128-bit decimal of an Amount has: all that bills have, before a point behind twelve digits.
+// DecimalPlaces is the number of decimal places of Decimal128. It is as many as bills have, and leaves twelve digits
+// before the point.
 const DecimalPlaces = 26
 
-// decimalDigits is how many digits a 128-bit decimal has at most (Parquet, DuckDB, Athena).
+// decimalDigits is the largest number of digits of a 128-bit decimal (Parquet, DuckDB, Athena).
 const decimalDigits = 38
 
-// Decimal128 returns a as a number of 10^-26 in two's complement, the most significant byte first, as Parquet stores decimals of 38
-// digits. It is exact unless a has more places, which are rounded off half to even, or is too large, which gives 0.
+// Decimal128 returns a in units of 10^-26 as a big-endian two's complement number, as Parquet stores decimals of 38
+// digits. It is exact unless a has more places. Those are rounded half to even. An amount that is too large gives 0.
 func (a Amount) Decimal128() (b [16]byte, exact bool) {
 	r := a.Round(DecimalPlaces)
 	var units uint256.Int
@@ -26,8 +27,8 @@ func (a Amount) Decimal128() (b [16]byte, exact bool) {
 	return b, r == a
 }
 
-// FromDecimal reads a number of 10^-places in two's complement, the most significant byte first. It is false for what an Amount cannot hold:
-// more than 32 bytes, more places than Scale, or too large a number.
+// FromDecimal reads a big-endian two's complement number in units of 10^-places. It returns false if an Amount cannot
+// hold it: more than 32 bytes, more places than Scale, or too large a number.
 func FromDecimal(b []byte, places int) (a Amount, ok bool) {
 	if len(b) > 32 || places < 0 || places > Scale {
 		return Amount{}, false

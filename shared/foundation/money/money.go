@@ -1,4 +1,4 @@
-// Package money is amounts of money as exact decimals: sums of them do not depend on the order in which they are added, nor on how
+// Package money holds amounts of money as exact decimals. A sum does not depend on the order of its amounts, nor on how
 // they were split.
 package money
 
@@ -9,14 +9,15 @@ import (
 	"github.com/holiman/uint256"
 )
 
-// Scale is how many decimal places an Amount holds. Bills have up to 26, and doubles in them may have more: what lies behind the
-// thirtieth is rounded half to even, by itself, before anything is added.
+// Scale is the number of decimal places of an Amount. Bills have up to 26, and floating point numbers in them may have
+// more. Each amount is rounded half to even to 30 places when it is read, before it is added to others.
 const Scale = 30
 
-// Amount is an amount of one currency, in units of 10^-30, between ±5 × 10^46. The zero value is nothing. Amounts are compared with ==.
+// Amount is an amount of one currency, in units of 10^-30, between ±5 × 10^46. The zero value is 0. Amounts can be
+// compared with ==.
 type Amount struct{ v uint256.Int } // two's complement
 
-// powers are the powers of ten that fit: 10^0 to 10^76.
+// powers are the powers of ten that a uint256 holds: 10^0 to 10^76.
 var powers = func() (out [77]uint256.Int) {
 	ten := uint256.NewInt(10)
 	out[0].SetOne()
@@ -45,7 +46,8 @@ func FromScaled(n int64, places int) Amount {
 	return a.signed(n < 0)
 }
 
-// Rank is a coarse order, for who sorts many: an amount of a smaller rank is smaller, and amounts of one rank are to be compared.
+// Rank returns a coarse order of amounts for sorting: an amount with a smaller rank is smaller. Amounts of equal rank
+// must be compared with Cmp.
 func (a *Amount) Rank() int64 {
 	rank := int64(a.v[1])                                             //nolint:gosec // two's complement
 	if sign := uint64(rank >> 63); a.v[2] == sign && a.v[3] == sign { //nolint:gosec // two's complement
@@ -57,7 +59,8 @@ func (a *Amount) Rank() int64 {
 	return math.MaxInt64
 }
 
-// Scaled returns a in units of 10^-places, which FromScaled makes it of again; false when a has more places, or the number does not fit.
+// Scaled returns a in units of 10^-places, so that FromScaled returns a again. It returns false if a has more places,
+// or if the number does not fit.
 func (a Amount) Scaled(places int) (n int64, ok bool) {
 	var quotient, rest uint256.Int
 	magnitude := a.Abs().v
@@ -103,7 +106,7 @@ func (a Amount) Abs() Amount { return a.signed(a.v.Sign() < 0) }
 // Sign returns -1, 0 or 1.
 func (a Amount) Sign() int { return a.v.Sign() }
 
-// IsZero reports whether a is nothing.
+// IsZero reports whether a is 0.
 func (a Amount) IsZero() bool { return a.v.IsZero() }
 
 // Cmp returns -1 when a is less than b, 1 when it is more, else 0.
@@ -126,8 +129,8 @@ func Sum(amounts ...Amount) Amount {
 	return out
 }
 
-// MulDiv returns a × n / d, rounded half to even at the last place. n and d are not negative; a d of 0 returns nothing.
-// The product may be larger than an Amount can be.
+// MulDiv returns a × n / d, rounded half to even at the last place. The product may be larger than an Amount. Neither n
+// nor d may be negative. The result for d = 0 is 0.
 func (a Amount) MulDiv(n, d Amount) Amount {
 	if d.IsZero() {
 		return Amount{}
@@ -165,7 +168,7 @@ func (a Amount) Mul(b Amount) Amount {
 // DivInt returns a / n, rounded half to even at the last place; n is positive.
 func (a Amount) DivInt(n int64) Amount { return a.MulDiv(FromInt(1), FromInt(n)) }
 
-// Round rounds half to even to so many places, 0 to Scale: Round(2) is to the cent.
+// Round returns a rounded half to even to the given number of decimal places, 0 to Scale: Round(2) is to the cent.
 func (a Amount) Round(places int) Amount {
 	unit := &powers[Scale-places]
 	negative := a.Sign() < 0

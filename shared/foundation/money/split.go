@@ -5,24 +5,25 @@ import (
 	"slices"
 )
 
-// RoundParts rounds parts to so many places such that they add up to the rounded sum of all: by largest remainder, ties by position.
-// It is how a level of a breakdown is shown.
+// RoundParts rounds parts to the given number of decimal places, so that they add up to their rounded sum. It uses the
+// largest remainder method; ties go to the earlier part. Breakdowns of costs are shown this way.
 func RoundParts(parts []Amount, places int) []Amount {
 	return roundTo(parts, Sum(parts...).Round(places), places)
 }
 
-// RoundPartsTo is RoundParts of parts that are to add up to another total than their own, as the values below a node do to what the node
-// shows.
+// RoundPartsTo is RoundParts with a total that differs from the sum of the parts, for example the shown value of the
+// parent node.
 func RoundPartsTo(parts []Amount, total Amount, places int) []Amount {
 	return roundTo(parts, total.Round(places), places)
 }
 
-// SplitByWeight splits a by weights into parts of so many places that add up to a; a is rounded to them first. Weights are
-// not negative; what weighs nothing gets nothing, but when nothing weighs anything the parts are equal. Without weights there are no parts.
+// SplitByWeight splits a, rounded to the given number of decimal places, into parts in proportion to weights that are
+// not negative. The parts add up to the rounded a. The part of a zero weight is 0, unless all weights are zero: then
+// the parts are equal. Without weights there are no parts.
 func (a Amount) SplitByWeight(weights []Amount, places int) []Amount {
 	total, even := Sum(weights...), int64(len(weights))
 	var parts []Amount
-	var at []int // where in weights each of the parts is
+	var at []int // index in weights of each part
 	for i, w := range weights {
 		switch {
 		case total.IsZero():
@@ -38,10 +39,12 @@ func (a Amount) SplitByWeight(weights []Amount, places int) []Amount {
 	return out
 }
 
-// SplitEvenly splits a into n equal parts that add up to it exactly: the first ones take what is over in the last place.
+// SplitEvenly splits a into n equal parts that add up to it exactly. The first parts take the remainder of the last
+// decimal place.
 func (a Amount) SplitEvenly(n int) []Amount { return a.SplitByWeight(make([]Amount, n), Scale) }
 
-// roundTo rounds parts to so many places and hands out what is then missing to total, a unit each, to those that lost most.
+// roundTo rounds parts, and then corrects them by one unit of the last place each, starting with the part that rounding
+// changed most, until they add up to total.
 func roundTo(parts []Amount, total Amount, places int) []Amount {
 	out := make([]Amount, len(parts))
 	order := make([]int, len(parts))

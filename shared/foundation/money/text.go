@@ -16,26 +16,26 @@ const maxDigits = 76
 // maxInteger is how many digits may stand before the point: 10^46 is more than any currency has.
 const maxInteger = 46
 
-// decimal is a number while it is read.
+// decimal is the state of the parser of a number.
 type decimal struct {
 	negative bool
-	digits   int // without leading zeros
-	places   int // behind the point, less the exponent
+	digits   int // number of digits without leading zeros
+	places   int // number of decimal places, less the exponent
 	chunk    uint64
 	chunked  int
 	v        uint256.Int
-	rest     bool // a digit that was left out was not 0
-	left     int  // how many were left out
+	rest     bool // a dropped digit was not 0
+	left     int  // number of dropped digits
 	seen     bool
 }
 
-// Parse reads a decimal like "-12.34", also with an exponent ("35.2E-7"), as bills write them: without a plus sign, commas and blanks.
-// What is none, or too large, is fault.Invalid.
+// Parse reads a decimal such as "-12.34" or "35.2E-7", as bills write them: without plus sign, thousands separators and
+// blanks. It returns fault.Invalid for any other text and for numbers that are too large.
 func Parse(s string) (Amount, error) { return ParseBytes([]byte(s)) }
 
 // ParseBytes is Parse for bytes. It allocates nothing.
 func ParseBytes(b []byte) (Amount, error) {
-	a, ok := parse(b)
+	a, ok := parseAmount(b)
 	if !ok {
 		return Amount{}, fault.New(fault.Invalid, "%.64q is not an amount: one looks like -12.34 or 1.5E-7, with at "+
 			"most %d digits before the point", b, maxInteger)
@@ -43,7 +43,7 @@ func ParseBytes(b []byte) (Amount, error) {
 	return a, nil
 }
 
-func parse(b []byte) (Amount, bool) {
+func parseAmount(b []byte) (Amount, bool) {
 	var d decimal
 	if len(b) > 0 && b[0] == '-' {
 		d.negative, b = true, b[1:]
@@ -59,7 +59,7 @@ func parse(b []byte) (Amount, bool) {
 		}
 		d.places -= e
 	}
-	return d.amount()
+	return d.toAmount()
 }
 
 // readDigits reads up to an exponent, which it returns.
@@ -68,7 +68,7 @@ func (d *decimal) readDigits(b []byte) (exponent []byte, ok bool) {
 	for i, c := range b {
 		switch {
 		case c >= '0' && c <= '9':
-			d.add(c - '0')
+			d.addDigit(c - '0')
 			if point {
 				d.places++
 			}
@@ -83,7 +83,7 @@ func (d *decimal) readDigits(b []byte) (exponent []byte, ok bool) {
 	return nil, true
 }
 
-func (d *decimal) add(digit byte) {
+func (d *decimal) addDigit(digit byte) {
 	d.seen = true
 	if d.digits == 0 && digit == 0 {
 		return
@@ -96,12 +96,12 @@ func (d *decimal) add(digit byte) {
 	d.digits++
 	d.chunk = d.chunk*10 + uint64(digit)
 	if d.chunked++; d.chunked == 19 {
-		d.flush()
+		d.flushChunk()
 	}
 }
 
-// flush takes up to 19 digits at once into the number, which is a multiplication for all of them.
-func (d *decimal) flush() {
+// flushChunk appends up to 19 collected digits to the number with one multiplication.
+func (d *decimal) flushChunk() {
 	if d.v.IsZero() {
 		d.v.SetUint64(d.chunk)
 	} else {
@@ -111,8 +111,8 @@ func (d *decimal) flush() {
 	d.chunk, d.chunked = 0, 0
 }
 
-func (d *decimal) amount() (Amount, bool) {
-	d.flush()
+func (d *decimal) toAmount() (Amount, bool) {
+	d.flushChunk()
 	places := d.places - d.left
 	if d.v.IsZero() {
 		return Amount{}, true
@@ -124,11 +124,11 @@ func (d *decimal) amount() (Amount, bool) {
 		d.v.Mul(&d.v, &powers[Scale-places])
 		return Amount{d.v}.signed(d.negative), true
 	}
-	return d.shorten(places - Scale), true
+	return d.roundPlaces(places - Scale), true
 }
 
-// shorten rounds half to even what has more places than an Amount.
-func (d *decimal) shorten(over int) Amount {
+// roundPlaces drops the last `over` digits, and rounds half to even.
+func (d *decimal) roundPlaces(over int) Amount {
 	if over > d.digits {
 		return Amount{}
 	}
@@ -142,14 +142,14 @@ func (d *decimal) shorten(over int) Amount {
 	return Amount{quotient}.signed(d.negative)
 }
 
-// FromFloat returns the shortest decimal that stands for f, which is what wrote the bill meant: 0.1 is 0.1. Not a number and infinity are
-// fault.Invalid.
+// FromFloat returns the shortest decimal that reads as f, so that 0.1 gives 0.1. It returns fault.Invalid for infinity
+// and NaN.
 func FromFloat(f float64) (Amount, error) {
 	var buf [32]byte
 	return ParseBytes(strconv.AppendFloat(buf[:0], f, 'e', -1, 64))
 }
 
-// MustParse is Parse for constants in code: it panics on what is none.
+// MustParse is Parse for constants in code. It panics if s is not an amount.
 func MustParse(s string) Amount {
 	a, err := Parse(s)
 	if err != nil {
@@ -158,13 +158,14 @@ func MustParse(s string) Amount {
 	return a
 }
 
-// String writes a exactly, without zeros at its end: "-0.000000123".
+// String returns a exactly, without trailing zeros: "-0.000000123".
 func (a Amount) String() string {
 	s := strings.TrimRight(a.Fixed(Scale), "0")
 	return strings.TrimSuffix(s, ".")
 }
 
-// Fixed writes a rounded half to even to so many places: Fixed(2) is "12.30". What rounds to nothing has no sign.
+// Fixed returns a rounded half to even to the given number of decimal places: Fixed(2) gives "12.30". An amount that
+// rounds to 0 has no sign.
 func (a Amount) Fixed(places int) string {
 	r := a.Round(places)
 	var units uint256.Int
@@ -185,10 +186,11 @@ func (a Amount) Fixed(places int) string {
 	return sign + digits[:whole] + "." + digits[whole:]
 }
 
-// MarshalText writes a as String does: in JSON an amount is a string, for numbers there are read as binary floats by most.
+// MarshalText returns String. Amounts are strings in JSON because most readers parse JSON numbers as binary floating
+// point.
 func (a Amount) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
-// UnmarshalText reads what MarshalText, or a person, wrote.
+// UnmarshalText is Parse.
 func (a *Amount) UnmarshalText(b []byte) error {
 	read, err := ParseBytes(b)
 	if err != nil {

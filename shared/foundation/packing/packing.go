@@ -1,5 +1,5 @@
-// Package packing compresses what is stored, with Zstandard. Both directions are made when they are first used, by methods: a variable
-// that holds a function which makes them would have every function that only reads link the encoder, too.
+// Package packing compresses stored data with Zstandard. Methods make the encoder and decoder at their first use.
+// Package variables initialized by functions would link the encoder into programs that only decompress.
 package packing
 
 import (
@@ -9,13 +9,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Levels of a Packer: bytes against time. The zero value is Default.
+// Levels of a Packer trade size against time. The zero value is Default.
 const (
 	Default = zstd.EncoderLevel(0)
 	Fastest = zstd.SpeedFastest
 )
 
-// Packer compresses. It is safe for use by many goroutines, and must not be copied.
+// Packer compresses data. It is safe for concurrent use, and must not be copied.
 type Packer struct {
 	Level zstd.EncoderLevel
 
@@ -23,7 +23,7 @@ type Packer struct {
 	z    *zstd.Encoder
 }
 
-// Append compresses b and appends it to what is given, which may be nil.
+// Append appends the compressed form of b to the given slice, which may be nil.
 func (p *Packer) Append(to, b []byte) []byte {
 	p.once.Do(func() {
 		level := p.Level
@@ -40,16 +40,16 @@ func (p *Packer) Append(to, b []byte) []byte {
 	return p.z.EncodeAll(b, to)
 }
 
-// Unpacker reads what a Packer wrote. It is safe for use by many goroutines, and must not be copied.
+// Unpacker decompresses data written by a Packer. It is safe for concurrent use, and must not be copied.
 type Unpacker struct {
-	Max uint64 // bytes: what would take more is refused before memory is taken for it
+	Max uint64 // limit of the decompressed size in bytes; larger data is refused before memory is allocated
 
 	once sync.Once
 	z    *zstd.Decoder
 	err  error
 }
 
-// Unpack returns what was compressed.
+// Unpack returns the decompressed form of b.
 func (u *Unpacker) Unpack(b []byte) ([]byte, error) {
 	u.once.Do(func() {
 		u.z, u.err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),

@@ -1,5 +1,5 @@
-// Package redact knows a secret when it sees one, by its name or by its looks. The audit log and the logs of the service
-// go by the same rules, so that what one leaves out does not stand in the other.
+// Package redact recognizes secrets by their names and by their form. The audit log and the service's own log share its
+// rules, so that a secret left out of one does not appear in the other.
 package redact
 
 import (
@@ -11,34 +11,34 @@ import (
 	"unicode/utf8"
 )
 
-// Mark stands for a secret.
+// Mark replaces a secret.
 const Mark = "[redacted]"
 
-// IsSecretName reports whether what has this name, a member, a header or an attribute, is a secret.
+// IsSecretName reports whether a JSON member, header or attribute with this name holds a secret.
 func IsSecretName(name string) bool {
-	words := split(name)
+	words := splitWords(name)
 	flat := strings.Join(words, "")
-	if harmless[flat] {
+	if harmlessNames[flat] {
 		return false
 	}
-	return slices.ContainsFunc(telling, func(s string) bool { return strings.Contains(flat, s) }) ||
-		slices.ContainsFunc(words, func(w string) bool { return tellingWords[w] })
+	return slices.ContainsFunc(secretParts, func(s string) bool { return strings.Contains(flat, s) }) ||
+		slices.ContainsFunc(words, func(w string) bool { return secretWords[w] })
 }
 
 var (
-	// telling are parts of a name that say by themselves that it names a secret.
-	telling = []string{
+	// substrings that identify the name of a secret
+	secretParts = []string{
 		"password", "passwd", "passphrase", "passcode", "secret", "token", "credential", "authorization", "cookie",
 		"assertion", "signature", "kubeconfig", "webhookurl", "pepper", "apikey", "accesskey", "privatekey",
 		"signingkey",
 		"connectionstring", "samlresponse",
 	}
-	// tellingWords say so only where they are a word of the name: "accessKey" and "otp_code", not "monkey" or "decoded".
-	// "keys" is no secret: it is what lists of names are called.
-	tellingWords = map[string]bool{"otp": true, "totp": true, "code": true, "codes": true, "key": true, "jwt": true,
+	// words that identify the name of a secret only as a whole word: "accessKey" and "otp_code", not "monkey" or
+	// "decoded". "keys" is not one of them, because lists of names are called so.
+	secretWords = map[string]bool{"otp": true, "totp": true, "code": true, "codes": true, "key": true, "jwt": true,
 		"bearer": true, "pin": true, "pat": true, "pwd": true}
-	// harmless are names that only sound like that of a secret.
-	harmless = map[string]bool{
+	// names that contain such a word but do not name a secret
+	harmlessNames = map[string]bool{
 		"tokenid": true, "tokentype": true, "tagkey": true, "tagkeys": true, "publickey": true, "publickeys": true,
 		"keyid":       true,
 		"accesskeyid": true, "statuscode": true, "errorcode": true, "exitcode": true, "countrycode": true,
@@ -46,13 +46,14 @@ var (
 	}
 )
 
-// split returns the words of a name in lower case: "clientSecret", "client_secret" and "CLIENT-SECRET" have the same.
-func split(name string) []string {
+// splitWords returns the words of a name in lower case: "clientSecret", "client_secret" and "CLIENT-SECRET" have the
+// same words.
+func splitWords(name string) []string {
 	var words []string
 	runes := []rune(name)
 	from := 0
 	for i, r := range runes {
-		if !unicode.IsLetter(r) || i > from && unicode.IsUpper(r) && begins(runes, i) {
+		if !unicode.IsLetter(r) || i > from && unicode.IsUpper(r) && startsWord(runes, i) {
 			words = append(words, strings.ToLower(string(runes[from:i])))
 			from = i
 		}
@@ -63,18 +64,18 @@ func split(name string) []string {
 	return append(words, strings.ToLower(string(runes[from:])))
 }
 
-// begins reports whether the capital at i begins a word: one after a small letter, or the last of several ("OTPCode").
-func begins(runes []rune, i int) bool {
+// startsWord reports whether the capital at i starts a word: it follows a small letter, or precedes one ("OTPCode").
+func startsWord(runes []rune, i int) bool {
 	return unicode.IsLower(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])
 }
 
-// HoldsSecret reports whether s holds what looks like a secret, whatever it is called: a token of ours, a JWT, a key of a
-// cloud or of a well-known service, a PEM block, a password in an address.
+// HoldsSecret reports whether s contains text that looks like a secret, regardless of its name: a token of this
+// service, a JWT, a key of a cloud or of a well-known service, a PEM block, or a password in an address.
 func HoldsSecret(s string) bool { return !harmlessText(s) && secretText().MatchString(s) }
 
-// harmlessText returns of most texts, ids and paths above all, that none of secretText is in them: each of its forms has one
-// of these marks, a blank, an equals sign or a dot in it. Looking for those takes a twentieth of the time, and every line
-// of the log is looked at.
+// harmlessText reports quickly, for most texts, that secretText cannot match: each of its forms contains a blank, an
+// equals sign, a dot or one of marks. This check takes a twentieth of the time of secretText, and every log line is
+// checked.
 func harmlessText(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c >= utf8.RuneSelf || c == ' ' || c == '=' || c == '.' {
@@ -89,13 +90,13 @@ func harmlessText(s string) bool {
 	return !strings.Contains(strings.ToLower(s), "/api/webhooks/")
 }
 
-// marks are in what secretText finds where there is no blank, equals sign or dot.
+// marks are contained in the forms of secretText without blank, equals sign and dot.
 var marks = []string{
 	"lamp", "eyJ", "AKIA", "ASIA", "-----BEGIN", "$argon2", "gh", "github_pat", "glpat", "k_live", "whsec_", "xox",
 	"AIza", "GOCSPX-", "://",
 }
 
-// secretText is compiled when the first text is looked at that may hold a secret: no start of a function waits for it.
+// secretText is compiled at its first use, so that starting a function does not wait for it.
 var secretText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(secretForms) })
 
 var secretForms = strings.Join([]string{
@@ -118,7 +119,7 @@ var secretForms = strings.Join([]string{
 	`(?i:hooks\.slack\.com/|webhook\.office\.com/|\.logic\.azure\.com|/api/webhooks/)`,
 }, "|")
 
-// WithoutSecrets is s with a Mark for each piece that looks like a secret; the words around it stay.
+// WithoutSecrets returns s with each secret replaced by Mark. The text around a secret stays.
 func WithoutSecrets(s string) string {
 	if harmlessText(s) {
 		return s
@@ -129,7 +130,7 @@ func WithoutSecrets(s string) string {
 		b.WriteString(Mark)
 		rest := s[at[1]:]
 		end := strings.IndexFunc(rest, apart)
-		if end < 0 || strings.HasPrefix(s[at[0]:], "-----BEGIN") { // a PEM block goes on over blanks and lines
+		if end < 0 || strings.HasPrefix(s[at[0]:], "-----BEGIN") { // a PEM block continues after blanks and line breaks
 			return b.String()
 		}
 		s = rest[end:]
@@ -138,5 +139,5 @@ func WithoutSecrets(s string) string {
 	return b.String()
 }
 
-// apart reports whether a letter ends a secret.
+// apart reports whether r ends a secret.
 func apart(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'`,;<>(){}[]", r) }

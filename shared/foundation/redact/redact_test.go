@@ -7,7 +7,7 @@ import (
 	"lamplighter.dev/shared/foundation/redact"
 )
 
-// Names and whole texts are held by the tests of shared/api/audit, which the rules were made for.
+// The tests of shared/api/audit cover secret names and whole texts, because the rules were made for it.
 
 func TestWithinATextOnlyTheSecretGoes(t *testing.T) {
 	for s, want := range map[string]string{

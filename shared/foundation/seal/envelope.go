@@ -9,19 +9,20 @@ import (
 	"fmt"
 )
 
-// KEK makes and opens data keys: a key service in the cloud, a key file on a laptop. Both bind the place.
+// KEK makes and opens data keys: a key service in the cloud, a key file on a laptop. A wrapped key is bound to its
+// place.
 type KEK interface {
-	// NewDataKey makes a data key of 32 bytes, and its wrapped form, of at most 65,535 bytes.
+	// NewDataKey returns a new data key of 32 bytes, and its wrapped form of at most 65,535 bytes.
 	NewDataKey(ctx context.Context, p Place) (key, wrapped []byte, err error)
-	// Unwrap gives the data key back, for the same place only.
+	// Unwrap returns the data key. It fails for any other place.
 	Unwrap(ctx context.Context, p Place, wrapped []byte) ([]byte, error)
 }
 
-// Envelope seals each value under a data key of its own: version, length of the wrapped key, wrapped key, then nonce,
-// ciphertext and tag of AES-256-GCM, with the place as additional data.
+// Envelope seals each value with a new data key. The format is: version, length of the wrapped key, wrapped key, then
+// nonce, ciphertext and tag of AES-256-GCM. The place is additional authenticated data.
 type Envelope struct{ kek KEK }
 
-// NewEnvelope seals with data keys of kek.
+// NewEnvelope returns an Envelope that wraps its data keys with kek.
 func NewEnvelope(kek KEK) *Envelope { return &Envelope{kek} }
 
 const (
@@ -47,9 +48,9 @@ func (e *Envelope) Seal(ctx context.Context, p Place, plain []byte) ([]byte, err
 	return aead.Seal(append(out, wrapped...), nil, plain, encodePlace(p)), nil
 }
 
-// Open decrypts what was sealed for the same place.
+// Open decrypts a value that was sealed for the same place.
 func (e *Envelope) Open(ctx context.Context, p Place, sealed []byte) ([]byte, error) {
-	wrapped, body, err := split(sealed)
+	wrapped, body, err := splitSealed(sealed)
 	if err != nil {
 		return nil, fmt.Errorf("open %s %s: %w", p.Kind, p.ID, err)
 	}
@@ -69,7 +70,7 @@ func (e *Envelope) Open(ctx context.Context, p Place, sealed []byte) ([]byte, er
 	return plain, nil
 }
 
-func split(sealed []byte) (wrapped, body []byte, err error) {
+func splitSealed(sealed []byte) (wrapped, body []byte, err error) {
 	if len(sealed) < headerSize || sealed[0] != version {
 		return nil, nil, errors.New("not a sealed value")
 	}
@@ -88,7 +89,7 @@ func newGCM(key []byte) (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// encodePlace returns the place as bytes, each part with its length before it, so that no two places are spelled alike.
+// encodePlace returns the place as bytes. The length before each part makes the encoding unique.
 func encodePlace(p Place) []byte {
 	var b []byte
 	for _, s := range []string{"lamplighter-seal-1", p.Org, p.Kind, p.ID} {

@@ -16,9 +16,9 @@ const (
 	maxKeys = 64
 )
 
-// KeyFile wraps data keys with keys of 32 bytes in a file: the local default, where no key service is. The first one
-// wraps, all of them open. A running service goes on with the key that it began with, and reads the file again when
-// something does not open: another process may have a newer one.
+// KeyFile wraps data keys with 32-byte keys from a file. It is the local default, where no key service exists. The
+// first key wraps, all keys open. A running service continues to wrap with the first key it has read. It reads the file
+// again when a value does not open, because another process may have added a newer key.
 type KeyFile struct {
 	path string
 
@@ -26,8 +26,8 @@ type KeyFile struct {
 	keys []cipher.AEAD
 }
 
-// OpenKeyFile reads the keys at path, and makes a new one when there is no file. A file that others than its owner may
-// read, or of another size, is refused.
+// OpenKeyFile reads the keys at path, and creates the file with a new key if it does not exist. It fails if users other
+// than the owner may read the file, or if its size is wrong.
 func OpenKeyFile(path string) (*KeyFile, error) {
 	_, err := ReadPrivate(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -41,8 +41,8 @@ func OpenKeyFile(path string) (*KeyFile, error) {
 	return k, err
 }
 
-// RotateKeyFile puts a new key before the others in the file at path, and tells how many there are then. Those before
-// stay: without them, what they sealed does not open.
+// RotateKeyFile inserts a new key at the start of the file at path, and returns the number of keys. It keeps the older
+// keys, which are needed to open values sealed with them.
 func RotateKeyFile(path string) (int, error) {
 	old, err := ReadPrivate(path)
 	if err != nil {
@@ -68,9 +68,8 @@ func newKey() []byte {
 
 func checkSize(path string, size int) error {
 	if size == 0 || size%keySize != 0 || size > maxKeys*keySize {
-		return fmt.Errorf("key file %s has %d bytes, where %d belong, or a multiple for up to %d keys: restore it, "+
-			"for without it nothing sealed can be opened",
-			path, size, keySize, maxKeys)
+		return fmt.Errorf("key file %s has %d bytes; it must have %d bytes for each of 1 to %d keys: restore it, "+
+			"because the stored secrets cannot be opened without it", path, size, keySize, maxKeys)
 	}
 	return nil
 }
@@ -95,7 +94,7 @@ func readKeys(path string) ([]cipher.AEAD, error) {
 	return out, nil
 }
 
-// NewDataKey makes a data key and wraps it with the file's first.
+// NewDataKey returns a new data key, wrapped with the first key of the file.
 func (k *KeyFile) NewDataKey(_ context.Context, p Place) (key, wrapped []byte, err error) {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
@@ -103,12 +102,12 @@ func (k *KeyFile) NewDataKey(_ context.Context, p Place) (key, wrapped []byte, e
 	return key, k.keys[0].Seal(nil, nil, key, encodePlace(p)), nil
 }
 
-// Unwrap opens a data key that a key of the file wrapped for the same place.
+// Unwrap opens a data key that one of the file's keys wrapped for the same place.
 func (k *KeyFile) Unwrap(_ context.Context, p Place, wrapped []byte) ([]byte, error) {
 	k.mu.RLock()
 	known := k.keys
 	k.mu.RUnlock()
-	key, err := unwrap(known, p, wrapped)
+	key, err := unwrapKey(known, p, wrapped)
 	if err == nil {
 		return key, nil
 	}
@@ -116,7 +115,7 @@ func (k *KeyFile) Unwrap(_ context.Context, p Place, wrapped []byte) ([]byte, er
 	if readErr != nil {
 		return nil, readErr
 	}
-	if key, err = unwrap(fresh, p, wrapped); err != nil {
+	if key, err = unwrapKey(fresh, p, wrapped); err != nil {
 		return nil, fmt.Errorf("unwrap data key: another key file, or another place: %w", err)
 	}
 	k.mu.Lock()
@@ -125,7 +124,7 @@ func (k *KeyFile) Unwrap(_ context.Context, p Place, wrapped []byte) ([]byte, er
 	return key, nil
 }
 
-func unwrap(keys []cipher.AEAD, p Place, wrapped []byte) (key []byte, err error) {
+func unwrapKey(keys []cipher.AEAD, p Place, wrapped []byte) (key []byte, err error) {
 	for _, aead := range keys {
 		if key, err = aead.Open(nil, nil, wrapped, encodePlace(p)); err == nil {
 			return key, nil

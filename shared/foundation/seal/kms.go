@@ -15,26 +15,26 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// kmsTime is how long a call of KMS may take, with the SDK's retries.
-const kmsTime = 5 * time.Second
+// kmsTimeout limits a call of KMS, including the SDK's retries.
+const kmsTimeout = 5 * time.Second
 
-// KMS wraps data keys with a key that never leaves AWS's key service. The place is the encryption context, so that key
-// policies and CloudTrail see the organization as well.
+// KMS wraps data keys with keys of AWS KMS, which never leave it. The place is the encryption context, so that key
+// policies and CloudTrail see the organization too.
 type KMS struct {
 	client *kms.Client
 	keys   []string
 }
 
-// NewKMS wraps with the first of the symmetric keys with these ids or ARNs, and opens what any of them wrapped. A key
-// that KMS rotates by itself stays one key. It makes no call.
+// NewKMS returns a KMS that wraps with the first of the given symmetric keys (IDs or ARNs), and opens data keys wrapped
+// by any of them. A key with automatic rotation stays one key. NewKMS makes no call.
 func NewKMS(cfg aws.Config, keys ...string) *KMS { return &KMS{kms.NewFromConfig(cfg), keys} }
 
-// NewDataKey makes a data key.
+// NewDataKey returns a new data key.
 func (k *KMS) NewDataKey(ctx context.Context, p Place) (key, wrapped []byte, err error) {
 	if len(k.keys) == 0 {
 		return nil, nil, errors.New("no key for secrets is configured")
 	}
-	ctx, cancel := context.WithTimeout(ctx, kmsTime)
+	ctx, cancel := context.WithTimeout(ctx, kmsTimeout)
 	defer cancel()
 	out, err := k.client.GenerateDataKey(ctx, &kms.GenerateDataKeyInput{
 		KeyId: &k.keys[0], KeySpec: types.DataKeySpecAes256, EncryptionContext: encryptionContext(p),
@@ -45,10 +45,10 @@ func (k *KMS) NewDataKey(ctx context.Context, p Place) (key, wrapped []byte, err
 	return out.Plaintext, out.CiphertextBlob, nil
 }
 
-// Unwrap opens a data key for the place that it was made for. KMS finds in the wrapped key which of its keys wrapped it;
-// it has to be one of ours, for anybody can wrap something with a key of their own.
+// Unwrap opens a data key for its place. KMS reads from the wrapped key which KMS key wrapped it. That key must be one
+// of k.keys, because anyone can wrap data with a key of their own.
 func (k *KMS) Unwrap(ctx context.Context, p Place, wrapped []byte) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, kmsTime)
+	ctx, cancel := context.WithTimeout(ctx, kmsTimeout)
 	defer cancel()
 	out, err := k.client.Decrypt(ctx, &kms.DecryptInput{
 		CiphertextBlob: wrapped, EncryptionContext: encryptionContext(p),
@@ -59,7 +59,7 @@ func (k *KMS) Unwrap(ctx context.Context, p Place, wrapped []byte) ([]byte, erro
 	if err != nil {
 		return nil, fault.NewWithCause(fault.Unavailable, err, "the key service does not answer; try again")
 	}
-	if !k.ours(aws.ToString(out.KeyId)) {
+	if !k.isConfigured(aws.ToString(out.KeyId)) {
 		clear(out.Plaintext)
 		return nil, fmt.Errorf(
 			"unwrap data key: it was wrapped by %s, which is not a key of this installation", aws.ToString(out.KeyId))
@@ -67,14 +67,14 @@ func (k *KMS) Unwrap(ctx context.Context, p Place, wrapped []byte) ([]byte, erro
 	return out.Plaintext, nil
 }
 
-// ours reports whether the key that KMS names by its ARN is one that was given by ARN or id.
-func (k *KMS) ours(arn string) bool {
+// isConfigured reports whether the key with this ARN was configured, by its ARN or by its ID.
+func (k *KMS) isConfigured(arn string) bool {
 	return slices.ContainsFunc(k.keys, func(key string) bool {
 		return key == arn || strings.HasSuffix(arn, ":key/"+key)
 	})
 }
 
-// encryptionContext leaves out what is empty: KMS refuses empty values.
+// encryptionContext returns the place without its empty parts. KMS refuses empty values.
 func encryptionContext(p Place) map[string]string {
 	out := map[string]string{}
 	for name, v := range map[string]string{"org": p.Org, "kind": p.Kind, "id": p.ID} {

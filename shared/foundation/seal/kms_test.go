@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/seal"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 func TestSecretsUnderAKeyOfKMS(t *testing.T) {
@@ -54,7 +54,7 @@ func TestSecretsUnderAKeyOfKMS(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		refused(t, s, here, fresh) // by a key that is not ours
+		refused(t, s, here, fresh) // wrapped by a key that is not configured
 		refused(t, seal.NewEnvelope(seal.NewKMS(cfg, *next.KeyMetadata.Arn)), here, sealed)
 	})
 }

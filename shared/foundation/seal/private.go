@@ -8,19 +8,19 @@ import (
 	"path/filepath"
 )
 
-// ReadPrivate reads a key file that only its owner may touch. One that others may read is refused, because what it
-// protects must be held for known. An absent one is fs.ErrNotExist.
+// ReadPrivate reads a key file that only its owner may access. It refuses a file that other users may read, because its
+// key may be known to them. If the file does not exist, the error is fs.ErrNotExist.
 func ReadPrivate(path string) ([]byte, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return nil, fmt.Errorf("read key file: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("key file %s is not a plain file", path)
+		return nil, fmt.Errorf("key file %s is not a regular file", path)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return nil, fmt.Errorf("key file %s may be read by others (mode %04o): replace the key, or, if nobody else "+
-			"can have read it, run chmod 600 on it", path, mode)
+		return nil, fmt.Errorf("key file %s may be read by other users (mode %04o): replace the key, or run "+
+			"chmod 600 on it if you are sure that no other user has read it", path, mode)
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -29,8 +29,8 @@ func ReadPrivate(path string) ([]byte, error) {
 	return b, nil
 }
 
-// CreatePrivate writes a new key file, mode 0600, and answers what the file holds then: of two processes that create
-// it at once, one wins and both use its key.
+// CreatePrivate writes a new key file with mode 0600, and returns the content of the file. If two processes create it
+// at the same time, one of them wins and both use its key.
 func CreatePrivate(path string, content []byte) ([]byte, error) {
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-key-*") // made with mode 0600
 	if err != nil {
@@ -47,8 +47,8 @@ func CreatePrivate(path string, content []byte) ([]byte, error) {
 	return ReadPrivate(path)
 }
 
-// ReplacePrivate writes a key file anew, as a whole or not at all, mode 0600. The one before must be one that ReadPrivate
-// takes, so that a path that was mistyped makes no new file.
+// ReplacePrivate replaces a key file atomically, with mode 0600. ReadPrivate must accept the existing file, so that a
+// mistyped path creates no new file.
 func ReplacePrivate(path string, content []byte) error {
 	if _, err := ReadPrivate(path); err != nil {
 		return err

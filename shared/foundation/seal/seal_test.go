@@ -153,7 +153,7 @@ func TestKeyFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, s := range []*seal.Envelope{before, after} { // the one that runs on reads the file again
+		for _, s := range []*seal.Envelope{before, after} { // the process that continues to run reads the file again
 			for sealed, want := range map[string]string{string(old): "old", string(fresh): "new"} {
 				if got, err := s.Open(context.Background(), here, []byte(sealed)); err != nil || string(got) != want {
 					t.Errorf("%q, %v; want %q", got, err, want)
@@ -225,7 +225,7 @@ func TestKeyFiles(t *testing.T) {
 
 func FuzzOpen(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "key")
-	if err := os.WriteFile(path, make([]byte, 32), 0o600); err != nil { // the same in every process of the fuzzer
+	if err := os.WriteFile(path, make([]byte, 32), 0o600); err != nil { // the same key in every process of the fuzzer
 		f.Fatal(err)
 	}
 	s := newSealer(f, path)

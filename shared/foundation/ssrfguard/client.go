@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	exchangeTime = 10 * time.Second // all of it
-	connectTime  = 4 * time.Second  // each of connecting and the handshake
+	exchangeTime = 10 * time.Second // the whole request
+	connectTime  = 4 * time.Second  // connecting, and likewise the TLS handshake
 	headerBytes  = 16 << 10
 	idleTime     = 30 * time.Second
 	idlePerHost  = 32
 
-	// maxAnswerBytes bounds the body of each answer, unpacked: a server that a user gave may send without end, and not all
-	// readers stop by themselves. Pages of clouds and parts of bills are far smaller.
+	// maxAnswerBytes limits the decompressed body of a response. Servers named by users may send without end, and some
+	// readers have no limit of their own. Pages of cloud APIs and parts of bills are far smaller.
 	maxAnswerBytes = 64 << 20
 )
 
-// HTTPClient makes requests to addresses that users gave. It follows no redirect (the answer is the redirect itself), takes
-// no proxy from the environment, and gives up after the policy's time, the reading of the body included; read that by
-// Read. A refused address is fault.Invalid, before anything is sent.
+// HTTPClient returns a client for addresses that users gave. It follows no redirects (the response is the redirect),
+// uses no proxy from the environment, and limits each request by the policy's timeout, including reading the body. Use
+// ReadLimited to read the body. A refused address is fault.Invalid, before anything is sent.
 func (p Policy) HTTPClient() *http.Client {
 	t := p.transport()
 	t.DisableKeepAlives = true
@@ -35,11 +35,11 @@ func (p Policy) HTTPClient() *http.Client {
 	}
 }
 
-// Transport is for a client of somebody else's making, which brings its own deadlines and follows no redirects. It keeps
-// connections, so make it once.
+// Transport returns a transport for clients made elsewhere, such as SDKs, which have deadlines of their own and follow
+// no redirects. It keeps connections open, so make it once.
 func (p Policy) Transport() http.RoundTripper { return checked{p, p.transport()} }
 
-// TransportTLS is Transport for one server that has authorities, a name or client certificates of its own.
+// TransportTLS is Transport with the TLS settings for one server: authorities, server name, client certificates.
 func (p Policy) TransportTLS(c *tls.Config) http.RoundTripper {
 	t := p.transport()
 	t.TLSClientConfig = c.Clone()
@@ -64,13 +64,14 @@ func (p Policy) transport() *http.Transport {
 	}
 }
 
-// checked looks at each address before it is dialled, for a scheme or a user in it is not seen by the dialler.
+// checked validates the address of each request before dialling, because the dialler does not see its scheme and its
+// user.
 type checked struct {
 	policy Policy
 	*http.Transport
 }
 
-// RoundTrip refuses, or does what http.Transport does.
+// RoundTrip validates the address, and then does the same as http.Transport.
 func (c checked) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := c.policy.CheckAddress(r.URL.String()); err != nil {
 		if r.Body != nil {
@@ -85,13 +86,13 @@ func (c checked) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// limitedBody is the body of an answer, of which at most left bytes more can be read.
+// limitedBody is a response body that fails after `left` more bytes.
 type limitedBody struct {
 	io.ReadCloser
 	left int64
 }
 
-// Read reads up to the limit. What is behind it is fault.Invalid.
+// Read reads up to the limit. It returns fault.Invalid if there is more.
 func (b *limitedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left+1)])
 	if int64(n) <= b.left {
@@ -102,7 +103,7 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	return n, fault.New(fault.Invalid, "the answer is longer than %d bytes", int64(maxAnswerBytes))
 }
 
-// ReadLimited reads at most limit bytes of an answer; a longer one is fault.Invalid.
+// ReadLimited reads a body of at most limit bytes. A longer one is fault.Invalid.
 func ReadLimited(body io.Reader, limit int64) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(body, limit+1))
 	if err != nil {

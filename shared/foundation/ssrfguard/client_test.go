@@ -21,14 +21,14 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// names is a name server that gives each name the next of its addresses, the last one again and again.
+// names is a DNS server. Each query is answered with the next of its addresses; the last one is repeated.
 type names struct {
 	mu    sync.Mutex
 	left  []netip.Addr
 	asked atomic.Int64
 }
 
-// serve answers until the test ends, and is the resolver that asks here.
+// serve answers until the test ends, and returns the resolver that queries it.
 func (n *names) serve(t *testing.T) *net.Resolver {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -51,7 +51,7 @@ func (n *names) serve(t *testing.T) *net.Resolver {
 	}}
 }
 
-// answer writes what RFC 1035 wants: the question again, and, when an IPv4 address was asked for, one.
+// answer returns the response of RFC 1035: the question, and an address if it asked for IPv4.
 func (n *names) answer(q []byte) []byte {
 	end := 12
 	for q[end] != 0 {
@@ -76,7 +76,7 @@ func (n *names) answer(q []byte) []byte {
 
 var loopback = netip.MustParseAddr("127.0.0.1")
 
-// listener counts who connects.
+// listener counts connections.
 func listener(t *testing.T, h http.HandlerFunc) (*httptest.Server, *atomic.Int64) {
 	t.Helper()
 	var seen atomic.Int64
@@ -91,14 +91,15 @@ func listener(t *testing.T, h http.HandlerFunc) (*httptest.Server, *atomic.Int64
 	return s, &seen
 }
 
-// check 60, when an address is dialled: the dialler alone refuses whatever it is given, and no other error saves it.
+// check 60, when an address is dialled: the dialler alone refuses all hostile addresses, and no other error hides a
+// missing refusal.
 func TestHostileAddressesAreRefusedWhenTheyAreDialled(t *testing.T) {
-	n := &names{left: []netip.Addr{loopback}} // the worst that a name can lead to
+	n := &names{left: []netip.Addr{loopback}} // the worst address that a name can resolve to
 	p := Policy{resolver: n.serve(t)}
 	for _, s := range append(append([]string{}, hostile...), leading...) {
 		u, err := url.Parse(s)
 		if err != nil || u.Hostname() == "" || u.User != nil {
-			continue // there is nothing to dial
+			continue // it cannot be dialled at all
 		}
 		port := u.Port()
 		if port == "" {
@@ -120,13 +121,13 @@ func TestHostileAddressesAreRefusedWhenTheyAreDialled(t *testing.T) {
 	}
 }
 
-// understands reports whether the name server is ever asked for the name.
+// understands reports whether the client queries DNS for the name.
 func (*names) understands(host string) bool {
 	return strings.HasSuffix(host, ".example") || strings.HasSuffix(host, ".com") ||
 		strings.HasSuffix(host, ".internal")
 }
 
-// check 61, a name that leads elsewhere at the second look.
+// check 61, a name that resolves differently at the second query.
 func TestANameThatChangesItsMind(t *testing.T) {
 	s, seen := listener(t, func(http.ResponseWriter, *http.Request) {})
 	port := s.Listener.Addr().(*net.TCPAddr).Port
@@ -144,7 +145,7 @@ func TestANameThatChangesItsMind(t *testing.T) {
 	if !fault.Is(err, fault.Invalid) {
 		t.Errorf("%v, %v", resp, err)
 	}
-	// the same with a listener where the name leads to, and the port allowed
+	// the same with a listener at the second address, and its port allowed
 	conn, err := p.transport().DialContext(t.Context(), "tcp",
 		net.JoinHostPort("rebinding.example", strconv.Itoa(port)))
 	if err == nil {
@@ -190,7 +191,7 @@ func TestTheRuntimeOfALambdaIsRefusedWhereLoopbackIsAllowed(t *testing.T) {
 	}
 }
 
-// check 61, a redirect to metadata, and chains of them.
+// check 61, a redirect to metadata, and chains of redirects.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	for name, to := range map[string]string{
 		"to metadata": "http://169.254.169.254/latest/meta-data/", "to itself": "/again",
@@ -214,7 +215,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-// check 61, answers that do not end.
+// check 61, responses that do not end.
 func TestAnswersThatDoNotEnd(t *testing.T) {
 	const patience = 200 * time.Millisecond
 	for name, h := range map[string]http.HandlerFunc{
@@ -289,7 +290,7 @@ func TestAnswersThatDoNotEnd(t *testing.T) {
 	})
 }
 
-// TestTransport_EndsAnswersThatAreTooLong reads with a reader that has no limit of its own, as SDKs of clouds do.
+// TestTransport_EndsAnswersThatAreTooLong reads with a reader without a limit of its own, like the SDKs of clouds.
 func TestTransport_EndsAnswersThatAreTooLong(t *testing.T) {
 	for name, c := range map[string]struct {
 		bytes int64
@@ -315,7 +316,7 @@ func TestTransport_EndsAnswersThatAreTooLong(t *testing.T) {
 	}
 }
 
-// zeros is a reader without end.
+// zeros is a reader that never ends.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
@@ -348,7 +349,7 @@ func TestOldTLSIsRefused(t *testing.T) {
 	}
 }
 
-// What another client is given keeps to the policy as well.
+// Clients made elsewhere must follow the policy too.
 func TestTheTransportChecksEachRequest(t *testing.T) {
 	s, seen := listener(t, func(http.ResponseWriter, *http.Request) {})
 	c := &http.Client{Transport: Policy{Private: true}.Transport()}

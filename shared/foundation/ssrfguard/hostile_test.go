@@ -1,14 +1,14 @@
 package ssrfguard
 
-import "lamplighter.dev/shared/foundation/ssrfguard/ssrfguardtest"
+import "lamplighter.dev/shared/testkit/ssrfguardtest"
 
-// hostile are the addresses that no policy for production may reach.
+// hostile are the addresses that the production policy must refuse.
 var hostile = ssrfguardtest.Hostile
 
-// leading are names like any other, which only the dialler finds out about.
+// leading are normal names that resolve to refused addresses, so only the dialler detects them.
 var leading = []string{"https://127.0.0.1.nip.io/", "https://rebinding.example/", "https://xn--9ca.example./hook?x=1"}
 
-// insideOnly are reached where private addresses are allowed, and never otherwise.
+// insideOnly are allowed only by policies that allow private addresses.
 var insideOnly = []string{
 	"http://127.0.0.1:8080/", "https://127.0.0.1/", "http://10.0.0.1/", "http://172.16.0.1:1/", "http://192.168.1.1/",
 	"http://[::1]:5000/",
@@ -17,7 +17,7 @@ var insideOnly = []string{
 	"http://example.com:8080/",
 }
 
-// nowhere are refused even where private addresses are allowed.
+// nowhere are refused even if private addresses are allowed.
 var nowhere = []string{
 	"https://169.254.169.254/latest/meta-data/", "http://169.254.170.2/v2/credentials", "http://[fe80::1]/",
 	"http://[fd00:ec2::254]/",

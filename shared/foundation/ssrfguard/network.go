@@ -12,24 +12,24 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// never are the networks that no policy allows: metadata of machines, on whatever network a cloud has put it, and what a
-// link alone reaches, where Lambda keeps its runtime API.
-var never = prefixes(
+// forbidden are the networks that no policy allows: the metadata services of machines in all clouds, and link-local
+// networks, where Lambda has its runtime API.
+var forbidden = parsePrefixes(
 	"169.254.0.0/16", "fe80::/10", // link-local: AWS, Azure, Google; ECS; Lambda
 	"fd00:ec2::/32",      // AWS, by IPv6
 	"fd20:ce::/32",       // Google, by IPv6
 	"100.100.100.200/32", // Alibaba
-	"168.63.129.16/32",   // Azure's wire server: a public address that leads into the machine
+	"168.63.129.16/32",   // Azure's wire server: a public address that reaches the host of the machine
 	"192.0.0.192/32",     // Oracle
 )
 
-// inside are the networks that Policy.Private adds.
+// inside4 and inside6 are the networks that Policy.Private adds.
 var (
-	inside4 = prefixes("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")
-	inside6 = prefixes("::1/128", "fc00::/7")
+	inside4 = parsePrefixes("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")
+	inside6 = parsePrefixes("::1/128", "fc00::/7")
 )
 
-func prefixes(list ...string) []netip.Prefix {
+func parsePrefixes(list ...string) []netip.Prefix {
 	out := make([]netip.Prefix, len(list))
 	for i, s := range list {
 		out[i] = netip.MustParsePrefix(s)
@@ -37,7 +37,7 @@ func prefixes(list ...string) []netip.Prefix {
 	return out
 }
 
-// The guardians know the special networks of the registries.
+// The guardians know the special-purpose networks of the IANA registries.
 var (
 	public  = ssrf.New(ssrf.WithPorts(443))
 	anyPort = ssrf.New(ssrf.WithAnyPort())
@@ -56,13 +56,13 @@ func (p Policy) guardian() *ssrf.Guardian {
 	}
 }
 
-// permitAddress decides about one address, literal or looked up.
+// permitAddress returns an error if a, from a URL or from DNS, may not be reached.
 func (p Policy) permitAddress(a netip.Addr) error {
 	plain := a.Unmap()
 	if a.Zone() != "" {
 		return errRefused("names a zone of a network, which is never allowed")
 	}
-	for _, n := range never {
+	for _, n := range forbidden {
 		if n.Contains(plain) {
 			return errRefused("leads to a link-local or metadata address, which is never allowed")
 		}
@@ -74,7 +74,7 @@ func (p Policy) permitAddress(a netip.Addr) error {
 	return nil
 }
 
-// checkDial returns asked before each attempt to connect, with the address that the name was resolved to.
+// checkDial is called before each attempt to connect, with the resolved address.
 func (p Policy) checkDial(_ context.Context, network, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -92,7 +92,7 @@ func (p Policy) checkDial(_ context.Context, network, address string, _ syscall.
 	return nil
 }
 
-// runtimePort reports whether the Lambda runtime API listens there, which hands out the events of others.
+// runtimePort reports whether port is that of the Lambda runtime API, which returns the events of other invocations.
 func runtimePort(port uint16) bool {
 	const usual = 9001
 	at, err := netip.ParseAddrPort(strings.TrimPrefix(os.Getenv("AWS_LAMBDA_RUNTIME_API"), "http://"))

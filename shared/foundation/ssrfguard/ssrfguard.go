@@ -1,6 +1,6 @@
-// Package ssrfguard keeps requests to addresses that users give away from our own network: webhooks, documents of identity
-// providers, endpoints of clouds. What a name leads to is looked at when it is dialled, each time, so that a name that
-// changes its mind between check and use gains nothing.
+// Package ssrfguard keeps requests to addresses given by users (webhooks, documents of identity providers, cloud
+// endpoints) away from the service's own network. It checks the resolved address of a name at each dial, so that a name
+// that resolves differently after validation is refused.
 package ssrfguard
 
 import (
@@ -14,27 +14,26 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Policy says which addresses may be reached. The zero value is the one for production: public addresses, by https, on
-// port 443.
+// Policy decides which addresses may be reached. The zero value is for production: public addresses, https, port 443.
 type Policy struct {
-	// Private allows, besides, http, any port, the loopback and private networks: for a laptop, tests, and operators
-	// whose clouds are private. Link-local and metadata addresses stay refused.
+	// Private also allows http, any port, loopback and private networks: for laptops, tests, and operators with private
+	// clouds. Link-local and metadata addresses stay refused.
 	Private bool
-	// AnyPort allows ports other than 443, for what usually answers elsewhere: Kubernetes, private clouds.
+	// AnyPort allows ports other than 443, for Kubernetes and private clouds.
 	AnyPort bool
-	// Timeout bounds a whole exchange of Client, from the look-up of the name to the last byte; 0 is 10 seconds.
+	// Timeout limits a whole request of HTTPClient, from the DNS query to the last byte. The default is 10 seconds.
 	Timeout time.Duration
 
 	resolver *net.Resolver // nil: the system's
 }
 
-const longest = 2048 // bytes of an address
+const maxAddressBytes = 2048 // in bytes
 
-// CheckAddress looks at how an address is spelled, when it is given: fault.Invalid tells what is wrong with it. It asks nobody
-// what a name leads to; only dialling through Client or Transport decides that.
+// CheckAddress validates the form of an address when a user gives it. It returns fault.Invalid with the reason if the
+// address is refused. It makes no DNS query; only the dialler of HTTPClient and Transport checks resolved addresses.
 func (p Policy) CheckAddress(raw string) error {
-	if len(raw) > longest {
-		return errRefused("is longer than %d bytes", longest)
+	if len(raw) > maxAddressBytes {
+		return errRefused("is longer than %d bytes", maxAddressBytes)
 	}
 	if strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r == '\\' || r == 0x7f }) {
 		return errRefused("has a blank, a control character or a backslash in it")
@@ -49,7 +48,7 @@ func (p Policy) CheckAddress(raw string) error {
 	return p.checkHost(u.Hostname())
 }
 
-// checkForm looks at everything but the host.
+// checkForm validates everything except the host.
 func (p Policy) checkForm(u *url.URL) error {
 	switch {
 	case u.Scheme != "https" && (u.Scheme != "http" || !p.Private):
@@ -68,7 +67,7 @@ func (p Policy) checkForm(u *url.URL) error {
 
 func (p Policy) anyPort() bool { return p.Private || p.AnyPort }
 
-// checkHost looks at a name or a literal address.
+// checkHost validates a host name or a literal address.
 func (p Policy) checkHost(host string) error {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return p.permitAddress(a)
@@ -94,28 +93,30 @@ func notInName(r rune) bool {
 	return r != '-' && r != '_' && r != '.' && (r < '0' || r > '9') && (r < 'a' || r > 'z')
 }
 
-// endsInNumber finds the other spellings of addresses, 127.1 and 0x7f000001, which some resolvers understand.
+// endsInNumber reports whether name is an alternative form of an address, such as 127.1 or 0x7f000001. Some resolvers
+// accept those.
 func endsInNumber(name string) bool {
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	return strings.HasPrefix(last, "0x") || strings.Trim(last, "0123456789") == ""
 }
 
-// metadataNames are the names under which clouds hand out the credentials of a machine, and Lambda its own interface.
+// metadataNames are the host names of the services that give out a machine's credentials in a cloud, and of Lambda's
+// runtime API.
 var metadataNames = map[string]bool{
 	"metadata": true, "metadata.google.internal": true, "metadata.goog": true, "metadata.tencentyun.com": true,
 	"metadata.azure.internal": true, "instance-data": true, "instance-data.ec2.internal": true,
 	"sandbox": true, "sandbox.localdomain": true, "sandbox.local": true,
 }
 
-// localDomains are the domains whose names lead into the local network.
+// localDomains are the domains of local networks.
 var localDomains = []string{"localhost", "local", "localdomain", "internal", "intranet", "lan", "home.arpa"}
 
 func localName(name string) bool {
 	return slices.ContainsFunc(localDomains, func(domain string) bool { return IsWithinDomain(name, domain) })
 }
 
-// IsWithinDomain reports whether host is domain or a host below it: "eu.gcr.io" is within "gcr.io", "evilgcr.io" is not. Case does not
-// matter, nor does the dot that ends a fully qualified name. An empty domain has no hosts.
+// IsWithinDomain reports whether host equals domain or is a subdomain: "eu.gcr.io" is within "gcr.io", "evilgcr.io" is
+// not. It ignores case and a trailing dot. No host is within the empty domain.
 func IsWithinDomain(host, domain string) bool {
 	host, domain = normalizeHost(host), normalizeHost(domain)
 	return domain != "" && (host == domain || strings.HasSuffix(host, "."+domain))
@@ -123,7 +124,7 @@ func IsWithinDomain(host, domain string) bool {
 
 func normalizeHost(host string) string { return strings.TrimSuffix(strings.ToLower(host), ".") }
 
-// errRefused returns about the address as the client gave it; the caller names the field.
+// errRefused returns the error for a refused address. The caller adds the name of the field.
 func errRefused(format string, args ...any) error {
 	return fault.New(fault.Invalid, "the address "+format, args...)
 }

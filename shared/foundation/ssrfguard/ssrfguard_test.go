@@ -59,7 +59,7 @@ func TestARefusalSaysNothingOfOurNetwork(t *testing.T) {
 }
 
 func TestAnAddressHasAnEnd(t *testing.T) {
-	long := "https://example.com/" + strings.Repeat("a", longest)
+	long := "https://example.com/" + strings.Repeat("a", maxAddressBytes)
 	if err := (Policy{}).CheckAddress(long); !fault.Is(err, fault.Invalid) {
 		t.Error(err)
 	}

@@ -1,6 +1,5 @@
-// Package accounts finds and makes the accounts of people. More than one function needs that: somebody signs up with a
-// password, signs in at a provider, or comes from the single sign-on of an organization, and all of them must meet the
-// same account, once.
+// Package accounts finds and creates the accounts of users. Sign-up with a password, sign-in at an identity provider,
+// and the single sign-on of an organization use it, so that all of them find the same account of a user.
 package accounts
 
 import (
@@ -18,26 +17,27 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Accounts finds and makes accounts. It remembers nothing.
+// Accounts finds and creates accounts. It has no state.
 type Accounts struct{ *platform.Platform }
 
 // New returns the accounts of p.
 func New(p *platform.Platform) Accounts { return Accounts{p} }
 
-// withAccountPartitions names the partitions of accounts, and of what is mailed about them.
+// withAccountPartitions allows access to the partitions of accounts, and of mails about them.
 func withAccountPartitions(ctx context.Context) context.Context {
 	return table.Within(ctx, identity.UserPrefix, identity.AddressPrefix, LinkPrefix, mail.Prefix)
 }
 
-// unverifiedTTL is read where there is no account, so that one is not told from the other by the reads that it takes.
-const unverifiedTTL = "usr_nobody"
+// absentUser is the ID that is read if an address has no account, so that the number of reads does not tell whether
+// there is one.
+const absentUser = "usr_nobody"
 
-// Find reads the account of an address in the form of identity.NormalizeAddress; the zero User when it has none.
+// Find returns the account of an address in the form of identity.NormalizeAddress, or the zero User if it has none.
 func (a Accounts) Find(ctx context.Context, address string) (identity.User, error) {
 	ctx = withAccountPartitions(ctx)
 	row, err := table.Read[identity.AddressRow](ctx, a.Table, identity.AddressKey(a.Settings.Pepper, address))
 	if fault.Is(err, fault.NotFound) {
-		row, err = identity.AddressRow{User: unverifiedTTL}, nil
+		row, err = identity.AddressRow{User: absentUser}, nil
 	}
 	if err != nil {
 		return identity.User{}, fmt.Errorf("look up address: %w", err)
@@ -45,7 +45,7 @@ func (a Accounts) Find(ctx context.Context, address string) (identity.User, erro
 	return a.readUser(ctx, row.User)
 }
 
-// readUser reads an account; the zero User when it is not there.
+// readUser returns the account, or the zero User if it does not exist.
 func (a Accounts) readUser(ctx context.Context, user string) (identity.User, error) {
 	u, err := table.Read[identity.User](ctx, a.Table, identity.UserKey(user))
 	if fault.Is(err, fault.NotFound) {
@@ -54,14 +54,14 @@ func (a Accounts) readUser(ctx context.Context, user string) (identity.User, err
 	return u, fault.Wrap("read user "+user, err)
 }
 
-// NewUser makes an account that nobody has yet, with neither a password nor a verified address.
+// NewUser returns a new account without a password. Its address is not verified.
 func NewUser(now time.Time, address, name string) identity.User {
 	return identity.User{ID: id.New("usr", now), Email: address, Name: name, Created: now, Updated: now}
 }
 
-// RegisterWrites returns the writes that give an address to the account u, in place of old, an account nobody ever verified, or of
-// none when old has no id. That one goes with its id and password: otherwise whoever signed up first with somebody
-// else's address would own the account that the other one verifies later.
+// RegisterWrites returns the writes that store the account u and give it its address. If old has an ID, u replaces old,
+// an account that was never verified: its ID and password are deleted. Otherwise a person who signs up with someone
+// else's address would own the account that the owner of the address verifies later.
 func (a Accounts) RegisterWrites(u, old identity.User) ([]table.Write, error) {
 	account, err := table.NewItem(identity.UserKey(u.ID), u)
 	if err != nil {
@@ -84,7 +84,7 @@ func (a Accounts) RegisterWrites(u, old identity.User) ([]table.Write, error) {
 
 const maxName = 100
 
-// PersonName brings a person's name into shape. Without one, it is the part of the address before the @.
+// PersonName returns the cleaned name of a person. If name is blank, it returns the part of the address before the @.
 func PersonName(name, address string) (string, error) {
 	if strings.TrimSpace(name) == "" {
 		name, _, _ = strings.Cut(address, "@")

@@ -11,23 +11,23 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// LinkPrefix begins the partition keys of what ties accounts to identity providers.
+// LinkPrefix is the prefix of the partition keys that link accounts to identity providers.
 const LinkPrefix = "IDENT#"
 
-// Claim is what an identity provider says of somebody, after all that proves it to be the provider's word was checked.
+// Claim is the statement of an identity provider about a person. Its origin has been verified.
 type Claim struct {
-	// who says so; with Subject, the one name of a person. Two configurations of one provider are two issuers.
+	// Issuer identifies the provider, and with Subject the person. Two configurations of one provider are two issuers.
 	Issuer  string
-	Subject string // the provider's own name of the person, which is never given to another one
-	Email   string // an address that the provider has verified; "" is none
-	Name    string // what the person is called; "" is not known
+	Subject string // the provider's ID of the person; it is never given to another person
+	Email   string // an address that the provider has verified, or ""
+	Name    string // the person's display name, or ""
 
-	// Authoritative is true when the provider runs the mailboxes of the address's domain, so that its word is as good as a
-	// code mailed there. Only then does an account that exists already open to whoever has the same address.
+	// Authoritative is true if the provider runs the mailboxes of the address's domain, so that its statement proves as
+	// much as a code sent by mail. Only then is the person given an existing account with the same address.
 	Authoritative bool
 }
 
-// identityLink ties a person at a provider to an account.
+// identityLink links a person at an identity provider to an account.
 type identityLink struct {
 	User    string    `json:"user"`
 	Issuer  string    `json:"issuer"`
@@ -38,12 +38,13 @@ func (a Accounts) linkKey(c Claim) table.Key {
 	return table.Key{PK: LinkPrefix + identity.Digest(a.Settings.Pepper, "identity", c.Issuer, c.Subject), SK: "I"}
 }
 
-// maxAttempts bounds how often Vouched starts again because another request was faster.
+// maxAttempts limits how often FindOrCreateByIdentity starts again because another request was faster.
 const maxAttempts = 5
 
-// FindOrCreateByIdentity returns the account of whom a provider vouches for. At first sight the person gets a new account without a
-// password, or joins the one of the same address when the provider is authoritative for it; ever after it is that
-// account, whatever happens to the address. fault.Denied says why somebody gets none.
+// FindOrCreateByIdentity returns the account of the person that the claim is about. At the first sign-in it creates an
+// account without a password, or links the account with the same address if the provider is authoritative for it. From
+// then on the person keeps that account, even if the address changes. It returns fault.Denied with the reason if the
+// person gets no account.
 func (a Accounts) FindOrCreateByIdentity(ctx context.Context, c Claim) (identity.User, error) {
 	if c.Issuer == "" || c.Subject == "" {
 		return identity.User{}, fault.New(fault.Internal, "a claim without issuer or subject")
@@ -55,7 +56,8 @@ func (a Accounts) FindOrCreateByIdentity(ctx context.Context, c Claim) (identity
 			return u, fault.Wrap("sign in with an identity of "+c.Issuer, err)
 		}
 	}
-	return identity.User{}, fault.New(fault.Unavailable, "too many sign-ins of one person at once: try again")
+	return identity.User{},
+		fault.New(fault.Unavailable, "too many sign-ins of the same user at the same time: try again")
 }
 
 func (a Accounts) tryFindOrCreate(ctx context.Context, c Claim) (identity.User, error) {
@@ -70,14 +72,14 @@ func (a Accounts) tryFindOrCreate(ctx context.Context, c Claim) (identity.User, 
 	switch {
 	case err != nil:
 		return u, err
-	case u.ID == "": // the account is gone, and its link leads nowhere
+	case u.ID == "": // the account was deleted; its link is stale
 		return a.linkNewIdentity(ctx, c, table.Equal("user", tie.User))
 	}
 	return u, checkEnabled(u)
 }
 
-// linkNewIdentity finds or makes the account of a person who is seen for the first time, and ties them together while cond holds of
-// the tie.
+// linkNewIdentity finds or creates the account of a person who signs in for the first time, and links them. The link is
+// written on the condition cond.
 func (a Accounts) linkNewIdentity(ctx context.Context, c Claim, cond table.Cond) (identity.User, error) {
 	address, err := identity.NormalizeAddress(c.Email)
 	if err != nil {
@@ -105,7 +107,8 @@ func (a Accounts) linkNewIdentity(ctx context.Context, c Claim, cond table.Cond)
 	return u, a.Table.Transact(ctx, append(writes, table.Put(tie, cond))...)
 }
 
-// linkConditions returns what must hold while a person is tied to the account u, which has the same address and whose owner is told.
+// linkConditions returns the writes that make linking a person to the account u safe: u must still have the same
+// verified address, and a mail tells its owner.
 func (a Accounts) linkConditions(ctx context.Context, c Claim, u identity.User) ([]table.Write, error) {
 	if !c.Authoritative {
 		return nil, fault.New(fault.Denied, "there is an account with this e-mail address already: log in with "+
@@ -122,10 +125,11 @@ func (a Accounts) linkConditions(ctx context.Context, c Claim, u identity.User) 
 	}, err
 }
 
-// newVerifiedUser makes a verified account in place of old, which nobody verified.
+// newVerifiedUser returns a new verified account, with the writes that store it in place of old, which was never
+// verified.
 func (a Accounts) newVerifiedUser(c Claim, address string, old identity.User) (identity.User, []table.Write, error) {
 	name, err := PersonName(c.Name, address)
-	if err != nil { // nobody can mend it here, and one's own name is no reason to be sent away
+	if err != nil { // the user cannot correct the provider's name here, so a bad one does not prevent the sign-in
 		name, _ = PersonName("", address)
 	}
 	u := NewUser(a.Clock.Now(), address, name)

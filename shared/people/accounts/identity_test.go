@@ -15,10 +15,10 @@ import (
 
 const ada = "ada@example.com"
 
-// claim is what a provider says of ada that is not authoritative for her address.
+// claim is from a provider that is not authoritative for ada's address.
 var claim = accounts.Claim{Issuer: "https://idp.example", Subject: "1815", Email: ada, Name: "Ada"}
 
-func authoritative(c accounts.Claim) accounts.Claim {
+func makeAuthoritative(c accounts.Claim) accounts.Claim {
 	c.Authoritative = true
 	return c
 }
@@ -30,8 +30,8 @@ func newFixture(t *testing.T) *fixture {
 	return &fixture{apitest.New(t)}
 }
 
-// keep stores an account of ada's address.
-func (f *fixture) keep(change func(*identity.User)) identity.User {
+// storeAccount stores an account with ada's address.
+func (f *fixture) storeAccount(change func(*identity.User)) identity.User {
 	f.Helper()
 	u := accounts.NewUser(f.Clock.Now(), ada, "Ada")
 	u.Password = "a hash"
@@ -41,7 +41,7 @@ func (f *fixture) keep(change func(*identity.User)) identity.User {
 	return u
 }
 
-func (f *fixture) read(user string) identity.User {
+func (f *fixture) readUser(user string) identity.User {
 	f.Helper()
 	u, err := table.Read[identity.User](f.Anywhere(), f.Table, identity.UserKey(user))
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -50,12 +50,12 @@ func (f *fixture) read(user string) identity.User {
 	return u
 }
 
-func (f *fixture) vouched(c accounts.Claim) identity.User {
+func (f *fixture) signIn(c accounts.Claim) identity.User {
 	f.Helper()
 	return apitest.Value(accounts.New(f.Platform).FindOrCreateByIdentity(f.Context(), c))(f)
 }
 
-func (f *fixture) denied(c accounts.Claim, why string) {
+func (f *fixture) wantDenied(c accounts.Claim, why string) {
 	f.Helper()
 	u, err := accounts.New(f.Platform).FindOrCreateByIdentity(f.Context(), c)
 	if !fault.Is(err, fault.Denied) || !strings.Contains(fault.Message(err), why) {
@@ -70,11 +70,11 @@ func TestSomebodyNewGetsAVerifiedAccountWithoutAPassword(t *testing.T) {
 	f := newFixture(t)
 	c := claim
 	c.Email = " Ada@Example.COM"
-	u := f.vouched(c)
-	if got := f.read(u.ID); got != u || !u.Verified || u.Password != "" || u.Email != ada || u.Name != "Ada" {
+	u := f.signIn(c)
+	if got := f.readUser(u.ID); got != u || !u.Verified || u.Password != "" || u.Email != ada || u.Name != "Ada" {
 		t.Errorf("%+v, stored %+v", u, got)
 	}
-	if again := f.vouched(c); again != u {
+	if again := f.signIn(c); again != u {
 		t.Errorf("the second time %+v", again)
 	}
 }
@@ -82,59 +82,59 @@ func TestSomebodyNewGetsAVerifiedAccountWithoutAPassword(t *testing.T) {
 // check 23.
 func TestAProviderThatIsNotAuthoritativeOpensNoAccountOfTheSameAddress(t *testing.T) {
 	f := newFixture(t)
-	u := f.keep(verified)
-	f.denied(claim, "password")
-	if got := f.read(u.ID); got != u {
+	u := f.storeAccount(verified)
+	f.wantDenied(claim, "password")
+	if got := f.readUser(u.ID); got != u {
 		t.Errorf("the account is now %+v", got)
 	}
-	f.denied(claim, "password") // nor was it tied by the first attempt
+	f.wantDenied(claim, "password") // and the first attempt did not link it
 }
 
 func TestAnAuthoritativeProviderJoinsTheAccountOfTheAddress(t *testing.T) {
 	f := newFixture(t)
-	u := f.keep(verified)
-	if got := f.vouched(authoritative(claim)); got != u {
+	u := f.storeAccount(verified)
+	if got := f.signIn(makeAuthoritative(claim)); got != u {
 		t.Errorf("joined %+v, want %+v", got, u)
 	}
-	if got := f.vouched(claim); got != u { // tied for good: nothing is authoritative any more, and need not be
+	if got := f.signIn(claim); got != u { // the link stays, although the provider is not authoritative now
 		t.Errorf("later %+v", got)
 	}
 }
 
 func TestAnAccountThatNobodyVerifiedGivesWay(t *testing.T) {
-	for name, c := range map[string]accounts.Claim{"authoritative": authoritative(claim), "not": claim} {
+	for name, c := range map[string]accounts.Claim{"authoritative": makeAuthoritative(claim), "not": claim} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
-			squatter := f.keep(unverified)
-			u := f.vouched(c)
-			if u.ID == squatter.ID || u.Password != "" || f.read(squatter.ID).ID != "" {
+			squatter := f.storeAccount(unverified)
+			u := f.signIn(c)
+			if u.ID == squatter.ID || u.Password != "" || f.readUser(squatter.ID).ID != "" {
 				t.Errorf("got %+v where %s squatted", u, squatter.ID)
 			}
 		})
 	}
 }
 
-// check 23: nothing is believed of an address that the provider itself has not verified.
+// check 23: a claim with an address that the provider has not verified opens no account.
 func TestAnAddressThatTheProviderHasNotVerifiedOpensNothing(t *testing.T) {
 	for name, address := range map[string]string{"none": "", "no address": "ada", "not deliverable": "ada@localhost"} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
-			f.keep(verified)
-			c := authoritative(claim)
+			f.storeAccount(verified)
+			c := makeAuthoritative(claim)
 			c.Email = address
-			f.denied(c, "verified")
+			f.wantDenied(c, "verified")
 		})
 	}
 }
 
-// An identity is the issuer and the subject, never the address.
+// Issuer and subject identify a person, not the address.
 func TestTheSamePersonIsKnownWhateverTheAddressBecomes(t *testing.T) {
 	f := newFixture(t)
-	u := f.vouched(claim)
+	u := f.signIn(claim)
 	for _, address := range []string{"", "countess@example.org"} {
 		c := claim
 		c.Email = address
-		if got := f.vouched(c); got.ID != u.ID || got.Email != ada {
+		if got := f.signIn(c); got.ID != u.ID || got.Email != ada {
 			t.Errorf("with the address %q it is %+v", address, got)
 		}
 	}
@@ -155,21 +155,21 @@ func TestTheSamePersonIsKnownWhateverTheAddressBecomes(t *testing.T) {
 
 func TestADisabledAccountStaysShut(t *testing.T) {
 	f := newFixture(t)
-	f.keep(turnedOff)
-	f.denied(authoritative(claim), "disabled")
+	f.storeAccount(turnedOff)
+	f.wantDenied(makeAuthoritative(claim), "disabled")
 
 	f = newFixture(t)
-	u := f.vouched(claim)
+	u := f.signIn(claim)
 	f.Change(identity.UserKey(u.ID), table.Set("disabled", true))
-	f.denied(claim, "disabled")
+	f.wantDenied(claim, "disabled")
 }
 
 func TestALinkToAnAccountThatIsGoneIsTiedAnew(t *testing.T) {
 	f := newFixture(t)
-	old := f.vouched(claim)
+	old := f.signIn(claim)
 	f.Write(table.Delete(identity.UserKey(old.ID)), table.Delete(identity.AddressKey(f.Settings.Pepper, ada)))
-	u := f.vouched(claim)
-	if u.ID == old.ID || f.vouched(claim) != u {
+	u := f.signIn(claim)
+	if u.ID == old.ID || f.signIn(claim) != u {
 		t.Errorf("%+v after %s", u, old.ID)
 	}
 }
@@ -181,7 +181,7 @@ func TestANameThatIsNoneIsNotTaken(t *testing.T) {
 			f := newFixture(t)
 			c := claim
 			c.Name = given
-			if u := f.vouched(c); u.Name != "ada" {
+			if u := f.signIn(c); u.Name != "ada" {
 				t.Errorf("%q", u.Name)
 			}
 		})
@@ -191,8 +191,8 @@ func TestANameThatIsNoneIsNotTaken(t *testing.T) {
 func TestTwentyFirstSignInsAtOnceMakeOneAccount(t *testing.T) {
 	for name, prepare := range map[string]func(*fixture){
 		"of nobody":                func(*fixture) {},
-		"of an unverified account": func(f *fixture) { f.keep(unverified) },
-		"of a verified account":    func(f *fixture) { f.keep(verified) },
+		"of an unverified account": func(f *fixture) { f.storeAccount(unverified) },
+		"of a verified account":    func(f *fixture) { f.storeAccount(verified) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
@@ -202,7 +202,7 @@ func TestTwentyFirstSignInsAtOnceMakeOneAccount(t *testing.T) {
 			for i := range got {
 				wg.Go(func() {
 					u, err := accounts.New(f.Platform).FindOrCreateByIdentity(context.Background(),
-						authoritative(claim))
+						makeAuthoritative(claim))
 					if err != nil {
 						t.Error(err)
 					}

@@ -2,5 +2,5 @@ package accounts
 
 import "lamplighter.dev/shared/engine/table"
 
-// IdentityPartition is of the identities at identity providers that accounts belong to.
+// IdentityPartition holds the links from persons at identity providers to accounts.
 const IdentityPartition table.Partition = LinkPrefix + "*"

@@ -1,5 +1,5 @@
-// Package erasure is what the end of an organization is made of: the operation that ends it, and the worker that erases
-// what is stored of it, must mean the same by it.
+// Package erasure holds the parts of ending an organization that the operation that ends it shares with the worker that
+// erases its data.
 package erasure
 
 import (
@@ -15,30 +15,30 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Machine is the state machine that erases an organization.
+// Machine is the name of the state machine that erases an organization.
 const Machine = "erasure"
 
-// Settling is how long after its end an organization may still be written to, by requests and workers that had begun
-// before: longer than a function lives. What they leave is erased after it.
+// Settling is how long after its end an organization may still be written to, by requests and workers that started
+// before. It is longer than a function runs. The data is erased after it.
 const Settling = 20 * time.Minute
 
-// Input is what the machine is started with.
+// Input is the input of the state machine.
 type Input struct {
 	Org   string    `json:"org"`
 	JobID string    `json:"jobID"`
 	Ended time.Time `json:"ended"`
-	Actor string    `json:"actor"` // who ended it: an e-mail address
+	Actor string    `json:"actor"` // e-mail address of the user who ended the organization
 	User  string    `json:"user"`
 }
 
-// Organisation returns the organization that the input belongs to.
+// Organisation returns the organization of the input.
 func (in Input) Organisation() string { return in.Org }
 
-// ErrEnded is that an organization has ended already.
+// ErrEnded says that an organization has ended already.
 var ErrEnded = fault.New(fault.NotFound, "the organization does not exist")
 
-// BeginErasure ends org for ever, in one transaction with the extra writes: from then on nobody gets in. What is stored of it is
-// erased behind the request. ErrEnded when somebody else was faster.
+// BeginErasure ends org permanently, in one transaction with the extra writes. After it, all requests to org are
+// refused. A worker erases its data later. It returns ErrEnded if the organization has ended already.
 func BeginErasure(ctx context.Context, p *platform.Platform, org string, extra ...table.Write) error {
 	now, c := p.Clock.Now(), identity.CallerFrom(ctx)
 	in := Input{Org: org, JobID: id.New("job", now), Ended: now, Actor: c.Email, User: c.User}

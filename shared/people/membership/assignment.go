@@ -14,8 +14,8 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Assignment is a grant of a member as the organization's list of assignments has it. The member's own row is what decides;
-// this one is written with it in one transaction, so that the two never differ.
+// Assignment is a grant of a member as an item of the organization's list of assignments. Authorization reads the
+// member's own item. Both are written in one transaction, so they never differ.
 type Assignment struct {
 	ID        string    `json:"id"`
 	User      string    `json:"user"`
@@ -23,15 +23,16 @@ type Assignment struct {
 	Role      string    `json:"role"`
 	Scope     string    `json:"scope"`
 	CreatedAt time.Time `json:"createdAt"`
-	CreatedBy string    `json:"createdBy"` // an e-mail address
+	CreatedBy string    `json:"createdBy"` // e-mail address
 }
 
-// assignmentKey returns where an assignment is listed.
+// assignmentKey returns the key of an assignment in the list.
 func assignmentKey(org, id string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "ASSIGN", SK: id}
 }
 
-// assignmentWrites returns the writes that make the list of assignments follow a member, who had the grants before.
+// assignmentWrites returns the writes that update the list of assignments for the member m, who had the grants
+// `before`.
 func assignmentWrites(ctx context.Context, org string, m identity.Member, before []grant.Grant) ([]table.Write, error) {
 	var out []table.Write
 	had := map[string]grant.Grant{}
@@ -57,7 +58,7 @@ func assignmentWrites(ctx context.Context, org string, m identity.Member, before
 	return out, nil
 }
 
-// NewOrgWrites returns the writes that make the user the one member and owner of a new organization.
+// NewOrgWrites returns the writes that make the user the only member and owner of a new organization.
 func NewOrgWrites(ctx context.Context, org string, u identity.User, now time.Time) ([]table.Write, error) {
 	m := NewMember(u.ID, u.Email, []grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}}, now)
 	access, err := table.NewItem(identity.AccessKey(org), identity.Access{Members: 1, Owners: 1})
@@ -72,7 +73,7 @@ func NewOrgWrites(ctx context.Context, org string, u identity.User, now time.Tim
 	return slices.Concat([]table.Write{table.Put(access, table.Absent())}, in, list), err
 }
 
-// ReadAssignment reads one assignment of org; fault.NotFound when there is none. One round trip.
+// ReadAssignment reads an assignment of org. It returns fault.NotFound if there is none. One round trip.
 func (s People) ReadAssignment(ctx context.Context, org, assignment string) (Assignment, error) {
 	if id.IsValid("asgn", assignment) {
 		k := assignmentKey(org, assignment)
@@ -84,13 +85,13 @@ func (s People) ReadAssignment(ctx context.Context, org, assignment string) (Ass
 	return Assignment{}, fault.New(fault.NotFound, "assignment %.64q does not exist", assignment)
 }
 
-// listPage is how many assignments are read at once.
-const listPage = 2_000
+// assignmentsPerPage is the number of assignments of one read.
+const assignmentsPerPage = 2_000
 
-// EachAssignment returns each assignment of org to see, the oldest first, until see tells that it has seen enough. They are as
-// many as MaxMembers and identity.MaxGrants allow, so they are not gathered here.
+// EachAssignment calls see for each assignment of org, oldest first, until see returns false. It does not collect them,
+// because there may be MaxMembers times identity.MaxGrants.
 func (s People) EachAssignment(ctx context.Context, org string, see func(Assignment) (more bool)) error {
-	q := table.Query{PK: assignmentKey(org, "").PK, Limit: listPage}
+	q := table.Query{PK: assignmentKey(org, "").PK, Limit: assignmentsPerPage}
 	for {
 		page, err := s.Table.Query(table.Within(ctx, q.PK), q)
 		if err != nil {
@@ -111,22 +112,25 @@ func (s People) EachAssignment(ctx context.Context, org string, see func(Assignm
 	}
 }
 
-// ErrChanged is that something has changed since it was read and judged.
+// ErrChanged says that a record has changed since it was read and evaluated.
 var ErrChanged = errChanged
 
-// Given is a grant, and the generation of the organization's roles by which it was judged.
+// Given is a grant, and the generation of the organization's roles that it was evaluated with.
 type Given struct {
 	grant.Grant
 	Generation int64
-	Also       []table.Write // what is written with it, or must hold then: that the team of its scope is there
+	// writes and conditions of the same transaction, for example that the team of the scope exists
+	Also []table.Write
 }
 
-// AssignRole returns the member old, as it was read, one more grant. It is fault.Conflict when the member has as many as can be,
-// and ErrChanged when the member, or the organization's roles, have changed since: read and judge again then. A grant of a
-// custom role counts as a change of the roles, so that nobody deletes the role at the same time. One round trip.
+// AssignRole adds a grant to the member old, as it was read. It returns fault.Conflict if the member has
+// identity.MaxGrants grants, and ErrChanged if the member or the organization's roles have changed since: then read and
+// evaluate again. A grant of a custom role counts as a change of the roles, so that the role is not deleted at the same
+// time. One round trip.
 func (s People) AssignRole(ctx context.Context, org string, old identity.Member, g Given) error {
 	if len(old.Grants) >= identity.MaxGrants {
-		return fault.New(fault.Conflict, "%s has %d grants, and more are not possible: revoke some first", old.Email,
+		return fault.New(fault.Conflict, "%s has %d grants, the most that a member can have: revoke some first",
+			old.Email,
 			len(old.Grants))
 	}
 	next := old

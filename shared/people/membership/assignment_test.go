@@ -15,8 +15,8 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// listed checks that the organization's list of assignments says what the rows of its members say.
-func (s *fixture) listed(names ...string) []membership.Assignment {
+// wantAssignments requires that the organization's list of assignments equals the grants in its members' items.
+func (s *fixture) wantAssignments(names ...string) []membership.Assignment {
 	s.Helper()
 	var want, got []membership.Assignment
 	for _, name := range names {
@@ -46,7 +46,7 @@ func TestTheListOfAssignmentsFollowsEveryMember(t *testing.T) {
 	s.Join(org, "ada", grant.Owner)
 	ctx := identity.WithCaller(s.Context(), identity.Caller{Org: org, User: "usr_ada", Email: "ada@example.com"})
 	s.Must(s.People.JoinOrganisation(ctx, org, s.User("eve"), apitest.Roles(grant.Viewer)))
-	for _, a := range s.listed("ada", "eve") {
+	for _, a := range s.wantAssignments("ada", "eve") {
 		if a.CreatedBy != "ada@example.com" || !a.CreatedAt.Equal(s.Clock.Now().UTC().Truncate(1e6)) {
 			t.Errorf("%+v", a)
 		}
@@ -54,19 +54,19 @@ func TestTheListOfAssignmentsFollowsEveryMember(t *testing.T) {
 	eve := s.Member(org, "eve")
 	s.Must(s.People.ReplaceGrants(ctx, org, eve,
 		append(eve.Grants, grant.Grant{Role: grant.Finops, Scope: "team:team_1"})))
-	if all := s.listed("ada", "eve"); len(all) != 3 {
+	if all := s.wantAssignments("ada", "eve"); len(all) != 3 {
 		t.Errorf("%d assignments", len(all))
 	}
-	s.Must(s.People.ReplaceGrants(ctx, org, s.Member(org, "eve"), apitest.Roles(grant.Admin))) // another id
-	s.listed("ada", "eve")
+	s.Must(s.People.ReplaceGrants(ctx, org, s.Member(org, "eve"), apitest.Roles(grant.Admin))) // another ID
+	s.wantAssignments("ada", "eve")
 	kept := s.Member(org, "eve").Grants
-	kept[0].Role = grant.Editor // under the same id
+	kept[0].Role = grant.Editor // with the same ID
 	s.Must(s.People.ReplaceGrants(ctx, org, s.Member(org, "eve"), kept))
-	s.listed("ada", "eve")
-	s.Must(s.disable(s.Member(org, "eve"), true))
-	s.listed("ada", "eve")
+	s.wantAssignments("ada", "eve")
+	s.Must(s.setDisabled(s.Member(org, "eve"), true))
+	s.wantAssignments("ada", "eve")
 	s.Must(s.People.RemoveMember(ctx, org, s.Member(org, "eve")))
-	if all := s.listed("ada"); len(all) != 1 {
+	if all := s.wantAssignments("ada"); len(all) != 1 {
 		t.Errorf("%d assignments", len(all))
 	}
 }
@@ -92,7 +92,7 @@ func TestAnAssignmentIsReadByItsID(t *testing.T) {
 	}
 }
 
-// An organization's founder has an assignment like anybody else.
+// The founder of an organization has an assignment like all members.
 func TestTheFoundersGrantIsAnAssignment(t *testing.T) {
 	s := newFixture(t)
 	u := s.User("ida")
@@ -112,16 +112,16 @@ func TestTheFoundersGrantIsAnAssignment(t *testing.T) {
 	}
 }
 
-// A role that is deleted, and an assignment of it: one of the two comes too late, whichever is first.
+// One of two concurrent changes is refused: the deletion of a role, or an assignment of it.
 func TestAnAssignmentByRolesThatHaveChangedIsRefused(t *testing.T) {
 	s := newFixture(t)
 	s.Join(org, "ada", grant.Owner)
 	s.Join(org, "eve")
-	a := s.access()
+	a := s.readAccess()
 	g := grant.Grant{Role: "role_1", Scope: grant.OrgScope}
 	s.Must(s.People.AssignRole(s.Context(), org, s.Member(org, "eve"),
 		membership.Given{Grant: g, Generation: a.Generation}))
-	if now := s.access(); now.Generation != a.Generation+1 {
+	if now := s.readAccess(); now.Generation != a.Generation+1 {
 		t.Errorf("generation %d after %d", now.Generation, a.Generation)
 	}
 	err := s.People.AssignRole(s.Context(), org, s.Member(org, "eve"),
@@ -129,11 +129,11 @@ func TestAnAssignmentByRolesThatHaveChangedIsRefused(t *testing.T) {
 	if !errors.Is(err, membership.ErrChanged) {
 		t.Errorf("by roles of before: %v", err)
 	}
-	s.listed("ada", "eve")
-	a = s.access()
+	s.wantAssignments("ada", "eve")
+	a = s.readAccess()
 	s.Must(s.People.AssignRole(s.Context(), org, s.Member(org, "eve"),
 		membership.Given{Grant: grant.Grant{Role: grant.Owner, Scope: grant.OrgScope}, Generation: a.Generation}))
-	if now := s.access(); now.Generation != a.Generation || now.Owners != 2 {
+	if now := s.readAccess(); now.Generation != a.Generation || now.Owners != 2 {
 		t.Errorf("a system role: %+v after %+v", now, a)
 	}
 }
@@ -146,7 +146,7 @@ func TestAMemberHasSoManyGrantsAndNoMore(t *testing.T) {
 	give := func(ctx context.Context) error {
 		g := grant.Grant{Role: grant.Viewer, Scope: "team:team_1"}
 		return s.People.AssignRole(ctx, org, s.Member(org, "eve"),
-			membership.Given{Grant: g, Generation: s.access().Generation})
+			membership.Given{Grant: g, Generation: s.readAccess().Generation})
 	}
 	for range identity.MaxGrants {
 		s.Must(give(s.Context()))
@@ -154,9 +154,9 @@ func TestAMemberHasSoManyGrantsAndNoMore(t *testing.T) {
 	if err := give(s.Context()); !fault.Is(err, fault.Conflict) {
 		t.Errorf("one more: %v", err)
 	}
-	if all := s.listed("ada", "eve"); len(all) != 1+identity.MaxGrants {
+	if all := s.wantAssignments("ada", "eve"); len(all) != 1+identity.MaxGrants {
 		t.Errorf("%d assignments", len(all))
 	}
 	s.Must(s.People.RemoveMember(s.Context(), org, s.Member(org, "eve"))) // all of them in one transaction
-	s.listed("ada")
+	s.wantAssignments("ada")
 }

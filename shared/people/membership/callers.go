@@ -10,15 +10,16 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// CallerAccess is what ReadCallers reads.
+// CallerAccess are the partitions that ReadCallers reads.
 var CallerAccess = table.Access{Reads: []table.Partition{identity.MetaPartition, identity.MemberPartition}}
 
-// Callers are members of an organization with the grants that they hold at the moment, by their user IDs. Records that act later (overrides,
-// wake links, receivers of events) name their maker; Callers says what that maker may still do.
+// Callers are members of an organization by user ID, with the grants that they hold now. Records that act later
+// (overrides, wake links, receivers of events) name their maker. Callers tells whether the maker may still do it.
 type Callers map[string]identity.Caller
 
-// Scopes returns where a user may do what the policy names. A user who is no member, or is disabled, may do nothing. The empty user is that of
-// a record without a maker, written before records named theirs: it belongs to the organization and may act everywhere.
+// Scopes returns the scopes where a user holds the policy. A user who is not a member, or is disabled, holds none.
+// The empty user stands for records without a maker, which are older than that field: they belong to the organization
+// and may act everywhere.
 func (c Callers) Scopes(user, policy string) grant.Scopes {
 	if user == "" {
 		return grant.Scopes{All: true}
@@ -27,8 +28,9 @@ func (c Callers) Scopes(user, policy string) grant.Scopes {
 	return caller.Scopes(policy)
 }
 
-// ReadCallers reads what users may do in org now. Users who are no members, or are disabled, are missing from the answer; so is everybody when
-// the organization is being deleted. One round trip for a hundred users, and none for users that ctx remembers (RememberCallers).
+// ReadCallers reads the grants that users hold in org now. Users who are not members, or are disabled, are missing from
+// the result. All are missing if the organization is being deleted. It takes one round trip for a hundred users, and
+// none for users that ctx remembers (see RememberCallers).
 func ReadCallers(ctx context.Context, s table.Store, org string, users ...string) (Callers, error) {
 	out := Callers{}
 	remembered := callersOf(ctx)
@@ -40,8 +42,8 @@ func ReadCallers(ctx context.Context, s table.Store, org string, users ...string
 			continue
 		}
 		seen[user] = true
-		if c, known := remembered.find(org, user); known {
-			out.add(user, c)
+		if c, known := remembered.findCaller(org, user); known {
+			out.addCaller(user, c)
 			continue
 		}
 		asked, keys = append(asked, user), append(keys, identity.MemberKey(org, user))
@@ -62,20 +64,20 @@ func ReadCallers(ctx context.Context, s table.Store, org string, users ...string
 		if err != nil {
 			return nil, err
 		}
-		remembered.add(org, user, c)
-		out.add(user, c)
+		remembered.addCaller(org, user, c)
+		out.addCaller(user, c)
 	}
 	return out, nil
 }
 
-// add adds a caller, unless it is nobody.
-func (c Callers) add(user string, caller identity.Caller) {
+// addCaller adds a caller, unless it is zero.
+func (c Callers) addCaller(user string, caller identity.Caller) {
 	if caller.User != "" {
 		c[user] = caller
 	}
 }
 
-// decodeAccess reads the organization's roles; of an organization that is gone it returns one that has ended.
+// decodeAccess decodes the organization's roles. If there is no item, it returns an Access that has ended.
 func decodeAccess(it table.Item) (identity.Access, error) {
 	if it.Data == nil {
 		return identity.Access{Ended: true}, nil
@@ -83,7 +85,8 @@ func decodeAccess(it table.Item) (identity.Access, error) {
 	return table.Decode[identity.Access](it)
 }
 
-// callerOf returns what the member of an item may do; the zero Caller when there is no such member, or they are locked out.
+// callerOf returns the caller of a member's item. It returns the zero Caller if there is no such member, or if the
+// member is disabled.
 func callerOf(org string, a identity.Access, member table.Item) (identity.Caller, error) {
 	if member.Data == nil || a.Ended {
 		return identity.Caller{}, nil
@@ -97,13 +100,14 @@ func callerOf(org string, a identity.Access, member table.Item) (identity.Caller
 
 type callersKey struct{}
 
-// RememberCallers returns a context in which ReadCallers reads each user once. It is for one pass over events or receivers, which takes seconds:
-// what is remembered does not follow later changes.
+// RememberCallers returns a context that makes ReadCallers read each user once. Use it for one pass over events or
+// receivers, which takes seconds: it does not see later changes.
 func RememberCallers(ctx context.Context) context.Context {
 	return context.WithValue(ctx, callersKey{}, &callerMemory{known: map[[2]string]identity.Caller{}})
 }
 
-// callerMemory is the callers that were read in a context, by organization and user. Nil remembers nothing.
+// callerMemory are the callers that were read in a context, by organization and user. A nil callerMemory remembers
+// nothing.
 type callerMemory struct {
 	mu    sync.Mutex
 	known map[[2]string]identity.Caller
@@ -114,7 +118,7 @@ func callersOf(ctx context.Context) *callerMemory {
 	return m
 }
 
-func (m *callerMemory) find(org, user string) (identity.Caller, bool) {
+func (m *callerMemory) findCaller(org, user string) (identity.Caller, bool) {
 	if m == nil {
 		return identity.Caller{}, false
 	}
@@ -124,7 +128,7 @@ func (m *callerMemory) find(org, user string) (identity.Caller, bool) {
 	return c, known
 }
 
-func (m *callerMemory) add(org, user string, c identity.Caller) {
+func (m *callerMemory) addCaller(org, user string, c identity.Caller) {
 	if m == nil {
 		return
 	}

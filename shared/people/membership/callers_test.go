@@ -31,9 +31,9 @@ func TestReadCallers_SaysWhatMembersMayDoAtTheMoment(t *testing.T) {
 	want("a viewer", "usr_bob", false)
 	want("somebody who is no member", "usr_nobody", false)
 	want("the maker of a record that names none", "", true)
-	f.Must(f.disable(f.Member(org, "ada"), true))
+	f.Must(f.setDisabled(f.Member(org, "ada"), true))
 	want("an operator who is disabled", "usr_ada", false)
-	f.Must(f.disable(f.Member(org, "ada"), false))
+	f.Must(f.setDisabled(f.Member(org, "ada"), false))
 	want("an operator who is enabled again", "usr_ada", true)
 	f.Must(f.People.RemoveMember(f.Context(), org, f.Member(org, "ada")))
 	want("an operator who was removed", "usr_ada", false)
@@ -49,7 +49,7 @@ func TestReadCallers_FollowsTheRolesOfTheOrganization(t *testing.T) {
 	got, err := membership.ReadCallers(f.In(org), f.Table, org, "usr_ada")
 	f.Must(err)
 	f.Equal("scopes", got.Scopes("usr_ada", "overrides:write"), grant.Scopes{Teams: []string{"team_1"}})
-	a := f.access()
+	a := f.readAccess()
 	a.Roles = nil
 	f.Put(identity.AccessKey(org), a)
 	if got, err = membership.ReadCallers(f.In(org), f.Table, org, "usr_ada"); err != nil ||

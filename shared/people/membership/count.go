@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// ownerCount returns what a member adds to the organization's count of owners: one who is disabled cannot act as one.
+// ownerCount returns 1 if m counts as an owner of the organization, else 0. A disabled owner does not count.
 func ownerCount(m identity.Member) int64 {
 	if m.Owns() && !m.Disabled {
 		return 1
@@ -17,11 +17,12 @@ func ownerCount(m identity.Member) int64 {
 	return 0
 }
 
-// step moves the counts of an organization, on condition that it lives, has room, and keeps an owner.
+// step changes the counts of an organization. Its conditions: the organization has not ended, has room, and keeps an
+// owner.
 type step struct {
 	members, owners int64
-	generation      *int64 // of its custom roles, when what is granted was judged by them
-	roles           int64  // what it counts as changes of them
+	generation      *int64 // generation of the custom roles that grants were evaluated with, or nil
+	roles           int64  // increase of the number of changes of the roles
 }
 
 func (t step) isNoop() bool { return t == step{} }
@@ -53,9 +54,10 @@ func (t step) countWrite(org string) table.Write {
 	return table.Update(identity.AccessKey(org), changes, conds...)
 }
 
-// demandRoles demands that the organization's own roles are those by which grants were judged, if one of them is among these.
-// To give one counts as a change of the roles, so that it is not deleted at the same time.
-func (t step) demandRoles(a identity.Access, given []grant.Grant) step {
+// requireRoles returns t with the condition that the organization's custom roles are unchanged, if one of the grants
+// has a custom role. Granting a custom role counts as a change of the roles, so that the role is not deleted at the
+// same time.
+func (t step) requireRoles(a identity.Access, given []grant.Grant) step {
 	for _, g := range given {
 		if _, system := grant.SystemRole(g.Role); !system {
 			t.generation, t.roles = &a.Generation, 1
@@ -64,8 +66,9 @@ func (t step) demandRoles(a identity.Access, given []grant.Grant) step {
 	return t
 }
 
-// refusal says why the counts did not move; it.Data is what they were. A change of the roles in between is errChanged.
-func (t step) refusal(it table.Item) error {
+// explainRefusal returns the reason why the counts were not changed. The item holds the counts as they are. If the
+// roles have changed, it returns errChanged.
+func (t step) explainRefusal(it table.Item) error {
 	if it.Data == nil {
 		return errEnded
 	}
@@ -78,7 +81,7 @@ func (t step) refusal(it table.Item) error {
 	case t.owners < 0 && a.Owners <= -t.owners:
 		return errLastOwner
 	case t.members > 0 && a.Members >= MaxMembers:
-		return fault.New(fault.Denied, "the organization has %d members, and more are not possible: remove some first",
+		return fault.New(fault.Denied, "the organization has %d members, the most that it can have: remove some first",
 			a.Members)
 	}
 	return errChanged
@@ -86,22 +89,22 @@ func (t step) refusal(it table.Item) error {
 
 var (
 	errLastOwner = fault.New(fault.Conflict,
-		"the last owner cannot be removed or demoted: make somebody else an owner first")
+		"the last owner cannot be removed or demoted: make another member an owner first")
 
 	errEnded   = fault.New(fault.NotFound, "the organization is being deleted")
 	errChanged = fault.New(fault.Conflict,
-		"the member was changed by somebody else at the same time: read it again, then repeat")
+		"the member was changed by someone else at the same time: read it again, then repeat")
 )
 
-// explainConflict turns the failed conditions of a transaction whose first write is a member's and whose second moves the counts
-// into what the client is told. Any other error stays.
+// explainConflict returns the error for clients, if a condition of a transaction failed. The first write of the
+// transaction must be the member's, the second must change the counts. It returns all other errors unchanged.
 func (t step) explainConflict(op string, err error) error {
 	failed, ok := errors.AsType[*table.ConditionError](err)
 	if !ok {
 		return fault.Wrap(op, err)
 	}
 	if it, of := failed.Old(1); of && !t.isNoop() {
-		return t.refusal(it)
+		return t.explainRefusal(it)
 	}
 	return errChanged
 }

@@ -20,34 +20,34 @@ func newFixture(t *testing.T) *fixture {
 	return &fixture{apitest.New(t)}
 }
 
-func (s *fixture) want(kind fault.Kind, err error) {
+func (s *fixture) wantKind(kind fault.Kind, err error) {
 	s.Helper()
 	if !fault.Is(err, kind) {
 		s.Errorf("%v, want kind %d", err, kind)
 	}
 }
 
-func (s *fixture) access() identity.Access {
+func (s *fixture) readAccess() identity.Access {
 	s.Helper()
 	return apitest.Read[identity.Access](s.Fixture, identity.AccessKey(org))
 }
 
-// counts checks the organization's counters.
-func (s *fixture) counts(members, owners int64) {
+// wantCounts requires the organization's counts.
+func (s *fixture) wantCounts(members, owners int64) {
 	s.Helper()
-	if a := s.access(); a.Members != members || a.Owners != owners {
+	if a := s.readAccess(); a.Members != members || a.Owners != owners {
 		s.Errorf("%d members, %d owners counted; want %d, %d", a.Members, a.Owners, members, owners)
 	}
 }
 
-// disable locks the member m out, or lets them in again.
-func (s *fixture) disable(m identity.Member, disabled bool) error {
+// setDisabled disables the member m, or enables m again.
+func (s *fixture) setDisabled(m identity.Member, disabled bool) error {
 	next := m
 	next.Disabled = disabled
 	_, err := s.People.ChangeMember(s.Context(), org, membership.MemberChange{Old: m, New: next})
 	return err
 }
 
-func caller(gs ...grant.Grant) identity.Caller {
+func callerWith(gs ...grant.Grant) identity.Caller {
 	return identity.Caller{Org: org, User: "usr_1", Grants: grant.ResolveGrants(gs)}
 }

@@ -6,16 +6,16 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// MayGrant reports whether c may give policies on a scope: only what c holds there, all of what a wildcard stands for
-// included. What one holds on the whole organization one holds on each scope in it; the reverse is not so. Otherwise it is
-// fault.Denied, naming the first policy that is missing.
+// MayGrant returns nil if c may give the policies on a scope: c must hold all of them there, including all policies
+// that a wildcard stands for. A policy held on the whole organization is held on each scope in it, but not the reverse.
+// Otherwise it returns fault.Denied with the first missing policy.
 func MayGrant(c identity.Caller, policies []string, scope string) error {
 	given := identity.Caller{Org: "any", User: "any",
 		Grants: []grant.Grant{{Policies: policies, Scope: grant.OrgScope}}}
 	for _, p := range grant.Policies() {
 		if identity.Allows(given, p.ID) && !holdsAt(c, p.ID, scope) {
 			return fault.New(fault.Denied,
-				"permission denied: you do not hold %s on %s, so you cannot give it to anybody", p.ID, scope)
+				"permission denied: you do not hold %s on %s, so you cannot grant it", p.ID, scope)
 		}
 	}
 	return nil
@@ -28,15 +28,15 @@ func holdsAt(c identity.Caller, policy, scope string) bool {
 	return identity.Allows(c, policy, scope)
 }
 
-// MayChange reports whether c may change or remove the member m, whose grants permit what a says: only somebody who could
-// have given m all that they have, and never oneself. For the one owner of the organization it is fault.Conflict.
+// MayChange returns nil if c may change or remove the member m: c must be able to give all grants that m has (resolved
+// with a), and c must not be m. For the only owner of the organization it returns fault.Conflict.
 func MayChange(c identity.Caller, a identity.Access, m identity.Member) error {
 	if m.User == c.User && ownerCount(m) == 1 && a.Owners == 1 {
 		return errLastOwner
 	}
 	if m.User == c.User {
 		return fault.New(fault.Denied,
-			"permission denied: nobody changes what they may do themselves: ask another one who may")
+			"permission denied: you cannot change or remove yourself; ask another member who may")
 	}
 	for _, g := range a.ResolveGrants(m.Grants) {
 		if err := MayGrant(c, g.Policies, g.Scope); err != nil {
@@ -47,8 +47,8 @@ func MayChange(c identity.Caller, a identity.Access, m identity.Member) error {
 	return nil
 }
 
-// PoliciesOfRole returns the policies of the role that is referred to, by the name of a system role or the id of one of the
-// organization's, and reports whether there is one.
+// PoliciesOfRole returns the policies of a role, and whether it exists. The reference is the name of a system role or
+// the ID of a custom role.
 func PoliciesOfRole(a identity.Access, ref string) ([]string, bool) {
 	if r, ok := grant.SystemRole(ref); ok {
 		return r.Policies, true

@@ -17,37 +17,37 @@ import (
 const (
 	// InvitationTTL is how long an invitation can be accepted.
 	InvitationTTL = 7 * 24 * time.Hour
-	// MaxInvitations is how many invitations of an organization can wait at the same time.
+	// MaxInvitations is how many pending invitations an organization can have.
 	MaxInvitations = 500
-	// InvitedPrefix begins the partitions that tell which organizations wait for an address.
+	// InvitedPrefix is the prefix of the partitions that list the organizations that have invited an address.
 	InvitedPrefix = "INVITED#"
 )
 
-// Invitation waits for somebody to prove an address, by logging in with it. Whoever does becomes a member with Role,
-// unless the inviter may not give that any more.
+// Invitation is pending until a user with its address logs in, which proves the address. The user becomes a member with
+// Role, unless the inviter may no longer grant that role.
 type Invitation struct {
-	ID      string    `json:"id"` // another one with each change: what is accepted is what was read
+	ID      string    `json:"id"` // changes with each change of the invitation, so that a stale one is not accepted
 	Email   string    `json:"email"`
 	Name    string    `json:"name"`
 	Role    string    `json:"role"`
-	Inviter string    `json:"inviter"` // usr_…, who gives the role
+	Inviter string    `json:"inviter"` // ID of the user who gives the role
 	Created time.Time `json:"created"`
 	Expires time.Time `json:"expires"`
 }
 
-// pointer is what an address's own partition says of an invitation.
+// pointer is an invitation in the partition of the invited address.
 type pointer struct {
 	ID      string `json:"id"`
 	Org     string `json:"org"`
 	Inviter string `json:"inviter"`
 }
 
-// InvitationKey returns where an organization's invitation of an address is.
+// InvitationKey returns the key of an organization's invitation of an address.
 func InvitationKey(pepper []byte, org, address string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "INVITE", SK: identity.Digest(pepper, "invitation", address)}
 }
 
-// InvitedKey returns where the address's side of the same is. The address itself is in neither key.
+// InvitedKey returns the key of the same invitation in the partition of the address. Neither key contains the address.
 func InvitedKey(pepper []byte, org, address string) table.Key {
 	return table.Key{PK: InvitedPrefix + identity.Digest(pepper, "invitation", address), SK: org}
 }
@@ -57,7 +57,7 @@ func LimitedInvitations(org string) table.LimitedList {
 	return table.LimitedList{PK: identity.AccessKey(org).PK, Noun: "invitations"}
 }
 
-// ListInvitations lists what waits in org, in the order of the addresses. One round trip.
+// ListInvitations lists the pending invitations of org, sorted by address. One round trip.
 func (s People) ListInvitations(ctx context.Context, org string) ([]Invitation, error) {
 	pk := InvitationKey(nil, org, "").PK
 	page, err := s.Table.Query(table.Within(ctx, pk), table.Query{PK: pk, Limit: MaxInvitations})
@@ -69,7 +69,8 @@ func (s People) ListInvitations(ctx context.Context, org string) ([]Invitation, 
 	return out, err
 }
 
-// ReadInvitation reads the one of an address; fault.NotFound, worded as of Find, when there is none. One round trip.
+// ReadInvitation reads the invitation of an address. If there is none, it returns the same fault.NotFound as
+// FindMember. One round trip.
 func (s People) ReadInvitation(ctx context.Context, org, email string) (Invitation, error) {
 	address, err := identity.NormalizeAddress(email)
 	if err != nil {
@@ -83,25 +84,32 @@ func (s People) ReadInvitation(ctx context.Context, org, email string) (Invitati
 	return inv, fault.Wrap("read an invitation of "+org, err)
 }
 
-// StoreInvitation stores inv, valid from now, in place of old as it was read (the zero Invitation when there was none), together
-// with extra writes: the mail, for one. fault.Conflict when old has changed since. One round trip.
+// StoreInvitation stores inv, valid from now, in place of old as it was read, with extra writes such as its mail. The
+// zero old means that there was none. It returns fault.Conflict if old has changed since. One round trip.
 func (s People) StoreInvitation(ctx context.Context, org string, old, inv Invitation, extra ...table.Write) (Invitation,
 	error) {
 	now := s.Clock.Now()
 	inv.ID, inv.Created, inv.Expires = id.New("inv", now), now, now.Add(InvitationTTL)
-	return s.keep(ctx, org, old, inv, extra...)
+	return s.replaceInvitation(ctx, org, invitationChange{old, inv}, extra...)
 }
 
-// AmendInvitation stores inv in place of old, as it was read. How long it is valid stays.
+// AmendInvitation stores inv in place of old, as it was read, with the same expiry.
 func (s People) AmendInvitation(ctx context.Context, org string, old, inv Invitation) (Invitation, error) {
 	inv.ID = id.New("inv", s.Clock.Now())
-	return s.keep(ctx, org, old, inv)
+	return s.replaceInvitation(ctx, org, invitationChange{old, inv})
 }
 
-func (s People) keep(ctx context.Context, org string, old, inv Invitation, extra ...table.Write) (Invitation, error) { //nolint:revive // a change is from one to another
-	cond := table.Absent()
-	if old.ID != "" {
-		cond = table.Equal("id", old.ID)
+// invitationChange is an invitation as it was read, and its new state. The zero old means that there was none.
+type invitationChange struct{ old, next Invitation }
+
+// replaceInvitation writes an invitation in the partitions of its organization and of its address, with the extra
+// writes.
+func (s People) replaceInvitation(ctx context.Context, org string, c invitationChange,
+	extra ...table.Write) (Invitation,
+	error) {
+	inv, cond := c.next, table.Absent()
+	if c.old.ID != "" {
+		cond = table.Equal("id", c.old.ID)
 	}
 	own, invited := InvitationKey(s.Settings.Pepper, org, inv.Email), InvitedKey(s.Settings.Pepper, org, inv.Email)
 	put, err := table.PutFields(own, inv, cond)
@@ -120,21 +128,21 @@ func (s People) keep(ctx context.Context, org string, old, inv Invitation, extra
 	return inv, invitationFailed("invite to "+org, err)
 }
 
-// invitationFailed explains a transaction whose first write is an invitation's and whose second checks that the
-// organization lives.
+// invitationFailed returns the error for clients of a transaction whose first write is an invitation's and whose second
+// checks that the organization has not ended.
 func invitationFailed(op string, err error) error {
 	failed, ok := errors.AsType[*table.ConditionError](err)
 	if !ok || table.IsTurnLost(err) {
 		return fault.Wrap(op, err)
 	}
 	if it, of := failed.Old(1); of {
-		return step{}.refusal(it)
+		return step{}.explainRefusal(it)
 	}
 	return fault.New(fault.Conflict,
 		"the invitation was changed or accepted at the same time: read it again, then repeat")
 }
 
-// WithdrawInvitation ends the invitation inv, as it was read. One round trip.
+// WithdrawInvitation deletes the invitation inv, as it was read. One round trip.
 func (s People) WithdrawInvitation(ctx context.Context, org string, inv Invitation) error {
 	writes := s.invitationDeletes(org, inv)
 	ctx = table.Within(ctx, writes[0].Item.PK, writes[1].Item.PK)
@@ -145,7 +153,7 @@ func (s People) WithdrawInvitation(ctx context.Context, org string, inv Invitati
 	return fault.Wrap("withdraw an invitation of "+org, err)
 }
 
-// invitationDeletes returns the writes that end inv, on condition that it is as it was read.
+// invitationDeletes returns the writes that delete inv, on the condition that it is unchanged.
 func (s People) invitationDeletes(org string, inv Invitation) []table.Write {
 	own, invited := InvitationKey(s.Settings.Pepper, org, inv.Email), InvitedKey(s.Settings.Pepper, org, inv.Email)
 	return []table.Write{

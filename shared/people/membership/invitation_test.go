@@ -14,8 +14,8 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// invited makes an invitation of name with the role by the member by.
-func (s *fixture) invited(name, role, by string) membership.Invitation {
+// makeInvitation makes an invitation of name with the role, made by the member `by`.
+func (s *fixture) makeInvitation(name, role, by string) membership.Invitation {
 	s.Helper()
 	inv := apitest.Value(s.People.StoreInvitation(s.Context(), org, membership.Invitation{},
 		membership.Invitation{Email: name + "@example.com", Role: role, Inviter: "usr_" + by}))(s)
@@ -32,8 +32,8 @@ func (s *fixture) isMember(name string) bool {
 	return err == nil
 }
 
-// left returns how many rows of eve's invitation there are, on both sides.
-func (s *fixture) left() int {
+// countInvitationItems returns the number of items of eve's invitation, in both partitions.
+func (s *fixture) countInvitationItems() int {
 	s.Helper()
 	n := 0
 	for _, k := range []table.Key{membership.InvitationKey(s.Settings.Pepper, org, "eve@example.com"),
@@ -48,7 +48,7 @@ func (s *fixture) left() int {
 func TestAnInvitationIsAcceptedByProvingTheAddress(t *testing.T) {
 	s := newFixture(t)
 	s.Join(org, "ada", grant.Owner)
-	s.invited("eve", grant.Editor, "ada")
+	s.makeInvitation("eve", grant.Editor, "ada")
 	eve := s.User("eve")
 	unproved := eve
 	unproved.Verified = false
@@ -69,10 +69,10 @@ func TestAnInvitationIsAcceptedByProvingTheAddress(t *testing.T) {
 		m.Grants[0].ID == "" {
 		t.Errorf("joined as %+v", m)
 	}
-	if n := s.left(); n != 0 {
+	if n := s.countInvitationItems(); n != 0 {
 		t.Errorf("%d rows of the invitation are left", n)
 	}
-	s.counts(2, 1)
+	s.wantCounts(2, 1)
 }
 
 func TestNoInvitationCostsOneRoundTrip(t *testing.T) {
@@ -83,7 +83,7 @@ func TestNoInvitationCostsOneRoundTrip(t *testing.T) {
 	}
 }
 
-// check 43: an invitation gives only what its inviter may give at the moment of joining.
+// check 43: an invitation grants only roles that its inviter may give at the moment of joining.
 func TestInvitationsThatDoNotHoldAnyMore(t *testing.T) {
 	for name, spoil := range map[string]func(s *fixture, inv membership.Invitation){
 		"it expired": func(s *fixture, _ membership.Invitation) {
@@ -96,7 +96,7 @@ func TestInvitationsThatDoNotHoldAnyMore(t *testing.T) {
 			s.Must(s.People.RemoveMember(s.Context(), org, s.Member(org, "bob")))
 		},
 		"the inviter was locked out": func(s *fixture, _ membership.Invitation) {
-			s.Must(s.disable(s.Member(org, "bob"), true))
+			s.Must(s.setDisabled(s.Member(org, "bob"), true))
 		},
 		"the inviter was demoted": func(s *fixture, _ membership.Invitation) {
 			s.Must(s.People.ReplaceGrants(s.Context(), org, s.Member(org, "bob"), apitest.Roles(grant.Viewer)))
@@ -114,23 +114,23 @@ func TestInvitationsThatDoNotHoldAnyMore(t *testing.T) {
 			s.Clock.Advance(time.Second)
 			s.Must(s.People.JoinOrganisation(s.Context(), org, s.User("bob"), apitest.Roles(grant.Viewer)))
 		},
-		"the organization ends": func(s *fixture, _ membership.Invitation) { s.end() },
+		"the organization ends": func(s *fixture, _ membership.Invitation) { s.endOrganisation() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newFixture(t)
 			s.Join(org, "ada", grant.Owner)
 			s.Join(org, "bob", grant.Admin)
-			spoil(s, s.invited("eve", grant.Editor, "bob"))
+			spoil(s, s.makeInvitation("eve", grant.Editor, "bob"))
 			s.Must(s.People.AcceptInvitations(s.Context(), s.User("eve"), ""))
-			if s.isMember("eve") || s.left() != 0 {
-				t.Errorf("member %v, %d rows left", s.isMember("eve"), s.left())
+			if s.isMember("eve") || s.countInvitationItems() != 0 {
+				t.Errorf("member %v, %d rows left", s.isMember("eve"), s.countInvitationItems())
 			}
 		})
 	}
 }
 
-func (s *fixture) end() {
-	a := s.access()
+func (s *fixture) endOrganisation() {
+	a := s.readAccess()
 	a.Ended = true
 	s.Put(identity.AccessKey(org), a)
 }
@@ -138,7 +138,7 @@ func (s *fixture) end() {
 func TestAnInvitationLastsSevenDays(t *testing.T) {
 	s := newFixture(t)
 	s.Join(org, "ada", grant.Owner)
-	s.invited("eve", grant.Viewer, "ada")
+	s.makeInvitation("eve", grant.Viewer, "ada")
 	s.Clock.Advance(membership.InvitationTTL - time.Second)
 	s.Must(s.People.AcceptInvitations(s.Context(), s.User("eve"), ""))
 	if !s.isMember("eve") {
@@ -151,14 +151,14 @@ func TestInvitationsToRolesOfOnesOwn(t *testing.T) {
 	s.Join(org, "ada", grant.Owner)
 	s.Join(org, "bob", grant.Admin)
 	role := func(policies ...string) {
-		a := s.access()
+		a := s.readAccess()
 		a.Roles = map[string]identity.CustomRole{"role_1": {ID: "role_1", Name: "one", Policies: policies}}
 		a.Generation++
 		s.Put(identity.AccessKey(org), a)
 	}
 	role("teams:write")
-	s.invited("eve", "role_1", "bob")
-	s.invited("joe", "role_1", "bob")
+	s.makeInvitation("eve", "role_1", "bob")
+	s.makeInvitation("joe", "role_1", "bob")
 	s.Must(s.People.AcceptInvitations(s.Context(), s.User("eve"), ""))
 	if m := s.Member(org, "eve"); m.Grants[0].Role != "role_1" {
 		t.Errorf("joined as %+v", m)
@@ -168,8 +168,8 @@ func TestInvitationsToRolesOfOnesOwn(t *testing.T) {
 	if s.isMember("joe") {
 		t.Error("joined with more than the inviter holds")
 	}
-	s.invited("sue", "role_1", "ada")
-	a := s.access()
+	s.makeInvitation("sue", "role_1", "ada")
+	a := s.readAccess()
 	a.Roles = nil
 	s.Put(identity.AccessKey(org), a)
 	s.Must(s.People.AcceptInvitations(s.Context(), s.User("sue"), ""))
@@ -181,21 +181,21 @@ func TestInvitationsToRolesOfOnesOwn(t *testing.T) {
 func TestAFullOrganizationLeavesTheInvitationWaiting(t *testing.T) {
 	s := newFixture(t)
 	s.Join(org, "ada", grant.Owner)
-	s.invited("eve", grant.Viewer, "ada")
+	s.makeInvitation("eve", grant.Viewer, "ada")
 	s.Put(identity.AccessKey(org), identity.Access{Members: membership.MaxMembers, Owners: 1})
 	s.Must(s.People.AcceptInvitations(s.Context(), s.User("eve"), ""))
-	if s.isMember("eve") || s.left() != 2 {
-		t.Errorf("member %v, %d rows left", s.isMember("eve"), s.left())
+	if s.isMember("eve") || s.countInvitationItems() != 2 {
+		t.Errorf("member %v, %d rows left", s.isMember("eve"), s.countInvitationItems())
 	}
 	s.Put(identity.AccessKey(org), identity.Access{Members: 1, Owners: 1})
 	s.Must(s.People.AcceptInvitations(s.Context(), s.User("eve"), ""))
-	s.counts(2, 1)
+	s.wantCounts(2, 1)
 }
 
 func TestAcceptingAtOnceMakesOneMembership(t *testing.T) {
 	s := newFixture(t)
 	s.Join(org, "ada", grant.Owner)
-	s.invited("eve", grant.Owner, "ada")
+	s.makeInvitation("eve", grant.Owner, "ada")
 	eve := s.User("eve")
 	var wg sync.WaitGroup
 	for range 20 {
@@ -206,13 +206,13 @@ func TestAcceptingAtOnceMakesOneMembership(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	s.counts(2, 2)
-	if s.left() != 0 {
+	s.wantCounts(2, 2)
+	if s.countInvitationItems() != 0 {
 		t.Error("the invitation is still there")
 	}
 }
 
-// interrupted is a store on which something else happens just before the first transaction.
+// interrupted is a store that does something else just before the first transaction.
 type interrupted struct {
 	table.Store
 	once sync.Once
@@ -224,7 +224,7 @@ func (i *interrupted) Transact(ctx context.Context, ws ...table.Write) error {
 	return i.Store.Transact(ctx, ws...)
 }
 
-// check 43: what was judged must hold until the membership is written.
+// check 43: the membership is written only if the evaluated records are unchanged.
 func TestWhatChangesWhileAnInvitationIsAccepted(t *testing.T) {
 	for name, c := range map[string]struct {
 		happens func(s *fixture)
@@ -241,12 +241,12 @@ func TestWhatChangesWhileAnInvitationIsAccepted(t *testing.T) {
 			s.Must(s.People.WithdrawInvitation(s.Context(), org, inv))
 		}, false},
 		"the role becomes more": {func(s *fixture) {
-			a := s.access()
+			a := s.readAccess()
 			a.Roles["role_1"] = identity.CustomRole{Policies: []string{"organisation:delete"}}
 			a.Generation++
 			s.Put(identity.AccessKey(org), a)
 		}, false},
-		"the organization ends": {func(s *fixture) { s.end() }, false},
+		"the organization ends": {func(s *fixture) { s.endOrganisation() }, false},
 		"somebody else invites to more": {func(s *fixture) {
 			inv, err := s.People.ReadInvitation(s.Context(), org, "eve@example.com")
 			s.Must(err)
@@ -265,18 +265,18 @@ func TestWhatChangesWhileAnInvitationIsAccepted(t *testing.T) {
 			s := newFixture(t)
 			s.Join(org, "ada", grant.Owner)
 			s.Join(org, "bob", grant.Admin)
-			a := s.access()
+			a := s.readAccess()
 			a.Roles = map[string]identity.CustomRole{"role_1": {Policies: []string{"users:read"}}}
 			s.Put(identity.AccessKey(org), a)
-			s.invited("eve", "role_1", "bob")
+			s.makeInvitation("eve", "role_1", "bob")
 			eve, quiet := s.User("eve"), s.Table
 			s.Table = &interrupted{Store: quiet, by: func() {
 				s.Table = quiet
 				c.happens(s)
 			}}
 			s.Must(s.People.AcceptInvitations(s.Context(), eve, ""))
-			if s.isMember("eve") != c.joins || s.left() != 0 {
-				t.Errorf("member %v, %d rows left", s.isMember("eve"), s.left())
+			if s.isMember("eve") != c.joins || s.countInvitationItems() != 0 {
+				t.Errorf("member %v, %d rows left", s.isMember("eve"), s.countInvitationItems())
 			}
 		})
 	}
@@ -285,9 +285,9 @@ func TestWhatChangesWhileAnInvitationIsAccepted(t *testing.T) {
 func TestAnInvitationIsReplacedOnlyAsItWasRead(t *testing.T) {
 	s := newFixture(t)
 	s.Join(org, "ada", grant.Owner)
-	first := s.invited("eve", grant.Owner, "ada")
+	first := s.makeInvitation("eve", grant.Owner, "ada")
 	_, err := s.People.StoreInvitation(s.Context(), org, membership.Invitation{}, first)
-	s.want(fault.Conflict, err)
+	s.wantKind(fault.Conflict, err)
 	next := first
 	next.Role = grant.Viewer
 	s.Clock.Advance(time.Hour)
@@ -295,7 +295,7 @@ func TestAnInvitationIsReplacedOnlyAsItWasRead(t *testing.T) {
 	if !second.Expires.Equal(s.Clock.Now().Add(membership.InvitationTTL)) {
 		t.Errorf("expires %s", second.Expires)
 	}
-	s.want(fault.Conflict, s.People.WithdrawInvitation(s.Context(), org, first))
+	s.wantKind(fault.Conflict, s.People.WithdrawInvitation(s.Context(), org, first))
 	second.Name = "Eve"
 	s.Clock.Advance(time.Hour)
 	third := apitest.Value(s.People.AmendInvitation(s.Context(), org, second, second))(s)
@@ -307,23 +307,23 @@ func TestAnInvitationIsReplacedOnlyAsItWasRead(t *testing.T) {
 		t.Errorf("%+v, %v", all, err)
 	}
 	s.Must(s.People.WithdrawInvitation(s.Context(), org, third))
-	s.want(fault.Conflict, s.People.WithdrawInvitation(s.Context(), org, third))
-	if s.left() != 0 {
+	s.wantKind(fault.Conflict, s.People.WithdrawInvitation(s.Context(), org, third))
+	if s.countInvitationItems() != 0 {
 		t.Error("withdrawn and still there")
 	}
-	s.end()
+	s.endOrganisation()
 	_, err = s.People.StoreInvitation(s.Context(), org, membership.Invitation{}, first)
-	s.want(fault.NotFound, err)
+	s.wantKind(fault.NotFound, err)
 }
 
 func TestWhoIsAMemberAlreadyStaysWhatTheyAre(t *testing.T) {
 	s := newFixture(t)
 	s.Join(org, "ada", grant.Owner)
 	s.Join(org, "eve", grant.Viewer)
-	s.invited("eve", grant.Admin, "ada")
+	s.makeInvitation("eve", grant.Admin, "ada")
 	s.Must(s.People.AcceptInvitations(s.Context(), s.User("eve"), ""))
-	if m := s.Member(org, "eve"); m.Grants[0].Role != grant.Viewer || s.left() != 0 {
-		t.Errorf("%+v, %d rows left", m, s.left())
+	if m := s.Member(org, "eve"); m.Grants[0].Role != grant.Viewer || s.countInvitationItems() != 0 {
+		t.Errorf("%+v, %d rows left", m, s.countInvitationItems())
 	}
 }
 
@@ -331,10 +331,10 @@ func TestWhoIsRemovedHasNoInvitationLeft(t *testing.T) {
 	s := newFixture(t)
 	s.Join(org, "ada", grant.Owner)
 	eve := s.Join(org, "eve", grant.Viewer)
-	s.invited("eve", grant.Admin, "ada")
+	s.makeInvitation("eve", grant.Admin, "ada")
 	s.Must(s.People.RemoveMember(s.Context(), org, eve))
 	s.Must(s.People.AcceptInvitations(s.Context(), s.User("eve"), ""))
-	if s.isMember("eve") || s.left() != 0 {
-		t.Errorf("member %v, %d rows left", s.isMember("eve"), s.left())
+	if s.isMember("eve") || s.countInvitationItems() != 0 {
+		t.Errorf("member %v, %d rows left", s.isMember("eve"), s.countInvitationItems())
 	}
 }

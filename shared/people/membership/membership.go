@@ -15,17 +15,18 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// JoinOrganisation makes u a member of org with grants; one who is a member already stays what they are. It is fault.Denied when the
-// organization has MaxMembers members, or u belongs to identity.MaxOrganisations organizations. Three round trips.
+// JoinOrganisation makes u a member of org with grants. A user who is a member already keeps their grants. It returns
+// fault.Denied if the organization has MaxMembers members, or if u belongs to identity.MaxOrganisations organizations.
+// Three round trips.
 func (s People) JoinOrganisation(ctx context.Context, org string, u identity.User, grants []grant.Grant) error {
 	_, err := s.addMember(ctx, org, u, joining{grants: grants})
 	return err
 }
 
-// joining is with what a user joins, and what else is written with it or must hold then.
+// joining holds the grants of a new member, with extra writes and conditions of the same transaction.
 type joining struct {
 	grants []grant.Grant
-	judged *identity.Access // by which the grants were judged; nil when nothing was
+	judged *identity.Access // the roles that the grants were evaluated with, or nil
 	extra  []table.Write
 }
 
@@ -34,7 +35,7 @@ func LimitedOrganisations(user string) table.LimitedList {
 	return table.LimitedList{PK: identity.MembershipKey(user, "").PK, Noun: "memberships of the user"}
 }
 
-// addMember reports whether u was a member already, in which case nothing is written.
+// addMember adds u to org and returns false. It writes nothing and returns true if u is a member already.
 func (s People) addMember(ctx context.Context, org string, u identity.User, j joining) (already bool, err error) {
 	ctx = table.Within(ctx, identity.UserPrefix+u.ID, table.OrgPK(org))
 	extra := j.extra
@@ -46,15 +47,16 @@ func (s People) addMember(ctx context.Context, org string, u identity.User, j jo
 	return already, err
 }
 
-// tryAddMember is addMember, unless another organization was joined meanwhile: table.IsTurnLost.
+// tryAddMember is one attempt of addMember. Its error is a lost turn (table.IsTurnLost) if another organization was
+// joined in the meantime.
 func (s People) tryAddMember(ctx context.Context, org string, u identity.User, j joining) (already bool, err error) {
-	if already, err = s.room(ctx, u.ID, org); err != nil || already {
+	if already, err = s.checkRoom(ctx, u.ID, org); err != nil || already {
 		return already, err
 	}
 	m := NewMember(u.ID, u.Email, j.grants, s.Clock.Now())
 	t := step{members: 1, owners: ownerCount(m)}
 	if j.judged != nil {
-		t = t.demandRoles(*j.judged, j.grants)
+		t = t.requireRoles(*j.judged, j.grants)
 	}
 	writes, err := membershipWrites(org, m)
 	if err != nil {
@@ -77,8 +79,9 @@ func (s People) tryAddMember(ctx context.Context, org string, u identity.User, j
 	return false, t.explainConflict("join "+org+" as "+u.ID, err)
 }
 
-// room reports whether the user belongs to org already, and refuses one organization too many.
-func (s People) room(ctx context.Context, user, org string) (bool, error) {
+// checkRoom reports whether the user belongs to org already. It returns fault.Denied if the user cannot join another
+// organization.
+func (s People) checkRoom(ctx context.Context, user, org string) (bool, error) {
 	k := identity.MembershipKey(user, "")
 	page, err := s.Table.Query(ctx, table.Query{PK: k.PK, Prefix: k.SK, Limit: identity.MaxOrganisations})
 	if err != nil {
@@ -88,12 +91,13 @@ func (s People) room(ctx context.Context, user, org string) (bool, error) {
 		return true, nil
 	}
 	if n := len(page.Items); n >= identity.MaxOrganisations {
-		return false, fault.New(fault.Denied, "the user belongs to %d organizations, and more are not possible", n)
+		return false, fault.New(fault.Denied, "the user belongs to %d organizations, the most that a user can: leave "+
+			"one first", n)
 	}
 	return false, nil
 }
 
-// NewMember returns a member as of now. Each grant gets an id by which it can be revoked.
+// NewMember returns a member that joined now. Each grant gets an ID, so that it can be revoked.
 func NewMember(user, email string, grants []grant.Grant, now time.Time) identity.Member {
 	grants = slices.Clone(grants)
 	for i := range grants {
@@ -101,11 +105,11 @@ func NewMember(user, email string, grants []grant.Grant, now time.Time) identity
 			grants[i].ID = id.New("asgn", now)
 		}
 	}
-	// It begins with the time so that somebody who left and came back is not taken for who they were.
+	// The first version is the time, so that a user who left and joined again differs from the former member.
 	return identity.Member{User: user, Email: email, Grants: grants, Joined: now, Version: now.UnixNano()}
 }
 
-// membershipWrites returns the writes that put m into org, seen from the organization and from the user.
+// membershipWrites returns the writes that add m to org's members, and org to the user's organizations.
 func membershipWrites(org string, m identity.Member) ([]table.Write, error) {
 	member, err := table.NewItem(identity.MemberKey(org, m.User), m)
 	if err != nil {
@@ -116,27 +120,27 @@ func membershipWrites(org string, m identity.Member) ([]table.Write, error) {
 	return []table.Write{table.Put(member, table.Absent()), table.Put(membership)}, err
 }
 
-// ReplaceGrants returns the member old, as it was read, other grants, together with extra writes, all or none. fault.Conflict when
-// the member has changed since, or the last owner would go. Extra writes may touch org only, unless ctx allows more. One
-// round trip.
+// ReplaceGrants replaces the grants of the member old, as it was read, in one transaction with the extra writes. It
+// returns fault.Conflict if the member has changed since, or if the last owner would be demoted. Extra writes may only
+// touch org, unless ctx allows more. One round trip.
 func (s People) ReplaceGrants(ctx context.Context, org string, old identity.Member, grants []grant.Grant,
 	extra ...table.Write) error {
 	next := old
 	next.Grants = NewMember(old.User, old.Email, grants, s.Clock.Now()).Grants
-	if err := roomFor(next); err != nil {
+	if err := checkGrantCount(next); err != nil {
 		return err
 	}
 	return s.replaceMember(ctx, org, swap{old, next, step{owners: ownerCount(next) - ownerCount(old)}, extra})
 }
 
-// MemberChange is a member as it was read, as it shall be, and by which Access its new grants were judged.
+// MemberChange is a member as it was read, its new state, and the roles that its new grants were evaluated with.
 type MemberChange struct {
 	Old, New identity.Member
 	Judged   identity.Access
 }
 
-// ChangeMember changes a member of org: what they may do, whether they are locked out. fault.Conflict as of Regrant, and when
-// the roles that are given anew have changed since they were judged. It gives the member as they are now. One round trip.
+// ChangeMember changes the grants and the lock of a member of org, and returns the new state. It returns fault.Conflict
+// like ReplaceGrants, and also if the newly granted roles have changed since they were evaluated. One round trip.
 func (s People) ChangeMember(ctx context.Context, org string, c MemberChange) (identity.Member, error) {
 	var given []grant.Grant
 	for _, g := range c.New.Grants {
@@ -144,25 +148,26 @@ func (s People) ChangeMember(ctx context.Context, org string, c MemberChange) (i
 			given = append(given, g)
 		}
 	}
-	if err := roomFor(c.New); err != nil {
+	if err := checkGrantCount(c.New); err != nil {
 		return c.Old, err
 	}
 	c.New.Grants = NewMember(c.Old.User, c.Old.Email, c.New.Grants, s.Clock.Now()).Grants
 	c.New.Version = c.Old.Version + 1
-	t := step{owners: ownerCount(c.New) - ownerCount(c.Old)}.demandRoles(c.Judged, given)
+	t := step{owners: ownerCount(c.New) - ownerCount(c.Old)}.requireRoles(c.Judged, given)
 	return c.New, s.replaceMember(ctx, org, swap{old: c.Old, next: c.New, step: t})
 }
 
-// roomFor refuses more grants than a member can have.
-func roomFor(m identity.Member) error {
+// checkGrantCount returns an error if m has more grants than a member can have.
+func checkGrantCount(m identity.Member) error {
 	if len(m.Grants) > identity.MaxGrants {
-		return fault.New(fault.Conflict, "%s has %d grants, and more are not possible: revoke some first", m.Email,
+		return fault.New(fault.Conflict, "%s has %d grants, the most that a member can have: revoke some first",
+			m.Email,
 			identity.MaxGrants)
 	}
 	return nil
 }
 
-// swap puts a member in place of who they were, and moves the counts by a step.
+// swap replaces a member's state, and changes the counts by a step.
 type swap struct {
 	old, next identity.Member
 	step      step
@@ -192,8 +197,8 @@ func (s People) replaceMember(ctx context.Context, org string, w swap) error {
 	return w.step.explainConflict("change member "+w.old.User+" of "+org, err)
 }
 
-// RemoveMember takes the member old, as it was read, out of org, with all that they may do there and every way back in: an
-// invitation that was sent while they joined goes too. fault.Conflict as of Regrant.
+// RemoveMember removes the member old, as it was read, from org with all grants. It also deletes an invitation that was
+// sent while they joined. It returns fault.Conflict like ReplaceGrants.
 func (s People) RemoveMember(ctx context.Context, org string, old identity.Member, extra ...table.Write) error {
 	t := step{members: -1, owners: -ownerCount(old)}
 	gone := old
@@ -216,9 +221,9 @@ func (s People) RemoveMember(ctx context.Context, org string, old identity.Membe
 	return t.explainConflict("remove member "+old.User+" of "+org, s.Table.Transact(ctx, writes...))
 }
 
-// ifUnchanged demands that a member is as it was read.
+// ifUnchanged returns the conditions that a member is as it was read.
 func ifUnchanged(m identity.Member) []table.Cond {
-	if m.Version == 0 { // written before there were versions
+	if m.Version == 0 { // written before members had versions
 		return []table.Cond{table.Exists(), table.Any(table.Lacks("version"), table.Equal("version", 0))}
 	}
 	return []table.Cond{table.Equal("version", m.Version)}

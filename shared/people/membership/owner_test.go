@@ -23,7 +23,7 @@ func TestTheLastOwnerStays(t *testing.T) {
 		"demoted": func(m identity.Member) error {
 			return s.People.ReplaceGrants(s.Context(), org, m, apitest.Roles(grant.Admin))
 		},
-		"locked out": func(m identity.Member) error { return s.disable(m, true) },
+		"locked out": func(m identity.Member) error { return s.setDisabled(m, true) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := change(ada)
@@ -31,7 +31,7 @@ func TestTheLastOwnerStays(t *testing.T) {
 				!strings.Contains(fault.Message(err), "the last owner cannot be removed or demoted") {
 				t.Errorf("%v", err)
 			}
-			s.counts(2, 1)
+			s.wantCounts(2, 1)
 		})
 	}
 	if !s.Member(org, "ada").Owns() {
@@ -43,18 +43,18 @@ func TestAnOwnerWhoIsDisabledDoesNotCount(t *testing.T) {
 	s := newFixture(t)
 	s.Join(org, "ada", grant.Owner)
 	eve := s.Join(org, "eve", grant.Owner)
-	s.counts(2, 2)
-	s.Must(s.disable(eve, true))
-	s.counts(2, 1)
-	s.want(fault.Conflict, s.People.RemoveMember(s.Context(), org, s.Member(org, "ada")))
+	s.wantCounts(2, 2)
+	s.Must(s.setDisabled(eve, true))
+	s.wantCounts(2, 1)
+	s.wantKind(fault.Conflict, s.People.RemoveMember(s.Context(), org, s.Member(org, "ada")))
 	s.Must(s.People.ReplaceGrants(s.Context(), org, s.Member(org, "eve"), apitest.Roles(grant.Viewer)))
-	s.counts(2, 1)
+	s.wantCounts(2, 1)
 	s.Must(s.People.ReplaceGrants(s.Context(), org, s.Member(org, "eve"), apitest.Roles(grant.Owner)))
-	s.counts(2, 1)
-	s.Must(s.disable(s.Member(org, "eve"), false))
-	s.counts(2, 2)
+	s.wantCounts(2, 1)
+	s.Must(s.setDisabled(s.Member(org, "eve"), false))
+	s.wantCounts(2, 2)
 	s.Must(s.People.RemoveMember(s.Context(), org, s.Member(org, "ada")))
-	s.counts(1, 1)
+	s.wantCounts(1, 1)
 }
 
 func TestAScopedOwnerIsNoOwner(t *testing.T) {
@@ -62,17 +62,17 @@ func TestAScopedOwnerIsNoOwner(t *testing.T) {
 	s.Join(org, "ada", grant.Owner)
 	eve := s.Join(org, "eve")
 	s.Must(s.People.ReplaceGrants(s.Context(), org, eve, []grant.Grant{{Role: grant.Owner, Scope: "team:team_1"}}))
-	s.counts(2, 1)
-	s.want(fault.Conflict, s.People.RemoveMember(s.Context(), org, s.Member(org, "ada")))
+	s.wantCounts(2, 1)
+	s.wantKind(fault.Conflict, s.People.RemoveMember(s.Context(), org, s.Member(org, "ada")))
 }
 
-// check 43: two owners who remove each other at the same time leave one, whatever the order.
+// check 43: if two owners remove each other at the same time, one of them stays, in any order.
 func TestTwoOwnersWhoRemoveEachOther(t *testing.T) {
 	s := newFixture(t)
 	for round := range 200 {
 		a, b := s.Join(org, fmt.Sprintf("a%d", round), grant.Owner), s.Join(org, fmt.Sprintf("b%d", round), grant.Owner)
 		if round > 0 {
-			s.Must(s.People.RemoveMember(s.Context(), org, s.survivor(round-1)))
+			s.Must(s.People.RemoveMember(s.Context(), org, s.survivingOwner(round-1)))
 		}
 		gone := make([]error, 2)
 		var wg sync.WaitGroup
@@ -86,14 +86,14 @@ func TestTwoOwnersWhoRemoveEachOther(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if (gone[0] == nil) == (gone[1] == nil) || s.access().Owners != 1 || !s.survivor(round).Owns() {
-			t.Fatalf("round %d: %v, %v; %+v", round, gone[0], gone[1], s.access())
+		if (gone[0] == nil) == (gone[1] == nil) || s.readAccess().Owners != 1 || !s.survivingOwner(round).Owns() {
+			t.Fatalf("round %d: %v, %v; %+v", round, gone[0], gone[1], s.readAccess())
 		}
 	}
 }
 
-// survivor returns the owner that a round left.
-func (s *fixture) survivor(round int) identity.Member {
+// survivingOwner returns the remaining owner of a round.
+func (s *fixture) survivingOwner(round int) identity.Member {
 	for _, name := range []string{"a", "b"} {
 		_, m, err := s.People.FindMember(s.Context(), org, fmt.Sprintf("%s%d@example.com", name, round))
 		if err == nil && m.Owns() {
@@ -104,7 +104,7 @@ func (s *fixture) survivor(round int) identity.Member {
 	return identity.Member{}
 }
 
-// check 43: nobody gives what they do not hold at the scope.
+// check 43: members give only policies that they hold at the scope.
 func TestWhatMayBeGranted(t *testing.T) {
 	everything := make([]string, 0, len(grant.Policies()))
 	for _, p := range grant.Policies() {
@@ -115,35 +115,35 @@ func TestWhatMayBeGranted(t *testing.T) {
 		caller   identity.Caller
 		policies []string
 		scope    string
-		lacks    string // "" when it may
+		lacks    string // "" if it is allowed
 	}{
-		"an owner gives everything": {caller(apitest.Roles("owner")...), []string{"*:*"}, "org", ""},
-		"an owner on a team": {caller(apitest.Roles("owner")...), []string{"*:*"}, "team:team_9",
+		"an owner gives everything": {callerWith(apitest.Roles("owner")...), []string{"*:*"}, "org", ""},
+		"an owner on a team": {callerWith(apitest.Roles("owner")...), []string{"*:*"}, "team:team_9",
 			""},
-		"who holds each policy holds everything": {caller(grant.Grant{Policies: everything, Scope: "org"}),
+		"who holds each policy holds everything": {callerWith(grant.Grant{Policies: everything, Scope: "org"}),
 			[]string{"*:*"}, "org", ""},
-		"an admin does not make owners": {caller(apitest.Roles("admin")...), []string{"*:*"}, "org",
+		"an admin does not make owners": {callerWith(apitest.Roles("admin")...), []string{"*:*"}, "org",
 			"organisation:delete"},
-		"an admin gives a wildcard that is held": {caller(apitest.Roles("admin")...), []string{"users:*", "*:read"},
+		"an admin gives a wildcard that is held": {callerWith(apitest.Roles("admin")...), []string{"users:*", "*:read"},
 			"org", ""},
-		"an admin does not give a wildcard beyond": {caller(apitest.Roles("admin")...), []string{"organisation:*"},
+		"an admin does not give a wildcard beyond": {callerWith(apitest.Roles("admin")...), []string{"organisation:*"},
 			"org", "organisation:delete"},
-		"a viewer does not give reading of users": {caller(apitest.Roles("viewer")...), []string{"*:read"}, "org",
+		"a viewer does not give reading of users": {callerWith(apitest.Roles("viewer")...), []string{"*:read"}, "org",
 			"users:read"},
-		"the first that is missing is named": {caller(apitest.Roles("viewer")...),
+		"the first that is missing is named": {callerWith(apitest.Roles("viewer")...),
 			[]string{"webhooks:write", "users:read"}, "org", "users:read"},
-		"two grants together": {caller(append(apitest.Roles("viewer"),
+		"two grants together": {callerWith(append(apitest.Roles("viewer"),
 			grant.Grant{Policies: []string{"users:read"}, Scope: "org"})...), []string{"users:read", "teams:read"},
 			"org", ""},
-		"a team's on the team": {caller(team), []string{"actions:execute", "teams:write"},
+		"a team's on the team": {callerWith(team), []string{"actions:execute", "teams:write"},
 			"team:team_1", ""},
-		"a team's on another team": {caller(team), []string{"actions:execute"}, "team:team_2",
+		"a team's on another team": {callerWith(team), []string{"actions:execute"}, "team:team_2",
 			"actions:execute"},
-		"a team's on everything": {caller(team), []string{"actions:execute"}, "org",
+		"a team's on everything": {callerWith(team), []string{"actions:execute"}, "org",
 			"actions:execute"},
-		"a team's on a resource": {caller(team), []string{"actions:execute"}, "resource:res_1",
+		"a team's on a resource": {callerWith(team), []string{"actions:execute"}, "resource:res_1",
 			"actions:execute"},
-		"nothing": {caller(), nil, "org", ""},
+		"nothing": {callerWith(), nil, "org", ""},
 		"nobody":  {identity.Caller{}, []string{"teams:read"}, "org", "teams:read"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -156,13 +156,13 @@ func TestWhatMayBeGranted(t *testing.T) {
 	}
 }
 
-// check 43: nobody changes themselves, nor who holds more.
+// check 43: members change neither themselves nor members with more rights.
 func TestWhoMayBeChanged(t *testing.T) {
 	a := identity.Access{Roles: map[string]identity.CustomRole{
 		"role_1": {ID: "role_1", Policies: []string{"organisation:delete"}},
 		"role_2": {ID: "role_2", Policies: []string{"users:read"}},
 	}}
-	admin := caller(apitest.Roles(grant.Admin)...)
+	admin := callerWith(apitest.Roles(grant.Admin)...)
 	for name, c := range map[string]struct {
 		user string
 		gs   []grant.Grant

@@ -12,7 +12,7 @@ const (
 	AssignPartition  table.Partition = "ORG#*#ASSIGN"
 )
 
-// Access is what changes who belongs to an organization, and with which grants.
+// Access are the partitions for changing members of an organization and their grants.
 var Access = table.Access{
 	Reads: []table.Partition{identity.AddressPartition},
 	Writes: []table.Partition{

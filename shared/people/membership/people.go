@@ -1,6 +1,6 @@
-// Package membership keeps the rules of belonging to an organization in one place, for everything that lets somebody in, out,
-// or do more: users, invitations, sign-on, assignments. An organization always has an owner, nobody gives what they do not
-// hold, and the counts of members and owners are right under races.
+// Package membership holds the rules of belonging to an organization. All code that adds or removes members, or changes
+// their grants, uses it: users, invitations, sign-on, assignments. An organization always has an owner, members give
+// only policies that they hold themselves, and the counts of members and owners are correct under concurrent changes.
 package membership
 
 import (
@@ -16,14 +16,15 @@ import (
 // MaxMembers is how many members an organization can have.
 const MaxMembers = 5_000
 
-// People changes who belongs to organizations. It remembers nothing.
+// People changes the members of organizations. It has no state.
 type People struct{ *platform.Platform }
 
-// New makes the people of p.
+// New returns the People of p.
 func New(p *platform.Platform) People { return People{p} }
 
-// FindMember reads the member of org who has the address. An address that nobody has, and that of somebody who does not belong to
-// org, are the same fault.NotFound after the same calls: who else has an account is nobody's business. Two round trips.
+// FindMember reads the member of org with the given address. It returns the same fault.NotFound after the same calls if
+// the address has no account and if its user is not a member, so that callers cannot find out who has an account. Two
+// round trips.
 func (s People) FindMember(ctx context.Context, org, email string) (identity.User, identity.Member, error) {
 	address, err := identity.NormalizeAddress(email)
 	if err != nil {
@@ -37,7 +38,7 @@ func (s People) FindMember(ctx context.Context, org, email string) (identity.Use
 	if err != nil {
 		return identity.User{}, identity.Member{}, fmt.Errorf("look up an address: %w", err)
 	}
-	u, m, err := s.read(ctx, org, row.User)
+	u, m, err := s.readUserAndMember(ctx, org, row.User)
 	if fault.Is(err, fault.NotFound) {
 		err = errNoSuchMember(address)
 	}
@@ -48,12 +49,12 @@ func errNoSuchMember(email string) error {
 	return fault.New(fault.NotFound, "no user %.254q belongs to this organization", email)
 }
 
-// ReadMember reads a member of org by the user's id. One round trip.
+// ReadMember reads a member of org by user ID. One round trip.
 func (s People) ReadMember(ctx context.Context, org, user string) (identity.User, identity.Member, error) {
-	return s.read(ctx, org, user)
+	return s.readUserAndMember(ctx, org, user)
 }
 
-func (s People) read(ctx context.Context, org, user string) (identity.User, identity.Member, error) {
+func (s People) readUserAndMember(ctx context.Context, org, user string) (identity.User, identity.Member, error) {
 	var u identity.User
 	var m identity.Member
 	profile, member := identity.UserKey(user), identity.MemberKey(org, user)

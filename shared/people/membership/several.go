@@ -8,28 +8,28 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// ReadMembers reads those of users who are members of org, by the user. One round trip a hundred.
+// ReadMembers returns the members of org among users, by user ID. One round trip for a hundred.
 func (s People) ReadMembers(ctx context.Context, org string, users []string) (map[string]identity.Member, error) {
 	keys := make([]table.Key, len(users))
 	for i, u := range users {
 		keys[i] = identity.MemberKey(org, u)
 	}
 	out := make(map[string]identity.Member, len(users))
-	return out, gather(ctx, s.Table, keys, func(m identity.Member) { out[m.User] = m })
+	return out, eachItem(ctx, s.Table, keys, func(m identity.Member) { out[m.User] = m })
 }
 
-// UserNames reads what users call themselves. One round trip a hundred.
+// UserNames returns the names of users by user ID. One round trip for a hundred.
 func (s People) UserNames(ctx context.Context, users []string) (map[string]string, error) {
 	keys := make([]table.Key, len(users))
 	for i, u := range users {
 		keys[i] = identity.UserKey(u)
 	}
 	out := make(map[string]string, len(users))
-	return out, gather(ctx, s.Table, keys, func(u identity.User) { out[u.ID] = u.Name })
+	return out, eachItem(ctx, s.Table, keys, func(u identity.User) { out[u.ID] = u.Name })
 }
 
-// MembersByEmail reads the members of org who have the addresses, in their order. One whom Find would not find is fault.NotFound, as
-// there. Two round trips a hundred.
+// MembersByEmail returns the members of org with the addresses, in the same order. It returns the same fault.NotFound
+// as FindMember. Two round trips for a hundred.
 func (s People) MembersByEmail(ctx context.Context, org string, emails []string) ([]identity.Member, error) {
 	keys := make([]table.Key, len(emails))
 	for i, email := range emails {
@@ -39,7 +39,7 @@ func (s People) MembersByEmail(ctx context.Context, org string, emails []string)
 		}
 		keys[i] = identity.AddressKey(s.Settings.Pepper, address)
 	}
-	found, err := batch(ctx, s.Table, keys)
+	found, err := readItems(ctx, s.Table, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -66,9 +66,9 @@ func (s People) MembersByEmail(ctx context.Context, org string, emails []string)
 	return out, nil
 }
 
-// gather reads the items of keys that are there, each as a T.
-func gather[T any](ctx context.Context, s table.Store, keys []table.Key, take func(T)) error {
-	items, err := batch(ctx, s, keys)
+// eachItem calls take with each existing item of keys, decoded as a T.
+func eachItem[T any](ctx context.Context, s table.Store, keys []table.Key, take func(T)) error {
+	items, err := readItems(ctx, s, keys)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func gather[T any](ctx context.Context, s table.Store, keys []table.Key, take fu
 	return nil
 }
 
-func batch(ctx context.Context, s table.Store, keys []table.Key) (map[table.Key]table.Item, error) {
+func readItems(ctx context.Context, s table.Store, keys []table.Key) (map[table.Key]table.Item, error) {
 	if len(keys) == 0 {
 		return nil, nil
 	}

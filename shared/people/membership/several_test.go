@@ -27,10 +27,11 @@ func TestSeveralAreReadAsOneWouldBe(t *testing.T) {
 		t.Errorf("have %v", users)
 	}
 	var trips []int
-	for _, email := range []string{"eve@example.com", "nil@example.com"} { // elsewhere, and nowhere
+	// a member of another organization, and an address without an account
+	for _, email := range []string{"eve@example.com", "nil@example.com"} {
 		ctx, meter := table.WithMeter(s.Context())
 		_, err = s.People.MembersByEmail(ctx, org, []string{"ada@example.com", email})
-		s.want(fault.NotFound, err)
+		s.wantKind(fault.NotFound, err)
 		_, _, alone := s.People.FindMember(s.Context(), org, email)
 		if fault.Message(err) != fault.Message(alone) {
 			t.Errorf("%q, and of one alone %q", fault.Message(err), fault.Message(alone))
@@ -41,7 +42,7 @@ func TestSeveralAreReadAsOneWouldBe(t *testing.T) {
 		t.Errorf("round trips tell who has an account: %v", trips)
 	}
 	_, err = s.People.MembersByEmail(s.Context(), org, []string{"bob"})
-	s.want(fault.NotFound, err)
+	s.wantKind(fault.NotFound, err)
 
 	members := apitest.Value(s.People.ReadMembers(s.Context(), org, []string{ada.User, "usr_eve", "usr_nobody"}))(s)
 	names := apitest.Value(s.People.UserNames(s.Context(), []string{ada.User, "usr_eve", "usr_nobody"}))(s)

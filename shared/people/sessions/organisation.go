@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,14 +11,15 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// userOrganisations is a user with the organizations to choose from.
+// userOrganisations is a user with the organizations that a session may work in.
 type userOrganisations struct {
 	identity.User
 	organisations []identity.OrganisationRecord
 }
 
-// listOrganisations reads the organizations of u that a session may work in: all of them, but only sso when that organization's
-// identity provider vouched for u. It knows its own people, and must not open what they can do elsewhere.
+// listOrganisations reads the organizations that a session of u may work in. If the identity provider of the
+// organization sso vouched for u, it is only that one: a provider that an organization has chosen must not open other
+// organizations.
 func (s Sessions) listOrganisations(ctx context.Context, u identity.User, sso string) (userOrganisations, error) {
 	organisations, err := identity.ListOrganisations(ctx, s.Table, u.ID)
 	if sso != "" {
@@ -33,30 +35,35 @@ func (a userOrganisations) includes(org string) bool {
 	return slices.ContainsFunc(a.organisations, func(o identity.OrganisationRecord) bool { return o.ID == org })
 }
 
-// chooseOrganisation picks the organization wanted; without a wish, the current one or else the first that lets the user in.
-func (s Sessions) chooseOrganisation(ctx context.Context, a userOrganisations, wanted, current, sso string) (string, error) { //nolint:revive // three organizations that mean three things
-	if wanted == "" {
-		wanted = current
-	}
+// orgChoice are the IDs of organizations that decide where a session works. Each of them may be empty.
+type orgChoice struct {
+	wanted  string // the organization that the client asks for
+	current string // the organization that the session works in
+	sso     string // the organization whose identity provider vouched for the user
+}
+
+// chooseOrganisation returns the organization of the session: the wanted one, or else the current one, or else the
+// first one that admits the user. It returns "" if there is none, or if the user has left the current one.
+func (s Sessions) chooseOrganisation(ctx context.Context, a userOrganisations, c orgChoice) (string, error) {
+	wanted := cmp.Or(c.wanted, c.current)
 	for _, o := range a.organisations {
 		if wanted != "" && o.ID != wanted {
 			continue
 		}
-		err := s.checkOrgAdmits(ctx, o, a.User, sso)
+		err := s.checkOrgAdmits(ctx, o, a.User, c.sso)
 		if err == nil || wanted != "" || !fault.Is(err, fault.Denied) {
 			return o.ID, err
 		}
 	}
-	if wanted != "" && wanted != current {
-		return "", fault.New(fault.Denied, "tenantID: you do not belong to an organization %q", wanted)
+	if wanted != "" && wanted != c.current {
+		return "", fault.New(fault.Denied, "tenantID: you do not belong to an organization %.64q", wanted)
 	}
 	return "", nil
 }
 
-// checkOrgAdmits refuses whom the organization has locked out: in a session there every request would be refused, so that one who
-// belongs nowhere else could not even make an organization of their own. It refuses a session of a password where the
-// organization demands its own sign-on. Its owners get in nevertheless: a broken identity provider must not lock out who
-// can mend it.
+// checkOrgAdmits returns an error if the organization does not admit the user: if the member is disabled, because all
+// requests of the session would be refused, or if the organization demands single sign-on and the session began
+// otherwise. Owners are exempt from single sign-on, so that they can repair a broken identity provider.
 func (s Sessions) checkOrgAdmits(ctx context.Context, o identity.OrganisationRecord, u identity.User,
 	sso string) error {
 	k := identity.MemberKey(o.ID, u.ID)

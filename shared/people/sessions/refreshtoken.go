@@ -16,8 +16,8 @@ const (
 	refreshTokenParts = 4
 )
 
-// refreshToken is <mark><session>.<generation>.<secret>.<tag>. The tag shows that we issued it: without it, whoever knows
-// a session's id could make up an old generation and have the session ended for reuse.
+// refreshToken is <mark><session>.<generation>.<secret>.<tag>. The tag proves that this service issued it. Without it,
+// anyone who knows the ID of a session could make up an old generation, and so have the session ended for reuse.
 type refreshToken struct {
 	session string
 	gen     int64
@@ -28,25 +28,25 @@ func newRefreshToken(session string, gen int64) refreshToken {
 	return refreshToken{session, gen, rand.Text()}
 }
 
-func (t refreshToken) parts() []string {
+func (t refreshToken) signedParts() []string {
 	return []string{t.session, strconv.FormatInt(t.gen, 10), t.secret}
 }
 
-func (t refreshToken) tag(pepper []byte) string {
-	return identity.Digest(pepper, append([]string{"refresh-tag"}, t.parts()...)...)[:16]
+func (t refreshToken) authenticationTag(pepper []byte) string {
+	return identity.Digest(pepper, append([]string{"refresh-tag"}, t.signedParts()...)...)[:16]
 }
 
-// hash returns what is stored of the token.
-func (t refreshToken) hash(pepper []byte) string {
-	return identity.Digest(pepper, append([]string{"refresh"}, t.parts()...)...)
+// storedHash returns the stored form of the token.
+func (t refreshToken) storedHash(pepper []byte) string {
+	return identity.Digest(pepper, append([]string{"refresh"}, t.signedParts()...)...)
 }
 
-// text returns the token as the client gets it.
-func (t refreshToken) text(pepper []byte) string {
-	return refreshTokenMark + strings.Join(append(t.parts(), t.tag(pepper)), ".")
+// clientText returns the token as clients receive it.
+func (t refreshToken) clientText(pepper []byte) string {
+	return refreshTokenMark + strings.Join(append(t.signedParts(), t.authenticationTag(pepper)), ".")
 }
 
-// parseRefreshToken reads a token that we issued; anything else is refused.
+// parseRefreshToken parses and authenticates a token.
 func parseRefreshToken(text string, pepper []byte) (refreshToken, error) {
 	body, marked := strings.CutPrefix(text, refreshTokenMark)
 	parts := strings.Split(body, ".")
@@ -58,13 +58,14 @@ func parseRefreshToken(text string, pepper []byte) (refreshToken, error) {
 		return refreshToken{}, errRefreshToken()
 	}
 	t := refreshToken{parts[0], gen, parts[2]}
-	if subtle.ConstantTimeCompare([]byte(t.text(pepper)), []byte(text)) != 1 {
+	if subtle.ConstantTimeCompare([]byte(t.clientText(pepper)), []byte(text)) != 1 {
 		return refreshToken{}, errRefreshToken()
 	}
 	return t, nil
 }
 
-// errRefreshToken returns the one answer to a refresh token that is forged, used, of a session that is over, or too old.
+// errRefreshToken returns the error for every refresh token that is forged, used, expired, or of a session that has
+// ended.
 func errRefreshToken() error {
 	return fault.New(fault.Unauthenticated, "refreshToken: invalid, used or expired; log in again")
 }

@@ -1,5 +1,5 @@
-// Package sessions begins, refreshes and ends log-ins, for whatever way somebody has proved who they are: by password, by
-// the word of an identity provider. It gives out the tokens that the authorizer verifies.
+// Package sessions starts, refreshes and ends sessions, for users who have proved their identity by password or through
+// an identity provider. It issues the tokens that the authorizer verifies.
 package sessions
 
 import (
@@ -19,20 +19,22 @@ import (
 )
 
 const (
-	idleTTL     = 7 * 24 * time.Hour  // a refresh token
-	absoluteTTL = 30 * 24 * time.Hour // a session, however often it is refreshed
-	// seconds in which the token before is refused without ending the session: two tabs, a lost reply
-	reuseGrace = 10
+	idleTTL     = 7 * 24 * time.Hour  // of a refresh token
+	absoluteTTL = 30 * 24 * time.Hour // of a session, however often it is refreshed
+	// reuseGraceSeconds is how many seconds a refresh token that was exchanged before is refused without ending the
+	// session, because of two browser tabs or a lost response.
+	reuseGraceSeconds = 10
 )
 
-// startSession stores a session of u in org, for which the identity provider of sso vouched, and gives its first refresh token.
+// startSession stores a session of u in org, and returns it with its first refresh token. The identity provider of the
+// organization sso vouched for u, if sso is not empty.
 func (s Sessions) startSession(ctx context.Context, u identity.User, org, sso string) (identity.Session, refreshToken,
 	error) {
 	now := s.Clock.Now()
 	t := newRefreshToken(strings.ToLower(rand.Text()), 1)
 	sess := identity.Session{
 		ID: t.session, User: u.ID, Org: org, SSO: sso, Epoch: u.Epoch, State: identity.SessionLive,
-		Hash: t.hash(s.Settings.CodeKey()), Gen: t.gen, Rotated: now.Unix(),
+		Hash: t.storedHash(s.Settings.CodeKey()), Gen: t.gen, Rotated: now.Unix(),
 		Idle: now.Add(idleTTL).Unix(), Absolute: now.Add(absoluteTTL).Unix(), Created: now,
 	}
 	it, err := table.NewItem(identity.SessionKey(sess.ID), sess)
@@ -44,14 +46,14 @@ func (s Sessions) startSession(ctx context.Context, u identity.User, org, sso st
 	return sess, t, fault.Wrap("begin session of "+u.ID, err)
 }
 
-// rotateRefreshToken exchanges the refresh token for the next one. One conditional write decides who wins; a loser learns why from
-// what the write found.
+// rotateRefreshToken exchanges the refresh token for the next one. It uses one conditional write, so one of several
+// concurrent calls succeeds. The others learn the reason from the item that the write found.
 func (s Sessions) rotateRefreshToken(ctx context.Context, t refreshToken, org string) (refreshToken, error) {
 	now := s.Clock.Now()
 	next := newRefreshToken(t.session, t.gen+1)
-	hash := t.hash(s.Settings.CodeKey())
+	hash := t.storedHash(s.Settings.CodeKey())
 	err := s.Table.Transact(ctx, table.Update(identity.SessionKey(t.session), []table.Change{
-		table.Set("prev", hash), table.Set("hash", next.hash(s.Settings.CodeKey())), table.Set("gen", next.gen),
+		table.Set("prev", hash), table.Set("hash", next.storedHash(s.Settings.CodeKey())), table.Set("gen", next.gen),
 		table.Set("rotated", now.Unix()), table.Set("idle", now.Add(idleTTL).Unix()), table.Set("org", org),
 	},
 		table.Equal("state", identity.SessionLive), table.Equal("hash", hash),
@@ -64,8 +66,8 @@ func (s Sessions) rotateRefreshToken(ctx context.Context, t refreshToken, org st
 	return next, fault.Wrap("refresh session "+t.session, err)
 }
 
-// judgeLostRotation judges a refresh token that did not win. One of an earlier generation that comes later than the grace is in two
-// hands: the session ends for both.
+// judgeLostRotation returns the error for a refresh token that could not be exchanged. If it is of an earlier
+// generation and arrives after reuseGraceSeconds, two clients have it: then it ends the session.
 func (s Sessions) judgeLostRotation(ctx context.Context, t refreshToken, found table.Item) error {
 	if found.Data == nil {
 		return errRefreshToken()
@@ -74,7 +76,8 @@ func (s Sessions) judgeLostRotation(ctx context.Context, t refreshToken, found t
 	if err != nil {
 		return err
 	}
-	soon := sess.Previous == t.hash(s.Settings.CodeKey()) && s.Clock.Now().Unix()-sess.Rotated <= reuseGrace
+	soon := sess.Previous == t.storedHash(s.Settings.CodeKey()) &&
+		s.Clock.Now().Unix()-sess.Rotated <= reuseGraceSeconds
 	if t.gen >= sess.Gen || soon || sess.State != identity.SessionLive {
 		return errRefreshToken()
 	}
@@ -84,7 +87,7 @@ func (s Sessions) judgeLostRotation(ctx context.Context, t refreshToken, found t
 	return errRefreshToken()
 }
 
-// endReused ends a session whose refresh token was used twice, and tells its user.
+// endReused ends a session whose refresh token was used twice, and sends its user a mail.
 func (s Sessions) endReused(ctx context.Context, sess identity.Session) error {
 	s.Log.WarnContext(ctx, "refresh token used twice", "session", sess.ID, "user", sess.User)
 	u, err := table.Read[identity.User](ctx, s.Table, identity.UserKey(sess.User))
@@ -104,7 +107,7 @@ func (s Sessions) endReused(ctx context.Context, sess identity.Session) error {
 	return fault.Wrap("end session "+sess.ID, err)
 }
 
-// End logs a session out. One that is over stays as it is.
+// End logs a session out. A session that has ended is not changed.
 func (s Sessions) End(ctx context.Context, session string) error {
 	ctx = table.Within(ctx, identity.SessionPrefix)
 	err := s.Table.Transact(ctx, table.Update(identity.SessionKey(session),
@@ -115,7 +118,7 @@ func (s Sessions) End(ctx context.Context, session string) error {
 	return fault.Wrap("log out session "+session, err)
 }
 
-// signAccessToken makes the access token of a session.
+// signAccessToken returns an access token of a session.
 func (s Sessions) signAccessToken(ctx context.Context, sess identity.Session) (string, error) {
 	now := s.Clock.Now()
 	return s.Tokens.Sign(ctx, token.Claims{

@@ -14,52 +14,52 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// Sessions begins and ends sessions. It remembers nothing.
+// Sessions starts and ends sessions. It has no state.
 type Sessions struct{ *platform.Platform }
 
-// New makes the sessions of p.
+// New returns the Sessions of p.
 func New(p *platform.Platform) Sessions { return Sessions{p} }
 
-// Options says what a session is begun with.
+// Options are the options of Begin.
 type Options struct {
-	Org string // the organization to work in; "" is the first one of the user
-	SSO string // the organization whose identity provider vouched for the user; "" is none
+	Org string // the organization to work in; "" means the first one of the user
+	SSO string // the organization whose identity provider vouched for the user, or ""
 }
 
-// LoggedIn is a session's tokens, and what its user can choose from.
+// LoggedIn holds the tokens of a session, and the organizations that its user can choose from.
 type LoggedIn struct {
 	AccessToken  string               `json:"accessToken" doc:"Send it as Authorization: Bearer …"`
 	RefreshToken string               `json:"refreshToken" doc:"For POST /auth/refresh, once, within 7 days"`
 	TokenType    string               `json:"tokenType" doc:"Always Bearer"`
-	ExpiresIn    int                  `json:"expiresIn" doc:"Seconds that the access token is good for" example:"900"`
+	ExpiresIn    int                  `json:"expiresIn" doc:"Lifetime of the access token in seconds" example:"900"`
 	Tenants      []OrganisationChoice `json:"tenants" doc:"The organizations that the user belongs to"`
-	User         Person               `json:"user" doc:"Who logged in"`
+	User         Person               `json:"user" doc:"The user who logged in"`
 }
 
-// OrganisationChoice is an organization to choose.
+// OrganisationChoice is an organization that the user can choose.
 type OrganisationChoice struct {
-	ID   string `json:"id" doc:"What to send as tenantID"`
-	Name string `json:"name" doc:"Its name"`
+	ID   string `json:"id" doc:"Send it as tenantID"`
+	Name string `json:"name" doc:"Name of the organization"`
 }
 
 // Person is the user of a session.
 type Person struct {
-	ID    string `json:"id" doc:"The user"`
-	Email string `json:"email" doc:"The address"`
-	Name  string `json:"name" doc:"The name"`
+	ID    string `json:"id" doc:"ID of the user"`
+	Email string `json:"email" doc:"E-mail address of the user"`
+	Name  string `json:"name" doc:"Name of the user"`
 }
 
-// withSessionPartitions names the partitions that sessions touch before an organization is known.
+// withSessionPartitions allows access to the partitions that sessions use before the organization is known.
 func withSessionPartitions(ctx context.Context) context.Context {
 	return table.Within(ctx, identity.UserPrefix, identity.SessionPrefix, mail.Prefix)
 }
 
-// Begin starts a session of u, who has proved to be u, and with that accepts the invitations of the address. fault.Denied
-// when u does not belong to how.Tenant, or may enter it only through its identity provider.
+// Begin starts a session of u, who has proved their identity, and accepts the invitations of their address. It returns
+// fault.Denied if u does not belong to how.Org, or may enter it only through its identity provider.
 func (s Sessions) Begin(ctx context.Context, u identity.User, how Options) (LoggedIn, error) {
 	ctx = withSessionPartitions(ctx)
 	audit.NoteActor(ctx, "", u.ID, u.Email)
-	// to be accepted at the next log-in
+	// they are accepted at the next log-in
 	if err := membership.New(s.Platform).AcceptInvitations(ctx, u, how.SSO); err != nil {
 		s.Log.ErrorContext(ctx, "invitations not accepted", "user", u.ID, "error", err)
 	}
@@ -67,7 +67,7 @@ func (s Sessions) Begin(ctx context.Context, u identity.User, how Options) (Logg
 	if err != nil {
 		return LoggedIn{}, err
 	}
-	org, err := s.chooseOrganisation(ctx, a, how.Org, "", how.SSO)
+	org, err := s.chooseOrganisation(ctx, a, orgChoice{wanted: how.Org, sso: how.SSO})
 	if err != nil {
 		return LoggedIn{}, err
 	}
@@ -75,12 +75,13 @@ func (s Sessions) Begin(ctx context.Context, u identity.User, how Options) (Logg
 	if err != nil {
 		return LoggedIn{}, err
 	}
-	audit.NoteActor(ctx, org, u.ID, u.Email) // no sooner: whose organization it is not gets no row of it
+	// not earlier: an organization that the user does not belong to gets no audit row
+	audit.NoteActor(ctx, org, u.ID, u.Email)
 	return s.newLoggedIn(ctx, sess, t, a)
 }
 
-// Refresh exchanges a refresh token, and moves the session to the organization wanted unless that is "".
-// fault.Unauthenticated when the token is forged, used or too old.
+// Refresh exchanges a refresh token, and moves the session to the organization `wanted` unless that is empty. It
+// returns fault.Unauthenticated if the token is forged, used or expired.
 func (s Sessions) Refresh(ctx context.Context, token, wanted string) (LoggedIn, error) {
 	t, err := parseRefreshToken(token, s.Settings.CodeKey())
 	if err != nil {
@@ -100,12 +101,13 @@ func (s Sessions) Refresh(ctx context.Context, token, wanted string) (LoggedIn, 
 	if err != nil {
 		return LoggedIn{}, err
 	}
-	if a.includes(sess.Org) { // one that was erased must not be written to any more
+	if a.includes(sess.Org) { // an erased organization must not be written to
 		audit.NoteActor(ctx, sess.Org, "", "")
 	}
-	org, err := s.chooseOrganisation(ctx, a, wanted, sess.Org, sess.SSO)
-	if err != nil && sess.Hash == t.hash(s.Settings.CodeKey()) && sess.State == identity.SessionLive {
-		// A wish that cannot be met does not use the token up; but an old token is to be noticed, whatever it wishes.
+	org, err := s.chooseOrganisation(ctx, a, orgChoice{wanted, sess.Org, sess.SSO})
+	if err != nil && sess.Hash == t.storedHash(s.Settings.CodeKey()) && sess.State == identity.SessionLive {
+		// A request for an organization that does not admit the user does not use the token up. A used token is still
+		// detected.
 		return LoggedIn{}, err
 	}
 	if t, err = s.rotateRefreshToken(ctx, t, org); err != nil {
@@ -124,7 +126,7 @@ func (s Sessions) readSession(ctx context.Context, t refreshToken) (identity.Ses
 	return sess, fault.Wrap("read session "+t.session, err)
 }
 
-// readSessionUser reads the user of a session that may still be refreshed.
+// readSessionUser reads the user of a session. It returns an error if the session can no longer be refreshed.
 func (s Sessions) readSessionUser(ctx context.Context, sess identity.Session) (identity.User, error) {
 	u, err := table.Read[identity.User](ctx, s.Table, identity.UserKey(sess.User))
 	if fault.Is(err, fault.NotFound) || err == nil && (u.Epoch != sess.Epoch || u.Disabled) {
@@ -133,7 +135,8 @@ func (s Sessions) readSessionUser(ctx context.Context, sess identity.Session) (i
 	return u, fault.Wrap("read user "+sess.User, err)
 }
 
-// EndByRefreshToken ends the session of a refresh token, if it is the user's. A token that is none ends nothing, and is no error.
+// EndByRefreshToken ends the session of a refresh token, if it belongs to the user. An invalid token ends nothing, and
+// is no error.
 func (s Sessions) EndByRefreshToken(ctx context.Context, token, user string) error {
 	t, err := parseRefreshToken(token, s.Settings.CodeKey())
 	if err != nil {
@@ -157,7 +160,7 @@ func (s Sessions) newLoggedIn(ctx context.Context, sess identity.Session, t refr
 		return LoggedIn{}, err
 	}
 	out := LoggedIn{
-		AccessToken: access, RefreshToken: t.text(s.Settings.CodeKey()), TokenType: "Bearer",
+		AccessToken: access, RefreshToken: t.clientText(s.Settings.CodeKey()), TokenType: "Bearer",
 		ExpiresIn: int(token.TTL.Seconds()), Tenants: make([]OrganisationChoice, len(a.organisations)),
 		User: Person{a.ID, a.Email, a.Name},
 	}
@@ -168,7 +171,8 @@ func (s Sessions) newLoggedIn(ctx context.Context, sess identity.Session, t refr
 	return out, nil
 }
 
-// entered is what the audit row of a log-in says: the organization that it belongs to, and none of the user's others.
+// entered is the log-in as the audit log records it: with the organization of the session, and none of the user's
+// others.
 type entered struct {
 	Session      string `json:"sessionID"`
 	Organisation string `json:"organisationID"`

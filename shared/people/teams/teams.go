@@ -1,5 +1,5 @@
-// Package teams keeps the teams of organizations: their records and the names that only one can have. Who is in a team is the
-// affair of functions/teams, what it owns that of shared/domain/inventory; both write it together with the team.
+// Package teams stores the teams of organizations, and keeps their names unique. The members of a team are stored by
+// functions/teams, its resources by shared/domain/inventory. Both write them in one transaction with the team.
 package teams
 
 import (
@@ -12,11 +12,11 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// MaxTeams is how many teams an organization can have: what the index of resources holds of all of them stays within one page.
+// MaxTeams is how many teams an organization can have. It keeps the owners in the index of resources within one page.
 const MaxTeams = 500
 
-// Team is people and resources: what somebody may do on the team they may do on these. Its resources stand in the inventory,
-// which counts their changes by the team's: a change of what it owns is one of the team. Generation counts its changes.
+// Team is a group of users with the resources that it owns: a role granted on the team applies to these resources. The
+// inventory stores the resources. Generation counts the changes of the team, including those of its resources.
 type Team struct {
 	ID          string    `json:"id"`
 	Name        string    `json:"name"`
@@ -26,7 +26,7 @@ type Team struct {
 	UpdatedAt   time.Time `json:"updatedAt"`
 }
 
-// Key returns where a team is stored.
+// Key returns the key of a team.
 func Key(org, teamID string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "TEAM", SK: teamID}
 }
@@ -41,13 +41,13 @@ func Limited(org string) table.LimitedList {
 	return table.LimitedList{PK: names(org).PK, Noun: "teams"}
 }
 
-// Store reads and writes the teams of organizations.
+// Store stores the teams of organizations.
 type Store struct{ table table.Store }
 
-// New returns the teams that t holds.
+// New returns the Store of t.
 func New(t table.Store) Store { return Store{t} }
 
-// Get reads a team; fault.NotFound when there is none. One round trip.
+// Get reads a team. It returns fault.NotFound if there is none. One round trip.
 func (s Store) Get(ctx context.Context, org, teamID string) (Team, error) {
 	t, err := table.Read[Team](ctx, s.table, Key(org, teamID))
 	if fault.Is(err, fault.NotFound) {
@@ -75,21 +75,21 @@ func (s Store) List(ctx context.Context, org string) ([]Team, error) {
 	}
 }
 
-// Create stores a new team, of generation 1, and does the extra writes with it; fault.Conflict when another one has its name,
-// fault.NotFound when a condition of an extra write does not hold.
+// Create stores a new team with generation 1, in one transaction with the extra writes. It returns fault.Conflict if
+// another team has its name, and fault.NotFound if a condition of an extra write fails.
 func (s Store) Create(ctx context.Context, org string, t Team, extra ...table.Write) (Team, error) {
-	return s.write(ctx, org, Team{}, t, extra)
+	return s.writeTeam(ctx, org, Team{}, t, extra)
 }
 
-// Update replaces old, as it was read, by next, of the next generation, and does the extra writes with it. fault.Conflict when
-// the team has changed since it was read, or another one has its new name; fault.NotFound when a condition of an extra write does
-// not hold.
+// Update replaces old, as it was read, by next with the next generation, in one transaction with the extra writes. It
+// returns fault.Conflict if the team has changed since it was read, or if another team has its new name, and
+// fault.NotFound if a condition of an extra write fails.
 func (s Store) Update(ctx context.Context, org string, old, next Team, extra ...table.Write) (Team, error) {
-	return s.write(ctx, org, old, next, extra)
+	return s.writeTeam(ctx, org, old, next, extra)
 }
 
-// write writes all there is of a team in one transaction. The zero old is that of a new team.
-func (s Store) write(ctx context.Context, org string, old, t Team, extra []table.Write) (Team, error) {
+// writeTeam writes a team and its name in one transaction. The zero old means a new team.
+func (s Store) writeTeam(ctx context.Context, org string, old, t Team, extra []table.Write) (Team, error) {
 	cond := table.Absent()
 	if t.Generation = old.Generation + 1; old.ID != "" {
 		cond = table.Equal("generation", old.Generation)
@@ -109,13 +109,13 @@ func (s Store) write(ctx context.Context, org string, old, t Team, extra []table
 	}
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
 		if lost.Failed[0].Index >= len(ws) {
-			return t, fault.NewWithCause(fault.NotFound, err, "what team %s was to own was removed meanwhile; read "+
-				"what is there and try again", t.ID)
+			return t, fault.NewWithCause(fault.NotFound, err, "a resource that team %s was to own was removed "+
+				"in the meantime; read the resources and try again", t.ID)
 		}
 		if taken := names(org).Refusal(lost, t.Name); taken != nil {
 			return t, taken
 		}
-		return t, changed(t.ID)
+		return t, errChanged(t.ID)
 	}
 	if err != nil {
 		return t, fmt.Errorf("write team %s: %w", t.ID, err)
@@ -123,24 +123,25 @@ func (s Store) write(ctx context.Context, org string, old, t Team, extra []table
 	return t, nil
 }
 
-func changed(teamID string) error {
+func errChanged(teamID string) error {
 	return fault.New(fault.Conflict, "team %s was changed by someone else meanwhile; read it and try again", teamID)
 }
 
-// Hold returns the write by which a role that somebody is given on a team counts as a change of it, so that nobody deletes the
-// team at the same time. It fails when there is no such team.
+// Hold returns the write that counts a role granted on the team as a change of the team, so that the team is not
+// deleted at the same time. It fails if there is no such team.
 func Hold(org, teamID string) table.Write {
 	return table.Update(Key(org, teamID), []table.Change{table.Add("generation", 1)}, table.Exists())
 }
 
-// Delete removes a team as it was read, and does the extra writes with it; fault.Conflict when it has changed since.
+// Delete deletes a team as it was read, in one transaction with the extra writes. It returns fault.Conflict if it has
+// changed since.
 func (s Store) Delete(ctx context.Context, org string, t Team, extra ...table.Write) error {
 	ws := append([]table.Write{
 		table.Delete(Key(org, t.ID), table.Equal("generation", t.Generation)), names(org).Release(t.Name),
 	}, extra...)
 	err := s.table.Transact(ctx, ws...)
 	if fault.Is(err, fault.Conflict) {
-		return changed(t.ID)
+		return errChanged(t.ID)
 	}
 	if err != nil {
 		return fmt.Errorf("delete team %s: %w", t.ID, err)

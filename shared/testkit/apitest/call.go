@@ -12,19 +12,19 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Answer is what an operation answered.
+// Answer is the answer of an operation.
 type Answer struct {
 	Status int
 	Body   string
 	Header http.Header
-	Usage  table.Usage // what the request took from the store
+	Usage  table.Usage // the use of the store by the request
 
 	request string
 	tb      testing.TB
 }
 
-// Call makes a request as c: "GET /teams?limit=2", "POST /teams {…}". The body may also follow for itself, as text or as
-// what is encoded as JSON. Many goroutines may call at once.
+// Call makes a request as c: "GET /teams?limit=2", "POST /teams {…}". The body may also be a separate argument: a
+// text, or a value that is encoded as JSON. Many goroutines may call at once.
 func (f *Fixture) Call(c identity.Caller, request string, body ...any) Answer {
 	f.Helper()
 	method, target, _ := strings.Cut(request, " ")
@@ -77,7 +77,7 @@ func (a Answer) AtMost(trips int) Answer {
 	return a
 }
 
-// Data decodes what is in data of an answer that must be a 200, or of the status that is given.
+// Data decodes the field data of an answer, whose status must be 200 or the given one.
 func Data[T any](a Answer, status ...int) T {
 	a.tb.Helper()
 	want := append(status, http.StatusOK)[0]

@@ -35,8 +35,8 @@ func Machines(tb testing.TB, names ...string) fs.FS {
 	return out
 }
 
-// RunMachines has an embedded engine run the machines of the folder from now on, on the fixture's store and clock, until the
-// test ends. A handler called executor stands behind ${ExecutorFunctionArn}.
+// RunMachines has an embedded engine run the machines of the folder from now on, on the fixture's store and clock,
+// until the test ends. A handler called executor stands behind ${ExecutorFunctionArn}.
 func (f *Fixture) RunMachines(folder fs.FS, handlers map[string]workflow.Handler) *workflow.Embedded {
 	f.Helper()
 	names := map[string]string{}

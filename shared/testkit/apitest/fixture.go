@@ -1,5 +1,6 @@
-// Package apitest is the one fixture of tests that call operations: a platform with two organizations on an embedded store,
-// a clock that is moved by hand, callers by role and scope, and requests whose answers tell what they cost.
+// Package apitest is the one fixture of tests that call operations: a platform with two organizations on an embedded
+// store, a clock that is moved by hand, callers by role and scope, and requests whose answers report their use of the
+// store.
 package apitest
 
 import (
@@ -25,8 +26,8 @@ const (
 	OtherOrg = "org_01k00000000000000000000001"
 )
 
-// Fixture is what a test of operations works with. A group's own fixture embeds it and adds what its tests are about. A
-// subtest sets TB to its own, so that failures are reported where they happen.
+// Fixture is the environment of a test of operations. A group's own fixture embeds it and adds its records. A subtest
+// sets TB to its own, so that failures are reported where they happen.
 type Fixture struct {
 	testing.TB
 	*platform.Platform
@@ -38,8 +39,8 @@ type Fixture struct {
 	description *rest.API
 }
 
-// New returns a fixture whose clock stands at Start, in front of which the groups are mounted. A test that first changes the
-// platform passes none and calls Mount.
+// New returns a fixture whose clock stands at Start, with the groups mounted. A test that first changes the platform
+// passes no groups and calls Mount.
 func New(tb testing.TB, groups ...func(*platform.Platform) *rest.Group) *Fixture {
 	tb.Helper()
 	p, c := NewPlatform(tb)
@@ -95,13 +96,13 @@ func Value[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
-// In returns a context in which the store lets the organization's rows be touched, and no others.
+// In returns a context that limits the store to keys of the organization.
 func (f *Fixture) In(org string) context.Context { return table.WithOrg(f.Context(), org) }
 
-// Anywhere returns a context in which the store lets every row be touched.
+// Anywhere returns a context that opens all keys of the store.
 func (f *Fixture) Anywhere() context.Context { return table.Within(f.Context(), "") }
 
-// Put stores v at k, whatever was there; expires, if given, is when the row may be removed.
+// Put stores v at k and replaces any present item; expires, if given, is when the item may be removed.
 func (f *Fixture) Put(k table.Key, v any, expires ...time.Time) {
 	f.Helper()
 	it, err := table.NewItem(k, v)
@@ -150,7 +151,7 @@ func Rows[T any](f *Fixture, pks ...string) []T {
 	}
 }
 
-// LinkAudit links what waits for the chains of the audit log.
+// LinkAudit links the waiting entries into the chains of the audit log.
 func LinkAudit(tb testing.TB, p *platform.Platform, places ...audit.Place) {
 	tb.Helper()
 	for _, at := range places {
@@ -204,7 +205,7 @@ func (f *Fixture) Mails() []mail.Mail {
 	return out
 }
 
-// Meter returns what do takes from the store.
+// Meter returns the use of the store by do.
 func (f *Fixture) Meter(do func(ctx context.Context)) table.Usage {
 	ctx, meter := table.WithMeter(f.Context())
 	do(ctx)

@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// fakeT stands in for the *testing.T of an example, and of tests about what the fixture reports.
+// fakeT is the *testing.T of an example, and of tests about the reports of the fixture.
 type fakeT struct {
 	testing.TB
 	said    []string

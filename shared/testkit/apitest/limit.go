@@ -24,8 +24,9 @@ type Addition struct {
 // adders is how many requests add to the list at the same moment.
 const adders = 4
 
-// CheckLimit fills the list but for one place, has several requests count it at the same moment, and reports when
-// not exactly one of them adds to it. It mounts the groups anew on a store in which the requests meet.
+// CheckLimit fills the list up to one free place. It then makes several requests that count the list at the same
+// moment, and reports an error unless exactly one of them adds to it. It mounts the groups again on a store that makes
+// the requests meet.
 func (f *Fixture) CheckLimit(a Addition, groups ...func(*platform.Platform) *rest.Group) { //nolint:gocritic // a literal
 	f.Helper()
 	before := f.listed(a)

@@ -11,9 +11,10 @@ import (
 // Email returns the address of the user of a name.
 func Email(name string) string { return name + "@example.com" }
 
-// Caller returns the user usr_<name> in a session, in an organization in which they hold grants. Each is a system role, or
-// policies between commas, and behind a space the scope, without which it holds in the whole organization: "owner",
-// "operator team:team_1", "actions:read,actions:execute resource:res_1". The store is not asked: see Authorized.
+// Caller returns the user usr_<name> in a session, with grants in an organization. A grant is a system role or
+// policies separated by commas, then optionally a space and the scope; without a scope it is for the whole
+// organization: "owner", "operator team:team_1", "actions:read,actions:execute resource:res_1". The store is not
+// asked: see Authorized.
 func Caller(org, name string, grants ...string) identity.Caller {
 	return identity.Caller{
 		Org: org, User: "usr_" + name, Email: Email(name), Session: "s", Method: identity.MethodToken,
@@ -21,7 +22,7 @@ func Caller(org, name string, grants ...string) identity.Caller {
 	}
 }
 
-// Grants returns what the texts say, see Caller.
+// Grants parses the texts of grants, see Caller.
 func Grants(texts ...string) []grant.Grant {
 	var out []grant.Grant
 	for _, text := range texts {
@@ -38,7 +39,8 @@ func Grants(texts ...string) []grant.Grant {
 	return grant.ResolveGrants(out)
 }
 
-// Roles returns the grants of roles on a whole organization as a member's row holds them, where Grants has their policies too.
+// Roles returns the grants of roles on a whole organization as a member's row holds them, where Grants has their
+// policies too.
 func Roles(roles ...string) []grant.Grant {
 	var out []grant.Grant
 	for _, role := range roles {
@@ -79,8 +81,8 @@ func (f *Fixture) Member(org, name string) identity.Member {
 	return m
 }
 
-// Authorized returns the user as the authorizer hands them on now: with the grants of a member of org, resolved, and without
-// an organization who is no member of it.
+// Authorized returns the user as the authorizer hands them on now: with the grants of a member of org, resolved, and
+// without an organization who is no member of it.
 func (f *Fixture) Authorized(org, name string) identity.Caller {
 	f.Helper()
 	c := Caller(org, name)

@@ -9,16 +9,16 @@ import (
 	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/seal"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // Start is the time at which the clock of a fixture stands: half a minute into one, far from every border.
 var Start = time.Date(2026, time.March, 10, 9, 30, 30, 0, time.UTC)
 
-// NewPlatform returns a platform of a fenced embedded store, a clock that is moved by hand, and tokens and seals with fresh
-// keys; and that clock. It is for tests that call no operation: others begin with New.
+// NewPlatform returns a platform of a fenced embedded store, a clock that is moved by hand, and tokens and seals with
+// fresh keys; and that clock. It is for tests that call no operation: others begin with New.
 func NewPlatform(tb testing.TB) (*platform.Platform, *clock.Manual) {
 	tb.Helper()
 	c := clock.NewManual(Start)

@@ -5,18 +5,18 @@ import (
 	"fmt"
 	"time"
 
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// Line is what is charged for a resource, or for none, day by day. All metrics agree in it.
+// Line is a daily charge for a resource, or for none. All its cost metrics are equal.
 type Line struct {
 	Resource string // native id
 	Service  string
 	Category string // Usage unless it says another
-	Tags     []focus.Tag
+	Tags     []bill.Tag
 	USD      func(day time.Time) string // a decimal; empty on days without a charge
 }
 
@@ -35,7 +35,7 @@ func Except(usd string, days map[string]string) func(time.Time) string {
 	}
 }
 
-// Bill is what an account of AWS is charged from a first day until before a last one, as it was delivered at a time.
+// Bill is a bill of an AWS account from a first day until before a last one, delivered at a given time.
 type Bill struct {
 	Org, Account string
 	From, To     time.Time
@@ -72,12 +72,12 @@ func addDay(f *apitest.Fixture, to *cost.Builder, m cost.Month, day time.Time, l
 			continue
 		}
 		a := money.MustParse(usd)
-		c := focus.Charge{
+		c := bill.Charge{
 			BillingPeriodStart: m.Start(), ChargePeriodStart: day, ChargePeriodEnd: day.AddDate(0, 0, 1),
-			ChargeCategory: focus.Usage,
+			ChargeCategory: bill.Usage,
 			SubAccountID:   "123456789012", ServiceName: l.Service, RegionID: "eu-west-1", ResourceID: l.Resource,
 			ResourceType:    "Instance",
-			PricingCategory: focus.Standard, BillingCurrency: cost.USD, BilledCost: a, EffectiveCost: a, ListCost: a,
+			PricingCategory: bill.Standard, BillingCurrency: cost.USD, BilledCost: a, EffectiveCost: a, ListCost: a,
 			Tags: l.Tags,
 		}
 		if l.Category != "" {

@@ -92,7 +92,7 @@ func Assemble(rows int64, codec format.CompressionCodec, p Page) []byte {
 	return appendFooter(file, footer)
 }
 
-// DataPage returns a page whose levels and values are body, of which the header claims values and bytes.
+// DataPage returns a page with the given body of levels and values. Its header claims the numbers of values and bytes.
 func DataPage(values, unpacked int32, body []byte) Page {
 	return Page{format.PageHeader{
 		Type: format.DataPage, CompressedPageSize: int32(len(body)), UncompressedPageSize: unpacked, //nolint:gosec // tests are small
@@ -130,7 +130,7 @@ func gzipBomb() []byte {
 	return Assemble(1000, format.Gzip, DataPage(1000, part*parts, bytes.Repeat(packed.Bytes(), parts)))
 }
 
-// GzipBombThatLies returns a page of 16 MB, of which the header says that it has 100 bytes.
+// GzipBombThatLies returns a page of 16 MB whose header claims 100 bytes.
 func GzipBombThatLies() []byte {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)

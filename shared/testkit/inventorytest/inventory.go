@@ -1,4 +1,5 @@
-// Package inventorytest fills the inventory of a fixture: accounts, what a scan finds in them, and teams.
+// Package inventorytest fills the inventory of a fixture: accounts, the resources that a scan finds in them, and
+// teams.
 package inventorytest
 
 import (
@@ -25,8 +26,8 @@ func Connect(f *apitest.Fixture, org string, accounts ...string) {
 	}
 }
 
-// Discover has a scan of eu-west-1 find resources of a kind, "aws-ec2", in Account, which is connected. It returns our ids of
-// them, in their order.
+// Discover has a scan of eu-west-1 find resources of a kind, "aws-ec2", in Account, which is connected. It returns our
+// ids of them, in their order.
 func Discover(f *apitest.Fixture, org, kind string, found ...cloud.Resource) []string {
 	f.Helper()
 	Connect(f, org, Account)

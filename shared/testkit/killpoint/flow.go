@@ -8,11 +8,12 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// Flow carries work out from its beginning to its end, by the processes of lives, and returns the final state in words: equal work has equal
-// words, so they hold neither times nor random ids.
+// Flow carries work out from its beginning to its end, by the processes of lives, and returns the final state in
+// words: equal work has equal words, so they hold neither times nor random ids.
 type Flow func(t *testing.T, lives *Lives) string
 
-// Lives are the processes that carry one run of a flow out, one after the other. Each is killed at a point; the last one lives.
+// Lives are the processes that carry one run of a flow out, one after the other. Each is killed at a point; the last
+// one lives.
 type Lives struct {
 	points []Point
 	kills  int
@@ -22,8 +23,8 @@ type Lives struct {
 // Kills returns how many processes were killed so far.
 func (l *Lives) Kills() int { return l.kills }
 
-// Run does work in processes, one after the other, until one has done it without being killed. Work takes up what an earlier process left. An error
-// of a process that is alive fails the test.
+// Run does work in processes, one after the other, until one completes it without being killed. Work continues from
+// the state of the earlier processes. An error of a process that is alive fails the test.
 func (l *Lives) Run(tb testing.TB, ctx context.Context, work func(ctx context.Context, p *Process) error) { //nolint:revive // the test comes first
 	tb.Helper()
 	for {
@@ -54,13 +55,13 @@ func (l *Lives) live(tb testing.TB, ctx context.Context, work func(ctx context.C
 	return true
 }
 
-// maxDraws bounds how often a point is drawn anew because the flow ended before it: flows that work in several goroutines have a few steps more
-// or less in each run.
+// maxDraws bounds how often a point is drawn anew because the flow ended before it: flows that work in several
+// goroutines have a few steps more or less in each run.
 const maxDraws = 5
 
-// LosesNothing runs a flow once without kills, and then as many times as kills says with a kill at a random step; in every second of those runs the
-// process that resumes is killed, too. Each run must end in the state of the first one. The seed of the points is printed and can be given back
-// (package seed).
+// LosesNothing runs a flow once without kills, and then as many times as kills says with a kill at a random step; in
+// every second of those runs the process that resumes is killed, too. Each run must end in the state of the first one.
+// The seed of the points is printed and can be given back (package seed).
 func LosesNothing(t *testing.T, kills int, flow Flow) {
 	t.Helper()
 	r, whole := seed.Random(t), &Lives{}

@@ -1,13 +1,14 @@
-// Package killpoint kills the process of a test at a chosen step and lets another process resume its work. A step is a write to the store, a
-// call to a cloud, a start of an execution or an invocation of a worker. LosesNothing does that at 50 random steps of a flow and compares the
-// final state with that of a run without kills.
+// Package killpoint kills the process of a test at a chosen step and lets another process resume its work. A step is a
+// write to the store, a call to a cloud, a start of an execution or an invocation of a worker. LosesNothing does that
+// at 50 random steps of a flow and compares the final state with that of a run without kills.
 //
-// A flow builds its world on a store that survives, and does its work through the store, platform or calls of a Process:
+// A flow builds its world on a store that survives, and does its work through the store, platform or calls of a
+// Process:
 //
 //	killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
 //		f := newFixture(t)
 //		lives.Run(t, f.In(org), func(ctx context.Context, p *killpoint.Process) error {
-//			return work(ctx, p.Platform(f.Platform)) // resumes what an earlier process left
+//			return work(ctx, p.Platform(f.Platform)) // resumes the work of an earlier process
 //		})
 //		return f.state() // without times and random ids
 //	})
@@ -26,7 +27,8 @@ var ErrKilled = errors.New("the process was killed")
 // Point is the step at which a process is killed. Steps count from 1; step 0 kills nothing.
 type Point struct {
 	Step int
-	// Landed reports that the step takes effect before the kill: of a batch of writes, the first half. Otherwise the step never happens.
+	// Landed reports that the step takes effect before the kill: of a batch of writes, the first half. Otherwise the
+	// step never happens.
 	Landed bool
 }
 
@@ -38,8 +40,8 @@ func (p Point) String() string {
 	return fmt.Sprintf("before step %d", p.Step)
 }
 
-// Process is a process that is killed at a point: from then on its context has ended, and none of its steps and reads reaches anything. It may
-// be used by many goroutines.
+// Process is a process that is killed at a point: from then on its context has ended, and none of its steps and reads
+// reaches anything. It may be used by many goroutines.
 type Process struct {
 	at   Point
 	kill context.CancelFunc

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 func key(n int) table.Key { return table.Key{PK: "ORG#org_1#THING", SK: strconv.Itoa(n)} }

@@ -23,8 +23,9 @@ type Service struct {
 	Handlers func(p *platform.Platform) map[string]workflow.Handler
 }
 
-// Run is the life of a process of the service: it resumes the executions that an earlier process left, has pending work started as the sweeper
-// does, and returns when none is left. The platform is that of the process (Process.Platform).
+// Run is the life of a process of the service: it resumes the executions that an earlier process left, has pending
+// work started as the sweeper does, and returns when none is left. The platform is that of the process
+// (Process.Platform).
 func (s Service) Run(ctx context.Context, p *platform.Platform) (err error) {
 	machines, err := workflow.LoadMachines(s.Machines, s.Functions)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// maxPayload is what Lambda takes as an answer to a synchronous invocation.
+// maxPayload is the largest answer that Lambda accepts of a synchronous invocation, in bytes.
 const maxPayload = 6 << 20
 
 // Failure is an error as a Go Lambda reports it.
@@ -31,7 +31,7 @@ type invocation struct {
 	deadline time.Time
 }
 
-// reply is what the function posted back; id is empty when it failed before it took an event.
+// reply is the answer that the function posted; id is empty when it failed before it took an event.
 type reply struct {
 	id   string
 	body []byte
@@ -90,7 +90,7 @@ func ignoreDone(err error) error {
 	return err
 }
 
-// tail keeps the end of what is written to it.
+// tail keeps the end of the written text.
 type tail struct {
 	mu sync.Mutex
 	b  []byte
@@ -109,7 +109,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String returns what was kept.
+// String returns the kept text.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

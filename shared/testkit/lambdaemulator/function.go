@@ -1,5 +1,5 @@
-// Package lambdaemulator runs a built Lambda function on this machine: it speaks the Lambda Runtime API to the binary, so that
-// sample events reach the very file that is deployed, with neither a container nor an emulator.
+// Package lambdaemulator runs a built Lambda function on this machine: it speaks the Lambda Runtime API to the binary,
+// so that sample events reach the very file that is deployed, with neither a container nor an emulator.
 package lambdaemulator
 
 import (
@@ -28,7 +28,8 @@ type Function struct {
 	exited  chan struct{} // closed when the process has ended
 }
 
-// StartFunction runs the bootstrap at path. It inherits no environment of this process: it sees what Lambda sets, and env.
+// StartFunction runs the bootstrap at path. Its environment is the variables that Lambda sets, and env; it inherits no
+// others.
 func StartFunction(path string, env ...string) (*Function, error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -58,7 +59,7 @@ func StartFunction(path string, env ...string) (*Function, error) {
 	return f, nil
 }
 
-// Invoke sends one event and waits for the answer. What the function reports as its error is a *Failure.
+// Invoke sends one event and waits for the answer. An error that the function reports is a *Failure.
 func (f *Function) Invoke(ctx context.Context, event []byte) ([]byte, error) {
 	f.one.Lock()
 	defer f.one.Unlock()
@@ -75,7 +76,7 @@ func (f *Function) Invoke(ctx context.Context, event []byte) ([]byte, error) {
 	return f.await(ctx, in.id)
 }
 
-// await waits for the answer to the invocation id. Late answers to invocations that nobody waits for any more are dropped.
+// await waits for the answer to the invocation id. It drops late answers to earlier invocations.
 func (f *Function) await(ctx context.Context, id string) ([]byte, error) {
 	for {
 		select {
@@ -94,7 +95,7 @@ func (f *Function) await(ctx context.Context, id string) ([]byte, error) {
 // PID returns the id of the function's process.
 func (f *Function) PID() int { return f.process.Process.Pid }
 
-// Log returns the end of what the function has written to its log.
+// Log returns the end of the function's log.
 func (f *Function) Log() string { return f.log.String() }
 
 // Close ends the function.

@@ -28,7 +28,7 @@ type question struct {
 	Value string
 }
 
-// answer returns the function under test: it does what the event says.
+// answer is the function under test: it does as the event says.
 func answer(ctx context.Context, q question) (string, error) {
 	switch q.Do {
 	case "fail":
@@ -38,7 +38,7 @@ func answer(ctx context.Context, q question) (string, error) {
 		os.Exit(3)
 	case "hang":
 		<-ctx.Done()
-		time.Sleep(50 * time.Millisecond) // later than whoever asked waits
+		time.Sleep(50 * time.Millisecond) // longer than the caller waits
 	case "environment":
 		return os.Getenv(q.Value), nil
 	}

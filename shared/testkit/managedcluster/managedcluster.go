@@ -1,6 +1,6 @@
-// Package managedcluster makes accounts of each cloud that runs one Kubernetes cluster, all of it in this process: the cloud is
-// its twin, and lets into the cluster whom the real one would. It exists so that what holds of a cluster that is entered through its account
-// is shown for EKS, AKS and GKE alike.
+// Package managedcluster makes accounts of each cloud that runs one Kubernetes cluster, all in this process. The cloud
+// is its twin, and gives access to the cluster to the same callers as the real one. It exists so that tests of
+// clusters that are entered through their account run for EKS, AKS and GKE alike.
 package managedcluster
 
 import (
@@ -23,7 +23,7 @@ import (
 // Name is the name of the cluster in each account.
 const Name = "prod"
 
-// Host is an account with the cluster Name in Region. UID is what the cloud calls it.
+// Host is an account with the cluster Name in Region. UID is the cloud's name of the cluster.
 type Host struct {
 	Provider, Region, UID string
 	Account               cloud.Account
@@ -31,7 +31,7 @@ type Host struct {
 	Twin                  http.RoundTripper // the twin of the cloud
 }
 
-// Providers are those of which there is a host.
+// Providers are the providers that have a host.
 func Providers() []string { return []string{aws.Name, azure.Name, gcp.Name} }
 
 // Open puts the cluster into an account of the provider, whose credentials it lets in.

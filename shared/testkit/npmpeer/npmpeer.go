@@ -1,5 +1,5 @@
-// Package npmpeer starts other makers' programs beside a test: servers from npm against which this service is held. Nothing
-// is started unless peers are asked for, and what is not to be had is a skip, not a failure.
+// Package npmpeer starts programs of other makers beside a test: servers from npm that test this service. It starts
+// nothing unless peers are requested, and skips the test when a program is not available.
 package npmpeer
 
 import (
@@ -33,8 +33,9 @@ func SkipUnlessWanted(tb testing.TB) {
 	}
 }
 
-// InstallNode installs packages of npm, each with its exact version, into a folder of build/peers that is kept, and gives the
-// folder: what they bring is in its node_modules. The test is skipped where node or npm is missing or cannot fetch them.
+// InstallNode installs packages of npm, each with its exact version, into a folder of build/peers that is kept, and
+// returns the folder: the packages are in its node_modules. The test is skipped when node or npm is missing or cannot
+// fetch them.
 func InstallNode(tb testing.TB, name string, packages ...string) string {
 	tb.Helper()
 	SkipUnlessWanted(tb)
@@ -84,7 +85,7 @@ func install(tb testing.TB, dir string, packages []string) {
 	}
 }
 
-// FreePort finds a port that nobody listens on.
+// FreePort returns a port on which no program listens.
 func FreePort(tb testing.TB) string {
 	tb.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // for a moment only

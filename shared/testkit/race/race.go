@@ -1,11 +1,11 @@
-// Package race spares the race detector, under which everything takes up to ten times as long, what it cannot learn anything
-// from.
+// Package race skips tests under the race detector from which the detector cannot learn anything. Under the detector
+// everything takes up to ten times as long.
 package race
 
 import "testing"
 
-// SkipSequential skips a test that takes its time and in which one goroutine does everything: the run without the detector, which
-// CI makes too, shows all of it.
+// SkipSequential skips a long test of a single goroutine. CI also runs it without the detector,
+// and that run shows everything.
 func SkipSequential(tb testing.TB) {
 	tb.Helper()
 	if Enabled {

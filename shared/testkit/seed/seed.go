@@ -1,5 +1,5 @@
-// Package seed gives tests their random numbers, so that what failed once can be repeated: every test prints its seed, and the
-// environment variable LAMPLIGHTER_SEED gives it back.
+// Package seed gives tests their random numbers, so that a failure can be repeated: every test prints its seed, and
+// the environment variable LAMPLIGHTER_SEED sets it.
 package seed
 
 import (
@@ -12,7 +12,7 @@ import (
 // Variable is the environment variable that holds the seed of a run, a number from 0 on.
 const Variable = "LAMPLIGHTER_SEED"
 
-// Random returns a source of numbers that are others in each run, for what should be tried at any moment.
+// Random returns a source of different numbers in each run, for cases that should be tried at any moment.
 func Random(tb testing.TB) *rand.Rand {
 	tb.Helper()
 	s, given := variable(tb)
@@ -22,15 +22,16 @@ func Random(tb testing.TB) *rand.Rand {
 	return source(tb, s, 0, 0)
 }
 
-// Fixed returns a source of numbers that are the same in each run, but for one with a seed of its own. The numbers of two sources
-// differ when a or b does.
+// Fixed returns a source of numbers that are the same in each run, but for one with a seed of its own. The numbers of
+// two sources differ when a or b does.
 func Fixed(tb testing.TB, a, b uint64) *rand.Rand {
 	tb.Helper()
 	s, _ := variable(tb)
 	return source(tb, s, a, b)
 }
 
-// Split returns a source whose numbers follow from the next ones of r, for a part of a test that runs beside the others.
+// Split returns a source whose numbers follow from the next ones of r, for a part of a test that runs beside the
+// others.
 func Split(r *rand.Rand) *rand.Rand {
 	return rand.New(rand.NewPCG(r.Uint64(), r.Uint64())) //nolint:gosec // repeatable on purpose
 }

@@ -3,7 +3,7 @@ az rest --method put --url 'https://management.azure.com/subscriptions/SUBSCRIPT
 az role definition create --role-definition '{
   "Name": "Lamplighter billing",
   "IsCustom": true,
-  "Description": "What Lamplighter calls to find the bills of a subscription",
+  "Description": "Permissions of Lamplighter to find the bills of a subscription",
   "Actions": [
     "Microsoft.CostManagement/exports/read",
     "Microsoft.CostManagement/query/action"

@@ -2,7 +2,7 @@
 az role definition create --role-definition '{
   "Name": "Lamplighter start stop",
   "IsCustom": true,
-  "Description": "What Lamplighter calls at level start_stop",
+  "Description": "Permissions of Lamplighter at level start_stop",
   "Actions": [
     "*/read",
     "Microsoft.AnalysisServices/servers/read",
@@ -78,7 +78,7 @@ az role assignment create --assignee APP_ID --role 'Lamplighter start stop' --sc
 az role definition create --role-definition '{
   "Name": "Lamplighter start stop",
   "IsCustom": true,
-  "Description": "What Lamplighter calls at level start_stop",
+  "Description": "Permissions of Lamplighter at level start_stop",
   "Actions": [
     "*/read",
     "Microsoft.AnalysisServices/servers/read",
@@ -151,7 +151,7 @@ az ad sp create-for-rbac --name lamplighter --role 'Lamplighter start stop' --sc
 az role definition create --role-definition '{
   "Name": "Lamplighter organisation",
   "IsCustom": true,
-  "Description": "What Lamplighter calls in a management group and its subscriptions at level start_stop",
+  "Description": "Permissions of Lamplighter in a management group and its subscriptions at level start_stop",
   "Actions": [
     "Microsoft.Management/managementGroups/descendants/read",
     "Microsoft.Management/managementGroups/read",

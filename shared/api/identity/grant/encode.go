@@ -6,15 +6,16 @@ import (
 	"fmt"
 )
 
-// grantContext is a grant as functions are told of it. The names of its members are short and its policies are a set, so that the
-// most grants of the longest roles stay within identity.MaxContext, whatever becomes of the roles after they were granted.
+// grantContext is a grant as it is passed to functions. Its member names are short and its policies are a set, so that
+// the maximum number of grants of the largest roles stays within identity.MaxContext, even if roles change after they
+// were granted.
 type grantContext struct {
 	Role  string `json:"r,omitempty"`
-	Set   string `json:"p,omitempty"` // empty for a system role, which says it itself
+	Set   string `json:"p,omitempty"` // empty for a system role, whose policies are known
 	Scope string `json:"s"`
 }
 
-// Encode writes grants as text for the functions. It leaves out the ids of assignments, which no decision asks for.
+// Encode encodes grants as text for functions, without the IDs of assignments, which are not needed for decisions.
 func Encode(grants []Grant) string {
 	out := make([]grantContext, len(grants))
 	for i := range grants {
@@ -22,17 +23,17 @@ func Encode(grants []Grant) string {
 		out[i] = grantContext{Role: g.Role, Scope: g.Scope}
 		if _, system := systemSets[g.Role]; !system {
 			s := g.policySet()
-			out[i].Set = s.text()
+			out[i].Set = s.encode()
 		}
 	}
 	b, err := json.Marshal(out)
-	if err != nil { // structs of strings always encode
+	if err != nil { // structs of strings can always be encoded
 		panic(err)
 	}
 	return string(b)
 }
 
-// Decode reads what EncodeGrants wrote. The lists of policies of what it returns are shared: nobody may change them.
+// Decode decodes the text that Encode returned. The lists of policies are shared, and must not be changed.
 func Decode(s []byte) ([]Grant, error) {
 	var in []grantContext
 	if err := json.Unmarshal(s, &in); err != nil {
@@ -40,15 +41,15 @@ func Decode(s []byte) ([]Grant, error) {
 	}
 	out := make([]Grant, len(in))
 	for i := range in {
-		if err := in[i].restore(&out[i]); err != nil {
+		if err := in[i].restoreGrant(&out[i]); err != nil {
 			return nil, fmt.Errorf("grant %d: %w", i, err)
 		}
 	}
 	return out, nil
 }
 
-// restore puts the policies back.
-func (t *grantContext) restore(g *Grant) error {
+// restoreGrant decodes a grant into g.
+func (t *grantContext) restoreGrant(g *Grant) error {
 	g.Role, g.Scope, g.resolved = t.Role, t.Scope, true
 	r, system := SystemRole(t.Role)
 	switch {

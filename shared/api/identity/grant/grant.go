@@ -1,28 +1,30 @@
-// Package grant decides what may be done: the catalogue of policies, the roles that list them, and whether a grant of a role
-// covers a target.
+// Package grant makes authorization decisions. It holds the catalogue of policies and the system roles, and decides
+// whether a grant of a role covers a target.
 package grant
 
-// Grant is a role on a scope. What is stored of it names the role; Policies are filled in when it is read (identity.Access.In,
-// Decode), with what the role holds at that moment. Who changes Policies after that calls Resolve again.
+// Grant is a role on a scope. Stored grants name the role. Policies are filled in when they are read
+// (identity.Access.ResolveGrants, Decode), with the current policies of the role. Call ResolveGrants again after
+// changing Policies.
 type Grant struct {
-	ID       string   `json:"id,omitempty"`   // asgn_…, of the assignment that gave it
-	Role     string   `json:"role,omitempty"` // the name of a system role, or the id of a custom one (role_…)
+	ID       string   `json:"id,omitempty"`   // asgn_…, of the assignment
+	Role     string   `json:"role,omitempty"` // name of a system role, or ID of a custom one (role_…)
 	Policies []string `json:"policies,omitempty"`
 	Scope    string   `json:"scope"` // OrgScope, TeamScope+<id>, ResourceScope+<id>
 
-	policies policySet // what Role or Policies stand for
+	policies policySet // the policies of Role or Policies
 	resolved bool
 }
 
 // The scopes of grants.
 const (
 	OrgScope      = "org"       // the whole organization
-	TeamScope     = "team:"     // what the team owns; its id follows
-	ResourceScope = "resource:" // one resource; its id follows
+	TeamScope     = "team:"     // the resources that the team owns; its ID follows
+	ResourceScope = "resource:" // one resource; its ID follows
 )
 
-// ResolveGrants works out, in place, what grants permit: those that name a system role have its policies, because a role's
-// policies are those of this deployment, not those of the day it was assigned; any other has those that it lists.
+// ResolveGrants computes, in place, the policies that grants permit. A grant of a system role has the role's policies
+// in this version of the service, not those of the day of the assignment. All other grants have the policies that they
+// list.
 func ResolveGrants(grants []Grant) []Grant {
 	for i := range grants {
 		g := &grants[i]

@@ -2,14 +2,14 @@ package grant
 
 import "slices"
 
-// Policy is one thing that can be permitted, "<resource>:<action>".
+// Policy is a permission, "<resource>:<action>".
 type Policy struct {
 	ID          string `json:"id" doc:"<resource>:<action>" example:"actions:execute"`
-	Description string `json:"description" doc:"What it permits"`
+	Description string `json:"description" doc:"Description of the permission"`
 }
 
-// Policies returns the catalogue: every policy that an operation may name. Deleting an organization is kept apart from writing
-// it, because an admin may do the second and not the first.
+// Policies returns the catalogue of all policies that operations may require. Deleting an organization is separate from
+// writing it, because an admin may only do the latter.
 func Policies() []Policy { return slices.Clone(catalogue) }
 
 // IsPolicy reports whether id is a policy of the catalogue.
@@ -24,8 +24,8 @@ func IsGrantable(id string) bool {
 	return !s.empty()
 }
 
-// catalogue is append-only: the authorizer and the functions, which are not deployed at one moment, know policies by their
-// places in it.
+// catalogue is append-only: the authorizer and the functions identify policies by index, and are not deployed at the
+// same moment.
 var catalogue = []Policy{
 	{"organisation:read", "See the organization and its settings"},
 	{"organisation:write", "Change the organization's name, settings and single sign-on"},

@@ -41,8 +41,8 @@ func TestTheCatalogueOfPolicies(t *testing.T) {
 	}
 }
 
-// The authorizer and the functions know policies by their places in the catalogue, and are not deployed at one moment: what
-// is there stays where it is, and new ones come last. -update takes them in.
+// The authorizer and the functions identify policies by index and are not deployed at the same moment: existing
+// policies keep their index, and new ones come last. -update accepts them.
 func TestTheCatalogueOnlyGrows(t *testing.T) {
 	const file = "testdata/catalogue.txt"
 	var ids []string

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// policySet is some policies of the catalogue, a bit for each at its place there: a decision is made for every request, and looks
-// at up to 40 grants of 60 policies.
+// policySet is a set of policies, with one bit for the index of each in the catalogue. It makes decisions fast: each
+// request checks up to 40 grants of 60 policies.
 type policySet [2]uint64
 
-// setBits is how many policies the catalogue may have.
+// setBits is the maximum number of policies in the catalogue.
 const setBits = 128
 
 func (s *policySet) add(n int) { s[n/64] |= 1 << (n % 64) }
@@ -21,7 +21,7 @@ func (s *policySet) has(n int) bool { return s[n/64]&(1<<(n%64)) != 0 }
 
 func (s *policySet) empty() bool { return s[0]|s[1] == 0 }
 
-// list spells the policies out, in the order of the catalogue.
+// list returns the policies in the order of the catalogue.
 func (s *policySet) list() []string {
 	var out []string
 	for n := range catalogue {
@@ -32,7 +32,7 @@ func (s *policySet) list() []string {
 	return out
 }
 
-// policyIndexes tells where in the catalogue a policy stands.
+// policyIndexes are the indexes of policies in the catalogue.
 var policyIndexes = func() map[string]int {
 	out := make(map[string]int, len(catalogue))
 	for n, p := range catalogue {
@@ -41,7 +41,7 @@ var policyIndexes = func() map[string]int {
 	return out
 }()
 
-// wildcards are what a role may list instead of policies: everything, everything of a resource, and reading everything.
+// wildcards are the policies of the wildcards that a role may list: all, all of a resource, all reads.
 var wildcards = func() map[string]policySet {
 	out := map[string]policySet{}
 	for n, p := range catalogue {
@@ -59,7 +59,7 @@ var wildcards = func() map[string]policySet {
 	return out
 }()
 
-// newPolicySet returns what a list of policies and wildcards stands for. Whatever else is in it stands for nothing.
+// newPolicySet returns the set of a list of policies and wildcards. It ignores unknown names.
 func newPolicySet(policies []string) policySet {
 	var s policySet
 	for _, p := range policies {
@@ -72,8 +72,8 @@ func newPolicySet(policies []string) policySet {
 	return s
 }
 
-// text writes the set down: the bit of the catalogue's first policy is the lowest of the first byte.
-func (s *policySet) text() string {
+// encode returns the set as text. The lowest bit of its first byte is the first policy of the catalogue.
+func (s *policySet) encode() string {
 	b := make([]byte, 0, setBits/8)
 	for n := 0; n < len(catalogue); n += 8 {
 		b = append(b, byte(s[n/64]>>(n%64)))
@@ -81,8 +81,8 @@ func (s *policySet) text() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// parsePolicySet reads what text wrote. Policies that this catalogue does not have yet, because the authorizer was deployed
-// first, are left out: no operation asks for them.
+// parsePolicySet decodes the text that encode returned. It leaves out policies that are not in this catalogue, because
+// the authorizer was deployed first; no operation requires them.
 func parsePolicySet(text string) (policySet, error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil {

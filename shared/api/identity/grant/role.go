@@ -9,10 +9,10 @@ import (
 type Role struct {
 	Name        string
 	Description string
-	Policies    []string // shared by everybody: never written to
+	Policies    []string // shared; must not be changed
 }
 
-// The system roles, which nobody can change. They are referred to by these names, as custom ones are by their ids.
+// The system roles, which cannot be changed. They are referred to by name, custom roles by ID.
 const (
 	Viewer   = "viewer"
 	Operator = "operator"
@@ -22,10 +22,10 @@ const (
 	Owner    = "owner"
 )
 
-// SystemRoles returns the built-in roles, from the one that may least to the one that may everything.
+// SystemRoles returns the system roles, from the least to the most powerful.
 func SystemRoles() []Role { return slices.Clone(systemRoles) }
 
-// SystemRole finds a built-in role by its name.
+// SystemRole returns the system role with the name.
 func SystemRole(name string) (Role, bool) {
 	for i := range systemRoles {
 		if systemRoles[i].Name == name {
@@ -54,7 +54,7 @@ var (
 	}
 )
 
-// viewerPolicies is *:read without people and audit; it is spelled out because a wildcard has no exceptions.
+// viewerPolicies are those of *:read except people and audit. They are listed because a wildcard has no exceptions.
 func viewerPolicies() []string {
 	return selectPolicies(func(resource, action string) bool {
 		return action == "read" && resource != "audit-logs" && resource != "users"
@@ -74,7 +74,7 @@ func adminPolicies() []string {
 	})
 }
 
-// systemSets are the policies of the system roles as sets.
+// systemSets are the policies of the system roles.
 var systemSets = func() map[string]policySet {
 	sets := map[string]policySet{}
 	for _, r := range systemRoles {
@@ -83,7 +83,7 @@ var systemSets = func() map[string]policySet {
 	return sets
 }()
 
-// selectPolicies lists the policies of the catalogue that pick wants.
+// selectPolicies lists the policies of the catalogue that match.
 func selectPolicies(pick func(resource, action string) bool) []string {
 	var out []string
 	for _, p := range catalogue {

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Allow reports whether grants permit what policy names to a target. Target are all the scopes that the touched thing
-// belongs to ("team:<id>", "resource:<id>"), looked up by us and never taken from the request; with none, the question is
-// about the whole organization, and only a grant on all of it answers yes. Whatever is not granted is denied, and so is what
-// the catalogue does not have.
+// Allow reports whether grants permit the policy on a target. The target are all scopes that the record belongs to
+// ("team:<id>", "resource:<id>"), which the service looked up and did not take from the request. Without a target, only
+// grants on the whole organization count. Permissions that are not granted are denied, and so are policies that are not
+// in the catalogue.
 func Allow(grants []Grant, policy string, target ...string) bool {
 	n, ok := policyIndexes[policy]
 	if !ok {
@@ -22,7 +22,7 @@ func Allow(grants []Grant, policy string, target ...string) bool {
 	return false
 }
 
-// Hold reports whether grants permit what policy names on any scope.
+// Hold reports whether grants permit the policy on any scope.
 func Hold(grants []Grant, policy string) bool {
 	n, ok := policyIndexes[policy]
 	if !ok {
@@ -36,18 +36,19 @@ func Hold(grants []Grant, policy string) bool {
 	return false
 }
 
-// Scopes is where a caller may do something: everywhere, or in what the teams own and the resources themselves.
+// Scopes are the places where a caller may do something: everywhere, or only on the resources of some teams and on some
+// resources.
 type Scopes struct {
 	All       bool
 	Teams     []string // team_…
 	Resources []string // res_…
 }
 
-// None reports whether there is no place at all.
+// None reports whether there is no such place.
 func (s Scopes) None() bool { return !s.All && len(s.Teams) == 0 && len(s.Resources) == 0 }
 
-// ScopesOf returns where grants permit what policy names. What is permitted everywhere has no need of narrower places, and
-// none are named.
+// ScopesOf returns the scopes where grants permit the policy. If it is permitted everywhere, no narrower scopes are
+// listed.
 func ScopesOf(grants []Grant, policy string) Scopes {
 	var out Scopes
 	n, ok := policyIndexes[policy]
@@ -79,7 +80,7 @@ func (s *Scopes) add(scope string) {
 	}
 }
 
-// CutScope takes a scope apart: "org" and nothing, "team" and its id, "resource" and its id.
+// CutScope splits a scope into its kind and its ID: "org" without ID, "team" with ID, "resource" with ID.
 func CutScope(scope string) (kind, id string) {
 	kind, id, _ = strings.Cut(scope, ":")
 	return kind, id
@@ -97,13 +98,14 @@ func (g *Grant) covers(target []string) bool {
 	return false
 }
 
-// permits reports whether the grant holds the policy at the place n of the catalogue.
+// permits reports whether the grant includes the policy with the index n of the catalogue.
 func (g *Grant) permits(n int) bool {
 	s := g.policySet()
 	return s.has(n)
 }
 
-// policySet returns what Resolve worked out. Of a grant that was never resolved it is worked out here, each time.
+// policySet returns the policies that ResolveGrants computed. If the grant was not resolved, it computes them each
+// time.
 func (g *Grant) policySet() policySet {
 	if g.resolved {
 		return g.policies

@@ -26,7 +26,7 @@ import (
 
 var b64 = base64.RawURLEncoding.EncodeToString
 
-// smith makes tokens that are nearly right.
+// smith makes tokens that are nearly valid.
 type smith struct {
 	*forge
 	t      *testing.T
@@ -37,8 +37,8 @@ func newSmith(t *testing.T) *smith {
 	t.Helper()
 	f := newForge(t)
 	s := &smith{f, t, token.NewJWTs(f, issuer, clock.NewManual(now))}
-	for name, good := range map[string]string{"EdDSA": s.changed(nil),
-		"ES256": mint(t, with(jose.ES256, f.ec), s.head(f.ecPublic.KeyID), fair(nil))} {
+	for name, good := range map[string]string{"EdDSA": s.withClaims(nil),
+		"ES256": mintToken(t, signingKey(jose.ES256, f.ec), s.validHeads(f.ecPublic.KeyID), validClaims(nil))} {
 		if _, err := s.tokens.Verify(context.Background(), good); err != nil {
 			t.Fatalf("the fair %s token is refused: %v", name, err)
 		}
@@ -46,30 +46,30 @@ func newSmith(t *testing.T) *smith {
 	return s
 }
 
-func (s *smith) head(kid string) heads { return heads{"kid": kid, "typ": "at+jwt"} }
+func (s *smith) validHeads(kid string) heads { return heads{"kid": kid, "typ": "at+jwt"} }
 
-// changed returns a token of ours but for its claims.
-func (s *smith) changed(change func(c map[string]any)) string {
-	return mint(s.t, with(jose.EdDSA, s.ed), s.head(s.edPublic.KeyID), fair(change))
+// withClaims returns a token that is valid except for its claims.
+func (s *smith) withClaims(change func(c map[string]any)) string {
+	return mintToken(s.t, signingKey(jose.EdDSA, s.ed), s.validHeads(s.edPublic.KeyID), validClaims(change))
 }
 
-func (s *smith) set(name string, v any) string {
-	return s.changed(func(c map[string]any) { c[name] = v })
+func (s *smith) withClaim(name string, v any) string {
+	return s.withClaims(func(c map[string]any) { c[name] = v })
 }
 
-func (s *smith) drop(name string) string {
-	return s.changed(func(c map[string]any) { delete(c, name) })
+func (s *smith) withoutClaim(name string) string {
+	return s.withClaims(func(c map[string]any) { delete(c, name) })
 }
 
-// headed returns a token of ours but for a header.
-func (s *smith) headed(name jose.HeaderKey, v any) string {
-	h := s.head(s.edPublic.KeyID)
+// withHeader returns a token that is valid except for a header.
+func (s *smith) withHeader(name jose.HeaderKey, v any) string {
+	h := s.validHeads(s.edPublic.KeyID)
 	h[name] = v
-	return mint(s.t, with(jose.EdDSA, s.ed), h, fair(nil))
+	return mintToken(s.t, signingKey(jose.EdDSA, s.ed), h, validClaims(nil))
 }
 
-// refuses wants each of the tokens to be refused, twice: what was seen once is not let in later.
-func (s *smith) refuses(hostile map[string]string) {
+// wantRefused requires that each token is refused twice: a refused token must not be accepted later.
+func (s *smith) wantRefused(hostile map[string]string) {
 	s.t.Helper()
 	for name, signed := range hostile {
 		s.t.Run(name, func(t *testing.T) {
@@ -86,17 +86,17 @@ func (s *smith) refuses(hostile map[string]string) {
 // check 2.
 func TestUnsignedTokensAreRefused(t *testing.T) {
 	s := newSmith(t)
-	payload := strings.Split(s.changed(nil), ".")[1]
+	payload := strings.Split(s.withClaims(nil), ".")[1]
 	unsigned := func(alg string) string {
 		return b64([]byte(`{"alg":"`+alg+`","typ":"at+jwt","kid":"`+s.edPublic.KeyID+`"}`)) + "." + payload + "."
 	}
-	s.refuses(map[string]string{
+	s.wantRefused(map[string]string{
 		"alg none":     unsigned("none"),
 		"alg None":     unsigned("None"),
 		"alg nOnE":     unsigned("nOnE"),
 		"alg NONE":     unsigned("NONE"),
 		"no alg":       unsigned(""),
-		"no signature": strings.Join(strings.Split(s.changed(nil), ".")[:2], ".") + ".",
+		"no signature": strings.Join(strings.Split(s.withClaims(nil), ".")[:2], ".") + ".",
 	})
 }
 
@@ -113,18 +113,19 @@ func TestPublicKeysSignNothing(t *testing.T) {
 	}
 	ed, ec := s.edPublic.KeyID, s.ecPublic.KeyID
 	text := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
-	s.refuses(map[string]string{
-		"HS256 with the public PEM": mint(t, with(jose.HS256, text), s.head(ec), fair(nil)),
-		"HS256 with the public DER": mint(t, with(jose.HS256, der), s.head(ec), fair(nil)),
-		"HS256 with the Ed25519 public": mint(t, with(jose.HS256, []byte(s.ed.Public().(ed25519.PublicKey))),
-			s.head(ed), fair(nil)),
-		"RS256":                        mint(t, with(jose.RS256, rsaKey), s.head(ed), fair(nil)),
-		"ES256 under the EdDSA key id": mint(t, with(jose.ES256, s.ec), s.head(ed), fair(nil)),
-		"EdDSA under the ES256 key id": mint(t, with(jose.EdDSA, s.ed), s.head(ec), fair(nil)),
+	s.wantRefused(map[string]string{
+		"HS256 with the public PEM": mintToken(t, signingKey(jose.HS256, text), s.validHeads(ec), validClaims(nil)),
+		"HS256 with the public DER": mintToken(t, signingKey(jose.HS256, der), s.validHeads(ec), validClaims(nil)),
+		"HS256 with the Ed25519 public": mintToken(t, signingKey(jose.HS256, []byte(s.ed.Public().(ed25519.PublicKey))),
+			s.validHeads(ed), validClaims(nil)),
+		"RS256": mintToken(t, signingKey(jose.RS256, rsaKey), s.validHeads(ed),
+			validClaims(nil)),
+		"ES256 under the EdDSA key id": mintToken(t, signingKey(jose.ES256, s.ec), s.validHeads(ed), validClaims(nil)),
+		"EdDSA under the ES256 key id": mintToken(t, signingKey(jose.EdDSA, s.ed), s.validHeads(ec), validClaims(nil)),
 	})
 }
 
-// silent fails the test on any call to the outside.
+// silent fails the test on any outgoing request.
 type silent struct{ t *testing.T }
 
 func (s silent) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -132,7 +133,7 @@ func (s silent) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, errors.New("nothing is fetched")
 }
 
-// check 4: nothing that a token carries or points to is a key, and nothing is fetched for it.
+// check 4: a key from a token, or from an address in it, is never used, and no request is made.
 func TestATokenBringsNoKeyOfItsOwn(t *testing.T) {
 	before := http.DefaultTransport
 	http.DefaultTransport = silent{t}
@@ -142,26 +143,29 @@ func TestATokenBringsNoKeyOfItsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kid := func(id string) string { return mint(t, with(jose.EdDSA, s.ed), s.head(id), fair(nil)) }
-	s.refuses(map[string]string{
-		"a stranger's key, our key id": mint(t, with(jose.EdDSA, stranger), s.head(s.edPublic.KeyID), fair(nil)),
+	kid := func(id string) string {
+		return mintToken(t, signingKey(jose.EdDSA, s.ed), s.validHeads(id), validClaims(nil))
+	}
+	s.wantRefused(map[string]string{
+		"a stranger's key, our key id": mintToken(t, signingKey(jose.EdDSA, stranger), s.validHeads(s.edPublic.KeyID),
+			validClaims(nil)),
 		"a path for a key id":          kid("../../dev/null"),
 		"SQL for a key id":             kid("' OR 1=1 --"),
 		"an address for a key id":      kid("http://127.0.0.1/key"),
 		"another key's id":             kid(s.ecPublic.KeyID),
 		"no key id":                    kid(""),
-		"a key in the header":          embedded(t, stranger, nil),
-		"a key in it under our key id": embedded(t, stranger, heads{"kid": s.edPublic.KeyID}),
-		"jku":                          s.headed("jku", "https://evil.example/jwks"),
-		"x5u":                          s.headed("x5u", "https://evil.example/cert"),
-		"x5c":                          s.headed("x5c", []string{"MIIB"}),
-		"crit":                         s.headed("crit", []string{"exp"}),
-		"b64":                          s.headed("b64", true),
+		"a key in the header":          withEmbeddedKey(t, stranger, nil),
+		"a key in it under our key id": withEmbeddedKey(t, stranger, heads{"kid": s.edPublic.KeyID}),
+		"jku":                          s.withHeader("jku", "https://evil.example/jwks"),
+		"x5u":                          s.withHeader("x5u", "https://evil.example/cert"),
+		"x5c":                          s.withHeader("x5c", []string{"MIIB"}),
+		"crit":                         s.withHeader("crit", []string{"exp"}),
+		"b64":                          s.withHeader("b64", true),
 	})
 }
 
-// embedded returns a token that brings its key.
-func embedded(t *testing.T, key ed25519.PrivateKey, more heads) string {
+// withEmbeddedKey returns a token that contains its key.
+func withEmbeddedKey(t *testing.T, key ed25519.PrivateKey, more heads) string {
 	t.Helper()
 	h := heads{"typ": "at+jwt"}
 	maps.Copy(h, more)
@@ -170,23 +174,23 @@ func embedded(t *testing.T, key ed25519.PrivateKey, more heads) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := jwt.Signed(s).Claims(fair(nil)).Serialize()
+	out, err := jwt.Signed(s).Claims(validClaims(nil)).Serialize()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return out
 }
 
-// check 5: thirty seconds of difference between clocks are forgiven, in each direction.
+// check 5: clocks may differ by thirty seconds, in both directions.
 func TestTimesOfTokens(t *testing.T) {
 	s := newSmith(t)
-	at := func(name string, d time.Duration) string { return s.set(name, now.Add(d).Unix()) }
-	s.refuses(map[string]string{
+	at := func(name string, d time.Duration) string { return s.withClaim(name, now.Add(d).Unix()) }
+	s.wantRefused(map[string]string{
 		"expired by 31 s":    at("exp", -31*time.Second),
 		"not before in 31 s": at("nbf", 31*time.Second),
 		"issued in 31 s":     at("iat", 31*time.Second),
-		"exp as a string":    s.set("exp", "tomorrow"),
-		"exp beyond time":    s.set("exp", -1e300),
+		"exp as a string":    s.withClaim("exp", "tomorrow"),
+		"exp beyond time":    s.withClaim("exp", -1e300),
 	})
 	for name, token := range map[string]string{
 		"expired by 29 s": at("exp", -29*time.Second), "not before in 29 s": at("nbf", 29*time.Second),
@@ -198,45 +202,47 @@ func TestTimesOfTokens(t *testing.T) {
 	}
 }
 
-// check 6: only what we issued as an access token, for here, is one.
+// check 6: only access tokens issued by this service for this audience are accepted.
 func TestOnlyAccessTokensForHere(t *testing.T) {
 	s := newSmith(t)
-	idToken := mint(t, with(jose.EdDSA, s.ed), heads{"kid": s.edPublic.KeyID, "typ": "JWT"}, map[string]any{
+	idToken := mintToken(t, signingKey(jose.EdDSA, s.ed), heads{"kid": s.edPublic.KeyID, "typ": "JWT"}, map[string]any{
 		"iss": issuer, "sub": "usr_1", "aud": "client_1", "azp": "client_1", "nonce": "n1", "email": "ada@example.com",
 		"email_verified": true,
 		"iat":            now.Unix(), "exp": now.Add(time.Minute).Unix(),
 	})
-	s.refuses(map[string]string{
-		"no exp":                   s.drop("exp"),
-		"no iat":                   s.drop("iat"),
-		"no sub":                   s.drop("sub"),
-		"no jti":                   s.drop("jti"),
-		"no session":               s.drop("sid"),
-		"no version":               s.drop("ver"),
-		"another version":          s.set("ver", 2),
-		"no audience":              s.drop("aud"),
-		"an audience of nothing":   s.set("aud", []string{}),
-		"the audience of tools":    s.set("aud", []string{"mcp"}),
-		"an audience in capitals":  s.set("aud", []string{"REST"}),
-		"no issuer":                s.drop("iss"),
-		"another issuer":           s.set("iss", "https://evil.example"),
-		"an issuer with a slash":   s.set("iss", issuer+"/"),
-		"type JWT":                 s.headed("typ", "JWT"),
-		"no type":                  mint(t, with(jose.EdDSA, s.ed), heads{"kid": s.edPublic.KeyID}, fair(nil)),
-		"an ID token":              idToken,
-		"a refresh token":          "lampr_abc.1.DEF.ghi",
-		"a reset ticket":           "lampt_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
-		"a personal access token":  identity.NewPAT(),
-		"another deployment's own": mint(t, with(jose.EdDSA, newForge(t).ed), s.head(s.edPublic.KeyID), fair(nil)),
+	s.wantRefused(map[string]string{
+		"no exp":                  s.withoutClaim("exp"),
+		"no iat":                  s.withoutClaim("iat"),
+		"no sub":                  s.withoutClaim("sub"),
+		"no jti":                  s.withoutClaim("jti"),
+		"no session":              s.withoutClaim("sid"),
+		"no version":              s.withoutClaim("ver"),
+		"another version":         s.withClaim("ver", 2),
+		"no audience":             s.withoutClaim("aud"),
+		"an audience of nothing":  s.withClaim("aud", []string{}),
+		"the audience of tools":   s.withClaim("aud", []string{"mcp"}),
+		"an audience in capitals": s.withClaim("aud", []string{"REST"}),
+		"no issuer":               s.withoutClaim("iss"),
+		"another issuer":          s.withClaim("iss", "https://evil.example"),
+		"an issuer with a slash":  s.withClaim("iss", issuer+"/"),
+		"type JWT":                s.withHeader("typ", "JWT"),
+		"no type": mintToken(t, signingKey(jose.EdDSA, s.ed), heads{"kid": s.edPublic.KeyID},
+			validClaims(nil)),
+		"an ID token":             idToken,
+		"a refresh token":         "lampr_abc.1.DEF.ghi",
+		"a reset ticket":          "lampt_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
+		"a personal access token": identity.NewPAT(),
+		"another deployment's own": mintToken(t, signingKey(jose.EdDSA, newForge(t).ed), s.validHeads(s.edPublic.KeyID),
+			validClaims(nil)),
 	})
 }
 
-// check 7: a token has one spelling, and a signature is of one payload.
+// check 7: a token has one spelling, and a signature belongs to one payload.
 func TestATokenHasOneSpelling(t *testing.T) {
 	s := newSmith(t)
-	good, other := s.changed(nil), s.set("sub", "usr_admin")
+	good, other := s.withClaims(nil), s.withClaim("sub", "usr_admin")
 	parts, others := strings.Split(good, "."), strings.Split(other, ".")
-	s.refuses(map[string]string{
+	s.wantRefused(map[string]string{
 		"another token's payload":      parts[0] + "." + others[1] + "." + parts[2],
 		"a made-up payload":            parts[0] + "." + b64([]byte(`{"sub":"admin"}`)) + "." + parts[2],
 		"a signature cut short":        good[:len(good)-4],

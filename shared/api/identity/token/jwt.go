@@ -17,18 +17,18 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// TTL is how long an access token is good for.
+// TTL is the lifetime of an access token.
 const TTL = 15 * time.Minute
 
 const (
-	audience   = "rest"   // tokens for other audiences are refused here, and ours there
+	audience   = "rest"   // tokens for other audiences are refused
 	tokenType  = "at+jwt" // RFC 9068
 	tokenBytes = 8 << 10
 	leeway     = 30 * time.Second
 	formVer    = 1
 )
 
-// algorithms are the only ones that are ever accepted, whatever a token's header asks for.
+// algorithms are the only accepted algorithms, regardless of a token's header.
 var algorithms = []jose.SignatureAlgorithm{jose.EdDSA, jose.ES256}
 
 // JWTs signs and verifies access tokens as JSON Web Tokens (RFC 9068) with asymmetric keys.
@@ -39,7 +39,7 @@ type JWTs struct {
 	seen   verifiedTokens
 }
 
-// NewJWTs makes tokens of the issuer, the base address of the service.
+// NewJWTs returns JWTs for the issuer, which is the base address of the service.
 func NewJWTs(keys Keyring, issuer string, c clock.Clock) *JWTs {
 	return &JWTs{keys: keys, issuer: issuer, clock: c}
 }
@@ -57,7 +57,7 @@ type header struct {
 	Typ string `json:"typ"`
 }
 
-// Sign makes the access token of c.
+// Sign returns the access token for c.
 func (j *JWTs) Sign(ctx context.Context, c Claims) (string, error) {
 	key, err := j.keys.Signing(ctx)
 	if err != nil {
@@ -92,7 +92,8 @@ func (j *JWTs) newClaims(c Claims) claims {
 	}
 }
 
-// Verify reads a token that was signed by a key of ours and has not ended; else fault.Unauthenticated.
+// Verify verifies a token and returns its claims. It returns fault.Unauthenticated if the token has expired or was not
+// signed by an accepted key.
 func (j *JWTs) Verify(ctx context.Context, token string) (Claims, error) {
 	set, err := j.keys.Accepted(ctx)
 	if err != nil {
@@ -111,7 +112,7 @@ func (j *JWTs) Verify(ctx context.Context, token string) (Claims, error) {
 	}, nil
 }
 
-// verifySignature checks the signature of a token, if it was not checked before, and reads its claims.
+// verifySignature returns the claims of a token. It checks the signature, unless it has checked it before.
 func (j *JWTs) verifySignature(token string, set jose.JSONWebKeySet) (claims, error) {
 	sum := sha256.Sum256([]byte(token))
 	if c, ok := j.seen.get(sum, set); ok {
@@ -122,7 +123,7 @@ func (j *JWTs) verifySignature(token string, set jose.JSONWebKeySet) (claims, er
 	if err != nil {
 		return c, err
 	}
-	key, err := pick(set, t.Headers[0])
+	key, err := pickKey(set, t.Headers[0])
 	if err != nil {
 		return c, err
 	}
@@ -133,7 +134,7 @@ func (j *JWTs) verifySignature(token string, set jose.JSONWebKeySet) (claims, er
 	return c, nil
 }
 
-// JWKS returns the set of public keys, as RFC 7517 writes it.
+// JWKS returns the set of public keys in the format of RFC 7517.
 func (j *JWTs) JWKS(ctx context.Context) (json.RawMessage, error) {
 	set, err := j.keys.Accepted(ctx)
 	if err != nil {
@@ -146,8 +147,8 @@ func (j *JWTs) JWKS(ctx context.Context) (json.RawMessage, error) {
 	return b, nil
 }
 
-// parseToken reads a token without trusting it. Every byte is looked at first because go-jose's decoder skips newlines and does
-// not look at the last bits of a part, which would give one token many spellings.
+// parseToken parses a token without verifying it. It checks every byte first, because go-jose skips newlines and
+// ignores the last bits of a part, so that a token would have several spellings.
 func parseToken(token string) (*jwt.JSONWebToken, error) {
 	if len(token) > tokenBytes {
 		return nil, errors.New("longer than 8 KiB")
@@ -176,8 +177,8 @@ func isTokenByte(c byte) bool {
 	return c == '.' || c == '-' || c == '_' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
 }
 
-// pick finds the key in our set; nothing that the token carries or points to is ever a key.
-func pick(set jose.JSONWebKeySet, h jose.Header) (any, error) {
+// pickKey returns the key of the set that a header names. It never uses a key from the token or from an address in it.
+func pickKey(set jose.JSONWebKeySet, h jose.Header) (any, error) {
 	if typ, _ := h.ExtraHeaders[jose.HeaderType].(string); typ != tokenType {
 		return nil, fmt.Errorf("type %q", typ)
 	}

@@ -24,7 +24,7 @@ const issuer = "https://lamplighter.test"
 
 var now = time.Date(2026, time.March, 10, 9, 0, 0, 0, time.UTC)
 
-// forge is a keyring whose private halves the tests hold, so that they can sign whatever they like.
+// forge is a keyring whose private keys the tests hold, so that they can sign anything.
 type forge struct {
 	ed       ed25519.PrivateKey
 	ec       *ecdsa.PrivateKey
@@ -67,13 +67,13 @@ func (f *forge) Accepted(context.Context) (jose.JSONWebKeySet, error) {
 // heads are the headers of a token.
 type heads map[jose.HeaderKey]any
 
-// with makes the key of an algorithm.
-func with(alg jose.SignatureAlgorithm, key any) jose.SigningKey {
+// signingKey returns the signing key of an algorithm.
+func signingKey(alg jose.SignatureAlgorithm, key any) jose.SigningKey {
 	return jose.SigningKey{Algorithm: alg, Key: key}
 }
 
-// mint signs claims with any key and header.
-func mint(t *testing.T, key jose.SigningKey, head heads, claims any) string {
+// mintToken signs claims with any key and header.
+func mintToken(t *testing.T, key jose.SigningKey, head heads, claims any) string {
 	t.Helper()
 	if kid, ok := head["kid"].(string); ok {
 		key.Key = jose.JSONWebKey{Key: key.Key, KeyID: kid}
@@ -90,8 +90,8 @@ func mint(t *testing.T, key jose.SigningKey, head heads, claims any) string {
 	return out
 }
 
-// fair are claims that would be accepted, changed by change.
-func fair(change func(c map[string]any)) map[string]any {
+// validClaims returns valid claims, changed by change.
+func validClaims(change func(c map[string]any)) map[string]any {
 	c := map[string]any{
 		"iss": issuer, "sub": "usr_1", "aud": []string{"rest"}, "jti": "jti_1", "sid": "s1", "org": "org_1", "ver": 1,
 		"iat": now.Unix(), "nbf": now.Unix(), "exp": now.Add(time.Minute).Unix(),
@@ -241,7 +241,7 @@ func FuzzVerify(f *testing.F) {
 	})
 }
 
-// What was verified once is not trusted for ever.
+// A token that was verified once is not trusted forever.
 func TestATokenSeenBefore(t *testing.T) {
 	ctx := context.Background()
 	c := clock.NewManual(now)

@@ -10,22 +10,22 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// SigningKey signs access tokens. Its private half may be out of reach, in a key service.
+// SigningKey signs access tokens. Its private part may be in a key service.
 type SigningKey interface {
-	// Public is the public half with KeyID, Algorithm (EdDSA or ES256) and Use set.
+	// Public returns the public part with KeyID, Algorithm (EdDSA or ES256) and Use.
 	Public() jose.JSONWebKey
-	// Sign makes the signature of data as RFC 7515 wants it for the key's algorithm: for ES256 the 64 bytes r‖s.
+	// Sign returns the signature of data in the format of RFC 7515: for ES256 the 64 bytes r‖s.
 	Sign(ctx context.Context, data []byte) ([]byte, error)
 }
 
-// Keyring holds the key that signs and the keys whose tokens are accepted, the signing one among them.
+// Keyring holds the signing key and the accepted keys, which include the signing key.
 type Keyring interface {
 	Signing(ctx context.Context) (SigningKey, error)
 	Accepted(ctx context.Context) (jose.JSONWebKeySet, error)
 }
 
-// PublicKey describes a public key for verification; its id is the key's thumbprint (RFC 7638), so that the same key
-// has the same id wherever it is read.
+// PublicKey returns the description of a public key. Its ID is the key's thumbprint (RFC 7638), so it is the same
+// everywhere.
 func PublicKey(pub crypto.PublicKey, alg jose.SignatureAlgorithm) (jose.JSONWebKey, error) {
 	k := jose.JSONWebKey{Key: pub, Algorithm: string(alg), Use: "sig"}
 	sum, err := k.Thumbprint(crypto.SHA256)

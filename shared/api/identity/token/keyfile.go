@@ -18,10 +18,10 @@ import (
 	"lamplighter.dev/shared/foundation/seal"
 )
 
-// KeyFile is a keyring in a PEM file of Ed25519 keys (PKCS #8). The headers of a block say from when its key signs and
-// until when it is accepted; a key without them signs from the beginning and is accepted for good. The file is looked at
-// again when half a minute has passed, so that a running service follows a rotation. A file that cannot be read any more
-// is an error of whatever needs a key: to go on with an old set could be to sign with a key that was taken out.
+// KeyFile is a keyring in a PEM file with Ed25519 keys (PKCS #8). Headers of a block say when its key starts to sign,
+// and until when it is accepted. Without headers, a key signs always and is accepted always. The file is read again
+// after half a minute, so that a running service follows a rotation. If the file can no longer be read, all uses of
+// keys fail, because the old set might contain a removed key.
 type KeyFile struct {
 	path  string
 	clock clock.Clock
@@ -40,8 +40,8 @@ const (
 	untilHeader = "Accepted-Until"
 )
 
-// OpenKeyFile reads the keyring at path, and makes one with a new key when there is no file. A file that others than its
-// owner may read is refused.
+// OpenKeyFile reads the keyring at path, and creates it with a new key if the file does not exist. It fails if users
+// other than the owner may read the file.
 func OpenKeyFile(path string, c clock.Clock) (*KeyFile, error) {
 	k := &KeyFile{path: path, clock: c, read: seal.ReadPrivate}
 	_, err := k.read(path)
@@ -54,7 +54,7 @@ func OpenKeyFile(path string, c clock.Clock) (*KeyFile, error) {
 	return k, k.reread()
 }
 
-// reread reads the file, unless that was done half a minute ago or later.
+// reread reads the file, unless it was read in the last half minute.
 func (k *KeyFile) reread() error {
 	now := k.clock.Now()
 	if k.keys != nil && now.Sub(k.looked) < keyReread {
@@ -89,7 +89,7 @@ func (k *KeyFile) Signing(context.Context) (SigningKey, error) {
 	return k.private[i], nil
 }
 
-// Accepted returns the keys of the file that have not ended, those that do not sign yet among them.
+// Accepted returns the keys of the file that have not ended, including those that do not sign yet.
 func (k *KeyFile) Accepted(context.Context) (jose.JSONWebKeySet, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -135,7 +135,7 @@ func parseKeys(b []byte) (private []edKey, keys []timedKey, err error) {
 
 func parseKey(block *pem.Block) (edKey, timedKey, error) {
 	if block.Type != pemType {
-		return edKey{}, timedKey{}, fmt.Errorf("a PEM block %q, where %q belongs", block.Type, pemType)
+		return edKey{}, timedKey{}, fmt.Errorf("a PEM block has the type %q; it must be %q", block.Type, pemType)
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
@@ -143,7 +143,7 @@ func parseKey(block *pem.Block) (edKey, timedKey, error) {
 	}
 	private, ok := parsed.(ed25519.PrivateKey)
 	if !ok {
-		return edKey{}, timedKey{}, fmt.Errorf("a key of type %T, where Ed25519 belongs", parsed)
+		return edKey{}, timedKey{}, fmt.Errorf("a key has the type %T; it must be Ed25519", parsed)
 	}
 	key, err := newEdKey(private)
 	if err != nil {
@@ -155,14 +155,14 @@ func parseKey(block *pem.Block) (edKey, timedKey, error) {
 		switch {
 		case err != nil:
 			return edKey{}, timedKey{},
-				fmt.Errorf("header %s of a key is %q, where a time like 2026-03-10T09:00:00Z belongs", name, value)
+				fmt.Errorf("header %s of a key is %q; it must be a time like 2026-03-10T09:00:00Z", name, value)
 		case name == fromHeader:
 			when.from = at
 		case name == untilHeader:
 			when.until = at
 		default:
 			return edKey{}, timedKey{},
-				fmt.Errorf("a key has a header %s, where only %s and %s are known", name, fromHeader, untilHeader)
+				fmt.Errorf("a key has an unknown header %s; only %s and %s are allowed", name, fromHeader, untilHeader)
 		}
 	}
 	return key, when, nil

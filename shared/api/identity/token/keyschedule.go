@@ -8,20 +8,20 @@ import (
 )
 
 const (
-	// how long clients may keep the published set (Cache-Control of /.well-known/jwks.json)
+	// keyCache is how long clients may cache the published set (Cache-Control of /.well-known/jwks.json).
 	keyCache  = 5 * time.Minute
-	keyReread = 30 * time.Second // how long a process goes by a set that it has read
+	keyReread = 30 * time.Second // how long a process uses a set without reading it again
 )
 
-// KeyLead is how long a key is published before it signs, so that whoever keeps the set knows it by then.
+// KeyLead is how long a key is published before it signs, so that all caches contain it by then.
 const KeyLead = time.Hour
 
-// KeyGrace is how long a key is accepted after another one has begun to sign: until its last token has ended for
-// everybody.
+// KeyGrace is how long a key is accepted after the next one has started to sign: until its last token has expired in
+// all caches.
 const KeyGrace = TTL + keyCache + leeway + keyReread
 
-// timedKey is a key and when it is used. It signs from a time on (zero: always) until a later one does, and is accepted
-// until another time (zero: for good).
+// timedKey is a key with its times. It signs from the time `from` (zero means always) until a later key does, and is
+// accepted until the time `until` (zero means always).
 type timedKey struct {
 	public      jose.JSONWebKey
 	from, until time.Time
@@ -29,14 +29,14 @@ type timedKey struct {
 
 func (k *timedKey) ended(now time.Time) bool { return !k.until.IsZero() && !k.until.After(now) }
 
-// keySchedule says which of some keys signs, and which are accepted. A key is published from the day that it is known.
+// keySchedule decides which key signs, and which are accepted. All known keys are published.
 type keySchedule struct {
 	keys     []timedKey
 	accepted jose.JSONWebKeySet
-	until    time.Time // accepted is right before then; zero: for good
+	until    time.Time // end of the validity of accepted; zero means never
 }
 
-// signing returns the place of the key that began last; of several, the first.
+// signing returns the index of the key that started last; if there are several, the first.
 func (t *keySchedule) signing(now time.Time) (int, error) {
 	best := -1
 	for i := range t.keys {
@@ -51,7 +51,7 @@ func (t *keySchedule) signing(now time.Time) (int, error) {
 	return best, nil
 }
 
-// acceptedKeys returns what is accepted now. It is made anew only when a key has ended.
+// acceptedKeys returns the keys accepted now. It computes them again only if a key has ended.
 func (t *keySchedule) acceptedKeys(now time.Time) jose.JSONWebKeySet {
 	if t.accepted.Keys != nil && (t.until.IsZero() || now.Before(t.until)) {
 		return t.accepted
@@ -71,7 +71,7 @@ func (t *keySchedule) acceptedKeys(now time.Time) jose.JSONWebKeySet {
 	return t.accepted
 }
 
-// KeyState is a key as an operator sees it.
+// KeyState is the state of a key for operators.
 type KeyState struct {
 	ID    string
 	State string    // next, current or previous
@@ -79,7 +79,7 @@ type KeyState struct {
 	Until time.Time // zero: for good
 }
 
-// states returns how each key stands.
+// states returns the states of all keys.
 func (t *keySchedule) states(now time.Time) []KeyState {
 	current, err := t.signing(now)
 	if err != nil {

@@ -21,11 +21,11 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// kmsTimeout is how long a call of KMS may take, with the SDK's retries.
+// kmsTimeout limits a call of KMS, including the SDK's retries.
 const kmsTimeout = 5 * time.Second
 
-// KMSKeys is a keyring of asymmetric KMS keys (ECC_NIST_P256, SIGN_VERIFY). All of them are accepted; the one signs that
-// began last. Their public halves, which never change, are read once.
+// KMSKeys is a keyring of asymmetric KMS keys (ECC_NIST_P256, SIGN_VERIFY). All are accepted; the one that started last
+// signs. Their public parts never change, and are read once.
 type KMSKeys struct {
 	client *kms.Client
 	clock  clock.Clock
@@ -36,8 +36,8 @@ type KMSKeys struct {
 	keySchedule
 }
 
-// NewKMSKeys returns the keyring of the keys with these ids or ARNs, each with the time from which it signs, if not always:
-// <ARN>@2026-03-10T09:00:00Z. Of those that begin together, the first signs. It makes no call.
+// NewKMSKeys returns the keyring of the keys with these IDs or ARNs. A key may have a time when it starts to sign:
+// <ARN>@2026-03-10T09:00:00Z. Of several keys with the same time, the first signs. NewKMSKeys makes no call.
 func NewKMSKeys(cfg aws.Config, c clock.Clock, keys ...string) (*KMSKeys, error) {
 	k := &KMSKeys{client: kms.NewFromConfig(cfg), clock: c}
 	for _, key := range keys {
@@ -55,7 +55,7 @@ func NewKMSKeys(cfg aws.Config, c clock.Clock, keys ...string) (*KMSKeys, error)
 	return k, nil
 }
 
-// Accepted returns the public halves of all keys, those that do not sign yet among them.
+// Accepted returns the public parts of all keys, including those that do not sign yet.
 func (k *KMSKeys) Accepted(ctx context.Context) (jose.JSONWebKeySet, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -65,14 +65,14 @@ func (k *KMSKeys) Accepted(ctx context.Context) (jose.JSONWebKeySet, error) {
 	return k.acceptedKeys(k.clock.Now()), nil
 }
 
-// load reads the public halves, if that was not done before.
+// load reads the public parts, if they were not read before.
 func (k *KMSKeys) load(ctx context.Context) error {
 	if len(k.keys) == len(k.ids) {
 		return nil
 	}
 	keys := make([]timedKey, 0, len(k.ids))
 	for i, id := range k.ids {
-		p, err := k.read(ctx, id)
+		p, err := k.readPublicKey(ctx, id)
 		if err != nil {
 			return fmt.Errorf("read public half of %s: %w", id, err)
 		}
@@ -82,7 +82,7 @@ func (k *KMSKeys) load(ctx context.Context) error {
 	return nil
 }
 
-func (k *KMSKeys) read(ctx context.Context, key string) (jose.JSONWebKey, error) {
+func (k *KMSKeys) readPublicKey(ctx context.Context, key string) (jose.JSONWebKey, error) {
 	ctx, cancel := context.WithTimeout(ctx, kmsTimeout)
 	defer cancel()
 	out, err := k.client.GetPublicKey(ctx, &kms.GetPublicKeyInput{KeyId: &key})
@@ -95,7 +95,7 @@ func (k *KMSKeys) read(ctx context.Context, key string) (jose.JSONWebKey, error)
 	}
 	ec, ok := parsed.(*ecdsa.PublicKey)
 	if !ok || ec.Curve != elliptic.P256() {
-		return jose.JSONWebKey{}, fmt.Errorf("it is of type %s, where ECC_NIST_P256 belongs", out.KeySpec)
+		return jose.JSONWebKey{}, fmt.Errorf("it has the type %s; it must be ECC_NIST_P256", out.KeySpec)
 	}
 	return PublicKey(ec, jose.ES256)
 }
@@ -123,7 +123,7 @@ type kmsKey struct {
 
 func (k kmsKey) Public() jose.JSONWebKey { return k.public }
 
-// Sign leaves the hashing to KMS: a token is far below the 4 KiB that it takes.
+// Sign lets KMS hash the data. Tokens are far below its limit of 4 KiB.
 func (k kmsKey) Sign(ctx context.Context, data []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, kmsTimeout)
 	defer cancel()
@@ -137,7 +137,7 @@ func (k kmsKey) Sign(ctx context.Context, data []byte) ([]byte, error) {
 	return fixedSignature(out.Signature)
 }
 
-// fixedSignature turns a signature as KMS gives it, in DER, into the 64 bytes r‖s that JWS wants.
+// fixedSignature converts a DER signature of KMS to the 64 bytes r‖s of JWS.
 func fixedSignature(der []byte) ([]byte, error) {
 	var s struct{ R, S *big.Int }
 	rest, err := asn1.Unmarshal(der, &s)

@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms/types"
 
 	"lamplighter.dev/shared/api/identity/token"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 func TestTokensSignedByKMS(t *testing.T) {

@@ -9,15 +9,15 @@ import (
 	"lamplighter.dev/shared/foundation/seal"
 )
 
-// Rotation says when the keys of a file change.
+// Rotation holds the times of a key rotation.
 type Rotation struct {
 	Now  time.Time
 	From time.Time // the new key signs from then on
-	End  time.Time // the keys before are accepted until then, or until they end anyway
+	End  time.Time // older keys are accepted until then, or until their own end
 }
 
-// PlanRotation plans the usual rotation: the new key is published for KeyLead before it signs, or, when it is urgent, signs at
-// once; the old ones are accepted for KeyGrace more.
+// PlanRotation plans a rotation. The new key is published for KeyLead before it signs; if urgent, it signs at once. The
+// old keys are accepted for KeyGrace longer.
 func PlanRotation(now time.Time, urgent bool) Rotation {
 	from := now
 	if !urgent {
@@ -26,8 +26,8 @@ func PlanRotation(now time.Time, urgent bool) Rotation {
 	return Rotation{Now: now, From: from, End: from.Add(KeyGrace)}
 }
 
-// RotateKeyFile puts a new key into the file at path, says of the others when they end, and takes out those that have
-// ended. It tells how the keys stand then.
+// RotateKeyFile adds a new key to the file at path, sets the end of the others, and removes those that have ended. It
+// returns the new states of the keys.
 func RotateKeyFile(path string, r Rotation) ([]KeyState, error) {
 	old, err := seal.ReadPrivate(path)
 	if err != nil {
@@ -51,7 +51,7 @@ func RotateKeyFile(path string, r Rotation) ([]KeyState, error) {
 	return KeyStates(path, r.Now)
 }
 
-// retireKey returns the block of an old key as it stays in the file, or nothing when it has ended.
+// retireKey returns the block of an old key with its end, or nothing if it has ended.
 func (r Rotation) retireKey(block *pem.Block) ([]byte, error) {
 	_, when, err := parseKey(block)
 	if err != nil || when.ended(r.Now) {
@@ -67,7 +67,7 @@ func (r Rotation) retireKey(block *pem.Block) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// KeyStates returns how the keys in the file at path stand.
+// KeyStates returns the states of the keys in the file at path.
 func KeyStates(path string, now time.Time) ([]KeyState, error) {
 	b, err := seal.ReadPrivate(path)
 	if err != nil {

@@ -27,7 +27,7 @@ import (
 
 var morning = time.Date(2026, time.March, 10, 9, 0, 0, 0, time.UTC)
 
-// keyService is a service with a key file, and how often it has read it.
+// keyService is a service with a key file that counts its reads.
 type keyService struct {
 	*JWTs
 	clock *clock.Manual
@@ -50,8 +50,8 @@ func newKeyService(t *testing.T) *keyService {
 	return h
 }
 
-// token signs one that is good from now on, and tells the id of its key.
-func (h *keyService) token(t *testing.T) (token, kid string) {
+// signToken signs a token that is valid from now on, and returns the ID of its key.
+func (h *keyService) signToken(t *testing.T) (token, kid string) {
 	t.Helper()
 	now := h.clock.Now()
 	token, err := h.Sign(context.Background(),
@@ -66,7 +66,7 @@ func (h *keyService) token(t *testing.T) (token, kid string) {
 	return token, signed.Signatures[0].Header.KeyID
 }
 
-func (h *keyService) published(t *testing.T) string {
+func (h *keyService) publishedKeys(t *testing.T) string {
 	t.Helper()
 	b, err := h.JWKS(context.Background())
 	if err != nil {
@@ -75,7 +75,7 @@ func (h *keyService) published(t *testing.T) string {
 	return string(b)
 }
 
-func (h *keyService) rotate(t *testing.T, urgent bool) (next string) {
+func (h *keyService) rotateKeys(t *testing.T, urgent bool) (next string) {
 	t.Helper()
 	states, err := RotateKeyFile(h.path, PlanRotation(h.clock.Now(), urgent))
 	if err != nil {
@@ -84,22 +84,22 @@ func (h *keyService) rotate(t *testing.T, urgent bool) (next string) {
 	return states[0].ID
 }
 
-// check 9, the life of a key: published, signing, accepted, gone.
+// check 9, the life of a key: published, signing, accepted, removed.
 func TestAKeyIsRotated(t *testing.T) {
 	h := newKeyService(t)
-	_, first := h.token(t)
-	next := h.rotate(t, false)
+	_, first := h.signToken(t)
+	next := h.rotateKeys(t, false)
 	h.clock.Advance(keyReread)
-	if set := h.published(t); !strings.Contains(set, first) || !strings.Contains(set, next) {
+	if set := h.publishedKeys(t); !strings.Contains(set, first) || !strings.Contains(set, next) {
 		t.Errorf("the next key is not published before it signs: %s", set)
 	}
 	h.clock.Advance(KeyLead - keyReread - time.Second)
-	last, kid := h.token(t)
+	last, kid := h.signToken(t)
 	if kid != first {
 		t.Error("the next key signs before its time")
 	}
 	h.clock.Advance(time.Second)
-	if _, kid = h.token(t); kid != next {
+	if _, kid = h.signToken(t); kid != next {
 		t.Error("the next key does not sign from its time on")
 	}
 	h.clock.Advance(TTL + leeway - 2*time.Second)
@@ -107,10 +107,10 @@ func TestAKeyIsRotated(t *testing.T) {
 		t.Errorf("the last token of the key before, inside the grace: %v", err)
 	}
 	h.clock.Advance(KeyGrace - TTL - leeway + time.Second)
-	if set := h.published(t); !strings.Contains(set, first) {
+	if set := h.publishedKeys(t); !strings.Contains(set, first) {
 		t.Error("the key before is gone before its grace is over")
 	}
-	late := h.forged(t, first) // as if somebody had kept the private half
+	late := h.forgeToken(t, first) // as if an attacker had kept the private key
 	if _, err := h.Verify(context.Background(), late); err != nil {
 		t.Errorf("inside the grace: %v", err)
 	}
@@ -118,16 +118,16 @@ func TestAKeyIsRotated(t *testing.T) {
 	if _, err := h.Verify(context.Background(), late); !fault.Is(err, fault.Unauthenticated) {
 		t.Errorf("after the grace: %v", err)
 	}
-	if set := h.published(t); strings.Contains(set, first) || !strings.Contains(set, next) {
+	if set := h.publishedKeys(t); strings.Contains(set, first) || !strings.Contains(set, next) {
 		t.Errorf("after the grace, published is %s", set)
 	}
-	if _, kid = h.token(t); kid != next {
+	if _, kid = h.signToken(t); kid != next {
 		t.Error("the new key does not sign any more")
 	}
 }
 
-// forged signs a token with the key of that id, whatever its time says.
-func (h *keyService) forged(t *testing.T, kid string) string {
+// forgeToken signs a token with the key of the ID, regardless of its times.
+func (h *keyService) forgeToken(t *testing.T, kid string) string {
 	t.Helper()
 	k := h.keys.(*KeyFile)
 	for i := range k.private {
@@ -155,11 +155,11 @@ func (o only) Accepted(context.Context) (jose.JSONWebKeySet, error) {
 	return jose.JSONWebKeySet{Keys: []jose.JSONWebKey{o.public}}, nil
 }
 
-// check 9: a flood of unknown keys makes nobody read the set more often.
+// check 9: many unknown keys do not cause more reads of the set.
 func TestUnknownKeysDoNotMakeTheFileBeRead(t *testing.T) {
 	h, stranger := newKeyService(t), newKeyService(t)
 	for i := range 1000 {
-		token, _ := stranger.token(t)
+		token, _ := stranger.signToken(t)
 		if _, err := h.Verify(context.Background(), token); !fault.Is(err, fault.Unauthenticated) {
 			t.Fatal(err)
 		}
@@ -174,7 +174,7 @@ func TestUnknownKeysDoNotMakeTheFileBeRead(t *testing.T) {
 	}
 }
 
-// check 9, where the keys are in KMS: their public halves are read once.
+// check 9, with keys in KMS: their public parts are read once.
 func TestUnknownKeysDoNotMakeKMSBeAsked(t *testing.T) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -200,7 +200,7 @@ func TestUnknownKeysDoNotMakeKMSBeAsked(t *testing.T) {
 	}
 	tokens := NewJWTs(ring, "https://lamplighter.test", stranger.clock)
 	for range 1000 {
-		token, _ := stranger.token(t)
+		token, _ := stranger.signToken(t)
 		if _, err := tokens.Verify(context.Background(), token); !fault.Is(err, fault.Unauthenticated) {
 			t.Fatal(err)
 		}
@@ -212,13 +212,13 @@ func TestUnknownKeysDoNotMakeKMSBeAsked(t *testing.T) {
 
 func TestAnUrgentRotation(t *testing.T) {
 	h := newKeyService(t)
-	old, first := h.token(t)
-	next := h.rotate(t, true)
-	if _, kid := h.token(t); kid != first {
+	old, first := h.signToken(t)
+	next := h.rotateKeys(t, true)
+	if _, kid := h.signToken(t); kid != first {
 		t.Error("the file was read again too soon")
 	}
 	h.clock.Advance(keyReread)
-	if _, kid := h.token(t); kid != next {
+	if _, kid := h.signToken(t); kid != next {
 		t.Error("the new key does not sign at once")
 	}
 	if _, err := h.Verify(context.Background(), old); err != nil {
@@ -239,10 +239,10 @@ func TestRotationsInARow(t *testing.T) {
 	h := newKeyService(t)
 	ids := map[string]bool{}
 	for range 20 {
-		ids[h.rotate(t, false)] = true
+		ids[h.rotateKeys(t, false)] = true
 		h.clock.Advance(40 * time.Minute)
-		_, kid := h.token(t)
-		if !strings.Contains(h.published(t), kid) {
+		_, kid := h.signToken(t)
+		if !strings.Contains(h.publishedKeys(t), kid) {
 			t.Error("it signs with a key that is not published")
 		}
 	}
@@ -269,7 +269,7 @@ func TestRotationsInARow(t *testing.T) {
 
 func TestAFileThatGoesBadIsAnErrorUntilItIsGood(t *testing.T) {
 	h := newKeyService(t)
-	token, _ := h.token(t)
+	token, _ := h.signToken(t)
 	good, err := os.ReadFile(h.path)
 	if err != nil {
 		t.Fatal(err)

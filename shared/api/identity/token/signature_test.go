@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Numbers that are short, one time in 128, must be padded.
+// Short numbers, one of 128, must be padded.
 func TestSignaturesOfKMSBecomeThoseOfJWS(t *testing.T) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package token signs and verifies access tokens, and keeps the keys that do: in a file on a laptop, in KMS in AWS. What a
-// token says is all that the authorizer believes of a request before it has read anything else.
+// Package token signs and verifies access tokens, and manages their keys: in a file on a laptop, in KMS in AWS. The
+// claims of a token are the only part of a request that the authorizer trusts before it has read the store.
 package token
 
 import (
@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Claims is what an access token says: who, in which organization, in which session, until when.
+// Claims are the claims of an access token: user, organization, session and times.
 type Claims struct {
 	User    string
 	Org     string
@@ -20,10 +20,11 @@ type Claims struct {
 
 // Tokens signs and verifies access tokens.
 type Tokens interface {
-	// Sign makes the access token of c.
+	// Sign returns the access token for c.
 	Sign(ctx context.Context, c Claims) (string, error)
-	// Verify reads a token that was signed by a key of ours and has not ended; else fault.Unauthenticated.
+	// Verify verifies a token and returns its claims. It returns fault.Unauthenticated if the token has expired or was
+	// not signed by an accepted key.
 	Verify(ctx context.Context, token string) (Claims, error)
-	// JWKS is the set of public keys, as RFC 7517 writes it.
+	// JWKS returns the set of public keys in the format of RFC 7517.
 	JWKS(ctx context.Context) (json.RawMessage, error)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// verifiedTokens remembers which tokens had a right signature, by the hash of the exact token: checking one takes most of the time
-// of a request. Their times, and whether their key is still accepted, are looked at each time.
+// verifiedTokens caches the tokens with valid signatures by the hash of the exact token, because checking a signature
+// takes most of the time of a request. Expiry and the acceptance of the key are checked each time.
 type verifiedTokens struct {
 	mu sync.RWMutex
 	m  map[[sha256.Size]byte]verifiedToken
@@ -36,7 +36,7 @@ func (s *verifiedTokens) get(sum [sha256.Size]byte, set jose.JSONWebKeySet) (cla
 	return claims{}, false
 }
 
-// put forgets everything when it is full: it is bounded, and forgetting costs a signature check, no more.
+// put adds a token. When the cache is full, it drops all entries.
 func (s *verifiedTokens) put(sum [sha256.Size]byte, kid string, c claims) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

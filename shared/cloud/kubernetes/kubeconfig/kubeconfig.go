@@ -1,6 +1,6 @@
-// Package kubeconfig reads the kubeconfigs that customers hand over, and keeps of them only what opens one cluster: its
-// address, its certificate authority and a token or client certificate. It exists so that nothing that a kubeconfig could
-// make us do (run a plugin, read a file of ours, trust anybody) gets past this package. It links no Kubernetes client.
+// Package kubeconfig parses the kubeconfigs that customers supply and reduces them to the access to one cluster: its
+// address, its certificate authority and a token or client certificate. It exists so that a kubeconfig cannot make
+// this process run a plugin, read a file or trust another authority. It links no Kubernetes client.
 package kubeconfig
 
 import (
@@ -20,7 +20,7 @@ import (
 // MaxBytes is how long a kubeconfig may be.
 const MaxBytes = 256 << 10
 
-// Access is what is kept of a kubeconfig. It is a secret.
+// Access is the part of a kubeconfig that is kept. It is a secret.
 type Access struct {
 	Server string `json:"server"` // https://…
 	// that the server's certificate has to bear, when it is not the server's host
@@ -80,8 +80,9 @@ type user struct {
 	AuthProvider    any    `yaml:"auth-provider"`
 }
 
-// ParseKubeconfig takes the cluster and the user of the current context out of a kubeconfig, which may be YAML or JSON. What is not
-// accepted is fault.Invalid with a message that repeats no secret. A client certificate that has ended by now is refused.
+// ParseKubeconfig returns the cluster and the user of the current context of a kubeconfig, which may be YAML or JSON.
+// A kubeconfig that is not accepted is fault.Invalid, with a message that repeats no secret. A client certificate that
+// has expired by now is refused.
 func ParseKubeconfig(text string, now time.Time) (Access, error) {
 	f, err := decode(text)
 	if err != nil {
@@ -97,8 +98,8 @@ func ParseKubeconfig(text string, now time.Time) (Access, error) {
 	return assembleAccess(c, u, now)
 }
 
-// ParseCluster takes no more than the cluster of the current context out of a kubeconfig, for whoever has a token for it already: what its
-// user would have us do is not looked at.
+// ParseCluster returns only the cluster of the current context of a kubeconfig, for callers that have a token already.
+// It ignores the user, who may name plugins and files.
 func ParseCluster(text string) (Access, error) {
 	f, err := decode(text)
 	if err != nil {
@@ -118,7 +119,7 @@ func errInvalid(format string, args ...any) error {
 	return fault.New(fault.Invalid, "kubeconfig: "+format, args...)
 }
 
-// line finds where YAML failed. The rest of its words may repeat what is in the file.
+// line matches the line number in an error of YAML. The rest of the error may repeat the file.
 var line = regexp.MustCompile(`line \d+`)
 
 func decode(text string) (file, error) {

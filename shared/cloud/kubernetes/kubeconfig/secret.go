@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Bounds of what is kept, so that it fits into one item of the store with room to spare.
+// The bounds of an Access, so that it fits into one item of the store with room to spare.
 const (
 	maxToken = 16 << 10
 	maxPEM   = 64 << 10
@@ -38,7 +38,7 @@ func assembleAccess(c cluster, u user, now time.Time) (Access, error) {
 	return a, a.certified(now)
 }
 
-// token refuses what cannot stand in a header.
+// token refuses tokens that are not allowed in a header.
 func token(t string) error {
 	if len(t) > maxToken {
 		return errInvalid("token is longer than %d bytes", maxToken)
@@ -49,7 +49,7 @@ func token(t string) error {
 	return nil
 }
 
-// data decodes a field of base64; whitespace inside is what editors make of long lines.
+// data decodes a field of base64. Editors break long lines, so it ignores whitespace.
 func data(field, value string) ([]byte, error) {
 	if value == "" {
 		return nil, nil

@@ -12,7 +12,7 @@ type named struct {
 	Context map[string]string `json:"context,omitempty"`
 }
 
-// Kubeconfig writes a kubeconfig that holds a and nothing else, as JSON, which is YAML too: what others read who take kubeconfigs.
+// Kubeconfig returns a kubeconfig that contains only a, as JSON, which is also YAML. Other programs can read it.
 func (a Access) Kubeconfig() (string, error) {
 	const only = "cluster"
 	b, err := json.Marshal(map[string]any{

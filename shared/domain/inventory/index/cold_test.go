@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/domain/inventory/index"
-	"lamplighter.dev/shared/domain/inventory/index/indextest"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/indextest"
 	"lamplighter.dev/shared/testkit/race"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // What a cold load may read of any key, and what DynamoDB gives of one in a second.

@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/domain/inventory/index"
-	"lamplighter.dev/shared/domain/inventory/index/indextest"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/indextest"
 	"lamplighter.dev/shared/testkit/race"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // maxRow is how many bytes a row may take in memory: with them 500,000 fit into a function of 512 MB.

@@ -16,7 +16,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Address presigns a PUT of exactly so many bytes. It does not last longer than the credentials of this process.
+// Address presigns a PUT of exactly size bytes. It expires with the credentials of this process at the latest.
 func (b *Bucket) Address(ctx context.Context, name string, size int64, until time.Time) (string, error) {
 	if err := archive.CheckName(name); err != nil {
 		return "", err
@@ -30,7 +30,7 @@ func (b *Bucket) Address(ctx context.Context, name string, size int64, until tim
 	return signed.URL, nil
 }
 
-// Size asks S3 for the length of the object.
+// Size returns the size of the object.
 func (b *Bucket) Size(ctx context.Context, name string) (int64, error) {
 	if err := archive.CheckName(name); err != nil {
 		return 0, err
@@ -40,12 +40,13 @@ func (b *Bucket) Size(ctx context.Context, name string) (int64, error) {
 		return 0, fault.New(fault.NotFound, "nothing was uploaded as %s", name)
 	}
 	if err != nil {
-		return 0, fault.NewWithCause(fault.Unavailable, err, "it cannot be seen now whether %s was uploaded", name)
+		return 0, fault.NewWithCause(
+			fault.Unavailable, err, "S3 does not answer whether %s was uploaded; try again", name)
 	}
 	return aws.ToInt64(out.ContentLength), nil
 }
 
-// ReadAt gets a range of the object.
+// ReadAt reads a range of the object.
 func (b *Bucket) ReadAt(ctx context.Context, name string, p []byte, off int64) error {
 	if err := archive.CheckName(name); err != nil {
 		return err

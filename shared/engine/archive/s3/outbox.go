@@ -12,7 +12,8 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// Link presigns a GET that names the file for whoever saves it. It does not last longer than the credentials of this process.
+// Link presigns a GET that sets the file name of the download. It expires with the credentials of this process at the
+// latest.
 func (b *Bucket) Link(ctx context.Context, name, fileName string, until time.Time) (string, error) {
 	if err := archive.CheckName(name); err != nil {
 		return "", err

@@ -8,9 +8,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	sdk "github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"lamplighter.dev/shared/engine/archive/archivetest"
 	"lamplighter.dev/shared/engine/archive/s3"
-	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/testkit/archivetest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 func TestBucketOfMoto_KeepsTheContract(t *testing.T) {

@@ -1,4 +1,5 @@
-// Package s3 keeps archives in Amazon S3. It stands apart from package archive so that only the archiver links the service's client.
+// Package s3 stores archives in Amazon S3. It is separate from package archive so that only the archiver links the S3
+// client.
 package s3
 
 import (
@@ -17,18 +18,19 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Bucket keeps objects in a bucket.
+// Bucket stores objects in a bucket.
 type Bucket struct {
 	client *s3.Client
 	name   string
 }
 
-// New keeps objects in the bucket name of the account that cfg opens. Options are for a stand-in of S3.
+// New returns a store in the named bucket of the account that cfg opens. Tests pass options for a stand-in of S3.
 func New(cfg aws.Config, name string, options ...func(*s3.Options)) *Bucket {
 	return &Bucket{s3.NewFromConfig(cfg, options...), name}
 }
 
-// Put writes a temporary file first, as S3 must know the length of an object before it begins: memory does not grow with it.
+// Put writes a temporary file first, because S3 must know the length of an object before the upload. Memory use does
+// not grow with the object.
 func (b *Bucket) Put(ctx context.Context, name string, write func(io.Writer) error) error {
 	if err := archive.CheckName(name); err != nil {
 		return err
@@ -37,7 +39,7 @@ func (b *Bucket) Put(ctx context.Context, name string, write func(io.Writer) err
 	if err != nil {
 		return fmt.Errorf("archive %s: %w", name, err)
 	}
-	defer func() { _ = errors.Join(file.Close(), os.Remove(file.Name())) }() // nobody misses it
+	defer func() { _ = errors.Join(file.Close(), os.Remove(file.Name())) }() // a leftover temporary file is harmless
 	if err = write(file); err != nil {
 		return fmt.Errorf("archive %s: %w", name, err)
 	}
@@ -60,7 +62,7 @@ func contentType(name string) string {
 	return "application/gzip"
 }
 
-// Erase deletes the objects of the folder, a thousand at a time.
+// Erase deletes the objects of the folder in batches of 1,000.
 func (b *Bucket) Erase(ctx context.Context, folder string) error {
 	if err := archive.CheckName(folder); err != nil {
 		return err
@@ -70,7 +72,7 @@ func (b *Bucket) Erase(ctx context.Context, folder string) error {
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err == nil {
-			err = b.delete(ctx, page.Contents)
+			err = b.deleteObjects(ctx, page.Contents)
 		}
 		if err != nil {
 			return fault.NewWithCause(fault.Unavailable, err, "the archive of %s cannot be erased now", folder)
@@ -79,7 +81,7 @@ func (b *Bucket) Erase(ctx context.Context, folder string) error {
 	return nil
 }
 
-func (b *Bucket) delete(ctx context.Context, objects []types.Object) error {
+func (b *Bucket) deleteObjects(ctx context.Context, objects []types.Object) error {
 	if len(objects) == 0 {
 		return nil
 	}

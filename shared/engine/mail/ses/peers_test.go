@@ -10,12 +10,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sesv2"
 
 	"lamplighter.dev/shared/engine/mail/ses"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// sent returns the raw mails that moto has taken, as it tells them itself.
-func sent(t *testing.T, endpoint string) (raw []string) {
+// receivedMails returns the raw mails that moto has received.
+func receivedMails(t *testing.T, endpoint string) (raw []string) {
 	t.Helper()
 	resp, err := http.Get(endpoint + "/moto-api/data.json")
 	if err != nil {
@@ -45,7 +45,7 @@ func sent(t *testing.T, endpoint string) (raw []string) {
 
 func TestSESOfMotoTakesAMailAsItIs(t *testing.T) {
 	endpoint := tabletest.StartMoto(t)
-	cfg := reach(endpoint)
+	cfg := reachEndpoint(endpoint)
 	if _, err := sesv2.NewFromConfig(cfg).CreateEmailIdentity(t.Context(),
 		&sesv2.CreateEmailIdentityInput{EmailIdentity: aws.String(from)}); err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func TestSESOfMotoTakesAMailAsItIs(t *testing.T) {
 	if err := ses.New(cfg, from).Send(t.Context(), message); err != nil {
 		t.Fatal(err)
 	}
-	if raw := sent(t, endpoint); len(raw) != 1 || raw[0] != string(message.FormatRFC5322(from)) {
+	if raw := receivedMails(t, endpoint); len(raw) != 1 || raw[0] != string(message.FormatRFC5322(from)) {
 		t.Errorf("moto has %q", raw)
 	}
 	if err := ses.New(cfg, "nobody@lamplighter.test").Send(t.Context(), message); !fault.Is(err, fault.Invalid) {

@@ -1,5 +1,5 @@
-// Package ses sends mails through Amazon SES. It stands apart from package mail, which API functions import to queue
-// mails, so that only the mailer links the service's client.
+// Package ses sends mails through Amazon SES. API functions import package mail to queue mails, so ses is separate:
+// only the mailer links the SES client.
 package ses
 
 import (
@@ -20,12 +20,12 @@ type Sender struct {
 	from   string
 }
 
-// New sends from the address from, of an identity that is verified in the account that cfg opens.
+// New returns a Sender with the address `from`. Its identity must be verified in the account that cfg opens.
 func New(cfg aws.Config, from string) *Sender {
 	return &Sender{sesv2.NewFromConfig(cfg), from}
 }
 
-// Send hands m to SES as it is. Without a sender's address it is Invalid: the stage has been deployed without one.
+// Send sends m unchanged through SES. It returns fault.Invalid if the stage has no sender address.
 func (s *Sender) Send(ctx context.Context, m mail.Message) error {
 	if s.from == "" {
 		return fault.NewWithCause(fault.Invalid, errors.New("LAMPLIGHTER_MAIL_FROM is empty"),
@@ -36,7 +36,7 @@ func (s *Sender) Send(ctx context.Context, m mail.Message) error {
 		Destination:      &types.Destination{ToAddresses: []string{m.To}},
 		Content:          &types.EmailContent{Raw: &types.RawMessage{Data: m.FormatRFC5322(s.from)}},
 	})
-	if refused(err) {
+	if isPermanent(err) {
 		return fault.NewWithCause(fault.Invalid, err, "the mail service refused mail %s", m.ID)
 	}
 	if err != nil {
@@ -45,8 +45,9 @@ func (s *Sender) Send(ctx context.Context, m mail.Message) error {
 	return nil
 }
 
-// refused reports whether SES will never take this message; anything else, its own limits among it, may pass.
-func refused(err error) bool {
+// isPermanent reports whether SES will never accept this message. All other errors, including SES's rate limits, may be
+// temporary.
+func isPermanent(err error) bool {
 	_, rejected := errors.AsType[*types.MessageRejected](err)
 	_, wrong := errors.AsType[*types.BadRequestException](err)
 	return rejected || wrong

@@ -22,7 +22,7 @@ var message = mail.Message{
 	Date: time.Date(2026, time.March, 10, 9, 0, 0, 0, time.UTC),
 }
 
-func reach(endpoint string) aws.Config {
+func reachEndpoint(endpoint string) aws.Config {
 	return aws.Config{
 		Region: "eu-west-1", BaseEndpoint: &endpoint,
 		Credentials: credentials.NewStaticCredentialsProvider("key", "secret", ""),
@@ -49,7 +49,7 @@ func TestWhatMayPassAndWhatMayNot(t *testing.T) {
 				io.WriteString(w, `{"message":"no"}`)
 			}))
 			defer srv.Close()
-			if err := ses.New(reach(srv.URL), from).Send(t.Context(), message); !fault.Is(err, tt.want) {
+			if err := ses.New(reachEndpoint(srv.URL), from).Send(t.Context(), message); !fault.Is(err, tt.want) {
 				t.Errorf("kind %d: %v", fault.KindOf(err), err)
 			}
 		})
@@ -57,7 +57,8 @@ func TestWhatMayPassAndWhatMayNot(t *testing.T) {
 }
 
 func TestAStageWithoutASenderSaysSo(t *testing.T) {
-	if err := ses.New(reach("http://127.0.0.1:9"), "").Send(t.Context(), message); !fault.Is(err, fault.Invalid) {
+	if err := ses.New(reachEndpoint("http://127.0.0.1:9"), "").Send(t.Context(), message); !fault.Is(err,
+		fault.Invalid) {
 		t.Error(err)
 	}
 }

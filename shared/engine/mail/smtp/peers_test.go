@@ -7,20 +7,21 @@ import (
 	"path/filepath"
 	"testing"
 
-	"lamplighter.dev/shared/engine/mail/smtp/smtptest"
 	"lamplighter.dev/shared/testkit/npmpeer"
+	"lamplighter.dev/shared/testkit/smtptest"
 )
 
-// maildev returns a mail server of another maker; it gives what it received as JSON.
+// maildev starts another vendor's mail server, which returns received mails as JSON.
 func maildev(t *testing.T) (address string, received func() []smtptest.Letter) {
 	t.Helper()
 	dir, port, web := npmpeer.InstallNode(t, "maildev", "maildev@2.2.1"), npmpeer.FreePort(t), npmpeer.FreePort(t)
-	npmpeer.StartPeer(t, exec.Command("node", filepath.Join(dir, "node_modules", "maildev", "bin", "maildev"), //nolint:gosec,noctx // ends with the test
+	program := filepath.Join(dir, "node_modules", "maildev", "bin", "maildev")
+	npmpeer.StartPeer(t, exec.Command("node", program, //nolint:gosec,noctx // ends with the test
 		"--smtp", port, "--web", web, "--ip", "127.0.0.1", "--hide-extensions", "STARTTLS", "--silent"), port, web)
-	return "127.0.0.1:" + port, func() []smtptest.Letter { return inbox(t, "http://127.0.0.1:"+web+"/email") }
+	return "127.0.0.1:" + port, func() []smtptest.Letter { return readInbox(t, "http://127.0.0.1:"+web+"/email") }
 }
 
-func inbox(t *testing.T, address string) []smtptest.Letter {
+func readInbox(t *testing.T, address string) []smtptest.Letter {
 	t.Helper()
 	resp, err := http.Get(address)
 	if err != nil {
@@ -54,5 +55,5 @@ func TestMaildevTakesAMail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	contract(t, s, received)
+	testContract(t, s, received)
 }

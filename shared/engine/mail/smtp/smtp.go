@@ -1,5 +1,5 @@
-// Package smtp sends mails through a server of the operator's choice. It stands apart from package mail for the reason
-// that ses does: only the mailer and cmd/lamplighter link it.
+// Package smtp sends mails through a mail server. It is separate from package mail so that only the mailer and
+// cmd/lamplighter link it.
 package smtp
 
 import (
@@ -23,29 +23,30 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// patience is how long one dialogue with the server may take.
-const patience = 10 * time.Second
+// dialogueTimeout limits one dialogue with the server.
+const dialogueTimeout = 10 * time.Second
 
-// The ports of RFC 6409 and RFC 8314, where the address names none.
+// The default ports of RFC 6409 and RFC 8314.
 const (
 	submission  = "587"
 	submissions = "465"
 )
 
-// Sender sends messages from one address through one server. It dials for each message: mails are few, and a connection
-// that is kept is one that has gone when it is needed.
+// Sender sends messages from one address through one server. It dials for each message. Mails are rare, and an idle
+// connection would often be closed when it is needed.
 type Sender struct {
 	host    string
 	from    string
 	options []gomail.Option
 }
 
-// New sends from the address from through the server at address: smtp://user:password@host:port upgrades the connection
-// by STARTTLS and sends nothing without it, smtps:// begins with TLS. ?tls=optional lets smtp:// go without, to a server
-// that has none; a password is never sent so. The errors do not repeat the address, which holds a password.
+// New returns a Sender with the address `from` through the server at address. smtp://user:password@host:port upgrades
+// the connection with STARTTLS and sends nothing without it. smtps:// starts with TLS. ?tls=optional lets smtp://
+// continue without TLS if the server has none, but it never sends a password then. Errors do not contain the address,
+// because it holds a password.
 func New(address, from string) (*Sender, error) { return newSender(address, from, nil) }
 
-// newSender trusts the certificates of roots; nil are those of the system.
+// newSender trusts the certificate authorities of roots, or those of the system if roots is nil.
 func newSender(address, from string, roots *x509.CertPool) (*Sender, error) {
 	if err := mail.CheckSender(from); err != nil {
 		return nil, err
@@ -56,7 +57,7 @@ func newSender(address, from string, roots *x509.CertPool) (*Sender, error) {
 			"smtps://…")
 	}
 	s := &Sender{host: u.Hostname(), from: from}
-	if s.options, err = options(u, roots); err != nil {
+	if s.options, err = clientOptions(u, roots); err != nil {
 		return nil, err
 	}
 	_, domain, _ := strings.Cut(from, "@")
@@ -67,7 +68,7 @@ func newSender(address, from string, roots *x509.CertPool) (*Sender, error) {
 	return s, nil
 }
 
-func options(u *url.URL, roots *x509.CertPool) ([]gomail.Option, error) {
+func clientOptions(u *url.URL, roots *x509.CertPool) ([]gomail.Option, error) {
 	usual, transport := submission, gomail.WithTLSPolicy(gomail.TLSMandatory)
 	optional := u.Query().Get("tls") == "optional"
 	switch {
@@ -78,7 +79,7 @@ func options(u *url.URL, roots *x509.CertPool) ([]gomail.Option, error) {
 	}
 	port, err := strconv.ParseUint(cmp.Or(u.Port(), usual), 10, 16)
 	if err != nil || port == 0 {
-		return nil, errors.New("the address of the mail server has a port that is none")
+		return nil, errors.New("the address of the mail server has an invalid port: use 1 to 65535")
 	}
 	out := []gomail.Option{
 		transport, gomail.WithPort(int(port)),
@@ -92,19 +93,20 @@ func options(u *url.URL, roots *x509.CertPool) ([]gomail.Option, error) {
 		gomail.WithPassword(password)), nil
 }
 
-// Send hands m to the server. What the server refuses for good (5yz, to the address or the message) is fault.Invalid;
-// anything else may pass.
+// Send sends m to the server. It returns fault.Invalid if the server refuses the address or the message permanently
+// (5yz). All other errors may be temporary.
 func (s *Sender) Send(ctx context.Context, m mail.Message) error {
-	letter, err := s.letter(m)
+	letter, err := s.newLetter(m)
 	if err != nil {
 		return fault.NewWithCause(fault.Invalid, err, "mail %s cannot be written", m.ID)
 	}
-	client, err := gomail.NewClient(s.host, append(slices.Clone(s.options), gomail.WithTimeout(left(ctx)))...)
+	client, err := gomail.NewClient(s.host, append(slices.Clone(s.options), gomail.WithTimeout(remainingTime(ctx)))...)
 	if err != nil {
 		return fault.NewWithCause(fault.Unavailable, err, "there is no time left for mail %s", m.ID)
 	}
 	err = client.DialAndSendWithContext(ctx, letter)
-	if err == nil || letter.IsDelivered() { // what fails after it was taken, the farewell, does not matter
+	// the server accepted it; an error while closing the connection does not matter
+	if err == nil || letter.IsDelivered() {
 		return nil
 	}
 	refused, ok := errors.AsType[*gomail.SendError](err)
@@ -117,17 +119,17 @@ func (s *Sender) Send(ctx context.Context, m mail.Message) error {
 	return fault.NewWithCause(fault.Unavailable, err, "the mail server did not take mail %s", m.ID)
 }
 
-// left returns how long the dialogue may take: what it reads and writes does not end with ctx by itself.
-func left(ctx context.Context) time.Duration {
+// remainingTime returns how long the dialogue may take. Reads and writes of the mail library do not end with ctx.
+func remainingTime(ctx context.Context) time.Duration {
 	end, ok := ctx.Deadline()
 	if !ok {
-		return patience
+		return dialogueTimeout
 	}
-	return min(patience, end.Sub(clock.System{}.Now()))
+	return min(dialogueTimeout, end.Sub(clock.System{}.Now()))
 }
 
-// letter returns the message with the headers that mail.Message.Bytes writes as well.
-func (s *Sender) letter(m mail.Message) (*gomail.Msg, error) {
+// newLetter returns the message with the same headers as mail.Message.FormatRFC5322.
+func (s *Sender) newLetter(m mail.Message) (*gomail.Msg, error) {
 	out := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
 	err := errors.Join(out.FromFormat("Lamplighter", s.from), out.To(m.To))
 	out.Subject(m.Subject)

@@ -12,21 +12,21 @@ import (
 	gosmtp "github.com/emersion/go-smtp"
 
 	"lamplighter.dev/shared/engine/mail"
-	"lamplighter.dev/shared/engine/mail/smtp/smtptest"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/smtptest"
 )
 
 const from = "no-reply@lamplighter.test"
 
-// message has what mail servers stumble over: letters beyond ASCII, a line that is a dot, one that is long.
+// message has parts that mail servers get wrong: letters beyond ASCII, a line with only a dot, a long line.
 var message = mail.Message{
 	ID: "mail_1", To: "ada@example.com", Subject: "Ærø: your code is 042137 — dot’s next",
 	Text: "Hello, Ærø.\n\n.\n..two\n" + strings.Repeat("long ", 300) + "\n\n— the end\n",
 	Date: time.Date(2026, time.March, 10, 9, 0, 0, 0, time.UTC),
 }
 
-// contract returns what every mail server is held to: what was sent arrives once, as it was.
-func contract(t *testing.T, s *Sender, received func() []smtptest.Letter) {
+// testContract tests that a sent mail arrives once and unchanged.
+func testContract(t *testing.T, s *Sender, received func() []smtptest.Letter) {
 	t.Helper()
 	if err := s.Send(t.Context(), message); err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func contract(t *testing.T, s *Sender, received func() []smtptest.Letter) {
 	}
 }
 
-func sender(t *testing.T, s *smtptest.Sink, address string) *Sender {
+func openSender(t *testing.T, s *smtptest.Sink, address string) *Sender {
 	t.Helper()
 	out, err := newSender(address, from, s.Roots)
 	if err != nil {
@@ -58,7 +58,7 @@ func withPassword(scheme, address string) string {
 func TestAMailArrives(t *testing.T) {
 	t.Run("by STARTTLS", func(t *testing.T) {
 		s := smtptest.New(t)
-		contract(t, sender(t, s, withPassword("smtp", s.Address)), s.Received)
+		testContract(t, openSender(t, s, withPassword("smtp", s.Address)), s.Received)
 		if !s.Received()[0].LoggedIn {
 			t.Error("it was sent without logging in")
 		}
@@ -70,11 +70,11 @@ func TestAMailArrives(t *testing.T) {
 			t.Fatal(err)
 		}
 		go s.Serve(l)
-		contract(t, sender(t, s, withPassword("smtps", l.Addr().String())), s.Received)
+		testContract(t, openSender(t, s, withPassword("smtps", l.Addr().String())), s.Received)
 	})
 	t.Run("without TLS where that is allowed", func(t *testing.T) {
 		s := smtptest.New(t, smtptest.WithoutTLS)
-		contract(t, sender(t, s, "smtp://"+s.Address+"?tls=optional"), s.Received)
+		testContract(t, openSender(t, s, "smtp://"+s.Address+"?tls=optional"), s.Received)
 	})
 }
 
@@ -97,7 +97,7 @@ func TestWhatMayPassAndWhatMayNot(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := smtptest.New(t, tt.change)
-			err := sender(t, s, withPassword("smtp", s.Address)).Send(t.Context(), message)
+			err := openSender(t, s, withPassword("smtp", s.Address)).Send(t.Context(), message)
 			if !fault.Is(err, tt.want) || len(s.Received()) != 0 {
 				t.Errorf("%v (kind %d), received %+v", err, fault.KindOf(err), s.Received())
 			}
@@ -130,13 +130,13 @@ func TestWhatMayPassAndWhatMayNot(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		began := time.Now()
-		if err = s.Send(ctx, message); !fault.Is(err, fault.Unavailable) || time.Since(began) > patience/2 {
+		if err = s.Send(ctx, message); !fault.Is(err, fault.Unavailable) || time.Since(began) > dialogueTimeout/2 {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}
 	})
 }
 
-// A password is not said without TLS, to nobody but the server that was meant, and in no error.
+// The password is sent only over TLS, only to the intended server, and it is in no error.
 func TestThePasswordStaysSecret(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change  func(*smtptest.Sink)
@@ -197,10 +197,10 @@ func TestAnAddressOfNoServerIsRefusedAndNotRepeated(t *testing.T) {
 	}
 }
 
-// check 65, on the wire.
+// check 65, in the SMTP dialogue.
 func TestNothingBecomesAHeaderOfItsOwn(t *testing.T) {
 	s := smtptest.New(t)
-	out := sender(t, s, withPassword("smtp", s.Address))
+	out := openSender(t, s, withPassword("smtp", s.Address))
 	m := message
 	m.Subject = "hello\r\nBcc: eve@example.com\r\n\r\nbody"
 	if err := out.Send(t.Context(), m); err != nil {

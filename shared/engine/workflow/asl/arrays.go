@@ -88,7 +88,7 @@ func arrayUnique(a []any) (any, error) {
 	}
 	out, seen := []any{}, map[string][]any{}
 	for _, v := range list {
-		k := bucket(v)
+		k := bucketKey(v)
 		if found, _ := arrayContains([]any{seen[k], v}); found == true {
 			continue
 		}
@@ -98,8 +98,8 @@ func arrayUnique(a []any) (any, error) {
 	return out, nil
 }
 
-// bucket groups values so that equal ones share a group, and most others do not.
-func bucket(v any) string {
+// bucketKey returns a key for grouping values: equal values have the same key, and most different values do not.
+func bucketKey(v any) string {
 	if n, ok := v.(json.Number); ok {
 		f, _ := n.Float64()
 		return fmt.Sprint(f)

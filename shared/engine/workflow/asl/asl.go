@@ -1,6 +1,6 @@
-// Package asl interprets a written subset of the Amazon States Language, so that the state machines that run on Step
-// Functions run the same way in this process; what is outside the subset is refused when a machine is read, never
-// ignored. The subset is described in docs/operations/state-machines.md.
+// Package asl interprets a documented subset of the Amazon States Language, so that the state machines of Step
+// Functions run the same way in this process. It refuses to parse machines outside the subset; it never ignores a
+// field. docs/operations/state-machines.md describes the subset.
 package asl
 
 import (
@@ -10,19 +10,19 @@ import (
 	"fmt"
 )
 
-// The quotas that Step Functions sets on a standard workflow, kept here so that a machine that breaks them fails on a
-// laptop too. Source: the Step Functions developer guide, "Quotas for state machine executions".
+// The quotas of a standard workflow of Step Functions. They are enforced here so that a machine that exceeds them also
+// fails on a laptop. Source: the Step Functions developer guide, "Quotas for state machine executions".
 const (
-	MaxPayload     = 262_144 // bytes of JSON that go into or come out of a state
+	MaxPayload     = 262_144 // bytes of JSON in the input or output of a state
 	MaxEvents      = 25_000  // history events of an execution
-	MaxInlineItems = 40      // iterations of an inline Map at once
-	MaxChildren    = 10_000  // iterations of a distributed Map at once
-	// MaxVariables is the size of all variables of an execution together. Step Functions allows more (10 MiB); a
-	// checkpoint, which holds an input and the variables, must fit into one item of the store.
+	MaxInlineItems = 40      // concurrent iterations of an inline Map
+	MaxChildren    = 10_000  // concurrent iterations of a distributed Map
+	// MaxVariables is the size of all variables of an execution together, in bytes. Step Functions allows 10 MiB. Here
+	// it is less, because a checkpoint, which holds an input and the variables, must fit into one item of the store.
 	MaxVariables = 32_768
 )
 
-// Error is a failure as a machine sees it: Retry and Catch match Name.
+// Error is a failure of a state. Retry and Catch match Name.
 type Error struct {
 	Name, Cause string
 
@@ -32,7 +32,7 @@ type Error struct {
 // Error returns the name and the cause.
 func (e *Error) Error() string { return e.Name + ": " + e.Cause }
 
-// The error names that the language reserves and that this package raises.
+// The reserved error names that this package uses.
 const (
 	errAll           = "States.ALL"
 	errDataLimit     = "States.DataLimitExceeded"
@@ -49,26 +49,26 @@ const (
 var ErrTimedOut = &Error{Name: errTimeout,
 	Cause: "the execution ran longer than the TimeoutSeconds of its state machine"}
 
-// newError makes an Error of a reserved name.
+// newError returns an Error with a reserved name.
 func newError(name, format string, args ...any) error {
 	return &Error{Name: name, Cause: fmt.Sprintf(format, args...)}
 }
 
-// Machine is a state machine, checked and ready to run. It is immutable.
+// Machine is a parsed and validated state machine. It is immutable.
 type Machine struct {
 	Comment string
-	// TimeoutSeconds bounds an execution; 0 is no bound.
+	// TimeoutSeconds limits the duration of an execution; 0 means no limit.
 	TimeoutSeconds int64
 	top            *level
 }
 
-// level is one set of states: a whole machine, the processor of a Map, or a branch of a Parallel.
+// level is one set of states: those of a machine, of the processor of a Map, or of a branch of a Parallel.
 type level struct {
 	startAt string
 	states  map[string]*state
 }
 
-// Parse reads a machine and checks it against the subset. Every error names the state and the field.
+// Parse parses a machine and checks that it is within the subset. Each error names the state and the field.
 func Parse(definition []byte) (*Machine, error) {
 	fields, err := decodeObject(definition)
 	if err != nil {
@@ -79,15 +79,15 @@ func Parse(definition []byte) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m, p.variablesKnown()
+	return m, p.checkVariables()
 }
 
-// Functions lists the names of the functions that the machine's tasks call, where they are written in it; names that
-// a path computes are left out.
+// Functions lists the names of the functions that the machine's tasks call. It leaves out names that are computed by a
+// path.
 func (m *Machine) Functions() []string {
 	var out []string
 	seen := map[string]bool{}
-	m.top.each(func(s *state) {
+	m.top.eachState(func(s *state) {
 		if s.kind != kindTask {
 			return
 		}
@@ -99,17 +99,17 @@ func (m *Machine) Functions() []string {
 	return out
 }
 
-// each visits every state of a level and of the levels inside it.
-func (l *level) each(visit func(*state)) {
+// eachState calls visit for every state of the level and of the levels inside it.
+func (l *level) eachState(visit func(*state)) {
 	for _, s := range l.states {
 		visit(s)
 		for _, inner := range s.levels {
-			inner.each(visit)
+			inner.eachState(visit)
 		}
 	}
 }
 
-// decodeObject decodes a JSON object into its members, and refuses a member that is written twice.
+// decodeObject decodes a JSON object into its members. It returns an error if a member occurs twice.
 func decodeObject(b []byte) (map[string]json.RawMessage, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {

@@ -13,7 +13,8 @@ func BenchmarkStates(b *testing.B) {
 		"Done":{"Type":"Succeed"}}}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := m.Run(b.Context(), Env{Clock: instant{}}, execution(`{"n":0,"text":"some words"}`)); err != nil {
+		if _, err := m.Run(b.Context(), Env{Clock: instant{}},
+			newExecution(`{"n":0,"text":"some words"}`)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -28,7 +29,7 @@ func BenchmarkTasks(b *testing.B) {
 	w.tasks = map[string]testTask{"fn": func(_ context.Context, in map[string]any) (any, error) { return in, nil }}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := m.Run(b.Context(), w.env(instant{}), execution(`{"id":"act_1","n":1}`)); err != nil {
+		if _, err := m.Run(b.Context(), w.env(instant{}), newExecution(`{"id":"act_1","n":1}`)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// errTaskTimedOut ends a task that runs longer than TimeoutSeconds.
+// errTaskTimedOut ends a task that runs longer than its TimeoutSeconds.
 var errTaskTimedOut = &Error{Name: errTimeout, Cause: "the task ran longer than its TimeoutSeconds"}
 
-// callTask runs a Task: it calls the function and, with .waitForTaskToken, waits for the token's answer.
+// callTask runs a Task: it calls the function and, with .waitForTaskToken, waits for the answer to the token.
 func (f *fiber) callTask(ctx context.Context, s *state, given any) (any, error) {
-	function, payload, err := s.target(given)
+	function, payload, err := s.resolveTarget(given)
 	if err != nil {
 		return nil, err
 	}
 	if s.task.timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = withClockDeadline(ctx, f.run.env.Clock, f.expiry(s), errTaskTimedOut)
+		ctx, cancel = withClockDeadline(ctx, f.run.env.Clock, f.taskExpiry(s), errTaskTimedOut)
 		defer cancel()
 	}
 	if err := f.saveFrame(ctx); err != nil {
@@ -27,7 +27,7 @@ func (f *fiber) callTask(ctx context.Context, s *state, given any) (any, error) 
 	if err := f.countEvents(eventsOf(s.task)); err != nil {
 		return nil, err
 	}
-	raw, err := f.answer(ctx, s, function, payload)
+	raw, err := f.callAndAwait(ctx, s, function, payload)
 	if err != nil {
 		return nil, timedOut(ctx, err)
 	}
@@ -44,8 +44,8 @@ func (f *fiber) callTask(ctx context.Context, s *state, given any) (any, error) 
 	return res, nil
 }
 
-// eventsOf returns the number of history events of a call beside entering and leaving the state: scheduled, started and
-// succeeded or failed; a task with a token is also submitted.
+// eventsOf returns the number of history events of a call, in addition to entering and leaving the state: scheduled,
+// started, and succeeded or failed. A task with a token also has the event submitted.
 func eventsOf(t task) int64 {
 	if t.callback {
 		return 4
@@ -53,9 +53,9 @@ func eventsOf(t task) int64 {
 	return 3
 }
 
-// expiry returns when the task times out. A task that waits for its token keeps that time over a restart; any other begins
-// anew.
-func (f *fiber) expiry(s *state) time.Time {
+// taskExpiry returns when the task times out. After a restart, a task that waits for its token keeps that time; all
+// others start anew.
+func (f *fiber) taskExpiry(s *state) time.Time {
 	if !s.task.callback {
 		return f.run.env.Clock.Now().Add(s.task.timeout)
 	}
@@ -65,7 +65,7 @@ func (f *fiber) expiry(s *state) time.Time {
 	return f.frame.Until
 }
 
-// timedOut returns the failure of a task whose ctx ended by its timeout, else err.
+// timedOut returns errTaskTimedOut if the task's timeout ended ctx, else err.
 func timedOut(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(context.Cause(ctx), errTaskTimedOut) {
 		return errTaskTimedOut
@@ -73,8 +73,8 @@ func timedOut(ctx context.Context, err error) error {
 	return err
 }
 
-// answer calls the function, unless a restart finds that this was done, and waits for the token, if there is one.
-func (f *fiber) answer(ctx context.Context, s *state, function string, payload json.RawMessage) (json.RawMessage,
+// callAndAwait calls the function, unless it returned before a restart, and waits for the token, if there is one.
+func (f *fiber) callAndAwait(ctx context.Context, s *state, function string, payload json.RawMessage) (json.RawMessage,
 	error) {
 	tasks := f.run.env.Tasks
 	if !s.task.callback {
@@ -92,7 +92,7 @@ func (f *fiber) answer(ctx context.Context, s *state, function string, payload j
 	return tasks.Await(ctx, f.frame.Token)
 }
 
-// invoke calls the function, when it may be called.
+// invoke calls the function, if admitCall allows it.
 func (f *fiber) invoke(ctx context.Context, function string, payload json.RawMessage) (json.RawMessage, error) {
 	release, err := f.admitCall(ctx, function)
 	if err != nil {
@@ -102,8 +102,8 @@ func (f *fiber) invoke(ctx context.Context, function string, payload json.RawMes
 	return f.run.env.Tasks.Invoke(ctx, function, payload)
 }
 
-// target returns the function that a Task calls and the payload it is given.
-func (s *state) target(given any) (string, json.RawMessage, error) {
+// resolveTarget returns the function that a Task calls and its payload.
+func (s *state) resolveTarget(given any) (string, json.RawMessage, error) {
 	if !s.task.invoke {
 		payload, err := encodeJSON(given)
 		return FunctionName(s.task.resource), payload, err

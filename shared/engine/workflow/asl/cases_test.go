@@ -91,16 +91,16 @@ func TestMachinesBehaveAsOnStepFunctions(t *testing.T) {
 				t.Fatal(err)
 			}
 			synctest.Test(t, func(t *testing.T) {
-				w, clk := newFixture(), ticking(t)
+				w, clk := newFixture(), startTicking(t)
 				w.tasks = caseTasks(w, clk)
-				out, err := m.Run(t.Context(), w.env(clk), execution(string(c.Input)))
-				check(t, c, out, err)
+				out, err := m.Run(t.Context(), w.env(clk), newExecution(string(c.Input)))
+				checkCase(t, c, out, err)
 			})
 		})
 	}
 }
 
-func check(t *testing.T, c testCase, out json.RawMessage, err error) {
+func checkCase(t *testing.T, c testCase, out json.RawMessage, err error) {
 	t.Helper()
 	if c.Error == nil {
 		if err != nil {

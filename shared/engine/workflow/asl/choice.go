@@ -16,13 +16,13 @@ type rule struct {
 	assign expr
 }
 
-// test is a condition on the data.
+// test is a condition on data.
 type test interface {
 	holds(sc scope) (bool, error)
 	reads() []*path
 }
 
-// readChoices reads Choices.
+// readChoices parses Choices.
 func (r *reader) readChoices() error {
 	list, err := decodeField[[]json.RawMessage](r.fields, "Choices")
 	if err != nil {
@@ -41,7 +41,7 @@ func (r *reader) readChoices() error {
 	return nil
 }
 
-// parseRule reads a rule, which has Next and may have Assign.
+// parseRule parses a rule, which has Next and may have Assign.
 func parseRule(raw json.RawMessage) (rule, error) {
 	fields, err := decodeObject(raw)
 	if err != nil {
@@ -64,7 +64,7 @@ func parseRule(raw json.RawMessage) (rule, error) {
 	return rl, err
 }
 
-// maxTests is how deep And, Or and Not may stand in one another.
+// maxTests is how deep And, Or and Not may be nested.
 const maxTests = 32
 
 func parseTest(fields map[string]json.RawMessage, depth int) (test, error) {
@@ -112,7 +112,7 @@ func parseTests(raw json.RawMessage, depth int) ([]test, error) {
 	return out, nil
 }
 
-// combined is And, or Or when any is set.
+// combined is an And, or an Or if any is set.
 type combined struct {
 	tests []test
 	any   bool
@@ -136,7 +136,7 @@ func (c combined) reads() []*path {
 	return out
 }
 
-// negated is Not.
+// negated is a Not.
 type negated struct{ test test }
 
 func (n negated) holds(sc scope) (bool, error) {
@@ -146,13 +146,13 @@ func (n negated) holds(sc scope) (bool, error) {
 
 func (n negated) reads() []*path { return n.test.reads() }
 
-// comparison tests the value of a variable, against a value or against what another path holds.
+// comparison compares the value of a variable with a constant, or with the value at another path.
 type comparison struct {
 	variable *path
 	compare  func(v, want any) bool
 	want     any
 	wantPath *path
-	present  bool // IsPresent, whose answer does not need the value
+	present  bool // it is IsPresent, which does not need the value
 }
 
 func (c comparison) reads() []*path { return []*path{c.variable, c.wantPath} }
@@ -176,7 +176,7 @@ func (c comparison) holds(sc scope) (bool, error) {
 	return c.compare(v, want), nil
 }
 
-// parseComparison reads Variable and the one comparison beside it.
+// parseComparison parses Variable and its comparison.
 func parseComparison(fields map[string]json.RawMessage) (test, error) {
 	text, err := decodeField[string](fields, "Variable")
 	if err != nil {
@@ -192,15 +192,15 @@ func parseComparison(fields map[string]json.RawMessage) (test, error) {
 		return nil, errors.New("a rule has exactly one comparison beside Variable")
 	}
 	for op, raw := range fields {
-		if err := c.against(op, raw); err != nil {
+		if err := c.parseOperator(op, raw); err != nil {
 			return nil, fmt.Errorf("field %q: %w", op, err)
 		}
 	}
 	return c, nil
 }
 
-// against reads the comparison op and what it compares with.
-func (c *comparison) against(op string, raw json.RawMessage) error {
+// parseOperator parses the comparison op and its operand.
+func (c *comparison) parseOperator(op string, raw json.RawMessage) error {
 	want, err := decodeJSON(raw)
 	if err != nil {
 		return err

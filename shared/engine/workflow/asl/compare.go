@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// typeTests are the tests of what a value is. IsPresent is answered without the value.
+// typeTests are the tests for the type of a value. IsPresent is evaluated without the value.
 var typeTests = map[string]func(v any) bool{
 	"IsPresent":   func(any) bool { return true },
 	"IsNull":      func(v any) bool { return v == nil },
@@ -27,19 +27,19 @@ func isTimestamp(v any) bool {
 	return ok
 }
 
-// parseTimestamp reads the profile of RFC 3339 that the language uses: T and Z in upper case.
+// parseTimestamp parses the profile of RFC 3339 that the language uses, with T and Z in upper case.
 func parseTimestamp(s string) (time.Time, bool) {
 	t, err := time.Parse(time.RFC3339, s)
 	return t, err == nil && !strings.ContainsAny(s, "tz")
 }
 
-// ordering is a comparison of two values of one type; values of another type never hold.
+// ordering compares two values of the same type. The result for values of another type is false.
 type ordering struct {
 	accepts func(v any) bool
 	holds   func(v, want any) bool
 }
 
-// comparisons are the tests that have a Path variant, and StringMatches.
+// comparisons are the comparisons that have a Path variant, and StringMatches.
 var comparisons = func() map[string]ordering {
 	out := map[string]ordering{
 		"BooleanEquals": {
@@ -49,7 +49,7 @@ var comparisons = func() map[string]ordering {
 		"StringMatches": {accepts: isString, holds: func(v, want any) bool {
 			s, ok := v.(string)
 			pattern, _ := want.(string)
-			return ok && glob(pattern, s)
+			return ok && matchGlob(pattern, s)
 		}},
 	}
 	relations := map[string]func(c int) bool{
@@ -63,8 +63,12 @@ var comparisons = func() map[string]ordering {
 		accepts func(any) bool
 		compare func(v, want any) int
 	}{
-		"String":    {isString, func(v, want any) int { return strings.Compare(v.(string), want.(string)) }},          //nolint:forcetypeassert // both accepted
-		"Numeric":   {isNumber, func(v, want any) int { return compareNumbers(v.(json.Number), want.(json.Number)) }}, //nolint:forcetypeassert // both accepted
+		"String": {isString, func(v, want any) int {
+			return strings.Compare(v.(string), want.(string)) //nolint:forcetypeassert // both accepted
+		}},
+		"Numeric": {isNumber, func(v, want any) int {
+			return compareNumbers(v.(json.Number), want.(json.Number)) //nolint:forcetypeassert // both accepted
+		}},
 		"Timestamp": {isTimestamp, compareTimes},
 	}
 	for name, t := range types {
@@ -83,8 +87,8 @@ func compareTimes(v, want any) int {
 	return a.Compare(b)
 }
 
-// glob matches a StringMatches pattern: * is any text, \* a star, \\ a backslash.
-func glob(pattern, s string) bool {
+// matchGlob reports whether s matches a StringMatches pattern: * matches any text, \* a star, \\ a backslash.
+func matchGlob(pattern, s string) bool {
 	var parts []string // the texts between the stars
 	var b strings.Builder
 	for i := 0; i < len(pattern); i++ {

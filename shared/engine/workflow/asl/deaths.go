@@ -5,21 +5,20 @@ import (
 	"fmt"
 )
 
-// ErrProcessDied is the error of a call that ended its process MaxDeaths times. Lambda reports a process that died
-// under this name.
+// ErrProcessDied is the error of a call that crashed its process MaxDeaths times. Lambda uses this name for a crashed
+// process.
 const ErrProcessDied = "Runtime.ExitError"
 
-// MaxDeaths is how often a call may be under way when its process dies. After that it fails with ErrProcessDied, and
-// Retry does not apply: the call is not made again.
+// MaxDeaths is the number of crashes after which a call fails with ErrProcessDied. It is not retried.
 const MaxDeaths = 3
 
-// suspectDeaths is the number of deaths after which a call is made alone among such calls. Up to then all calls that
-// were under way are made side by side, so the first two deaths may be due to any of them. The third is counted against
-// the one that was on trial.
+// suspectDeaths is the number of crashes after which a call is made on trial: only one call on trial runs at a time.
+// Before that, all interrupted calls run at the same time, so any of them may have caused the first two crashes. The
+// third crash is counted only for the call on trial.
 const suspectDeaths = 2
 
-// admitCall counts the death of the process that a restored fiber was calling in, before the call is made again. It
-// returns a function to call when the call has returned. A call that has had all its deaths is an error.
+// admitCall counts a crash for a restored fiber, before its call is made again. The caller must call release when the
+// call has returned. It returns an error if the call has caused MaxDeaths crashes.
 func (f *fiber) admitCall(ctx context.Context, function string) (release func(), err error) {
 	if !f.restored || f.run.env.Journal == nil {
 		return func() {}, nil
@@ -36,7 +35,7 @@ func (f *fiber) admitCall(ctx context.Context, function string) (release func(),
 	return f.beginTrial(ctx)
 }
 
-// countDeath counts a death, unless the call was not made in the process that died, because it waited for its trial.
+// countDeath counts a crash, unless the call was waiting for its trial and so did not run in the crashed process.
 func (f *fiber) countDeath() {
 	made := f.frame.Deaths < suspectDeaths || f.frame.Trial
 	f.dirty = f.dirty || f.frame.Trial
@@ -47,7 +46,7 @@ func (f *fiber) countDeath() {
 	}
 }
 
-// beginTrial waits until no other call is on trial, and keeps that this one is.
+// beginTrial waits until no other call is on trial, and saves that this one is.
 func (f *fiber) beginTrial(ctx context.Context) (release func(), err error) {
 	if err := f.saveFrame(ctx); err != nil {
 		return nil, err
@@ -64,7 +63,7 @@ func (f *fiber) beginTrial(ctx context.Context) (release func(), err error) {
 	return release, nil
 }
 
-// acquit forgets the deaths of a call that has returned.
+// acquit resets the crash count of a call that has returned.
 func (f *fiber) acquit() { f.frame.Deaths, f.frame.Trial = 0, false }
 
 func firstError(errs ...error) error {

@@ -8,15 +8,15 @@ import (
 	"sync/atomic"
 )
 
-// fan is a Map or a Parallel under way: children of one fiber that run side by side.
+// fan is a running Map or Parallel: children of one fiber that run concurrently.
 type fan struct {
 	parent *fiber
-	n      int // children
-	limit  int // of them at once
+	n      int // number of children
+	limit  int // number of concurrent children
 	level  func(i int) *level
-	// start gives the data and the $$.Map of child i, and whether a restart would give the same.
+	// start returns the data and the $$.Map of child i, and whether they would be the same after a restart.
 	start func(i int) (data any, item map[string]any, steady bool, err error)
-	each  *each // of a Map, nil of a Parallel
+	each  *each // of a Map; nil for a Parallel
 
 	mu     sync.Mutex
 	failed int
@@ -69,8 +69,8 @@ func (f *fiber) mapItems(ctx context.Context, s *state, in any) (any, error) {
 	return x.run(ctx, 2)
 }
 
-// run runs all children, at most limit at once; the first failure that is not tolerated ends the others. The frame of
-// the parent is kept first, so that a restart finds the finished children by it.
+// run runs all children, at most limit at the same time. The first failure that is not tolerated ends the others. It
+// saves the frame of the parent first, so that the finished children are found after a restart.
 func (x *fan) run(ctx context.Context, events int64) (any, error) {
 	f := x.parent
 	if err := f.saveFrame(ctx); err != nil {
@@ -87,7 +87,7 @@ func (x *fan) run(ctx context.Context, events int64) (any, error) {
 	for range min(x.n, x.limit) {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < x.n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				if x.settle(i, x.child(ctx, i)) {
+				if x.recordOutcome(i, x.child(ctx, i)) {
 					cancel()
 				}
 			}
@@ -101,14 +101,14 @@ func (x *fan) run(ctx context.Context, events int64) (any, error) {
 	return x.out, x.err
 }
 
-// outcome is how a child ended.
+// outcome is the result of a child.
 type outcome struct {
 	fiber *fiber
 	out   any
 	err   error
 }
 
-// child runs child i, or finds that it had ended before a restart.
+// child runs child i, unless it had ended before a restart.
 func (x *fan) child(ctx context.Context, i int) outcome {
 	f := x.parent
 	c := &fiber{
@@ -120,14 +120,14 @@ func (x *fan) child(ctx context.Context, i int) outcome {
 	}
 	kept, found := f.run.takeFrame(c.path)
 	if found && kept.Done {
-		return c.ended(kept)
+		return c.restoredOutcome(kept)
 	}
 	if err := x.prepare(c, i, kept, found); err != nil {
 		return outcome{c, nil, err}
 	}
 	out, err := c.runStates(ctx)
-	if failed, ok := errors.AsType[*Error](err); ok && ctx.Err() == nil && x.tolerates() {
-		return outcome{c, nil, errors.Join(c.finish(ctx, Frame{Failed: failed}), failed)}
+	if failed, ok := errors.AsType[*Error](err); ok && ctx.Err() == nil && x.toleratesFailures() {
+		return outcome{c, nil, errors.Join(c.saveEnd(ctx, Frame{Failed: failed}), failed)}
 	}
 	if err == nil {
 		err = c.finishWith(ctx, out)
@@ -135,7 +135,7 @@ func (x *fan) child(ctx context.Context, i int) outcome {
 	return outcome{c, out, err}
 }
 
-// prepare puts a child at its beginning, or where it stood before a restart.
+// prepare sets a child to its start, or to its state before a restart.
 func (x *fan) prepare(c *fiber, i int, kept Frame, found bool) error {
 	data, item, steady, err := x.start(i)
 	if err != nil {
@@ -147,15 +147,15 @@ func (x *fan) prepare(c *fiber, i int, kept Frame, found bool) error {
 	}
 	c.beginState(c.level.startAt, data, c.vars)
 	c.restored = x.parent.restored
-	c.dirty = !steady // else it follows from the frame of the parent
+	c.dirty = !steady // otherwise it can be computed from the frame of the parent
 	if x.each != nil {
 		return c.countEvents(1)
 	}
 	return nil
 }
 
-// ended returns the outcome of a child that had ended before a restart.
-func (f *fiber) ended(kept Frame) outcome {
+// restoredOutcome returns the outcome of a child that had ended before a restart.
+func (f *fiber) restoredOutcome(kept Frame) outcome {
 	f.frame, f.acted = kept, true
 	f.total.Add(kept.Events)
 	if kept.Failed != nil {
@@ -165,8 +165,8 @@ func (f *fiber) ended(kept Frame) outcome {
 	return outcome{f, out, err}
 }
 
-// finishWith keeps that a child has ended with out. A child without any visible effect is not worth a write: a restart
-// computes it again.
+// finishWith saves that a child has ended with out. It does not save a child without visible effects, which a restart
+// computes again.
 func (f *fiber) finishWith(ctx context.Context, out any) error {
 	if !f.acted || f.run.env.Journal == nil {
 		return nil
@@ -175,10 +175,10 @@ func (f *fiber) finishWith(ctx context.Context, out any) error {
 	if err != nil {
 		return err
 	}
-	return f.finish(ctx, Frame{Output: raw})
+	return f.saveEnd(ctx, Frame{Output: raw})
 }
 
-func (f *fiber) finish(ctx context.Context, end Frame) error {
+func (f *fiber) saveEnd(ctx context.Context, end Frame) error {
 	if f.run.env.Journal == nil {
 		return nil
 	}
@@ -188,13 +188,13 @@ func (f *fiber) finish(ctx context.Context, end Frame) error {
 	return f.writeFrame(ctx)
 }
 
-// tolerates reports whether the fan is a Map that lets items fail.
-func (x *fan) tolerates() bool {
+// toleratesFailures reports whether the fan is a Map that tolerates failed items.
+func (x *fan) toleratesFailures() bool {
 	return x.each != nil && x.each.distributed && (x.each.tolerated > 0 || x.each.tolerance > 0)
 }
 
-// settle takes note of how child i ended and reports whether that ends the fan.
-func (x *fan) settle(i int, o outcome) (stop bool) {
+// recordOutcome stores the outcome of child i, and reports whether it ends the fan.
+func (x *fan) recordOutcome(i int, o outcome) (stop bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.absorb(o.fiber)
@@ -206,20 +206,20 @@ func (x *fan) settle(i int, o outcome) (stop bool) {
 		return true
 	}
 	failed, ok := errors.AsType[*Error](o.err)
-	if !ok || !x.tolerates() {
+	if !ok || !x.toleratesFailures() {
 		x.err = o.err
 		return true
 	}
 	x.failed++
 	x.out[i] = map[string]any{"Status": "FAILED", "Error": failed.Name, "Cause": failed.Cause}
-	if x.beyond() {
+	if x.exceedsTolerance() {
 		x.err = newError(errTooManyFailed, "%d of %d items failed, the last with %s", x.failed, x.n, failed)
 		return true
 	}
 	return false
 }
 
-// absorb takes over what the parent has to account for: the events of the child, and its frames.
+// absorb adds the events and the frames of a child to those of the parent.
 func (x *fan) absorb(c *fiber) {
 	f := x.parent
 	if c.total == f.total {
@@ -230,8 +230,8 @@ func (x *fan) absorb(c *fiber) {
 	}
 }
 
-// beyond reports whether more items have failed than are tolerated: than either threshold that is given.
-func (x *fan) beyond() bool {
+// exceedsTolerance reports whether more items have failed than one of the given thresholds allows.
+func (x *fan) exceedsTolerance() bool {
 	byCount := x.each.tolerated > 0 && x.failed > x.each.tolerated
 	byShare := x.each.tolerance > 0 && float64(x.failed)*100 > x.each.tolerance*float64(x.n)
 	return byCount || byShare

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// fiber walks through one level of states: the execution itself, a branch, or an item of a Map.
+// fiber executes one level of states: the execution itself, a branch, or an item of a Map.
 //
-// Its frame is saved before everything whose effect can be seen from outside: before a function is called, before a
-// wait, before a retry's delay, before branches and items begin, and when it ends. Pass, Choice, Succeed and Fail only
-// compute: when they are cut off by a restart they are computed again from the last frame, which nobody can see.
+// It saves its frame before every effect that is visible from outside: before calling a function, waiting, delaying a
+// retry, or starting branches and items, and when it ends. Pass, Choice, Succeed and Fail only compute. After a restart
+// they are computed again from the last frame, which has no visible effect.
 type fiber struct {
 	run   *run
 	level *level
@@ -21,16 +21,16 @@ type fiber struct {
 	total *atomic.Int64  // history events of the whole execution
 
 	frame Frame
-	data  any            // what the state was given
+	data  any            // the input of the state
 	vars  map[string]any // never changed in place
-	dirty bool           // the frame that is kept is older than this one
+	dirty bool           // the saved frame is older than this one
 	acted bool           // the fiber has had a visible effect
-	// restored says that an earlier process may have been in this state, and so in its call, when it ended.
+	// restored reports that an earlier process may have been in this state when it ended, and so in its call.
 	restored bool
-	stale    []string // children whose frames the next save makes useless
+	stale    []string // children whose frames are useless after the next save
 }
 
-// beginState puts the fiber into a state.
+// beginState enters a state.
 func (f *fiber) beginState(state string, data any, vars map[string]any) {
 	f.data, f.vars, f.dirty, f.restored = data, vars, true, false
 	f.frame = Frame{
@@ -38,7 +38,7 @@ func (f *fiber) beginState(state string, data any, vars map[string]any) {
 	}
 }
 
-// restoreFrame puts the fiber where it stood when its frame was kept.
+// restoreFrame sets the fiber to its state when its frame was saved.
 func (f *fiber) restoreFrame(kept Frame) error {
 	data, err := decodeJSON(kept.Input)
 	if err != nil {
@@ -58,7 +58,7 @@ func (f *fiber) restoreFrame(kept Frame) error {
 	return nil
 }
 
-// saveFrame keeps the frame, unless the kept one is as good. It comes before every visible effect.
+// saveFrame saves the frame, unless the saved one is up to date. Call it before every visible effect.
 func (f *fiber) saveFrame(ctx context.Context) error {
 	f.acted = true
 	if !f.dirty || f.run.env.Journal == nil {
@@ -76,7 +76,7 @@ func (f *fiber) saveFrame(ctx context.Context) error {
 	return f.writeFrame(ctx)
 }
 
-// writeFrame hands the frame to the journal and drops the frames that it makes useless.
+// writeFrame passes the frame to the journal, and deletes the frames that it makes useless.
 func (f *fiber) writeFrame(ctx context.Context) error {
 	if err := f.run.env.Journal.Save(ctx, f.path, f.frame); err != nil {
 		return fmt.Errorf("save fiber %q: %w", f.path, err)
@@ -92,7 +92,7 @@ func (f *fiber) writeFrame(ctx context.Context) error {
 	return nil
 }
 
-// countEvents adds history events, and fails when no room would be left for ExecutionSucceeded.
+// countEvents adds history events. It fails if no event would be left for ExecutionSucceeded.
 func (f *fiber) countEvents(n int64) error {
 	f.frame.Events += n
 	if f.total.Add(n)+1 <= MaxEvents {
@@ -101,7 +101,7 @@ func (f *fiber) countEvents(n int64) error {
 	return newError(errRuntime, "the execution reached the maximum number of history events (%d)", MaxEvents)
 }
 
-// runStates runs states until one ends the level.
+// runStates runs states until one of them ends the level.
 func (f *fiber) runStates(ctx context.Context) (any, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -115,7 +115,7 @@ func (f *fiber) runStates(ctx context.Context) (any, error) {
 		if err := f.countEvents(1); err != nil {
 			return nil, err
 		}
-		out, next, err := f.attempt(ctx, s)
+		out, next, err := f.attemptState(ctx, s)
 		if err != nil {
 			return nil, err
 		}
@@ -129,10 +129,10 @@ func (f *fiber) runStates(ctx context.Context) (any, error) {
 	}
 }
 
-// attempt runs a state with its Retry and Catch.
-func (f *fiber) attempt(ctx context.Context, s *state) (out any, next string, err error) {
+// attemptState runs a state with its Retry and Catch.
+func (f *fiber) attemptState(ctx context.Context, s *state) (out any, next string, err error) {
 	for {
-		if err := f.pause(ctx); err != nil {
+		if err := f.waitForRetry(ctx); err != nil {
 			return nil, "", err
 		}
 		if f.run.env.Transition != nil {
@@ -147,23 +147,23 @@ func (f *fiber) attempt(ctx context.Context, s *state) (out any, next string, er
 		if !ok || ctx.Err() != nil {
 			return nil, "", err
 		}
-		if f.frame.Events == events { // it failed before it did anything: EvaluationFailed
+		if f.frame.Events == events { // it failed before it had any effect: EvaluationFailed
 			if err := f.countEvents(1); err != nil {
 				return nil, "", err
 			}
 		}
-		again, err := f.again(ctx, s, e)
+		again, err := f.prepareRetry(ctx, s, e)
 		if err != nil {
 			return nil, "", err
 		}
 		if !again {
-			return f.caught(s, e)
+			return f.catchError(s, e)
 		}
 	}
 }
 
-// pause waits out the delay of a retry.
-func (f *fiber) pause(ctx context.Context) error {
+// waitForRetry waits for the delay of a retry.
+func (f *fiber) waitForRetry(ctx context.Context) error {
 	if f.frame.RetryAt.IsZero() {
 		return nil
 	}
@@ -179,12 +179,12 @@ func (f *fiber) sleepUntil(ctx context.Context, at time.Time) error {
 	if d <= 0 {
 		return ctx.Err()
 	}
-	f.restored = false // the call had not been made
+	f.restored = false // the call was not made yet
 	return f.run.env.Clock.Sleep(ctx, d)
 }
 
-// again reports whether Retry wants another attempt after e, and if so prepares and keeps it.
-func (f *fiber) again(ctx context.Context, s *state, e *Error) (bool, error) {
+// prepareRetry reports whether Retry allows another attempt after e. If so, it saves the attempt.
+func (f *fiber) prepareRetry(ctx context.Context, s *state, e *Error) (bool, error) {
 	f.acquit()
 	if e.final {
 		return false, nil
@@ -203,15 +203,15 @@ func (f *fiber) again(ctx context.Context, s *state, e *Error) (bool, error) {
 		f.frame.Tries[i]++
 		f.frame.Visit++
 		f.frame.Token, f.frame.Sent, f.frame.Until = "", false, time.Time{}
-		f.frame.RetryAt = f.run.env.Clock.Now().Add(t.delayAfter(n, f.run.env.share))
+		f.frame.RetryAt = f.run.env.Clock.Now().Add(t.delayAfter(n, f.run.env.drawShare))
 		f.dirty = true
 		return true, f.saveFrame(ctx)
 	}
 	return false, nil
 }
 
-// caught returns what goes on after e, by the first catcher that matches; without one e is the end.
-func (f *fiber) caught(s *state, e *Error) (any, string, error) {
+// catchError returns the output and the next state of the first catcher that matches e. Without one it returns e.
+func (f *fiber) catchError(s *state, e *Error) (any, string, error) {
 	for _, c := range s.catch {
 		if !matchesError(c.names, e.Name) {
 			continue
@@ -229,8 +229,8 @@ func (f *fiber) caught(s *state, e *Error) (any, string, error) {
 	return nil, "", e
 }
 
-// retries returns how often the state has been retried.
-func (f *fiber) retries() int64 {
+// retryCount returns how often the state was retried.
+func (f *fiber) retryCount() int64 {
 	n := 0
 	for _, t := range f.frame.Tries {
 		n += t
@@ -238,19 +238,20 @@ func (f *fiber) retries() int64 {
 	return int64(n)
 }
 
-// pathScope returns what paths read while data is the data.
+// pathScope returns the values that paths can read, with the given data.
 func (f *fiber) pathScope(data any) scope { return scope{data, f.contextObject, f.vars} }
 
-// contextObject makes the context object, "$$".
+// contextObject returns the context object, "$$".
 func (f *fiber) contextObject() map[string]any {
 	x := f.run.x
 	c := map[string]any{
 		"Execution": map[string]any{
-			"Id": x.ID, "Name": x.Name, "Input": f.run.input, "StartTime": stamp(x.Started),
+			"Id": x.ID, "Name": x.Name, "Input": f.run.input, "StartTime": formatTime(x.Started),
 		},
 		"StateMachine": map[string]any{"Id": x.MachineID, "Name": x.Machine},
 		"State": map[string]any{
-			"Name": f.frame.State, "EnteredTime": stamp(f.frame.Entered), "RetryCount": integerNumber(f.retries()),
+			"Name": f.frame.State, "EnteredTime": formatTime(f.frame.Entered),
+			"RetryCount": integerNumber(f.retryCount()),
 		},
 	}
 	if f.item != nil {
@@ -262,5 +263,5 @@ func (f *fiber) contextObject() map[string]any {
 	return c
 }
 
-// stamp writes a time as the context object has it.
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+// formatTime formats a time as in the context object.
+func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -9,43 +9,43 @@ import (
 	"time"
 )
 
-// maxSeconds bounds every duration, as Step Functions does: a little over three years.
+// maxSeconds limits every duration, as in Step Functions: a little over three years.
 const maxSeconds = 99_999_999
 
-// reader reads the fields of one state into it.
+// reader parses the fields of one state into it.
 type reader struct {
 	parser *parser
 	fields map[string]json.RawMessage
 	state  *state
-	self   int    // index of the state's level among the parser's
-	at     string // the states around it, for messages: "Outer."
+	self   int    // index of the state's level in parser.levels
+	at     string // the names of the states around it, for messages: "Outer."
 }
 
 func (r *reader) readFields() error {
-	err := errors.Join(r.flow(), r.data())
+	err := errors.Join(r.readFlow(), r.readData())
 	if err != nil {
 		return err
 	}
 	switch r.state.kind {
 	case kindTask:
-		return errors.Join(r.task(), r.readRecovery())
+		return errors.Join(r.readTask(), r.readRecovery())
 	case kindChoice:
 		return r.readChoices()
 	case kindWait:
-		return r.wait()
+		return r.readWait()
 	case kindMap:
 		return errors.Join(r.readIteration(), r.readRecovery())
 	case kindParallel:
 		return errors.Join(r.readBranches(), r.readRecovery())
 	case kindFail:
-		return r.fail()
+		return r.readFail()
 	case kindPass, kindSucceed:
 	}
 	return nil
 }
 
-// flow reads Next and End, or Default.
-func (r *reader) flow() error {
+// readFlow parses Next and End, or Default.
+func (r *reader) readFlow() error {
 	s := r.state
 	next, err1 := decodeField[string](r.fields, "Next")
 	end, err2 := decodeField[bool](r.fields, "End")
@@ -66,8 +66,8 @@ func (r *reader) flow() error {
 	return nil
 }
 
-// data reads the fields that say what goes in, what comes out and what is remembered.
-func (r *reader) data() error {
+// readData parses the fields for the input, the output and the variables.
+func (r *reader) readData() error {
 	s := r.state
 	var errs [8]error
 	s.inputPath, s.noInput, errs[0] = r.optionalPath("InputPath", parsePath)
@@ -86,7 +86,7 @@ func (r *reader) data() error {
 	return errors.Join(errs[:]...)
 }
 
-// optionalPath reads a path field, which may be null.
+// optionalPath parses a path field, which may be null.
 func (r *reader) optionalPath(name string, parse func(string) (*path, error)) (p *path, null bool, err error) {
 	raw, ok := r.fields[name]
 	if !ok {
@@ -99,7 +99,7 @@ func (r *reader) optionalPath(name string, parse func(string) (*path, error)) (p
 	return p, false, err
 }
 
-// readPath reads a path field, nil when it is absent.
+// readPath parses a path field. It returns nil if the field is absent.
 func (r *reader) readPath(name string, parse func(string) (*path, error)) (*path, error) {
 	text, err := decodeField[string](r.fields, name)
 	if err != nil {
@@ -115,7 +115,7 @@ func (r *reader) readPath(name string, parse func(string) (*path, error)) (*path
 	return p, nil
 }
 
-// parseReference reads a path that must name one place.
+// parseReference parses a path that must refer to a single place.
 func parseReference(text string) (*path, error) {
 	p, err := parsePath(text)
 	if err == nil && !p.isReference() {
@@ -145,7 +145,7 @@ func isObject(e expr) bool {
 	return ok
 }
 
-// parseAssign reads an Assign field.
+// parseAssign parses an Assign field.
 func parseAssign(fields map[string]json.RawMessage) (expr, error) {
 	r := reader{fields: fields}
 	e, err := r.readTemplate("Assign")
@@ -163,8 +163,8 @@ func parseAssign(fields map[string]json.RawMessage) (expr, error) {
 	return e, nil
 }
 
-// task reads what a Task calls.
-func (r *reader) task() error {
+// readTask parses the resource and the timeout of a Task.
+func (r *reader) readTask() error {
 	s := r.state
 	resource, err := decodeField[string](r.fields, "Resource")
 	if err != nil {
@@ -181,7 +181,7 @@ func (r *reader) task() error {
 	s.task.resource, s.task.callback = strings.CutSuffix(resource, tokenSuffix)
 	s.task.invoke = s.task.resource == lambdaInvoke
 	if s.task.invoke {
-		return r.invocation()
+		return r.checkInvocation()
 	}
 	if s.task.callback || !functionARN(resource) {
 		return fmt.Errorf("field \"Resource\": %q is outside the subset: a function's ARN, %s and %s",
@@ -196,8 +196,8 @@ func functionARN(s string) bool {
 		parts[5] == "function" && parts[6] != ""
 }
 
-// invocation checks the Parameters of arn:aws:states:::lambda:invoke.
-func (r *reader) invocation() error {
+// checkInvocation checks the Parameters of arn:aws:states:::lambda:invoke.
+func (r *reader) checkInvocation() error {
 	raw, ok := r.fields["Parameters"]
 	if !ok {
 		return errors.New("field \"Parameters\" is missing: lambda:invoke needs FunctionName")
@@ -216,15 +216,15 @@ func (r *reader) invocation() error {
 	return nil
 }
 
-// fail reads what a Fail fails with.
-func (r *reader) fail() error {
+// readFail parses the error and the cause of a Fail.
+func (r *reader) readFail() error {
 	var err1, err2 error
 	r.state.fail.name, err1 = r.textOrPath("Error")
 	r.state.fail.cause, err2 = r.textOrPath("Cause")
 	return errors.Join(err1, err2)
 }
 
-// textOrPath reads a text field or its Path variant, which may be an intrinsic.
+// textOrPath parses a text field or its Path variant, which may be an intrinsic.
 func (r *reader) textOrPath(name string) (expr, error) {
 	text, err1 := decodeField[string](r.fields, name)
 	from, err2 := decodeField[string](r.fields, name+"Path")
@@ -244,8 +244,8 @@ func (r *reader) textOrPath(name string) (expr, error) {
 	return e, nil
 }
 
-// wait reads until when a Wait waits.
-func (r *reader) wait() error {
+// readWait parses the end of a Wait.
+func (r *reader) readWait() error {
 	forms := []string{"Seconds", "SecondsPath", "Timestamp", "TimestampPath"}
 	given := slices.DeleteFunc(slices.Clone(forms), func(f string) bool { _, ok := r.fields[f]; return !ok })
 	if len(given) != 1 {

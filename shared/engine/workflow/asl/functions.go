@@ -14,22 +14,22 @@ import (
 	"strings"
 )
 
-// function is one intrinsic: how many arguments it takes and what it does with them.
+// function is an intrinsic, with its number of arguments.
 type function struct {
 	least, most int
 	random      bool
 	do          func(args []any) (any, error)
 }
 
-// The quotas of single intrinsics, from the developer guide's page on them.
+// The quotas of intrinsics, from their page in the developer guide.
 const (
-	maxRange   = 1_000  // elements that ArrayRange makes
-	maxEncoded = 10_000 // characters that Base64Encode, Base64Decode and Hash take
+	maxRange   = 1_000  // elements of an ArrayRange
+	maxEncoded = 10_000 // characters in the argument of Base64Encode, Base64Decode and Hash
 )
 
 // functions are the 18 intrinsics.
 var functions = map[string]function{
-	"States.Format":         {1, math.MaxInt, false, format},
+	"States.Format":         {1, math.MaxInt, false, formatText},
 	"States.StringToJson":   {1, 1, false, stringToJSON},
 	"States.JsonToString":   {1, 1, false, jsonToString},
 	"States.Array":          {0, math.MaxInt, false, func(a []any) (any, error) { return append([]any{}, a...), nil }},
@@ -41,7 +41,7 @@ var functions = map[string]function{
 	"States.ArrayUnique":    {1, 1, false, arrayUnique},
 	"States.Base64Encode":   {1, 1, false, base64Encode},
 	"States.Base64Decode":   {1, 1, false, base64Decode},
-	"States.Hash":           {2, 2, false, hash},
+	"States.Hash":           {2, 2, false, hashText},
 	"States.JsonMerge":      {3, 3, false, jsonMerge},
 	"States.MathRandom":     {2, 3, true, mathRandom},
 	"States.MathAdd":        {2, 2, false, mathAdd},
@@ -57,7 +57,7 @@ func asText(a []any, i int) (string, error) {
 	return s, nil
 }
 
-// asArray returns the first argument, where functions of arrays take theirs.
+// asArray returns the first argument, which is the array for all array functions.
 func asArray(a []any) ([]any, error) {
 	v, ok := a[0].([]any)
 	if !ok {
@@ -74,7 +74,7 @@ func asInteger(a []any, i int) (int64, error) {
 	return n, nil
 }
 
-func format(a []any) (any, error) {
+func formatText(a []any) (any, error) {
 	f, err := asText(a, 0)
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func format(a []any) (any, error) {
 	return b.String(), nil
 }
 
-// displayText returns a value within a text: strings bare, everything else as JSON.
+// displayText returns a value as part of a text: strings without quotes, all others as JSON.
 func displayText(v any) string {
 	if s, ok := v.(string); ok {
 		return s
@@ -153,7 +153,7 @@ func limitedText(a []any, i int) (string, error) {
 	return s, err
 }
 
-func hash(a []any) (any, error) {
+func hashText(a []any) (any, error) {
 	s := displayText(a[0])
 	if len(s) > maxEncoded {
 		return nil, fmt.Errorf("argument 1 has more than %d characters", maxEncoded)
@@ -205,7 +205,7 @@ func mathAdd(a []any) (any, error) {
 	return integerNumber(x + y), nil
 }
 
-// stringSplit cuts at each of the characters of the second argument; empty pieces are left out.
+// stringSplit splits at each of the characters of the second argument, and leaves out empty pieces.
 func stringSplit(a []any) (any, error) {
 	s, err1 := asText(a, 0)
 	by, err2 := asText(a, 1)

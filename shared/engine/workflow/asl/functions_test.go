@@ -115,7 +115,7 @@ func TestGlob(t *testing.T) {
 		{`\\*`, `\x`, true},
 		{strings.Repeat("*a", 40) + "b", strings.Repeat("a", 2000), false},
 	} {
-		if got := glob(c.pattern, c.s); got != c.want {
+		if got := matchGlob(c.pattern, c.s); got != c.want {
 			t.Errorf("glob(%q, %q) = %t", c.pattern, c.s, got)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// instant is a clock on which every wait is over at once.
+// instant is a clock without waits.
 type instant struct{}
 
 func (instant) Now() time.Time { return epoch }
@@ -19,7 +19,8 @@ func (instant) Sleep(ctx context.Context, _ time.Duration) error { return ctx.Er
 
 var _ clock.Clock = instant{}
 
-// FuzzMachine reads any text as a machine, and runs what is one: nothing may panic, hang or fail without a name.
+// FuzzMachine parses any text as a machine, and runs valid ones. It must not panic, hang, or fail without an error
+// name.
 func FuzzMachine(f *testing.F) {
 	for _, c := range readCases(f) {
 		f.Add([]byte(c.Definition), []byte(c.Input))
@@ -33,7 +34,7 @@ func FuzzMachine(f *testing.F) {
 		w.tasks = map[string]testTask{"echo": func(_ context.Context, in map[string]any) (any, error) {
 			return in, nil
 		}}
-		out, err := m.Run(t.Context(), Env{Clock: instant{}, Tasks: answering{w}}, execution(string(input)))
+		out, err := m.Run(t.Context(), Env{Clock: instant{}, Tasks: answering{w}}, newExecution(string(input)))
 		if _, named := errors.AsType[*Error](err); err != nil && !named {
 			t.Fatalf("an error without a name: %v", err)
 		}
@@ -50,7 +51,7 @@ func (answering) Await(context.Context, string) (json.RawMessage, error) {
 	return json.RawMessage(`1`), nil
 }
 
-// FuzzExpression reads any text as a path or an intrinsic and evaluates it.
+// FuzzExpression parses any text as a path or an intrinsic, and evaluates it.
 func FuzzExpression(f *testing.F) {
 	for _, s := range []string{`$.a[1]['b']`, `$$.k[*].c`, `States.Format('{}-\{', $.a)`,
 		`States.Array(1, States.ArrayRange(1, 9, 2))`, `States.Hash('x','MD5')`, `States.StringSplit($.s, ',')`} {

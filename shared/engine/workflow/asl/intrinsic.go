@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// maxNesting is how deep calls of intrinsics may stand in one another.
+// maxNesting is how deep calls of intrinsics may be nested.
 const maxNesting = 10
 
 // call is an intrinsic with its arguments.
@@ -47,7 +47,7 @@ func (c *call) steady() bool {
 	return !c.fn.random
 }
 
-// parseCall reads States.Name(argument, …), and nothing after it.
+// parseCall parses States.Name(argument, …) without further text.
 func parseCall(text string) (expr, error) {
 	c := &callParser{rest: text}
 	e, err := c.call(1)
@@ -60,12 +60,12 @@ func parseCall(text string) (expr, error) {
 	return e, nil
 }
 
-// callParser consumes the text of an intrinsic from its beginning.
+// callParser parses the text of an intrinsic from its start.
 type callParser struct{ rest string }
 
 func (c *callParser) skipSpace() { c.rest = strings.TrimLeft(c.rest, " ") }
 
-// take consumes prefix when the text begins with it.
+// take removes prefix from the start of the remaining text, and reports whether it was there.
 func (c *callParser) take(prefix string) bool {
 	rest, ok := strings.CutPrefix(c.rest, prefix)
 	c.rest = rest
@@ -95,7 +95,7 @@ func (c *callParser) call(depth int) (expr, error) {
 	return &call{name, fn, args}, nil
 }
 
-// arguments reads what stands between the parentheses, and the closing one.
+// arguments parses the arguments and the closing parenthesis.
 func (c *callParser) arguments(depth int) ([]expr, error) {
 	var args []expr
 	c.skipSpace()
@@ -122,7 +122,7 @@ func (c *callParser) arguments(depth int) ([]expr, error) {
 func (c *callParser) argument(depth int) (expr, error) {
 	switch {
 	case c.take("'"):
-		return c.text()
+		return c.quotedText()
 	case strings.HasPrefix(c.rest, "States."):
 		return c.call(depth + 1)
 	}
@@ -141,7 +141,7 @@ func (c *callParser) argument(depth int) (expr, error) {
 	return nil, fmt.Errorf("argument %s: text stands between single quotes", token)
 }
 
-// token consumes up to the next , or ) that is not within brackets.
+// token returns the text up to the next comma or closing parenthesis outside of brackets.
 func (c *callParser) token() string {
 	depth, quote := 0, byte(0)
 	for i := range len(c.rest) {
@@ -168,9 +168,9 @@ func (c *callParser) token() string {
 	return token
 }
 
-// text reads a string up to its closing quote. A backslash takes the next character as it is; before a brace it stays,
-// for States.Format to see.
-func (c *callParser) text() (expr, error) {
+// quotedText parses a string up to its closing quote. A backslash escapes the next character. Before a brace the
+// backslash stays in the text, for States.Format.
+func (c *callParser) quotedText() (expr, error) {
 	var b strings.Builder
 	for i := 0; i < len(c.rest); i++ {
 		switch ch := c.rest[i]; {

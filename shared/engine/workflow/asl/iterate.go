@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// readIteration reads how a Map goes over its items.
+// readIteration parses the iteration of a Map.
 func (r *reader) readIteration() error {
 	e := &r.state.each
 	var errs [5]error
@@ -22,14 +22,14 @@ func (r *reader) readIteration() error {
 		return errors.New("MaxConcurrency and ToleratedFailureCount are at least 0, ToleratedFailurePercentage " +
 			"is 0 to 100")
 	}
-	if err := r.processor(); err != nil {
+	if err := r.readProcessor(); err != nil {
 		return fmt.Errorf("field \"ItemProcessor\": %w", err)
 	}
-	return e.bound()
+	return e.limitConcurrency()
 }
 
-// bound applies the quota on concurrency, and refuses what only a distributed Map may have.
-func (e *each) bound() error {
+// limitConcurrency applies the quota of concurrent items, and refuses options that are only for a distributed Map.
+func (e *each) limitConcurrency() error {
 	limit := MaxInlineItems
 	if e.distributed {
 		limit = MaxChildren
@@ -43,8 +43,8 @@ func (e *each) bound() error {
 	return nil
 }
 
-// processor reads the ItemProcessor of a Map.
-func (r *reader) processor() error {
+// readProcessor parses the ItemProcessor of a Map.
+func (r *reader) readProcessor() error {
 	fields, err := decodeObject(r.fields["ItemProcessor"])
 	if err != nil {
 		return err
@@ -54,20 +54,20 @@ func (r *reader) processor() error {
 	}
 	outer := r.self
 	if raw, ok := fields["ProcessorConfig"]; ok {
-		if r.state.each.distributed, err = mode(raw); err != nil {
+		if r.state.each.distributed, err = parseMode(raw); err != nil {
 			return fmt.Errorf("field \"ProcessorConfig\": %w", err)
 		}
 	}
 	if r.state.each.distributed {
-		outer = -1 // a child execution does not see the variables of its parent
+		outer = -1 // a child execution cannot read the variables of its parent
 	}
 	l, err := r.parser.parseLevel(fields, outer, r.at+r.state.name+".")
 	r.state.levels = []*level{l}
 	return err
 }
 
-// mode reads a ProcessorConfig and reports whether the Map is distributed.
-func mode(raw json.RawMessage) (distributed bool, err error) {
+// parseMode parses a ProcessorConfig, and reports whether the Map is distributed.
+func parseMode(raw json.RawMessage) (distributed bool, err error) {
 	fields, err := decodeObject(raw)
 	if err != nil {
 		return false, err
@@ -90,7 +90,7 @@ func mode(raw json.RawMessage) (distributed bool, err error) {
 		"with STANDARD", m, typ)
 }
 
-// readBranches reads the Branches of a Parallel.
+// readBranches parses the Branches of a Parallel.
 func (r *reader) readBranches() error {
 	list, err := decodeField[[]json.RawMessage](r.fields, "Branches")
 	if err != nil {
@@ -100,7 +100,7 @@ func (r *reader) readBranches() error {
 		return errors.New("field \"Branches\" must have at least one branch")
 	}
 	for i, raw := range list {
-		l, err := r.branch(raw)
+		l, err := r.readBranch(raw)
 		if err != nil {
 			return fmt.Errorf("branch %d: %w", i, err)
 		}
@@ -109,7 +109,7 @@ func (r *reader) readBranches() error {
 	return nil
 }
 
-func (r *reader) branch(raw json.RawMessage) (*level, error) {
+func (r *reader) readBranch(raw json.RawMessage) (*level, error) {
 	fields, err := decodeObject(raw)
 	if err != nil {
 		return nil, err

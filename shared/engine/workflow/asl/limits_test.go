@@ -17,7 +17,7 @@ import (
 
 const callsFn = `"Type":"Task","Resource":"arn:aws:lambda:us-east-1:123456789012:function:fn"`
 
-// runOn runs a machine over input with one function, "fn".
+// runOn runs a machine with the input and one function, "fn".
 func runOn(t *testing.T, definition, input string, fn testTask) (string, error) {
 	t.Helper()
 	w := newFixture()
@@ -25,7 +25,7 @@ func runOn(t *testing.T, definition, input string, fn testTask) (string, error) 
 	var out json.RawMessage
 	var err error
 	synctest.Test(t, func(t *testing.T) {
-		out, err = mustParse(t, definition).Run(t.Context(), w.env(ticking(t)), execution(input))
+		out, err = mustParse(t, definition).Run(t.Context(), w.env(startTicking(t)), newExecution(input))
 	})
 	return string(out), err
 }
@@ -47,7 +47,7 @@ func TestAPayloadHasAtMost262144Bytes(t *testing.T) {
 		t.Fatalf("%d bytes must pass, got %d and %v", MaxPayload, len(out), err)
 	}
 	_, err := runOn(t, catching, `1`, text(MaxPayload+2))
-	failsAs(t, err, "States.DataLimitExceeded") // which States.ALL does not catch
+	failsAs(t, err, "States.DataLimitExceeded") // States.ALL does not catch it
 	named := strings.Replace(catching, "States.ALL", "States.DataLimitExceeded", 1)
 	if _, err := runOn(t, named, `1`, text(MaxPayload+2)); err != nil {
 		t.Fatalf("its own name catches it: %v", err)
@@ -65,7 +65,7 @@ func TestAnExecutionHasAtMost25000Events(t *testing.T) {
 	const each = `{"StartAt":"M","States":{"M":{"Type":"Map","End":true,
 		"Catch":[{"ErrorEquals":["States.ALL"],"Next":"S"}],
 		"ItemProcessor":{"StartAt":"P","States":{"P":{"Type":"Pass","End":true}}}},"S":{"Type":"Succeed"}}}`
-	// 3 events an item, and 6 beside them with ExecutionStarted and ExecutionSucceeded
+	// 3 events for each item, and 6 others including ExecutionStarted and ExecutionSucceeded
 	items := func(n int) string { return "[" + strings.TrimSuffix(strings.Repeat("0,", n), ",") + "]" }
 	if _, err := runOn(t, each, items(8_331), nil); err != nil {
 		t.Fatalf("24,999 events must pass: %v", err)
@@ -103,7 +103,7 @@ func TestAnInlineMapRunsAtMost40ItemsAtOnce(t *testing.T) {
 				closeOnce(full)
 			}
 			once.Unlock()
-			select { // until as many as may be are here; one more would come while they leave
+			select { // until as many as allowed are here; a further one would arrive while they leave
 			case <-full:
 			case <-time.After(5 * time.Second):
 			}
@@ -144,8 +144,8 @@ func TestRetry_WaitsAsLongAsItsFieldsSay(t *testing.T) {
 	}
 }
 
-// retryWaits runs a task that always fails under a Retry of these fields, whose jitter is as drawn, on a clock that moves ahead by
-// exactly what is wanted: who waits for longer, or for less, is found out.
+// retryWaits runs a task that always fails, with the given fields of Retry and the given jitter. The clock moves ahead
+// by exactly the wanted delays, so that longer and shorter waits are detected.
 func retryWaits(t *testing.T, fields string, drawn []float64, want []time.Duration) {
 	t.Helper()
 	clk, w := clock.NewManual(epoch), newFixture()
@@ -161,11 +161,11 @@ func retryWaits(t *testing.T, fields string, drawn []float64, want []time.Durati
 		return next
 	}
 	go func() {
-		_, err := m.Run(t.Context(), env, execution(`1`))
+		_, err := m.Run(t.Context(), env, newExecution(`1`))
 		done <- err
 	}()
 	for _, d := range want {
-		if d == 0 { // nobody waits
+		if d == 0 { // there is no wait
 			continue
 		}
 		if err := clk.AwaitSleepers(t.Context(), 1); err != nil {
@@ -186,7 +186,7 @@ func TestRetry_DrawsItsJitterByItself(t *testing.T) {
 	r, env := retrier{interval: 10, rate: 1, jitter: true}, Env{}
 	seen := map[time.Duration]bool{}
 	for range 100 {
-		d := r.delayAfter(0, env.share)
+		d := r.delayAfter(0, env.drawShare)
 		if d < 0 || d >= 10*time.Second {
 			t.Fatalf("the delay is %s, want less than 10s", d)
 		}

@@ -9,15 +9,14 @@ import (
 	"strings"
 )
 
-// parser reads one machine. It knows the names of all states, which must be unique over all levels, and which variables
-// are assigned and read, by level.
+// parser parses one machine. It holds the names of all states, which must be unique across levels, and the assigned and
+// read variables by level.
 type parser struct {
 	names  map[string]bool
 	levels []variables
 }
 
-// fieldsOf lists the fields of each kind of state that the subset has. All of them may have Type, Comment and
-// QueryLanguage.
+// fieldsOf lists the fields of each kind of state in the subset. All kinds also have Type, Comment and QueryLanguage.
 var fieldsOf = map[kind][]string{
 	kindPass: {"Next", "End", "InputPath", "OutputPath", "Parameters", "Result", "ResultPath", "Assign"},
 	kindTask: {
@@ -41,7 +40,7 @@ var fieldsOf = map[kind][]string{
 	kindFail:    {"Error", "ErrorPath", "Cause", "CausePath"},
 }
 
-// allowFields refuses every field that is not listed.
+// allowFields returns an error for a field that is not listed.
 func allowFields(fields map[string]json.RawMessage, allowed ...string) error {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if !slices.Contains(allowed, name) {
@@ -51,7 +50,7 @@ func allowFields(fields map[string]json.RawMessage, allowed ...string) error {
 	return nil
 }
 
-// decodeField decodes the field name into a T, and refuses another type; an absent one gives the zero value.
+// decodeField decodes the field name into a T. An absent field gives the zero value.
 func decodeField[T any](fields map[string]json.RawMessage, name string) (T, error) {
 	var v T
 	raw, ok := fields[name]
@@ -62,12 +61,12 @@ func decodeField[T any](fields map[string]json.RawMessage, name string) (T, erro
 		return v, fmt.Errorf("field %q must not be null", name)
 	}
 	if err := json.Unmarshal(raw, &v); err != nil {
-		return v, fmt.Errorf("field %q must be %s", name, describe(v))
+		return v, fmt.Errorf("field %q must be %s", name, describeType(v))
 	}
 	return v, nil
 }
 
-func describe(v any) string {
+func describeType(v any) string {
 	switch v.(type) {
 	case string:
 		return "a string"
@@ -81,8 +80,8 @@ func describe(v any) string {
 	return "an array or object of the right members"
 }
 
-// language refuses every query language but JSONPath.
-func language(fields map[string]json.RawMessage) error {
+// checkLanguage returns an error for every query language except JSONPath.
+func checkLanguage(fields map[string]json.RawMessage) error {
 	l, err := decodeField[string](fields, "QueryLanguage")
 	if err != nil {
 		return err
@@ -109,14 +108,14 @@ func (p *parser) parseMachine(fields map[string]json.RawMessage) (*Machine, erro
 	if errT == nil && (m.TimeoutSeconds < 0 || m.TimeoutSeconds > maxSeconds) {
 		errT = fmt.Errorf("field \"TimeoutSeconds\" must be between 0 and %d", maxSeconds)
 	}
-	if err := errors.Join(language(fields), errV, errC, errT); err != nil {
+	if err := errors.Join(checkLanguage(fields), errV, errC, errT); err != nil {
 		return nil, fmt.Errorf("state machine: %w", err)
 	}
 	m.top, err = p.parseLevel(fields, -1, "")
 	return &m, err
 }
 
-// parseLevel reads StartAt and States. outer is the index of the level whose variables are seen from here, -1 for none.
+// parseLevel parses StartAt and States. The states can read the variables of the level outer; -1 means none.
 func (p *parser) parseLevel(fields map[string]json.RawMessage, outer int, at string) (*level, error) {
 	var l level
 	var err error
@@ -134,13 +133,13 @@ func (p *parser) parseLevel(fields map[string]json.RawMessage, outer int, at str
 	self := len(p.levels) - 1
 	l.states = make(map[string]*state, len(states))
 	for _, name := range slices.Sorted(maps.Keys(states)) {
-		s, err := p.state(name, states[name], self, at)
+		s, err := p.parseState(name, states[name], self, at)
 		if err != nil {
 			return nil, fmt.Errorf("state %q: %w", at+name, err)
 		}
 		l.states[name] = s
 	}
-	if err := l.connected(); err != nil {
+	if err := l.checkConnected(); err != nil {
 		return nil, where(err)
 	}
 	return &l, nil
@@ -153,8 +152,8 @@ func cmpOr(s, or string) string {
 	return "state \"" + s + "\""
 }
 
-// connected checks that every state that is named exists and that every state can be reached.
-func (l *level) connected() error {
+// checkConnected checks that all states that are named exist, and that every state can be reached.
+func (l *level) checkConnected() error {
 	if l.states[l.startAt] == nil {
 		return fmt.Errorf("field \"StartAt\": there is no state %q", l.startAt)
 	}
@@ -195,9 +194,9 @@ func (s *state) targets() []string {
 	return out
 }
 
-// state reads one state.
-func (p *parser) state(name string, raw json.RawMessage, self int, at string) (*state, error) {
-	if err := p.unique(name); err != nil {
+// parseState parses one state.
+func (p *parser) parseState(name string, raw json.RawMessage, self int, at string) (*state, error) {
+	if err := p.checkUnique(name); err != nil {
 		return nil, err
 	}
 	fields, err := decodeObject(raw)
@@ -215,7 +214,7 @@ func (p *parser) state(name string, raw json.RawMessage, self int, at string) (*
 	if err := allowFields(fields, append([]string{"Type", "Comment", "QueryLanguage"}, allowed...)...); err != nil {
 		return nil, fmt.Errorf("a %s state: %w", typ, err)
 	}
-	if err := language(fields); err != nil {
+	if err := checkLanguage(fields); err != nil {
 		return nil, err
 	}
 	s := &state{name: name, kind: kind(typ)}
@@ -227,7 +226,7 @@ func (p *parser) state(name string, raw json.RawMessage, self int, at string) (*
 	return s, nil
 }
 
-func (p *parser) unique(name string) error {
+func (p *parser) checkUnique(name string) error {
 	if name == "" || len([]rune(name)) > 80 {
 		return errors.New("the name of a state has 1 to 80 characters")
 	}

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// scope is what a path may read: "$" the data, "$$" the context object, "$name" the variables.
+// scope holds the values that a path can read: "$" the data, "$$" the context object, "$name" the variables.
 type scope struct {
 	data    any
 	context func() map[string]any
 	vars    map[string]any
 }
 
-// root says where a path begins.
+// root is the start of a path.
 type root uint8
 
 const (
@@ -23,7 +23,7 @@ const (
 	rootVariable
 )
 
-// step is one part of a path: a member, an index, or every element.
+// step is one part of a path: a member, an index, or all elements.
 type step struct {
 	name  string
 	index int
@@ -38,7 +38,7 @@ const (
 	stepEach
 )
 
-// path is a JSONPath of the subset: $, $$ or $name, then .name, ['name'], [n] and [*].
+// path is a JSONPath of the subset: $, $$ or $name, followed by .name, ['name'], [n] and [*].
 type path struct {
 	text     string
 	root     root
@@ -46,7 +46,7 @@ type path struct {
 	steps    []step
 }
 
-// parsePath reads a path.
+// parsePath parses a path.
 func parsePath(text string) (*path, error) {
 	p := &path{text: text}
 	rest, ok := strings.CutPrefix(text, "$")
@@ -76,7 +76,7 @@ func parsePath(text string) (*path, error) {
 	return p, nil
 }
 
-// parseStep reads the first step of r and returns what follows it.
+// parseStep parses the first step of r, and returns the rest of r.
 func parseStep(r string) (step, string, error) {
 	if r[0] == '[' {
 		return parseBracket(r[1:])
@@ -95,7 +95,7 @@ func parseStep(r string) (step, string, error) {
 	return step{name: name}, r[n:], nil
 }
 
-// parseBracket reads what follows a [.
+// parseBracket parses the text after a [.
 func parseBracket(r string) (step, string, error) {
 	if r != "" && (r[0] == '\'' || r[0] == '"') {
 		n := strings.IndexByte(r[1:], r[0])
@@ -118,7 +118,7 @@ func parseBracket(r string) (step, string, error) {
 	return step{kind: stepIndex, index: int(n)}, after, nil
 }
 
-// isIdentifier reports whether s can name a variable.
+// isIdentifier reports whether s is a valid name of a variable.
 func isIdentifier(s string) bool {
 	if s == "" || len(s) > 80 {
 		return false
@@ -132,7 +132,7 @@ func isIdentifier(s string) bool {
 	return true
 }
 
-// isReference reports whether the path names one place only: it has no [*].
+// isReference reports whether the path refers to a single place: it has no [*].
 func (p *path) isReference() bool {
 	for _, s := range p.steps {
 		if s.kind == stepEach {
@@ -142,7 +142,7 @@ func (p *path) isReference() bool {
 	return true
 }
 
-// evaluate reads the value at the path; States.Runtime when there is none.
+// evaluate returns the value at the path. It returns States.Runtime if there is none.
 func (p *path) evaluate(sc scope) (any, error) {
 	v, ok := p.findValue(sc)
 	if !ok {
@@ -151,7 +151,7 @@ func (p *path) evaluate(sc scope) (any, error) {
 	return v, nil
 }
 
-// findValue reads the value at the path and reports whether there is one.
+// findValue returns the value at the path, and whether there is one.
 func (p *path) findValue(sc scope) (any, bool) {
 	cur := sc.data
 	switch p.root {
@@ -165,10 +165,10 @@ func (p *path) findValue(sc scope) (any, bool) {
 		}
 		cur = v
 	}
-	return walk(cur, p.steps)
+	return walkSteps(cur, p.steps)
 }
 
-func walk(cur any, steps []step) (any, bool) {
+func walkSteps(cur any, steps []step) (any, bool) {
 	for i, s := range steps {
 		switch s.kind {
 		case stepEach:
@@ -192,7 +192,7 @@ func walk(cur any, steps []step) (any, bool) {
 	return cur, true
 }
 
-// walkEach follows steps from every element of an array; elements that do not have them are left out.
+// walkEach follows steps from every element of an array. It leaves out elements that do not have them.
 func walkEach(cur any, steps []step) (any, bool) {
 	a, ok := cur.([]any)
 	if !ok {
@@ -200,14 +200,14 @@ func walkEach(cur any, steps []step) (any, bool) {
 	}
 	out := make([]any, 0, len(a))
 	for _, e := range a {
-		if v, ok := walk(e, steps); ok {
+		if v, ok := walkSteps(e, steps); ok {
 			out = append(out, v)
 		}
 	}
 	return out, true
 }
 
-// placeValue puts v at the path within a copy of data, making the objects on the way; it is what ResultPath does.
+// placeValue returns a copy of data with v at the path. It creates missing objects on the way. ResultPath uses it.
 func (p *path) placeValue(data, v any) (any, error) {
 	return p.placeAt(data, p.steps, v)
 }
@@ -231,7 +231,7 @@ func (p *path) placeAt(data any, steps []step, v any) (any, error) {
 	return out, nil
 }
 
-// parseResultPath reads a ResultPath: members only, of the data.
+// parseResultPath parses a ResultPath, which may only have members of the data.
 func parseResultPath(text string) (*path, error) {
 	p, err := parsePath(text)
 	if err != nil {

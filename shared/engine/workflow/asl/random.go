@@ -7,7 +7,8 @@ import (
 	"math/rand/v2"
 )
 
-// mathRandom returns a number from the first argument to just below the second; a third one is the seed.
+// mathRandom returns a number from the first argument to just below the second. The optional third argument is the
+// seed.
 func mathRandom(a []any) (any, error) {
 	from, err1 := asInteger(a, 0)
 	to, err2 := asInteger(a, 1)
@@ -28,16 +29,16 @@ func mathRandom(a []any) (any, error) {
 	return integerNumber(from + r.Int64N(to-from)), nil
 }
 
-// randomUUID makes a random UUID, version 4.
+// randomUUID returns a random UUID, version 4.
 func randomUUID() string {
 	var b [16]byte
-	_, _ = crand.Read(b[:]) // never fails, by its documentation
+	_, _ = crand.Read(b[:]) // it never fails, according to its documentation
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// share draws what part of a delay JitterStrategy FULL waits, from 0 to just below 1.
-func (e Env) share() float64 {
+// drawShare returns a random share of a delay for JitterStrategy FULL, from 0 to just below 1.
+func (e Env) drawShare() float64 {
 	if e.Random != nil {
 		return e.Random()
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// readRecovery reads Retry and Catch.
+// readRecovery parses Retry and Catch.
 func (r *reader) readRecovery() error {
 	retriers, err1 := decodeField[[]json.RawMessage](r.fields, "Retry")
 	catchers, err2 := decodeField[[]json.RawMessage](r.fields, "Catch")
@@ -33,7 +33,7 @@ func (r *reader) readRecovery() error {
 	return nil
 }
 
-// errorNames reads ErrorEquals; States.ALL stands alone, and in the last element.
+// errorNames parses ErrorEquals. States.ALL must be its only name, and in the last element.
 func errorNames(fields map[string]json.RawMessage, last bool) ([]string, error) {
 	names, err := decodeField[[]string](fields, "ErrorEquals")
 	if err != nil {
@@ -61,17 +61,17 @@ func parseRetrier(raw json.RawMessage, last bool) (retrier, error) {
 	}
 	var errs [4]error
 	t.names, errs[0] = errorNames(fields, last)
-	interval, err := bounded(fields, "IntervalSeconds", 1, 1)
+	interval, err := boundedField(fields, "IntervalSeconds", 1, 1)
 	t.interval, errs[1] = float64(interval), err
-	attempts, err := bounded(fields, "MaxAttempts", 3, 0)
+	attempts, err := boundedField(fields, "MaxAttempts", 3, 0)
 	t.attempts, errs[2] = int(attempts), err
-	maxDelay, err := bounded(fields, "MaxDelaySeconds", 0, 1)
+	maxDelay, err := boundedField(fields, "MaxDelaySeconds", 0, 1)
 	t.maxDelay, errs[3] = float64(maxDelay), err
-	return t, errors.Join(errors.Join(errs[:]...), t.backoff(fields))
+	return t, errors.Join(errors.Join(errs[:]...), t.readBackoff(fields))
 }
 
-// bounded reads an integer field that is at least least, and gives def when it is absent.
-func bounded(fields map[string]json.RawMessage, name string, def, least int64) (int64, error) {
+// boundedField parses an integer field with a minimum. It returns def if the field is absent.
+func boundedField(fields map[string]json.RawMessage, name string, def, least int64) (int64, error) {
 	if _, ok := fields[name]; !ok {
 		return def, nil
 	}
@@ -82,7 +82,7 @@ func bounded(fields map[string]json.RawMessage, name string, def, least int64) (
 	return n, err
 }
 
-func (t *retrier) backoff(fields map[string]json.RawMessage) error {
+func (t *retrier) readBackoff(fields map[string]json.RawMessage) error {
 	strategy, err1 := decodeField[string](fields, "JitterStrategy")
 	rate, err2 := decodeField[float64](fields, "BackoffRate")
 	if err := errors.Join(err1, err2); err != nil {
@@ -105,8 +105,8 @@ func (t *retrier) backoff(fields map[string]json.RawMessage) error {
 	return nil
 }
 
-// delayAfter returns how long to wait before try n+1, after n tries by this retrier. With jitter it is the part of it that
-// share draws, so that what failed together does not come back together.
+// delayAfter returns the delay before the next try, after n retries by this retrier. With jitter it is a random share
+// of the delay, so that tasks that failed at the same time are not retried at the same time.
 func (t retrier) delayAfter(n int, share func() float64) time.Duration {
 	d := t.interval * math.Pow(t.rate, float64(n))
 	if t.maxDelay > 0 {
@@ -140,8 +140,8 @@ func parseCatcher(raw json.RawMessage, last bool) (catcher, error) {
 	return c, errors.Join(errs[:]...)
 }
 
-// matchesError reports whether ErrorEquals names the error of a state. States.Runtime always ends the execution;
-// States.DataLimitExceeded is caught by its own name only.
+// matchesError reports whether ErrorEquals matches the error of a state. States.Runtime always ends the execution.
+// States.DataLimitExceeded is only matched by its own name.
 func matchesError(names []string, name string) bool {
 	if name == errRuntime {
 		return false

@@ -10,11 +10,11 @@ import (
 
 var errCrash = errors.New("crash")
 
-// crashing runs a case, and lets the process die at its first write, after its second, and so on: each time the execution
-// is resumed from what was kept. It tells how the execution ended and how often it was resumed.
-func crashing(t *testing.T, m *Machine, w *fixture, input string) (out []byte, resumed int, err error) {
+// runCrashing runs a case, and interrupts it at its first write, after its second, and so on. Each time, the execution
+// is resumed from the saved frames. It returns the end of the execution, and how often it was resumed.
+func runCrashing(t *testing.T, m *Machine, w *fixture, input string) (out []byte, resumed int, err error) {
 	t.Helper()
-	x := execution(input)
+	x := newExecution(input)
 	for crashAt := 0; ; crashAt++ {
 		saves := 0
 		w.mu.Lock()
@@ -45,10 +45,10 @@ func TestAnExecutionThatIsCutOffAtAnyWriteEndsTheSameWay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newFixture()
-				w.clock = ticking(t)
+				w.clock = startTicking(t)
 				w.tasks = caseTasks(w, w.clock)
-				out, resumed, err := crashing(t, mustParse(t, string(c.Definition)), w, string(c.Input))
-				check(t, c, out, err)
+				out, resumed, err := runCrashing(t, mustParse(t, string(c.Definition)), w, string(c.Input))
+				checkCase(t, c, out, err)
 				total += resumed
 			})
 		})
@@ -69,7 +69,7 @@ func resumeMap(t *testing.T) {
 	var mu sync.Mutex
 	calls := 0
 	w := newFixture()
-	w.clock = ticking(t)
+	w.clock = startTicking(t)
 	w.tasks = map[string]testTask{"fn": func(_ context.Context, in map[string]any) (any, error) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -77,7 +77,7 @@ func resumeMap(t *testing.T) {
 		return in["value"], nil
 	}}
 	input := `[{"list":[1,2]},{"list":[3]},{"list":[4,5,6]},{"list":[]}]`
-	out, resumed, err := crashing(t, mustParse(t, m), w, input)
+	out, resumed, err := runCrashing(t, mustParse(t, m), w, input)
 	if err != nil || string(out) != `[[1,2],[3],[4,5,6],[]]` {
 		t.Fatalf("%s %v", out, err)
 	}

@@ -12,70 +12,70 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// Env is the world that an execution runs in.
+// Env holds the dependencies of an execution.
 type Env struct {
 	Clock   clock.Clock
-	Random  func() float64 // draws the jitter of retries, from 0 to just below 1; nil draws by itself
+	Random  func() float64 // draws the jitter of retries, from 0 to just below 1; nil means a random one
 	Tasks   Tasks
-	Journal Journal // nil keeps nothing: the execution cannot be resumed
+	Journal Journal // nil: the execution is not saved, and cannot be resumed
 	// Trial waits until no other call of any execution is on trial; release ends the trial.
 	Trial func(ctx context.Context) (release func(), err error)
-	// Transition is told each time that a state is begun or tried again, which is what Step Functions bills; nil tells nobody.
+	// Transition is called each time a state is entered or retried, which Step Functions bills. It may be nil.
 	Transition func()
 }
 
-// Tasks does what Task states ask for. A failure that Retry and Catch shall see is an *Error; any other error
-// interrupts the execution where it stands.
+// Tasks carries out Task states. A failure for Retry and Catch is an *Error; all other errors interrupt the execution.
 type Tasks interface {
-	// Invoke calls a function and returns its answer.
+	// Invoke calls a function and returns its response.
 	Invoke(ctx context.Context, function string, payload json.RawMessage) (json.RawMessage, error)
-	// Token makes the token of a task that waits for an answer from outside, in the fiber at path.
+	// Token returns the token of a task that waits for an answer from outside, in the fiber at path.
 	Token(path string) string
-	// Await waits for the answer to a token, which may have been made before a restart.
+	// Await waits for the answer to a token. The token may have been made before a restart.
 	Await(ctx context.Context, token string) (json.RawMessage, error)
 }
 
-// Journal keeps frames, so that an execution is resumed where it stood. An error interrupts the execution.
+// Journal saves frames, so that an execution can be resumed. An error interrupts the execution.
 type Journal interface {
-	// Save keeps the frame of the fiber at path, instead of the one before; it returns once the frame is safe.
+	// Save replaces the frame of the fiber at path. It returns when the frame is durable.
 	Save(ctx context.Context, path string, f Frame) error
-	// Forget drops frames of fibers whose results are in the frame that was saved last.
+	// Forget deletes the frames of fibers whose results are in the frame that was saved last.
 	Forget(ctx context.Context, paths []string) error
 }
 
-// Frame is all that is needed to resume one fiber: the execution itself (path ""), a branch of a Parallel, or an item of
-// a Map.
+// Frame is the state of one fiber, from which it is resumed: the execution itself (path ""), a branch of a Parallel, or
+// an item of a Map.
 type Frame struct {
 	State   string          `json:"state,omitempty"`
 	Input   json.RawMessage `json:"in,omitempty"`
 	Vars    json.RawMessage `json:"vars,omitempty"`
 	Entered time.Time       `json:"entered,omitzero"`
-	Visit   int             `json:"visit,omitempty"`  // counts states and retries; tells the children of each apart
+	Visit   int             `json:"visit,omitempty"`  // counts states and retries; distinguishes their children
 	Tries   []int           `json:"tries,omitempty"`  // retries so far, by retrier
 	RetryAt time.Time       `json:"retryAt,omitzero"` // when the next retry begins
-	Until   time.Time       `json:"until,omitzero"`   // when a Wait ends, or a task that waits for its token times out
-	Token   string          `json:"token,omitempty"`  // the token of the task that is waited for
-	Sent    bool            `json:"sent,omitempty"`   // the function that was given Token has returned
-	Events  int64           `json:"events,omitempty"` // history events so far, with those of finished children
-	Done    bool            `json:"done,omitempty"`   // the fiber has ended, with Output or with Failed
-	Output  json.RawMessage `json:"out,omitempty"`    //
-	Failed  *Error          `json:"failed,omitempty"` // a failure that a distributed Map tolerates
-	Deaths  int             `json:"deaths,omitempty"` // how many processes died during the call of this state
-	Trial   bool            `json:"trial,omitempty"`  // the call is made while no other one is that had as many deaths
+	Until   time.Time       `json:"until,omitzero"`   // end of a Wait, or timeout of a task that waits for its token
+	Token   string          `json:"token,omitempty"`  // token that the task waits for
+	Sent    bool            `json:"sent,omitempty"`   // the function that received Token has returned
+	Events  int64           `json:"events,omitempty"` // history events so far, including those of finished children
+	Done    bool            `json:"done,omitempty"`   // the fiber has ended with Output or Failed
+	Output  json.RawMessage `json:"out,omitempty"`
+	Failed  *Error          `json:"failed,omitempty"` // failure that a distributed Map tolerates
+	Deaths  int             `json:"deaths,omitempty"` // number of crashes during the call of this state
+	// the call is on trial: no other call with as many crashes is made
+	Trial bool `json:"trial,omitempty"`
 }
 
-// Execution is one run of a machine: who it is, and the frames that were kept of it, if it is resumed.
+// Execution is one run of a machine, with its saved frames if it is resumed.
 type Execution struct {
-	ID, Name           string // of the execution: its ARN, its name
-	MachineID, Machine string // of the machine
+	ID, Name           string // ARN and name of the execution
+	MachineID, Machine string // ARN and name of the machine
 	Input              json.RawMessage
 	Started            time.Time
 	Frames             map[string]Frame
-	Resumed            bool // an earlier process ran it; Died says that this process ended by its own fault
-	Died               bool
+	Resumed            bool // an earlier process ran it
+	Died               bool // the earlier process crashed
 }
 
-// run is an execution under way.
+// run is a running execution.
 type run struct {
 	env   Env
 	x     Execution
@@ -85,9 +85,9 @@ type run struct {
 	frames map[string]Frame
 }
 
-// Run runs an execution to its end and gives its output. It fails with an *Error when the machine does, with ErrTimedOut
-// when it takes too long, and with another error when it was interrupted (ctx has ended, the journal failed): then it
-// can be resumed from the frames that were kept.
+// Run runs an execution to its end and returns its output. It returns an *Error if the machine fails, ErrTimedOut if it
+// takes too long, and another error if it was interrupted (ctx ended, or the journal failed). An interrupted execution
+// can be resumed from the saved frames.
 func (m *Machine) Run(ctx context.Context, env Env, x Execution) (json.RawMessage, error) {
 	input, err := decodeJSON(x.Input)
 	if err != nil {
@@ -100,19 +100,19 @@ func (m *Machine) Run(ctx context.Context, env Env, x Execution) (json.RawMessag
 		ctx, cancel = withClockDeadline(ctx, env.Clock, until, ErrTimedOut)
 		defer cancel()
 	}
-	f, err := r.top(m)
+	f, err := r.newTopFiber(m)
 	if err != nil {
 		return nil, err
 	}
 	out, err := f.runStates(ctx)
 	if err != nil {
-		return nil, ended(ctx, err)
+		return nil, endCause(ctx, err)
 	}
 	return encodeJSON(out)
 }
 
-// ended returns why a run ended: by its own failure, by a deadline, or because it was interrupted.
-func ended(ctx context.Context, err error) error {
+// endCause returns the reason why a run ended: its own failure, a deadline, or an interruption.
+func endCause(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
@@ -122,8 +122,8 @@ func ended(ctx context.Context, err error) error {
 	return fmt.Errorf("execution interrupted: %w", context.Cause(ctx))
 }
 
-// top makes the fiber of the execution itself.
-func (r *run) top(m *Machine) (*fiber, error) {
+// newTopFiber returns the fiber of the execution itself.
+func (r *run) newTopFiber(m *Machine) (*fiber, error) {
 	f := &fiber{run: r, level: m.top, total: &atomic.Int64{}}
 	kept, ok := r.takeFrame("")
 	if ok {
@@ -131,11 +131,11 @@ func (r *run) top(m *Machine) (*fiber, error) {
 	}
 	f.beginState(m.top.startAt, r.input, nil)
 	f.frame.Entered, f.restored = r.x.Started, r.x.Resumed
-	f.dirty = false // it follows from the execution's input
+	f.dirty = false // it can be computed from the execution's input
 	return f, f.countEvents(1)
 }
 
-// takeFrame returns the frame that was kept for the fiber at path, once.
+// takeFrame returns the saved frame of the fiber at path, and removes it.
 func (r *run) takeFrame(path string) (Frame, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -144,8 +144,8 @@ func (r *run) takeFrame(path string) (Frame, bool) {
 	return kept, ok
 }
 
-// withClockDeadline ends ctx with cause at a time of the clock c. On the machine's clock that is a deadline; on another it is a
-// wait on that clock, and ctx tells the deadline all the same.
+// withClockDeadline returns a context that ends with cause at a time of the clock c. For the machine's clock it is a
+// deadline. For other clocks it waits on that clock, and the context reports the deadline too.
 func withClockDeadline(ctx context.Context, c clock.Clock, until time.Time, cause error) (context.Context,
 	context.CancelFunc) {
 	if _, ok := c.(clock.System); ok {
@@ -160,7 +160,7 @@ func withClockDeadline(ctx context.Context, c clock.Clock, until time.Time, caus
 	return deadline{ctx, until}, func() { cancel(context.Canceled) }
 }
 
-// deadline is a context that ends at a time of a clock that is not the machine's.
+// deadline is a context with a deadline of a clock other than the machine's.
 type deadline struct {
 	context.Context
 	at time.Time

@@ -19,18 +19,18 @@ const (
 	kindFail     kind = "Fail"
 )
 
-// state is one state, its expressions compiled. Which members are set depends on the kind.
+// state is one state with parsed expressions. The used fields depend on its kind.
 type state struct {
 	name string
 	kind kind
 	next string // "" ends the level
 
-	inputPath  *path // nil is "$"; see noInput
+	inputPath  *path // nil means "$", unless noInput is set
 	outputPath *path
 	resultPath *path
-	noInput    bool // InputPath null: an empty object
-	noOutput   bool // OutputPath null
-	noResult   bool // ResultPath null: the result goes, the input stays
+	noInput    bool // InputPath is null: the input is an empty object
+	noOutput   bool // OutputPath is null
+	noResult   bool // ResultPath is null: the result is dropped, the output is the input
 	parameters expr
 	selector   expr // ResultSelector
 	assign     expr
@@ -44,10 +44,10 @@ type state struct {
 	fail   failure
 	each   each
 	result expr     // of a Pass
-	levels []*level // branches of a Parallel; the processor of a Map
+	levels []*level // branches of a Parallel, or the processor of a Map
 }
 
-// task is what a Task calls.
+// task is the resource and the timeout of a Task.
 type task struct {
 	resource string
 	callback bool // .waitForTaskToken
@@ -55,7 +55,7 @@ type task struct {
 	timeout  time.Duration
 }
 
-// wait says until when a Wait waits: one of its members is set.
+// wait is the end of a Wait: one of its fields is set.
 type wait struct {
 	seconds       time.Duration
 	secondsPath   *path
@@ -63,17 +63,17 @@ type wait struct {
 	timestampPath *path
 }
 
-// failure is what a Fail fails with.
+// failure is the error and the cause of a Fail.
 type failure struct{ name, cause expr }
 
-// each is how a Map goes over its items.
+// each is the iteration of a Map.
 type each struct {
-	items       *path // nil is "$"
+	items       *path // nil means "$"
 	selector    expr
 	concurrency int
 	distributed bool
-	tolerated   int     // failed items
-	tolerance   float64 // percentage of failed items
+	tolerated   int     // tolerated number of failed items
+	tolerance   float64 // tolerated percentage of failed items
 }
 
 // retrier is one element of Retry.
@@ -81,7 +81,7 @@ type retrier struct {
 	names    []string
 	interval float64 // seconds
 	rate     float64
-	maxDelay float64 // seconds; 0 is no bound
+	maxDelay float64 // in seconds; 0 means no limit
 	attempts int
 	jitter   bool
 }
@@ -100,7 +100,7 @@ const (
 	tokenSuffix  = ".waitForTaskToken"
 )
 
-// functionName returns the name of the function that a Task calls, "" when a path computes it.
+// functionName returns the name of the function that a Task calls, or "" if a path computes it.
 func (s *state) functionName() string {
 	if !s.task.invoke {
 		return FunctionName(s.task.resource)
@@ -116,8 +116,8 @@ func (s *state) functionName() string {
 	return FunctionName(name)
 }
 
-// FunctionName returns the bare name in what names a Lambda function: a name, a partial or a full ARN, each with or without
-// a version or an alias.
+// FunctionName returns the name of a Lambda function without its version or alias. s is the name, a partial ARN or a
+// full ARN.
 func FunctionName(s string) string {
 	if _, after, ok := strings.Cut(s, ":function:"); ok {
 		s = after

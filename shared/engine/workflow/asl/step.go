@@ -7,31 +7,31 @@ import (
 	"time"
 )
 
-// runState runs a state one time: its input, its work, its output.
+// runState runs a state once: its input, its work, its output.
 func (f *fiber) runState(ctx context.Context, s *state) (out any, next string, err error) {
 	if s.task.callback && f.frame.Token == "" {
 		f.frame.Token, f.dirty = f.run.env.Tasks.Token(f.path), true
 	}
-	in, given, err := f.input(s)
+	in, given, err := f.stateInput(s)
 	if err != nil {
 		return nil, "", err
 	}
 	if s.kind == kindChoice {
-		return f.choose(s, in)
+		return f.chooseNext(s, in)
 	}
-	res, err := f.work(ctx, s, in, given)
+	res, err := f.doWork(ctx, s, in, given)
 	if err != nil {
 		return nil, "", err
 	}
 	if err := f.assignVariables(s.assign, res); err != nil {
 		return nil, "", err
 	}
-	out, err = f.output(s, in, res)
+	out, err = f.stateOutput(s, in, res)
 	return out, s.next, err
 }
 
-// input applies InputPath, and then Parameters.
-func (f *fiber) input(s *state) (in, given any, err error) {
+// stateInput applies InputPath, and then Parameters.
+func (f *fiber) stateInput(s *state) (in, given any, err error) {
 	in = f.data
 	switch {
 	case s.noInput:
@@ -50,8 +50,8 @@ func (f *fiber) input(s *state) (in, given any, err error) {
 	return in, given, checkDataLimit(given, "what Parameters of state "+s.name+" makes")
 }
 
-// work does what the kind of state is for; in is what InputPath left, given what Parameters made of it.
-func (f *fiber) work(ctx context.Context, s *state, in, given any) (any, error) {
+// doWork does the work of a state. `in` is the data after InputPath, `given` the data after Parameters.
+func (f *fiber) doWork(ctx context.Context, s *state, in, given any) (any, error) {
 	switch s.kind {
 	case kindPass:
 		if s.result != nil {
@@ -61,20 +61,20 @@ func (f *fiber) work(ctx context.Context, s *state, in, given any) (any, error) 
 	case kindTask:
 		return f.callTask(ctx, s, given)
 	case kindWait:
-		return in, f.wait(ctx, s, in)
+		return in, f.waitState(ctx, s, in)
 	case kindMap:
 		return f.mapItems(ctx, s, in)
 	case kindParallel:
 		return f.runParallel(ctx, s, given)
 	case kindFail:
-		return nil, f.fail(s, in)
+		return nil, f.failState(s, in)
 	case kindSucceed, kindChoice:
 	}
 	return in, nil
 }
 
-// output makes the output of a state from its result.
-func (f *fiber) output(s *state, in, res any) (any, error) {
+// stateOutput returns the output of a state for its result.
+func (f *fiber) stateOutput(s *state, in, res any) (any, error) {
 	var err error
 	if s.selector != nil {
 		if res, err = s.selector.evaluate(f.pathScope(res)); err != nil {
@@ -107,7 +107,7 @@ func applyResultPath(p *path, none bool, in, res any) (any, error) {
 	return p.placeValue(in, res)
 }
 
-// assignVariables sets the variables that an Assign names; all are computed before any is set.
+// assignVariables sets the variables of an Assign. It computes all values before it sets the first.
 func (f *fiber) assignVariables(a expr, data any) error {
 	if a == nil {
 		return nil
@@ -127,8 +127,8 @@ func (f *fiber) assignVariables(a expr, data any) error {
 	return nil
 }
 
-// choose finds the first rule that holds.
-func (f *fiber) choose(s *state, in any) (any, string, error) {
+// chooseNext returns the next state by the first rule that matches.
+func (f *fiber) chooseNext(s *state, in any) (any, string, error) {
 	next, assign := s.next, s.assign
 	for _, r := range s.choice {
 		ok, err := r.test.holds(f.pathScope(in))
@@ -146,12 +146,12 @@ func (f *fiber) choose(s *state, in any) (any, string, error) {
 	if err := f.assignVariables(assign, in); err != nil {
 		return nil, "", err
 	}
-	out, err := f.output(s, in, in)
+	out, err := f.stateOutput(s, in, in)
 	return out, next, err
 }
 
-// fail makes the failure of a Fail state.
-func (f *fiber) fail(s *state, in any) error {
+// failState returns the failure of a Fail state.
+func (f *fiber) failState(s *state, in any) error {
 	name, err := s.fail.name.evaluate(f.pathScope(in))
 	if err != nil {
 		return err
@@ -168,8 +168,9 @@ func (f *fiber) fail(s *state, in any) error {
 	return &Error{Name: n, Cause: c}
 }
 
-// wait waits until the time that the state names. The time is kept, so that a restart does not begin the wait again.
-func (f *fiber) wait(ctx context.Context, s *state, in any) error {
+// waitState waits until the time that the state specifies. It saves that time, so that a restart does not start the
+// wait again.
+func (f *fiber) waitState(ctx context.Context, s *state, in any) error {
 	if f.frame.Until.IsZero() {
 		until, err := f.waitUntil(s.wait, in)
 		if err != nil {
@@ -222,7 +223,7 @@ func (f *fiber) secondsFrom(p *path, in any) (time.Time, error) {
 	return f.run.env.Clock.Now().Add(time.Duration(n) * time.Second), nil
 }
 
-// clipForMessage shows a value in a message, the beginning of it when it is long.
+// clipForMessage returns a value for a message, cut off if it is long.
 func clipForMessage(v any) string {
 	s := displayText(v)
 	if len(s) > 100 {

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// expr is a value that is computed when a state runs.
+// expr is an expression that is evaluated when a state runs.
 type expr interface {
 	evaluate(sc scope) (any, error)
-	// paths visits every path the expression reads.
+	// paths calls visit for every path that the expression reads.
 	paths(visit func(*path))
-	// steady reports whether the expression gives the same value each time it is evaluated on the same data.
+	// steady reports whether the expression gives the same value each time it is evaluated with the same data.
 	steady() bool
 }
 
-// constant is a value as it is written.
+// constant is a literal value.
 type constant struct{ v any }
 
 func (c constant) evaluate(scope) (any, error) { return c.v, nil }
@@ -31,7 +31,7 @@ func (p *path) steady() bool {
 	return p.root != rootContext || len(p.steps) > 0 && p.steps[0].name != "State"
 }
 
-// members is an object of which at least one member is computed.
+// members is an object with at least one computed member.
 type members map[string]expr
 
 func (m members) evaluate(sc scope) (any, error) {
@@ -50,7 +50,7 @@ func (m members) paths(visit func(*path)) { visitPaths(maps.Values(m), visit) }
 
 func (m members) steady() bool { return allSteady(maps.Values(m)) }
 
-// elements is an array of which at least one element is computed.
+// elements is an array with at least one computed element.
 type elements []expr
 
 func (l elements) evaluate(sc scope) (any, error) {
@@ -69,7 +69,7 @@ func (l elements) paths(visit func(*path)) { visitPaths(slices.Values(l), visit)
 
 func (l elements) steady() bool { return allSteady(slices.Values(l)) }
 
-// visitPaths visits the paths in all parts of an expression.
+// visitPaths calls visit for the paths in all parts of an expression.
 func visitPaths(parts iter.Seq[expr], visit func(*path)) {
 	for e := range parts {
 		e.paths(visit)
@@ -86,16 +86,16 @@ func allSteady(parts iter.Seq[expr]) bool {
 	return true
 }
 
-// parseTemplate reads a payload template: a member whose name ends in ".$" is a path or an intrinsic.
+// parseTemplate parses a payload template: a member whose name ends in ".$" is a path or an intrinsic.
 func parseTemplate(raw json.RawMessage) (expr, error) {
 	v, err := decodeJSON(raw)
 	if err != nil {
 		return nil, err
 	}
-	return compile(v)
+	return compileTemplate(v)
 }
 
-func compile(v any) (expr, error) {
+func compileTemplate(v any) (expr, error) {
 	switch x := v.(type) {
 	case map[string]any:
 		return compileObject(x)
@@ -129,7 +129,7 @@ func compileObject(m map[string]any) (expr, error) {
 
 func compileMember(k string, v any, computed bool) (expr, error) {
 	if !computed {
-		return compile(v)
+		return compileTemplate(v)
 	}
 	text, ok := v.(string)
 	if !ok {
@@ -145,7 +145,7 @@ func compileMember(k string, v any, computed bool) (expr, error) {
 func compileArray(a []any) (expr, error) {
 	out, fixed := make(elements, len(a)), true
 	for i, v := range a {
-		e, err := compile(v)
+		e, err := compileTemplate(v)
 		if err != nil {
 			return nil, err
 		}
@@ -160,7 +160,7 @@ func compileArray(a []any) (expr, error) {
 	return out, nil
 }
 
-// parseExpr reads a path or an intrinsic.
+// parseExpr parses a path or an intrinsic.
 func parseExpr(text string) (expr, error) {
 	if strings.HasPrefix(text, "States.") {
 		return parseCall(text)

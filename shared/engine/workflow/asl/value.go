@@ -13,10 +13,10 @@ import (
 	"strings"
 )
 
-// Values are JSON as encoding/json decodes it, but for numbers, which stay json.Number so that they pass through a
-// machine digit by digit. A value is never changed once it is made: states share them.
+// Values are JSON as encoding/json decodes it, except that numbers are json.Number, so that a machine does not change
+// their digits. Values are immutable: states share them.
 
-// decodeJSON reads a JSON text.
+// decodeJSON parses a JSON text.
 func decodeJSON(b []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
@@ -30,7 +30,7 @@ func decodeJSON(b []byte) (any, error) {
 	return v, nil
 }
 
-// encodeJSON writes a value as compact JSON, without the HTML escapes that would count against MaxPayload.
+// encodeJSON returns a value as compact JSON, without HTML escapes, which would count against MaxPayload.
 func encodeJSON(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -41,11 +41,11 @@ func encodeJSON(v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// Encode writes v as compact JSON without HTML escapes.
+// Encode returns v as compact JSON without HTML escapes.
 func Encode(v any) (json.RawMessage, error) { return encodeJSON(v) }
 
-// Sort returns a JSON text with the members of its objects in order, so that equal values are equal texts.
-func Sort(raw json.RawMessage) (json.RawMessage, error) {
+// SortMembers returns a JSON text with sorted members of its objects, so that equal values have equal texts.
+func SortMembers(raw json.RawMessage) (json.RawMessage, error) {
 	v, err := decodeJSON(raw)
 	if err != nil {
 		return nil, err
@@ -53,11 +53,11 @@ func Sort(raw json.RawMessage) (json.RawMessage, error) {
 	return encodeJSON(v)
 }
 
-// measureJSON returns how many bytes a value takes as JSON, and stops counting soon after limit.
+// measureJSON returns the size of a value as JSON in bytes. It may stop counting when it exceeds limit.
 func measureJSON(v any, limit int) int {
 	switch x := v.(type) {
 	case string:
-		return quoted(x)
+		return quotedLength(x)
 	case json.Number:
 		return len(x)
 	case bool:
@@ -90,14 +90,14 @@ func sizeObject(m map[string]any, limit int) int {
 		if n > limit {
 			return n
 		}
-		n += quoted(k) + 1
+		n += quotedLength(k) + 1
 		n += measureJSON(e, limit-n)
 	}
 	return n
 }
 
-// quoted returns the length of s as a JSON string.
-func quoted(s string) int {
+// quotedLength returns the length of s as a JSON string.
+func quotedLength(s string) int {
 	n := 2 + len(s)
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -110,7 +110,7 @@ func quoted(s string) int {
 	return n
 }
 
-// checkDataLimit fails with States.DataLimitExceeded when v is larger than a state may pass on.
+// checkDataLimit returns States.DataLimitExceeded if v is larger than MaxPayload. what names v in the message.
 func checkDataLimit(v any, what string) error {
 	if measureJSON(v, MaxPayload) <= MaxPayload {
 		return nil
@@ -118,7 +118,7 @@ func checkDataLimit(v any, what string) error {
 	return newError(errDataLimit, "%s is larger than %d bytes", what, MaxPayload)
 }
 
-// toNumber returns the value as a float, when it is a number.
+// toNumber returns the value as a float, and whether it is a number.
 func toNumber(v any) (float64, bool) {
 	n, ok := v.(json.Number)
 	if !ok {
@@ -128,7 +128,7 @@ func toNumber(v any) (float64, bool) {
 	return f, err == nil
 }
 
-// toInteger returns the value as the nearest integer, when it is a number of a size that fits.
+// toInteger returns the value as the nearest integer, and whether it is a number that fits.
 func toInteger(v any) (int64, bool) {
 	if n, ok := v.(json.Number); ok {
 		if i, err := n.Int64(); err == nil {
@@ -142,18 +142,18 @@ func toInteger(v any) (int64, bool) {
 	return int64(math.Round(f)), true
 }
 
-// integerNumber makes a number of n.
+// integerNumber returns n as a JSON number.
 func integerNumber(n int64) json.Number { return json.Number(strconv.FormatInt(n, 10)) }
 
-// compareNumbers orders two numbers exactly: as integers when both are, else as rationals when they are short enough
-// for that, else as floats.
+// compareNumbers compares two numbers exactly: as integers if both are integers, else as rationals if they are short
+// enough, else as floats.
 func compareNumbers(a, b json.Number) int {
 	if x, err := a.Int64(); err == nil {
 		if y, err := b.Int64(); err == nil {
 			return cmp.Compare(x, y)
 		}
 	}
-	if plain(a) && plain(b) {
+	if isPlain(a) && isPlain(b) {
 		x, okX := new(big.Rat).SetString(string(a))
 		y, okY := new(big.Rat).SetString(string(b))
 		if okX && okY {
@@ -165,10 +165,10 @@ func compareNumbers(a, b json.Number) int {
 	return cmp.Compare(x, y)
 }
 
-// plain reports whether n is short and has no exponent, so that a rational of it is small.
-func plain(n json.Number) bool { return len(n) < 64 && !strings.ContainsAny(string(n), "eE") }
+// isPlain reports whether n is short and has no exponent, so that its rational is small.
+func isPlain(n json.Number) bool { return len(n) < 64 && !strings.ContainsAny(string(n), "eE") }
 
-// equalJSON reports whether two values are the same JSON; 1 and 1.0 are.
+// equalJSON reports whether two values are the same JSON. It treats 1 and 1.0 as equal.
 func equalJSON(a, b any) bool {
 	switch x := a.(type) {
 	case json.Number:
@@ -213,7 +213,7 @@ func equalObjects(a, b map[string]any) bool {
 	return true
 }
 
-// SameJSON reports whether two JSON texts hold the same value, whatever their spacing and the order of their members.
+// SameJSON reports whether two JSON texts hold the same value, regardless of spacing and the order of members.
 func SameJSON(a, b json.RawMessage) bool {
 	if bytes.Equal(a, b) {
 		return true

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// variables are the variables of one level: which are assigned, and which are read and by which state.
+// variables are the variables of one level: the assigned ones, and those that its states read.
 type variables struct {
-	outer    int // index of the level around it, -1 for none
+	outer    int // index of the level around it, or -1
 	assigned map[string]bool
 	used     map[string]string
 }
 
-// noteVariables remembers the variables that s assigns and reads.
+// noteVariables records the variables that s assigns and reads.
 func (p *parser) noteVariables(s *state, self int) {
 	v := p.levels[self]
 	for _, e := range s.assignments() {
@@ -30,7 +30,7 @@ func (p *parser) noteVariables(s *state, self int) {
 	}
 }
 
-// assignedNames lists the names that an Assign gives values to.
+// assignedNames lists the names of the variables of an Assign.
 func assignedNames(e expr) []string {
 	switch x := e.(type) {
 	case members:
@@ -80,17 +80,17 @@ func (s *state) expressions() []expr {
 	return out
 }
 
-// variablesKnown checks that every variable that is read is assigned somewhere around, and that an inner level does not
-// assign a variable of an outer one: Step Functions refuses both.
-func (p *parser) variablesKnown() error {
+// checkVariables checks that every variable that is read is assigned in its level or around it, and that an inner level
+// does not assign a variable of an outer one. Step Functions refuses both.
+func (p *parser) checkVariables() error {
 	for i, l := range p.levels {
 		for _, name := range slices.Sorted(maps.Keys(l.used)) {
-			if !p.known(i, name) {
+			if !p.isAssigned(i, name) {
 				return fmt.Errorf("state %q: variable $%s is assigned nowhere in its scope", l.used[name], name)
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(l.assigned)) {
-			if l.outer >= 0 && p.known(l.outer, name) {
+			if l.outer >= 0 && p.isAssigned(l.outer, name) {
 				return fmt.Errorf("variable $%s is assigned both inside and outside of a Map or Parallel state", name)
 			}
 		}
@@ -98,7 +98,7 @@ func (p *parser) variablesKnown() error {
 	return nil
 }
 
-func (p *parser) known(at int, name string) bool {
+func (p *parser) isAssigned(at int, name string) bool {
 	for ; at >= 0; at = p.levels[at].outer {
 		if p.levels[at].assigned[name] {
 			return true

@@ -14,9 +14,9 @@ import (
 
 var epoch = time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
 
-// ticking returns a clock that moves ahead by itself while somebody waits for it. It belongs into a bubble of synctest, where its
-// own waits are over as soon as nothing else goes on.
-func ticking(tb testing.TB) *clock.Manual {
+// startTicking returns a clock that moves ahead by itself while there is a sleeper. Use it in a bubble of synctest,
+// where its own waits end when all other goroutines are blocked.
+func startTicking(tb testing.TB) *clock.Manual {
 	tb.Helper()
 	c := clock.NewManual(epoch)
 	stop := make(chan struct{})
@@ -37,10 +37,10 @@ func ticking(tb testing.TB) *clock.Manual {
 	return c
 }
 
-// task is a function that the machines of tests call.
+// testTask is a function that the machines of tests call.
 type testTask func(ctx context.Context, in map[string]any) (any, error)
 
-// fixture keeps the frames of an execution in memory and answers its tasks.
+// fixture keeps the frames of an execution in memory, and carries out its tasks.
 type fixture struct {
 	tasks map[string]testTask
 	clock clock.Clock
@@ -143,8 +143,8 @@ func (w *fixture) kept() map[string]Frame {
 
 func (w *fixture) env(c clock.Clock) Env { return Env{Clock: c, Tasks: w, Journal: w} }
 
-// execution makes an execution of a test.
-func execution(input string) Execution {
+// newExecution returns an execution for a test.
+func newExecution(input string) Execution {
 	return Execution{
 		ID: "arn:aws:states:local:000000000000:execution:test:x1", Name: "x1",
 		MachineID: "arn:aws:states:local:000000000000:stateMachine:test", Machine: "test",

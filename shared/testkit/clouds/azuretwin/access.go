@@ -15,7 +15,7 @@ func opOf(r *http.Request) string {
 	return resourceOp(r, strings.TrimSuffix(r.URL.Path, "/"))
 }
 
-// resourceOp names a request of the resource manager, or of what stands beside it.
+// resourceOp names a request of the resource manager or of a service beside it.
 func resourceOp(r *http.Request, p string) string {
 	switch {
 	case strings.HasSuffix(p, "/.well-known/openid-configuration"):
@@ -40,7 +40,7 @@ func resourceOp(r *http.Request, p string) string {
 	return named + "/" + verbOf(r.Method)
 }
 
-// verbOf is how roles name what a method does.
+// verbOf returns the verb that roles use for an HTTP method.
 func verbOf(method string) string {
 	switch method {
 	case http.MethodGet:
@@ -53,8 +53,8 @@ func verbOf(method string) string {
 	return "write"
 }
 
-// typeOf takes the names out of Microsoft.Compute/virtualMachines/web/start: Microsoft.Compute/virtualMachines/start. Types that
-// the twin has are written as Azure writes them.
+// typeOf takes the names out of Microsoft.Compute/virtualMachines/web/start: Microsoft.Compute/virtualMachines/start.
+// Types that the twin has are written as Azure writes them.
 func typeOf(path string) string {
 	parts := strings.Split(path, "/")
 	words := parts[:1:1]

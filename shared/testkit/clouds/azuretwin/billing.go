@@ -50,13 +50,13 @@ func (c *Cloud) PutBlob(name string, bytes []byte, modified time.Time) {
 // RemoveBlob removes a blob.
 func (c *Cloud) RemoveBlob(name string) { c.ChangeLocked(func() { delete(c.blobs, name) }) }
 
-// CutBlobs has what is read of blobs break off half-way, or no longer.
+// CutBlobs makes reads of blobs break off half-way, or ends that.
 func (c *Cloud) CutBlobs(on bool) { c.ChangeLocked(func() { c.cut = on }) }
 
 // TellCosts sets the rows that the Query API answers with: `[[1.5,"USD"]]`.
 func (c *Cloud) TellCosts(rows string) { c.ChangeLocked(func() { c.total = rows }) }
 
-// AskToWait sets the headers of throttled answers by which Cost Management asks to be left alone.
+// AskToWait sets the headers of throttled answers of Cost Management. They ask for a pause.
 func (c *Cloud) AskToWait(headers map[string]string) { c.ChangeLocked(func() { c.waits = headers }) }
 
 // host returns the storage account whose host a request is for; "" for another one.
@@ -80,7 +80,7 @@ func (c *Cloud) fail(w http.ResponseWriter, q request, f *failure) {
 	_, _ = fmt.Fprintf(w, `<?xml version="1.0" encoding="utf-8"?><Error><Code>%s</Code><Message>%s`+"\nRequestId:1</Message></Error>", f.code, f.message) //nolint:gosec // to a test
 }
 
-// billing finds who answers what is asked of storage and of Cost Management.
+// billing returns the handler of a request to storage or to Cost Management; false when there is none.
 func (c *Cloud) billing(q request) (func() (answer, *failure), bool) {
 	switch strings.TrimPrefix(q.path, "/subscriptions/"+Subscription+"/providers/microsoft.costmanagement/") {
 	case "exports":
@@ -91,7 +91,7 @@ func (c *Cloud) billing(q request) (func() (answer, *failure), bool) {
 	return func() (answer, *failure) { return c.storage(q) }, q.op == blobsRead
 }
 
-// refuseStorage answers what has no token for storage, which is another one than the resource manager's.
+// refuseStorage refuses requests without a token for storage. The resource manager's token is another one.
 func (c *Cloud) refuseStorage(q request) *failure {
 	token := strings.TrimPrefix(q.Header.Get("Authorization"), "Bearer ")
 	switch {

@@ -120,7 +120,7 @@ func (c *Cloud) putPool(q request, r *Resource) (answer, *failure) {
 	return a, nil
 }
 
-// wrongBounds returns what is wrong with the bounds of a pool's autoscaler.
+// wrongBounds returns the problem of the bounds of a pool's autoscaler; "" when there is none.
 func wrongBounds(p map[string]any, n float64) string {
 	least, hasMin := p["minCount"].(float64)
 	most, hasMax := p["maxCount"].(float64)

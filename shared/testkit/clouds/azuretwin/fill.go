@@ -7,7 +7,8 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// Fill adds one of everything to the region: what can be stopped, what has a size, and a machine that cannot be deallocated.
+// Fill adds one of everything to the region: resources that can be stopped, resources with sizes, and a machine that
+// cannot be deallocated.
 func (c *Cloud) Fill(region string) {
 	c.AddVM("web-1", region, nil)
 	c.AddVM("cache-1", region, func(r *Resource) {
@@ -28,7 +29,7 @@ func (c *Cloud) Fill(region string) {
 		map[string]any{"name": "GP_Gen5", "tier": "GeneralPurpose", "family": "Gen5", "capacity": 2})
 }
 
-// Move lets what is on its way arrive every pace, until ctx ends.
+// Move completes all changes under way each time the pace has passed, until ctx ends.
 func (c *Cloud) Move(ctx context.Context, at clock.Clock, pace time.Duration) {
 	for at.Sleep(ctx, pace) == nil {
 		c.SettleAll()

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// The clauses of the query language that the twin understands: what it does not, it refuses.
+// The clauses of the query language that the twin understands. It refuses others.
 var (
 	whereIs     = regexp.MustCompile(`^where (type|location) =~ '([^']*)'$`)
 	whereIn     = regexp.MustCompile(`^where (type|location) (!?)in~ \(([^)]*)\)$`)
@@ -18,8 +18,8 @@ var (
 	inOrder     = regexp.MustCompile(`^order by id asc$`)
 )
 
-// rows are the resources as the Resource Graph has them: types and ids as written, no parts of clusters, and of machines the
-// power state in a place of its own.
+// rows are the resources as the Resource Graph has them: types and ids as written, no parts of clusters, and of
+// machines the power state in a place of its own.
 func (c *Cloud) rows() []map[string]any {
 	var all []map[string]any
 	for _, r := range c.resources {
@@ -134,7 +134,7 @@ func summarize(rows []map[string]any, total string, columns []string) []map[stri
 	return out
 }
 
-// graphPage answers a page of at most 1,000 rows, with what is left of the quota.
+// graphPage answers a page of at most 1,000 rows, with the rest of the quota in its headers.
 func (c *Cloud) graphPage(q request, rows []map[string]any) (answer, *failure) {
 	top, from := 1000, 0
 	options := object(q.body, "options")

@@ -47,7 +47,7 @@ func (c *Cloud) besideResources(q request) (func() (answer, *failure), bool) {
 	return c.billing(q)
 }
 
-// inResource answers what is asked of one resource, or what is below it.
+// inResource answers requests for one resource, or for its children.
 func (c *Cloud) inResource(q request) (answer, *failure) {
 	if workspace, isList := strings.CutSuffix(q.path, "/computes"); isList {
 		return c.page(q, c.below(workspace, typeCompute))

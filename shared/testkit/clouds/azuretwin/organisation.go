@@ -8,7 +8,8 @@ import (
 // Group is a management group. Parent is the id of the group that it lies in, empty at the top.
 type Group struct{ ID, Name, Parent string }
 
-// Member is a subscription in a management group. It has regions and no resources, but for Subscription, which has the twin's.
+// Member is a subscription in a management group. It has regions and no resources, but for Subscription, which has the
+// twin's.
 type Member struct {
 	ID, Name, Group string
 	State           string // empty is Enabled
@@ -70,7 +71,7 @@ func (c *Cloud) organised(q request) (func() (answer, *failure), bool) {
 	return nil, false
 }
 
-// group answers for a management group, and for what is in it.
+// group answers requests for a management group and its descendants.
 func (c *Cloud) group(q request) (answer, *failure) {
 	id, rest, _ := strings.Cut(q.path[len(groupsPath):], "/")
 	for _, g := range c.groups {
@@ -122,7 +123,7 @@ func (m *Member) row() map[string]any {
 		"tags": m.Tags}
 }
 
-// seen are the subscriptions in which the application has a role.
+// seen returns the subscriptions that give the application a role.
 func (c *Cloud) seen() []any {
 	all := []any{}
 	for _, m := range c.members {
@@ -154,8 +155,8 @@ func (c *Cloud) onMember(q request, m *Member) (answer, *failure) {
 	return c.page(q, []any{})
 }
 
-// FillOrganisation adds the management group acme: production with the twin's own subscription, one of a group in it and one that refuses,
-// and sandbox with one that is open and one that is disabled.
+// FillOrganisation adds the management group acme: production with the twin's own subscription, one of a group in it
+// and one that refuses, and sandbox with one that is open and one that is disabled.
 func (c *Cloud) FillOrganisation() {
 	c.AddGroups(Group{ID: "acme", Name: "Acme"}, Group{ID: "production", Name: "Production", Parent: "acme"},
 		Group{ID: "shop", Name: "Shop", Parent: "production"}, Group{ID: "sandbox", Name: "Sandbox", Parent: "acme"})

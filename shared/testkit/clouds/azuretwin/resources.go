@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Resource is a resource as it answers for itself. Body is what a GET answers; Power is of machines alone, which show it when
-// they are asked to.
+// Resource is a resource of the twin. Body is its answer to a GET. Power is of machines alone, which show it in their
+// instance view.
 type Resource struct {
 	ID, Type     string
 	Body         map[string]any
@@ -21,7 +21,7 @@ type Resource struct {
 	Authority    []byte               // PEM
 	Fails        *failure             // the next verb is accepted, and fails
 	failed       *failure             // the last one did
-	next         func()               // what it moves to
+	next         func()               // sets the final state
 	settledPower string               // the state before the verb that is under way
 }
 
@@ -93,7 +93,7 @@ func (c *Cloud) find(id string) *Resource {
 	return nil
 }
 
-// SettleAll lets everything that is on its way arrive; then autoscalers do what they do.
+// SettleAll completes all changes under way; then autoscalers act.
 func (c *Cloud) SettleAll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -137,7 +137,7 @@ func bound(s *Resource, name string) float64 {
 	return n
 }
 
-// render returns what a GET answers: a cluster with its pools in it, a machine with its view where that is asked for.
+// render returns the answer to a GET: a cluster includes its pools, a machine includes its instance view on request.
 func (c *Cloud) render(r *Resource, expanded bool) map[string]any {
 	body := clone(r.Body)
 	switch {
@@ -184,7 +184,7 @@ func (c *Cloud) operation(q request) (answer, *failure) {
 	}
 }
 
-// accepted is the answer to what takes time.
+// accepted is the answer to an act that takes time.
 func (c *Cloud) accepted(q request, r *Resource, next func()) answer {
 	o := &operation{resource: r}
 	c.ops = append(c.ops, o)

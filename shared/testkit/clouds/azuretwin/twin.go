@@ -1,8 +1,8 @@
-// Package azuretwin is a small Azure in this process: it speaks the wire protocols of Microsoft Entra, of the resource manager and
-// of the Resource Graph for the types that the provider uses, keeps state, takes time to change it (202 with
-// Azure-AsyncOperation and Retry-After), and can be made to fail as Azure does. It is written from Azure's documentation, not
-// from the provider, so that a test against it can find the provider wrong; the official fakes answer a Go client and prove
-// nothing of the wire.
+// Package azuretwin is a small Azure in this process: it speaks the wire protocols of Microsoft Entra, of the resource
+// manager and of the Resource Graph for the types that the provider uses, keeps state, takes time to change it (202
+// with Azure-AsyncOperation and Retry-After), and can be made to fail as Azure does. It is written from Azure's
+// documentation, not from the provider, so that a test against it can find the provider wrong; the official fakes
+// answer a Go client and prove nothing of the wire.
 package azuretwin
 
 import (
@@ -19,7 +19,8 @@ import (
 	"time"
 )
 
-// What opens the twin: its subscription, tenant and application. Others are added as members of management groups.
+// The credentials of the twin: its subscription, tenant and application. Others are added as members of management
+// groups.
 const (
 	Subscription = "11111111-2222-3333-4444-555555555555"
 	Tenant       = "aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee"
@@ -36,7 +37,8 @@ type Call struct {
 	Body                map[string]any // or the form
 }
 
-// Fault makes calls of Op ("*" is any) fail with an answer of Azure's form; with Lost, the call has its effect and no answer.
+// Fault makes calls of Op ("*" is any) fail with an answer of Azure's form; with Lost, the call has its effect and no
+// answer.
 type Fault struct {
 	Op, Code, Message string
 	Status            int
@@ -44,7 +46,7 @@ type Fault struct {
 	Lost              bool
 }
 
-// Role is what an assignment allows: Actions but for NotActions.
+// Role is the effect of an assignment: Actions without NotActions.
 type Role struct {
 	Actions    []string `json:"actions"`
 	NotActions []string `json:"notActions"`
@@ -52,15 +54,15 @@ type Role struct {
 
 // Cloud is the twin. Its zero value is an empty subscription; fill it with the Add functions.
 type Cloud struct {
-	// Page caps every page below what is asked for, so that few resources make many pages.
+	// Page limits every page below the requested size, so that few resources make many pages.
 	Page int
-	// Strict answers 409 to a verb that asks for what is so already; most services answer 202.
+	// Strict answers 409 to an act whose result is there already; most services answer 202.
 	Strict bool
-	// RetryAfter is what throttled answers ask for; 0 asks for a millisecond.
+	// RetryAfter is the pause that throttled answers ask for; 0 asks for a millisecond.
 	RetryAfter time.Duration
 	// Assertion is the client assertion that opens, besides the secret.
 	Assertion string
-	// Subscriptions are what the application sees; nil is the twin's own.
+	// Subscriptions are the subscriptions that the application sees; nil is the twin's own.
 	Subscriptions []string
 
 	mu        sync.Mutex
@@ -107,7 +109,7 @@ type request struct {
 	op   string
 }
 
-// answer is what a request gets.
+// answer is the answer to a request.
 type answer struct {
 	status int
 	header map[string]string
@@ -129,7 +131,7 @@ func (c *Cloud) AddFault(f Fault) { c.ChangeLocked(func() { c.faults = append(c.
 // EndFaults ends all faults.
 func (c *Cloud) EndFaults() { c.ChangeLocked(func() { c.faults, c.throttled = nil, 0 }) }
 
-// SetRoles sets what the application may do; none are the role that may do everything.
+// SetRoles sets the roles of the application. No roles is the role that may do everything.
 func (c *Cloud) SetRoles(roles ...Role) { c.ChangeLocked(func() { c.roles = roles }) }
 
 // FreezeGraph keeps the Resource Graph as it is, which Azure's is for minutes.
@@ -145,7 +147,7 @@ func (c *Cloud) Calls(op string) []Call {
 // ForgetCalls empties the list of calls.
 func (c *Cloud) ForgetCalls() { c.ChangeLocked(func() { c.calls = nil }) }
 
-// ChangeLocked runs do while nobody else sees the cloud: tests reach into resources with it.
+// ChangeLocked runs do while the cloud is locked. Tests change resources with it.
 func (c *Cloud) ChangeLocked(do func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

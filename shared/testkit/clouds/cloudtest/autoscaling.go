@@ -8,13 +8,14 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// Autoscaled is a group that its provider scales, at a size of at least 1. Other is what somebody else does to it meanwhile: it gives the group one instance
-// more, and the maximum that this takes. Mutations counts the calls so far that change something; nil leaves the case out.
+// Autoscaled is a group that its provider scales, at a size of at least 1. Other is a change by somebody else: it adds
+// one instance to the group, and raises the maximum if needed. Mutations counts the changing calls so far; nil leaves
+// the case out.
 type Autoscaled struct {
 	Kind, Region string
 	UID, Missing string
 	Fixed        bool // it has no rule, and no minimum and maximum before one is made
-	// its size is its rule's to set: what is wanted is told only where there is none
+	// its rule sets its size: the wanted size applies only without a rule
 	Loose     bool
 	Unscaled  string             // a kind of the same provider that is not scaled by it
 	Other     func(t *testing.T) // nil leaves the case out

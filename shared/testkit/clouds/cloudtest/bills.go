@@ -13,22 +13,22 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// Bills is what of a cloud is billed, for the contract of cloud.Biller. What is nil leaves its cases out.
+// Bills are the bills of a cloud, for the contract of cloud.Biller. A nil field leaves its cases out.
 type Bills struct {
 	From time.Time // asked for: there are older deliveries
 	// of the newest delivery of each period from From on, the contents of its files in order
 	Content map[time.Time][]string
-	Totals  map[time.Time][2]string  // what the provider's own interface says: total and currency
+	Totals  map[time.Time][2]string  // the amounts of the provider's own API: total and currency
 	Empty   time.Time                // a period from which on there is nothing; the zero time leaves the case out
 	Deliver func(contents ...string) // makes a newer delivery of the last period
 	Replace func()                   // puts other content in place of the files of the last period's newest delivery
 	Lose    func()                   // removes a file of it, which the manifest goes on listing
 	Deny    map[string]func(on bool) // takes a permission away, by its name, or gives it back
-	Cut     func(on bool)            // what is read of files breaks off, or no longer
+	Cut     func(on bool)            // makes reads of files break off, or ends that
 	Break   func(on bool)            // nothing answers any more, or again
 }
 
-// RunBills holds a connection against what cloud.Biller promises. The last cases change what is delivered.
+// RunBills tests a connection against the contract of cloud.Biller. The last cases change the deliveries.
 func RunBills(t *testing.T, conn cloud.Conn, f Bills) {
 	t.Helper()
 	b, is := conn.(cloud.Biller)

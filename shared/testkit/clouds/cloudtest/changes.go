@@ -15,13 +15,13 @@ import (
 // changeRounds is how often a group is stopped, changed and started.
 const changeRounds = 12
 
-// changes is the property that a stop, changes by hand and a start come to the same size as the changes alone. One group is
-// stopped and started, the other one is changed alone.
+// changes is the property that a stop, changes by hand and a start come to the same size as the changes alone. One
+// group is stopped and started, the other one is changed alone.
 type changes struct {
 	trial
 	r                *rand.Rand
 	acted, untouched string
-	memory           []byte // what the executor remembers of the group; nil when that is nothing, or used
+	memory           []byte // the executor's snapshot of the group; nil when there is none, or after its use
 	done             []string
 }
 
@@ -119,7 +119,8 @@ func (c *changes) change(t *testing.T) {
 	c.scaleBoth(t, want)
 }
 
-// scaleBoth sets a size by hand, and reports whether both took it. A size that one of them does not take, the other one does not get.
+// scaleBoth sets a size by hand, and reports whether both took it. A size that one of them does not take, the other
+// one does not get.
 func (c *changes) scaleBoth(t *testing.T, want cloud.Capacity) bool {
 	t.Helper()
 	was := c.capacity(t, c.untouched)
@@ -169,8 +170,8 @@ func (c *changes) note(format string, args ...any) {
 	c.done = append(c.done, fmt.Sprintf(format, args...))
 }
 
-// do acts as the executor does: a stop remembers the size, or that it has found the group off where nothing is remembered. A
-// start gives the size back, and nothing of it is remembered any more.
+// do acts as the executor does: a stop remembers the size, or that it has found the group off where nothing is
+// remembered. A start gives the size back, and nothing of it is remembered any more.
 func (c *changes) do(t *testing.T, v cloud.Verb) {
 	t.Helper()
 	s := c.settled(t, c.acted)

@@ -1,5 +1,5 @@
-// Package cloudtest is the one contract that every cloud.Provider passes, in front of its in-process twin and, where one
-// is installed, of an emulator, so that the engine above them never has to know which cloud it drives.
+// Package cloudtest is the one contract that every cloud.Provider passes, in front of its in-process twin and, where
+// one is installed, of an emulator, so that the engine above them never has to know which cloud it drives.
 package cloudtest
 
 import (
@@ -12,24 +12,24 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// Fixture is a cloud that has been prepared for the contract: what it holds, and how the test may push it.
+// Fixture is a cloud that is prepared for the contract: its contents, and the means of a test to change it.
 type Fixture struct {
 	Account  cloud.Account  // opens the cloud
-	NativeID string         // what Identify has to answer
+	NativeID string         // the expected answer of Identify
 	Refused  *cloud.Account // the same account with credentials that the cloud does not accept; nil leaves the case out
 	Groups   []Group
-	// Settle lets the cloud move on; it is called between two reads while a resource is on its way. Nil when every change
-	// is immediate or passes with real time.
+	// Settle lets the cloud move on; it is called between two reads while a resource is on its way. Nil when every
+	// change is immediate or passes with real time.
 	Settle func()
 	// Throttle makes the next calls be throttled; 0 ends it. Nil leaves the cases out.
 	Throttle func(calls int)
 	// Deny takes the permission to start and stop away, or gives it back. Nil leaves the case out.
 	Deny func(on bool)
-	// Metered are what is measured; none leaves the cases out.
+	// Metered are the resources with metrics; none leaves the cases out.
 	Metered []Metered
-	// Collective is what no kind lists; nil leaves the cases out.
+	// Collective are the resources without a kind; nil leaves the cases out.
 	Collective *Collective
-	// Autoscaled are what the provider scales by itself; none leaves the cases out.
+	// Autoscaled are the groups that the provider scales; none leaves the cases out.
 	Autoscaled []Autoscaled
 }
 
@@ -38,7 +38,7 @@ type Group struct {
 	Kind, Region string
 	Free         []string          // uids that can be started and stopped; all are running
 	Tied         map[string]string // uids that cannot, with a part of the reason that has to be given
-	Missing      string            // a well-formed uid of which there is no resource
+	Missing      string            // a well-formed uid without a resource
 	Pages        int               // the list has at least so many pages
 }
 

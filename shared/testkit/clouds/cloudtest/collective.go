@@ -8,16 +8,17 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// Collective is what a cloud holds besides what its kinds list, for the contract of the collective kind.
+// Collective are the resources of a cloud that have no kind, for the contract of the collective kind.
 type Collective struct {
 	Region string
-	Facts  map[string]string // by uid, of what the collective kind lists: a fact that it has to tell
+	Facts  map[string]string // by uid of a resource without a kind: a fact that it must have
 	Pages  int               // the list has at least so many pages
 	// Break makes a call that the listing takes fail, and go on failing until it is mended. Nil leaves the case out.
 	Break func(on bool)
 }
 
-// runCollective holds the collective kind against what discovery relies on: what a whole listing does not have is gone.
+// runCollective tests the collective kind against discovery's assumption: a resource that a complete listing does not
+// contain is gone.
 func (r run) runCollective(t *testing.T) {
 	c := *r.f.Collective
 	kind := cloud.CollectiveOf(r.p.Name()).Type

@@ -11,8 +11,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// factTable is the facts that the rules read of the types which this service acts on or measures, a line each: those that the
-// provider's listing tells, and, with a reason, those that it does not.
+// factTable is the facts that the rules read of the types which this service acts on or measures, a line each: those
+// that the provider's listing tells, and, with a reason, those that it does not.
 //
 //go:embed facts.csv
 var factTable string
@@ -30,8 +30,9 @@ func readFacts() []fact {
 	return out
 }
 
-// CheckFacts holds what a provider told of resources, of which there has to be one of each type that tells everything, against the
-// facts that the rules read: each is told by its name, in the type that the rules know, or the table says why it is not.
+// CheckFacts compares the facts of found resources with the facts that the rules read. found must contain one resource
+// of each type with all its facts. Each fact must be there under its name, in the rules' type, unless the table has a
+// reason why not.
 func CheckFacts(t *testing.T, provider string, found []cloud.Resource) {
 	t.Helper()
 	told := map[string]any{}

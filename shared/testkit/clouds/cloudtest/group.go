@@ -250,8 +250,8 @@ func (g trial) start(t *testing.T) {
 	g.again(t, cloud.Start, g.before)
 }
 
-// again repeats an act that has been done: the provider accepts it or answers that the state forbids it, which makes the
-// engine read again, and nothing changes.
+// again repeats an act that has been done: the provider accepts it or answers that the state forbids it, which makes
+// the engine read again, and nothing changes.
 func (g trial) again(t *testing.T, v cloud.Verb, before map[string]cloud.State) {
 	t.Helper()
 	for _, res := range g.conn.Act(t.Context(), v, g.Kind, g.Region, targets(g.Free, before)) {

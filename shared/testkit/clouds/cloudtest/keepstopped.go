@@ -8,8 +8,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// keepsStopped does what an event readiness plan does to a group that somebody stops while it is raised: it gives bounds and rule back, and the group stays
-// stopped. A start of the group then restores what it was before the plan.
+// keepsStopped does the steps of an event readiness plan on a group that somebody stops while it is raised: it
+// restores bounds and rule, and the group stays stopped. A start of the group then restores the state before the plan.
 func (g autoscaled) keepsStopped(t *testing.T, found cloud.Autoscaling) {
 	t.Helper()
 	before := g.state(t)
@@ -35,7 +35,8 @@ func (g autoscaled) keepsStopped(t *testing.T, found cloud.Autoscaling) {
 	}
 }
 
-// await returns the status of the group once it is the wanted one, or the last status: a controller takes a moment to see a change of bounds.
+// await returns the status of the group once it is the wanted one, or the last status: a controller takes a moment to
+// see a change of bounds.
 func (g autoscaled) await(t *testing.T, want cloud.Status) cloud.Status {
 	t.Helper()
 	got := g.state(t).Status
@@ -71,8 +72,8 @@ func (g autoscaled) act(t *testing.T, v cloud.Verb, snapshot json.RawMessage) {
 	t.Fatalf("it is %s after a %s", g.state(t).Status, v)
 }
 
-// kindPermissions asks for the permissions of the kind alone: those that starts, stops and scales take, all of which the account's permissions
-// name, too.
+// kindPermissions asks for the permissions of the kind alone: those of its starts, stops and scales. The account's
+// permissions include them all.
 func (g autoscaled) kindPermissions(t *testing.T) {
 	p, is := g.conn.(cloud.KindProber)
 	if !is {

@@ -9,12 +9,12 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// Metered is what of a cloud is measured, for the contract of cloud.Metered: resources of one type in one region.
+// Metered are resources with metrics, for the contract of cloud.Metered: of one type in one region.
 type Metered struct {
 	Kind, Region string
 	Measured     []string // uids that have points all day, at least of one measure, but for the hour of Gap
 	Quiet        []string // uids that exist and have no points
-	Missing      string   // a well-formed uid of which there is no resource
+	Missing      string   // a well-formed uid without a resource
 	Many         []string // uids for more than one call; may be of resources without points
 	// how many of them the provider's calls tell of at the least, each measure by itself where it counts those
 	PerCall    int
@@ -25,7 +25,7 @@ type Metered struct {
 	Deny       func(on bool) // takes the permission away, or gives it back; nil leaves the case out
 }
 
-// runMetered holds a connection against what cloud.Metered promises.
+// runMetered tests a connection against the contract of cloud.Metered.
 func (r run) runMetered(t *testing.T) {
 	m, is := r.conn.(cloud.Metered)
 	if !is {

@@ -118,7 +118,8 @@ func checkAssertion(q request, assertion string) *failure {
 	return nil
 }
 
-// workloadPool is a workload identity provider: the audience that it takes, "" for any, and whom it may impersonate.
+// workloadPool is a workload identity provider: the audience that it accepts, "" for any, and the service account that
+// it may impersonate.
 type workloadPool struct{ audience, email string }
 
 // KnowsToken reports whether the twin gave out the access token: GKE's clusters take those of the project.
@@ -128,7 +129,8 @@ func (c *Cloud) KnowsToken(token string) bool {
 	return c.tokens[token]
 }
 
-// AddWorkloadPool adds a workload identity provider that takes tokens of that audience, "" for any, and may impersonate the address.
+// AddWorkloadPool adds a workload identity provider that takes tokens of that audience, "" for any, and may
+// impersonate the address.
 func (c *Cloud) AddWorkloadPool(provider, audience, email string) {
 	c.ChangeLocked(func() {
 		if c.pools == nil {

@@ -28,7 +28,7 @@ type BillingRow struct {
 	Labels                     string            // as TO_JSON_STRING writes them
 }
 
-// queryAnswer is what a query has answered, for its pages.
+// queryAnswer is the answer of a query, for its pages.
 type queryAnswer struct {
 	columns  []string
 	rows     []map[string]string
@@ -111,8 +111,8 @@ var (
 	ofColumn  = regexp.MustCompile(`(?:\bAS )?(\w+)$`)
 )
 
-// query answers the two questions that are asked of a billing export: which days hold which months, and what is billed in a month. What is
-// asked otherwise than Google wants it is refused; it is no engine of SQL.
+// query answers the two queries of a billing export: the days that hold each month, and the charges of a month. It
+// refuses a request that Google would refuse, and is no engine of SQL.
 func (c *Cloud) query(q request) (any, *failure) {
 	sql, _ := q.body["query"].(string)
 	location, _ := q.body["location"].(string)
@@ -235,7 +235,7 @@ func (t BillingTable) partitions(since string) []map[string]string {
 
 var categories = map[string]string{"regular": "Usage", "tax": "Tax"}
 
-// billed is what is billed in a month: sums by day, price, resource and labels, and each credit's apart.
+// billed returns the charges of a month: sums by day, price, resource and labels, and a row for each credit.
 func (t BillingTable) billed(month string) []map[string]string {
 	sums := map[string]map[string]string{}
 	add := func(r BillingRow, category, about, amount string) {

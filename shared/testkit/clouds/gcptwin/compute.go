@@ -218,7 +218,7 @@ func (c *Cloud) instanceOperation(q request, i *Instance) any {
 	return o.render()
 }
 
-// stopInstance refuses local SSDs of which the request does not say what becomes of them.
+// stopInstance refuses an instance with local SSDs unless the request has discardLocalSsd.
 func (c *Cloud) stopInstance(q request) (any, *failure) {
 	i, f := c.instance(q)
 	if f == nil && i.LocalSSDs > 0 && q.URL.Query().Get("discardLocalSsd") == "" {
@@ -228,7 +228,7 @@ func (c *Cloud) stopInstance(q request) (any, *failure) {
 	return c.change(q, "STOPPING", "RUNNING", "SUSPENDED")
 }
 
-// startInstance does not start what is suspended: that is resumed.
+// startInstance refuses a suspended instance, which must be resumed.
 func (c *Cloud) startInstance(q request) (any, *failure) {
 	i, f := c.instance(q)
 	if f == nil && i.Status == "SUSPENDED" {
@@ -260,7 +260,7 @@ type operation struct {
 	seen                      int
 	done                      bool
 	code, message             string
-	apply                     func() // what its end does
+	apply                     func() // makes the change at its end
 }
 
 func (o *operation) end() {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Describe adds to what answers tell of a resource: the objects whose name it is get more, which is JSON as the API writes it. It is for
-// what the provider reads and the twin has no part in.
+// Describe adds fields to the answers about a resource: each object with that name gets the fields of more, which is
+// JSON in the form of the API. It is for fields that the provider reads and the twin does not use.
 func (c *Cloud) Describe(name, more string) {
 	c.ChangeLocked(func() {
 		if c.details == nil {
@@ -49,7 +49,7 @@ func (c *Cloud) detail(v any) {
 	}
 }
 
-// merge puts what is in more into an object, and into the objects in it.
+// merge adds the fields of more to an object, and to the objects in it.
 func merge(to, more map[string]any) {
 	for key, v := range more {
 		a, whole := to[key].(map[string]any)

@@ -9,7 +9,8 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// Fill adds one of everything to europe-west1: what can be stopped, what has a size, and what is refused.
+// Fill adds one of everything to europe-west1: resources that can be stopped, resources with sizes, and resources that
+// are refused.
 func (c *Cloud) Fill() {
 	const region, zone = "europe-west1", "europe-west1-b"
 	c.AddPolicy("nightly", true)
@@ -36,15 +37,15 @@ func (c *Cloud) Fill() {
 	})
 }
 
-// Move lets what is on its way arrive every pace, until ctx ends.
+// Move completes all changes under way each time the pace has passed, until ctx ends.
 func (c *Cloud) Move(ctx context.Context, at clock.Clock, pace time.Duration) {
 	for at.Sleep(ctx, pace) == nil {
 		c.SettleAll()
 	}
 }
 
-// ServeKey answers with a key of the twin's service account, as a JSON string that holds the text of the file: it can be put into a
-// request as it is.
+// ServeKey answers with a key of the twin's service account, as a JSON string that holds the text of the file: it can
+// be put into a request as it is.
 func ServeKey(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(KeyFile())

@@ -164,8 +164,8 @@ func (c *Cloud) pool(q request) (*Pool, *failure) {
 	return k.Pools[n], nil
 }
 
-// setPoolSize sets the nodes of each zone. A number that is left out is refused, though proto3 would read 0: who relies on that has
-// not sent it.
+// setPoolSize sets the nodes of each zone. A number that is left out is refused, though proto3 would read 0: who
+// relies on that has not sent it.
 func (c *Cloud) setPoolSize(q request) (any, *failure) {
 	n, f := c.pool(q)
 	if f != nil {

@@ -106,7 +106,7 @@ func (g *Group) fields() map[string]string {
 	return map[string]string{"name": g.Name, "zone": computeURL + "zones/" + g.Zone}
 }
 
-// aggregateThe lists the groups, or what render makes of those that it takes.
+// aggregateThe lists the groups that render accepts, as render returns them.
 func (c *Cloud) aggregateThe(q request, name string, render func(*Group) map[string]any) (any, *failure) {
 	if f := c.unreachable(q); f != nil {
 		return nil, f
@@ -210,7 +210,7 @@ func (c *Cloud) patchScaler(q request) (any, *failure) {
 	return c.groupOperation(g, "patch", func() { g.Scaler.merge(q.body) }), nil
 }
 
-// merge changes what the body names.
+// merge changes the fields of the body.
 func (s *Scaler) merge(body map[string]any) {
 	policy := object(body, "autoscalingPolicy")
 	if d, ok := body["description"].(string); ok {

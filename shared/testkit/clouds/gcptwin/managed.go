@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// Managed is a resource of one of the newer APIs: a workstation or what it is in, a Workbench instance, a cluster of Dataproc, an instance
-// of AlloyDB. Path is its name: "projects/p/locations/l/instances/i". Body is what it answers besides name and state.
+// Managed is a resource of one of the newer APIs: a workstation or its parents, a Workbench instance, a cluster of
+// Dataproc, an instance of AlloyDB. Path is its name: "projects/p/locations/l/instances/i". Body holds its fields
+// besides name and state.
 type Managed struct {
 	Service, Path string
 	State         string
@@ -55,7 +56,7 @@ func (c *Cloud) AddWorkbench(zone, name string) *Managed {
 	})
 }
 
-// AddSparkCluster adds a cluster of Dataproc; secondary and localSSDs are what keeps one from being stopped.
+// AddSparkCluster adds a cluster of Dataproc. Secondary workers and local SSDs keep it from being stopped.
 func (c *Cloud) AddSparkCluster(region, name string, secondary, localSSDs int) *Managed {
 	return c.AddManaged(Managed{
 		Service: "dataproc.googleapis.com", Path: "projects/" + Project + "/regions/" + region + "/clusters/" + name,
@@ -80,7 +81,7 @@ func (c *Cloud) AddAlloyInstance(region, cluster, name, kind string) *Managed {
 	})
 }
 
-// states are the words of a service for what runs, is off, and is on its way.
+// states are a service's words for running, off and changing resources.
 type states struct{ on, off, starting, stopping string }
 
 var managedStates = map[string]states{
@@ -121,7 +122,7 @@ func managedPath(q request) string {
 	return path
 }
 
-// listManaged answers what is directly in the collection that is asked for; "-" stands for any one in its place.
+// listManaged answers the resources directly in a collection; "-" stands for any parent.
 func (c *Cloud) listManaged(q request) (any, *failure) {
 	want := strings.Split(managedPath(q), "/")
 	var found []any
@@ -163,7 +164,7 @@ func (c *Cloud) getManaged(q request) (any, *failure) {
 	return m.render(), nil
 }
 
-// turnManaged starts or stops what is in the state for it.
+// turnManaged starts or stops a resource that is in the state for it.
 func (c *Cloud) turnManaged(q request) (any, *failure) {
 	m, f := c.managedOf(q)
 	if f != nil {

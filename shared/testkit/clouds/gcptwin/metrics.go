@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// Series is what Cloud Monitoring has of a resource: a value for each hour. System and User are labels of its metadata.
+// Series is a time series of a resource in Cloud Monitoring: a value for each hour. System and User are labels of its
+// metadata.
 type Series struct {
 	Metric               string // "compute.googleapis.com/instance/cpu/utilization"
 	Resource             string // "gce_instance"
@@ -29,7 +30,7 @@ var (
 	fieldName = regexp.MustCompile(`^(resource|metric|metadata)\.(labels|system_labels|user_labels)\."?([^"]+)"?$`)
 )
 
-// fieldOf returns how to read what a filter or a grouping names.
+// fieldOf returns a function that reads a field of a filter or a grouping.
 func fieldOf(name string) func(Series) string {
 	switch m := fieldName.FindStringSubmatch(name); {
 	case name == "metric.type":
@@ -49,7 +50,7 @@ func fieldOf(name string) func(Series) string {
 	}
 }
 
-// clauseOf returns what a clause of a filter demands; a clause that the twin does not know is never met.
+// clauseOf returns the condition of a clause of a filter. An unknown clause is never true.
 func clauseOf(clause string) func(Series) bool {
 	if m := isOne.FindStringSubmatch(clause); m != nil {
 		field := fieldOf(m[1])

@@ -9,13 +9,13 @@ import (
 // Unit is an organization ("organizations/1") or a folder ("folders/2"). Parent is that of a folder.
 type Unit struct{ Name, Title, Parent string }
 
-// Member is a project in an organization or a folder. It has nothing in it, but for Project, which has what the twin has.
+// Member is a project in an organization or a folder. It is empty, except Project, which has the twin's resources.
 type Member struct {
 	ID, Title, Parent string
 	State             string // empty is ACTIVE
 	Labels            map[string]string
 	Refuses           bool // the credentials have no role in it
-	Lacks             bool // they have one that allows nothing of what is asked
+	Lacks             bool // they have a role that allows none of the calls
 }
 
 // AddUnits adds organizations and folders.
@@ -72,7 +72,7 @@ func (m *Member) answer() (any, *failure) {
 	return m.row(), nil
 }
 
-// foreign answers what is asked of a project that was added: it is empty.
+// foreign answers requests for a project that was added, which is empty.
 func (c *Cloud) foreign(q request) (any, *failure, bool) {
 	if len(q.args) == 0 || q.args[0] == Project || q.op == "resourcemanager.projects.get" {
 		return nil, nil, false
@@ -102,7 +102,7 @@ func (c *Cloud) getUnit(q request) (any, *failure) {
 	return nil, newFailure(http.StatusForbidden, "PERMISSION_DENIED", "The caller does not have permission")
 }
 
-// listProjects lists what lies right in the parent: with those that are being deleted where it is asked for.
+// listProjects lists the projects directly in the parent. On request it includes those that are being deleted.
 func (c *Cloud) listProjects(q request) (any, *failure) {
 	var all []any
 	for _, m := range c.members {
@@ -134,8 +134,8 @@ func (c *Cloud) listed(q request, name string, all []any) (any, *failure) {
 	return map[string]any{name: all[from:to], "nextPageToken": next}, nil
 }
 
-// FillOrganisation adds the organization organizations/1: the folder Production with the twin's own project, one of a folder in it and
-// one that refuses, and the folder Sandbox with one that is open and one that is being deleted.
+// FillOrganisation adds the organization organizations/1: the folder Production with the twin's own project, one of a
+// folder in it and one that refuses, and the folder Sandbox with one that is open and one that is being deleted.
 func (c *Cloud) FillOrganisation() {
 	c.AddUnits(Unit{Name: "organizations/1", Title: "acme.example"},
 		Unit{Name: "folders/2", Title: "Production", Parent: "organizations/1"},

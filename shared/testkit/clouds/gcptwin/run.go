@@ -87,7 +87,8 @@ func (c *Cloud) getService(q request) (any, *failure) {
 	return s.render(), nil
 }
 
-// patchService changes what the mask names, of the version that was read. Without a mask everything is replaced.
+// patchService changes the fields of the mask, if the request has the present version. Without a mask it replaces
+// everything.
 func (c *Cloud) patchService(q request) (any, *failure) {
 	s, f := c.service(q)
 	if f != nil {

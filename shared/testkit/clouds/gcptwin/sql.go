@@ -112,7 +112,8 @@ func (c *Cloud) getDatabase(q request) (any, *failure) {
 	return d.render(), nil
 }
 
-// patchDatabase refuses a second operation, an old version of the settings, and to stop what replicates. The state stays RUNNABLE.
+// patchDatabase refuses a second operation, an old version of the settings, and a stop of an instance with or of
+// replicas. The state stays RUNNABLE.
 func (c *Cloud) patchDatabase(q request) (any, *failure) {
 	d, f := c.database(q.args[1])
 	if f != nil {

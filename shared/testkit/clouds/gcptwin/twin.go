@@ -1,6 +1,6 @@
-// Package gcptwin is a small Google Cloud in this process: it speaks the REST protocols of the operations that the provider uses, keeps
-// state, takes time to change it, and can be made to fail as Google does. It is written from Google's documentation, not from the
-// provider, so that a test against it can find the provider wrong.
+// Package gcptwin is a small Google Cloud in this process: it speaks the REST protocols of the operations that the
+// provider uses, keeps state, takes time to change it, and can be made to fail as Google does. It is written from
+// Google's documentation, not from the provider, so that a test against it can find the provider wrong.
 package gcptwin
 
 import (
@@ -28,7 +28,8 @@ type Call struct {
 	Body   string
 }
 
-// Fault makes calls of Op ("*" is any) fail with an answer of Google's form; with Lost, the call has its effect and no answer.
+// Fault makes calls of Op ("*" is any) fail with an answer of Google's form; with Lost, the call has its effect and no
+// answer.
 type Fault struct {
 	Op, Reason, Message string
 	Status              int
@@ -40,7 +41,7 @@ type Fault struct {
 
 // Cloud is the twin. Its zero value is an empty cloud; fill it with the Add functions.
 type Cloud struct {
-	// Page caps every page below what is asked for, so that few resources make many pages.
+	// Page limits every page below the requested size, so that few resources make many pages.
 	Page int
 	// Lacks are permissions that the credentials do not have, as testIamPermissions tells.
 	Lacks []string
@@ -77,7 +78,7 @@ type Cloud struct {
 type request struct {
 	*http.Request
 	op   string
-	args []string // what the route's pattern names
+	args []string // the values of the pattern's placeholders
 	body map[string]any
 	raw  string
 }
@@ -117,7 +118,7 @@ func (c *Cloud) Calls(op string) []Call {
 	return slices.DeleteFunc(slices.Clone(c.calls), func(k Call) bool { return op != "" && k.Op != op })
 }
 
-// ChangeLocked runs do while nobody else sees the cloud: tests reach into resources with it.
+// ChangeLocked runs do while the cloud is locked. Tests change resources with it.
 func (c *Cloud) ChangeLocked(do func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -157,7 +158,7 @@ func (c *Cloud) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// ServeHTTP answers as Google does, whatever the host is; a lost answer is a broken connection.
+// ServeHTTP answers as Google does, for any host. A lost answer is a broken connection.
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if lost := c.serve(w, r); lost {
 		panic(http.ErrAbortHandler)
@@ -197,7 +198,7 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 	return false
 }
 
-// refuse answers what has no token, and what is throttled: Compute Engine does so with 403, the newer APIs with 429.
+// refuse answers requests without a token, and throttled ones: Compute Engine with 403, the newer APIs with 429.
 func (c *Cloud) refuse(q request) *failure {
 	token := strings.TrimPrefix(q.Header.Get("Authorization"), "Bearer ")
 	if !isMinting(q.op) && !c.tokens[token] {
@@ -224,7 +225,7 @@ func (c *Cloud) fault(q request) (Fault, bool) {
 	return Fault{}, false
 }
 
-// next numbers what the twin makes.
+// next returns a new number.
 func (c *Cloud) next() int {
 	c.serial++
 	return c.serial

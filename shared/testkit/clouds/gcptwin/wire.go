@@ -205,8 +205,8 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// writeError writes the form of the API: token endpoints speak OAuth, Compute Engine and Cloud SQL the older form with reasons, the
-// rest the newer one with a status and details.
+// writeError writes the form of the API: token endpoints speak OAuth, Compute Engine and Cloud SQL the older form with
+// reasons, the rest the newer one with a status and details.
 func (q request) writeError(w http.ResponseWriter, f *failure) {
 	if f.retryAfter != "" {
 		w.Header().Set("Retry-After", f.retryAfter)
@@ -263,7 +263,8 @@ func matches(q request, fields map[string]string) bool {
 	return re != nil && re.MatchString(fields[m[1]])
 }
 
-// expressions are the regular expressions of filters, each compiled once and not for each resource; nil where one is none.
+// expressions are the regular expressions of filters, each compiled once and not for each resource; nil where one is
+// none.
 var expressions sync.Map
 
 func expression(text string) *regexp.Regexp {

@@ -48,7 +48,7 @@ func (c *Cluster) patch(q request, o fields) (any, *failure) {
 	return scaleOf(q, o), nil
 }
 
-// scaleOf is the object, or what its scale subresource shows of it.
+// scaleOf returns the object, or its scale subresource if the request is for that.
 func scaleOf(q request, o fields) any {
 	if q.sub != "scale" {
 		return o
@@ -81,7 +81,7 @@ func merge(into, patch any) any {
 	return out
 }
 
-// at walks into an object; what is not there is empty.
+// at returns the object at a path; an empty one if there is none.
 func at(o fields, path ...string) fields {
 	for _, p := range path {
 		next, _ := o[p].(fields)
@@ -133,7 +133,7 @@ func clone(o fields) fields {
 	return out
 }
 
-// same compares by what JSON makes of both.
+// same reports whether two values have the same JSON.
 func same(a, b any) bool {
 	var x, y any
 	p, _ := json.Marshal(a)

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Settle lets the controllers take one step: GitOps controllers first, then autoscalers, then what is wanted becomes so, by way
-// of pods that end.
+// Settle lets the controllers take one step: first GitOps controllers, then autoscalers, then workloads, whose pods
+// take one step to end.
 func (c *Cluster) Settle() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -44,7 +44,7 @@ func (c *Cluster) generate(o fields) {
 	c.touch(o)
 }
 
-// targeted finds what an autoscaler scales.
+// targeted returns the target of an autoscaler.
 func (c *Cluster) targeted(o fields) fields {
 	t := at(o, "spec", "scaleTargetRef")
 	for resource, kind := range kinds {
@@ -55,7 +55,8 @@ func (c *Cluster) targeted(o fields) fields {
 	return nil
 }
 
-// autoscale does what a HorizontalPodAutoscaler does: nothing at 0, else at least its minimum and at most its maximum.
+// autoscale acts as a HorizontalPodAutoscaler: it leaves a target at 0 alone, and else keeps it between minimum and
+// maximum.
 func (c *Cluster) autoscale(h fields) {
 	w := c.targeted(h)
 	if w == nil || replicas(w) == 0 {
@@ -75,14 +76,14 @@ func (c *Cluster) resize(w fields, want int64, manager string) {
 	c.generate(w)
 }
 
-// kedaScale does what KEDA does while there are events: unless it is paused, its target runs.
+// kedaScale acts as KEDA while there are events: its target runs unless it is paused.
 func (c *Cluster) kedaScale(s fields) {
 	w := c.targeted(s)
 	notes := at(s, "metadata", "annotations")
 	paused, fixed := notes["autoscaling.keda.sh/paused-replicas"]
 	want := max(replicas(w), number(at(s, "spec")["minReplicaCount"], 1))
 	if fixed {
-		_, _ = fmt.Sscan(text(paused), &want) // what KEDA cannot read it leaves
+		_, _ = fmt.Sscan(text(paused), &want) // KEDA ignores an annotation that it cannot read
 	}
 	if w == nil || notes["autoscaling.keda.sh/paused"] == "true" || want == replicas(w) {
 		return
@@ -90,7 +91,7 @@ func (c *Cluster) kedaScale(s fields) {
 	c.resize(w, want, "keda-operator")
 }
 
-// settle makes what is wanted of a workload so. What ends goes by way of one step in which its pods still end.
+// settle brings a workload to its wanted state. Pods that end stay for one step.
 func (c *Cluster) settle(resource string, o fields) {
 	if !scalable[resource] && resource != "daemonsets" {
 		return

@@ -9,8 +9,8 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// Fill adds a namespace of everything that can be stopped, and what is refused: a StatefulSet that would lose its claims, and a
-// DaemonSet that has not said that it may be stopped.
+// Fill adds a namespace with everything that can be stopped, and with objects that are refused: a StatefulSet that
+// would lose its claims, and a DaemonSet without the owner's permission.
 func (c *Cluster) Fill() {
 	for _, ns := range []string{"shop", "scratch"} {
 		c.Add("namespaces", fields{"metadata": fields{"name": ns, "labels": fields{"team": ns}}})

@@ -2,8 +2,7 @@ package kubernetestwin
 
 import "slices"
 
-// managedPaths are the fields of which the twin records who last gave them another value, as an API server does of
-// all fields.
+// managedPaths are the fields whose last manager the twin records. An API server does that for all fields.
 var managedPaths = [][]string{
 	{"spec", "replicas"}, {"spec", "suspend"}, {"metadata", "annotations", "autoscaling.keda.sh/paused-replicas"},
 }

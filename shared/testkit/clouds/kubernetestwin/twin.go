@@ -1,8 +1,8 @@
-// Package kubernetestwin is a small Kubernetes API server in this process, with the controllers that matter to starting and stopping: it
-// speaks the real wire for the resources that the provider uses (lists with limit and continue, merge patches guarded by
-// resourceVersion, the scale subresource, access reviews), by HTTPS, and can be made to fail as a cluster does. It is
-// written from the Kubernetes documentation and from what a real control plane was seen to answer, not from the provider,
-// so that a test against it can find the provider wrong.
+// Package kubernetestwin is a small Kubernetes API server in this process, with the controllers that matter to
+// starting and stopping. It speaks the real protocol for the resources that the provider uses (lists with limit and
+// continue, merge patches guarded by resourceVersion, the scale subresource, access reviews), over HTTPS, and can be
+// made to fail as a cluster does. It is written from the Kubernetes documentation and from the answers of a real
+// control plane, not from the provider, so that a test against it can find the provider wrong.
 package kubernetestwin
 
 import (
@@ -45,7 +45,7 @@ type Fault struct {
 
 // Cluster is the twin. Make it with New.
 type Cluster struct {
-	// Page caps every page below what is asked for, so that few objects make many pages.
+	// Page limits every page below the requested size, so that few objects make many pages.
 	Page int
 	// Without are the groups that the cluster does not serve: "keda.sh", "argoproj.io".
 	Without []string
@@ -63,7 +63,7 @@ type Cluster struct {
 	calls     []Call
 	healed    map[string]fields // specs that a GitOps controller sets back, by resource and name
 	expired   int
-	between   func(op string) // what happens just before a call is answered
+	between   func(op string) // runs just before a call is answered
 	unseen    bool            // controllers take nothing in
 }
 
@@ -121,7 +121,8 @@ func (c *Cluster) Deny(ops ...string) {
 	c.denied = ops
 }
 
-// Allow has the only user lack the permission for all but these operations, and for what everybody may: discovery and reviews.
+// Allow denies the only user everything except these operations, and except discovery and reviews, which every user
+// may do.
 func (c *Cluster) Allow(ops ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -150,7 +151,7 @@ func (c *Cluster) ExpireNextPage() {
 	c.expired++
 }
 
-// Between has do run once, just before the next call of the op is answered, while nobody else is served.
+// Between runs do once, just before the next call of the op is answered, while the cluster is locked.
 func (c *Cluster) Between(op string, do func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -180,7 +181,7 @@ func (c *Cluster) ForgetCalls() {
 func (c *Cluster) Add(resource string, o fields) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_ = invalid(resource, o) // a test may have what an API server would not
+	_ = invalid(resource, o) // tests may add objects that an API server would refuse
 	return c.add(resource, o)
 }
 
@@ -222,7 +223,7 @@ func (c *Cluster) Change(resource, at string, do func(fields)) {
 	c.changeLocked(resource, at, do)
 }
 
-// ChangeLocked is Change for what runs while the cluster is locked: see Between.
+// ChangeLocked is Change for code that runs while the cluster is locked: see Between.
 func (c *Cluster) ChangeLocked(resource, at string, do func(fields)) {
 	c.changeLocked(resource, at, do)
 }
@@ -241,7 +242,7 @@ func (c *Cluster) touch(o fields) {
 	o["metadata"].(fields)["resourceVersion"] = strconv.Itoa(c.version)
 }
 
-// Heal has a GitOps controller set the object's spec back to what it is now, whenever the cluster settles.
+// Heal makes a GitOps controller set the object's spec back to its present value each time the cluster settles.
 func (c *Cluster) Heal(resource, at string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -91,7 +91,7 @@ func newFailure(code int, reason, format string, args ...any) *failure {
 // decodeRequest takes a path apart: /api/v1/… or /apis/<group>/<version>/….
 func decodeRequest(r *http.Request) request {
 	q := request{query: r.URL.Query()}
-	q.body, _ = io.ReadAll(r.Body) // what breaks is what the client sent
+	q.body, _ = io.ReadAll(r.Body) // a body that breaks off is the client's error
 	q.decodePath(strings.Split(strings.Trim(r.URL.Path, "/"), "/"))
 	q.verb = map[string]string{"GET": "get", "PATCH": "patch", "POST": "create", "DELETE": "delete"}[r.Method]
 	if q.verb == "get" && q.name == "" && q.resource != "" {
@@ -216,7 +216,7 @@ func (c *Cluster) answer(q request) (any, *failure) {
 	return c.patch(q, o)
 }
 
-// review says whether the only user may do what is asked.
+// review answers whether the only user has a permission.
 func (c *Cluster) review(q request) (any, *failure) {
 	var r fields
 	if err := json.Unmarshal(q.body, &r); err != nil {
@@ -229,7 +229,7 @@ func (c *Cluster) review(q request) (any, *failure) {
 	return r, nil
 }
 
-// list answers a page of what is asked for; a token says where the next one begins.
+// list answers a page of a resource. A token names the beginning of the next page.
 func (c *Cluster) list(q request) (any, *failure) {
 	from := 0
 	if token := q.query.Get("continue"); token != "" {

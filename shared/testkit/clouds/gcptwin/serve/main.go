@@ -1,5 +1,5 @@
-// Command serve plays a Google Cloud on this machine, so that the walk of docs/operations/gcp.md needs no project. It forgets
-// everything when it ends.
+// Command serve plays a Google Cloud on this machine, so that the walk of docs/operations/gcp.md needs no project. It
+// forgets everything when it ends.
 package main
 
 import (

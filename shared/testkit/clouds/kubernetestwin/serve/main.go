@@ -1,5 +1,6 @@
-// Command serve plays two Kubernetes clusters on this machine, so that the walk of docs/operations/kubernetes.md needs none: one that is
-// opened by the kubeconfig at /kubeconfig, and one of EKS, in an AWS that answers beside it. It forgets everything when it ends.
+// Command serve plays two Kubernetes clusters on this machine, so that the walk of docs/operations/kubernetes.md needs
+// none: one that is opened by the kubeconfig at /kubeconfig, and one of EKS, in an AWS that answers beside it. It
+// forgets everything when it ends.
 package main
 
 import (

@@ -1,0 +1,86 @@
+package checks
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// maxDomainPackages is how many packages shared/domain may have, nested ones counted: a reader keeps so many in mind. Merge a new
+// one with its neighbour, or move it to the one function that calls it.
+const maxDomainPackages = 25
+
+func TestDomain_HasFewPackages(t *testing.T) {
+	var found []string
+	for _, p := range list(t, "./shared/domain/...") {
+		found = append(found, p.path())
+	}
+	if len(found) < 10 || len(found) > maxDomainPackages {
+		t.Errorf("shared/domain has %d packages, at most %d are allowed: %s", len(found), maxDomainPackages,
+			strings.Join(found, " "))
+	}
+}
+
+// aboutMoney are the packages about bills, prices and costs.
+var aboutMoney = []string{
+	"shared/foundation/money", "shared/domain/bill", "shared/domain/billfile", "shared/domain/billimport", "shared/domain/cost",
+	"shared/domain/costquery", "shared/domain/pricing", "shared/domain/budgeting", "shared/domain/anomaly",
+	"shared/domain/report",
+}
+
+// Everything depends on the inventory, which would make everything depend on what it imports.
+func TestInventory_ImportsNothingAboutMoney(t *testing.T) {
+	for _, p := range list(t, "./shared/domain/inventory/...") {
+		for _, imported := range p.Imports {
+			if to := strings.TrimPrefix(imported, module); slices.Contains(aboutMoney, to) {
+				t.Errorf("%s imports %s: give the inventory an interface, as inventory.CostReader", p.path(), to)
+			}
+		}
+	}
+}
+
+// oneCaller are the packages of shared/ that one function or one package imports, and the reason why each is not a part of it.
+var oneCaller = map[string]string{
+	"shared/engine/mail/ses":         "keeps the client of SES out of the functions that only queue mail",
+	"shared/foundation/parquetguard": "knows nothing of bills, and is fuzzed and attacked alone",
+}
+
+// unitOf returns what a package belongs to as a caller: its function with all packages of it, or itself.
+func unitOf(path string) string {
+	if f := functionOf(path); f != "" {
+		return "functions/" + f
+	}
+	return path
+}
+
+func TestSharedPackages_HaveTwoCallersOrAReason(t *testing.T) {
+	callers := map[string][]string{}
+	for _, p := range list(t, "./...") {
+		for _, imported := range p.Imports {
+			to, ours := strings.CutPrefix(imported, module)
+			if by := unitOf(p.path()); ours && !servesTests(by) && !slices.Contains(callers[to], by) {
+				callers[to] = append(callers[to], by)
+			}
+		}
+	}
+	for _, p := range list(t, "./shared/...") {
+		path := p.path()
+		if servesTests(path) || strings.HasPrefix(path, "shared/domain/inventory/") || strings.HasPrefix(path, "shared/cloud/") &&
+			slices.Equal(callers[path], []string{"shared/cloud/providers"}) {
+			continue
+		}
+		if reason := oneCaller[path]; len(callers[path]) < 2 && reason == "" {
+			t.Errorf("%s is imported by %v alone: move it there, or write the reason into oneCaller", path, callers[path])
+		} else if len(callers[path]) > 1 && reason != "" {
+			t.Errorf("%s has the callers %v: take it out of oneCaller", path, callers[path])
+		}
+	}
+}
+
+func TestTestSupport_LiesInTheTestKit(t *testing.T) {
+	for _, p := range list(t, "./...") {
+		if strings.HasSuffix(p.path(), "test") && !servesTests(p.path()) {
+			t.Errorf("%s serves tests by its name: move it to shared/testkit", p.path())
+		}
+	}
+}

@@ -1,0 +1,173 @@
+// Package fuzz sends random requests to each operation of the whole service.
+package fuzz
+
+import (
+	"crypto/rand"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"lamplighter.dev/cmd/lamplighter/local"
+	"lamplighter.dev/cmd/lamplighter/testenv/probe"
+	"lamplighter.dev/functions"
+	"lamplighter.dev/shared/testkit/race"
+	"lamplighter.dev/shared/testkit/resttest"
+)
+
+// TestFuzz sends every operation of the whole service what no client should, behind the real gateway and authorizer, as
+// the owner of an organization that has something. No operation may only ever be refused, or the fuzzer would be blind.
+func TestFuzz(t *testing.T) {
+	t.Parallel()
+	s := probe.Start(t)
+	c := s.NewCaller(t, s.NewOwner("fuzz@example.com"))
+	e := c.Settle(t, "fuzzed-1")
+	refused, record, again := succeeds(t, s), newLedger(s), false
+	var limited atomic.Int64
+	var o resttest.Options
+	before := auditRows(t, s, c.Org)
+	values := probe.KnownValues(e)
+	// the one thing that a path names by it; not where it may become the organization's
+	values["name"] = []string{e["metric"]}
+	o = resttest.Options{
+		Requests: 100, Seed: 7, Known: values, Before: c.Signed(t),
+		Seen: func(id string, answer *httptest.ResponseRecorder) {
+			record.saw(id, answer)
+			if scarce[id] && answer.Code == http.StatusTooManyRequests {
+				limited.Add(1)
+			}
+			if answer.Code/100 == 2 {
+				delete(refused, id)
+			}
+		},
+		Skip: func(id string) bool {
+			if again && !refused[id] {
+				return true
+			}
+			s.WaitSettled() // what runs would refuse the next operation
+			if r, ok := restored(e)[id]; ok {
+				record.saw(r.operation, c.Ask(t, http.MethodPut, r.path, r.body))
+			}
+			if u, ok := unused(o.Seed)[id]; ok {
+				made := c.Ask(t, http.MethodPost, u.path, u.body)
+				record.saw(u.operation, made)
+				values[u.name] = append(values[u.name], regexp.MustCompile(u.id).FindString(made.Body.String()))
+				s.WaitSettled()
+			}
+			return false
+		},
+	}
+	if race.Enabled || testing.Short() {
+		o.Requests = 12 // enough to find a race; too few to get through everywhere
+	}
+	began := time.Now()
+	seen := resttest.FuzzOperations(t, s, functions.Describe(s.Platform).YAML(), o)
+	// some take a hundred guesses, or two
+	for again = true; o.Requests == 100 && len(refused) > 0 && len(refused) < 6 && o.Seed < 10; {
+		o.Seed++
+		for status, n := range resttest.FuzzOperations(t, s, functions.Describe(s.Platform).YAML(), o) {
+			seen[status] += n
+		}
+	}
+	t.Logf("%v in %s", seen, time.Since(began))
+	if seen[http.StatusTooManyRequests] > int(limited.Load()) || seen[http.StatusUnauthorized] > sum(seen)/10 {
+		t.Errorf("the door kept the fuzzer out: %v", seen)
+	}
+	record.agree(t, before, auditRows(t, s, append(record.made, c.Org)...))
+	if len(refused) > 0 && o.Requests == 100 {
+		t.Errorf("these were only ever refused: %v", slices.Sorted(maps.Keys(refused)))
+	}
+}
+
+// scarce are the public operations of which one address has few a minute.
+var scarce = map[string]bool{
+	"wake": true, "getWakePage": true, "receiveGitHub": true, "receiveGitLab": true, "receiveBuild": true,
+	"unsubscribe": true, "getUnsubscribePage": true,
+}
+
+// restored returns the changes that bring something back into a state in which an operation can succeed, by the operation before
+// which they are made: what the fuzzer changed at last may be a state in which it never does.
+func restored(e probe.Values) map[string]struct{ operation, path, body string } {
+	group, team := "/resource-groups/"+e["groupID"], "/teams/"+e["teamID"]
+	return map[string]struct{ operation, path, body string }{
+		// none that it can guess
+		"deleteOrganisation": {"updateOrganisation", "/organisation", `{"name":"` + rand.Text() + `"}`},
+		"addGroupResource":   {"updateResourceGroup", group, `{"selector":null,"members":[]}`},
+		"removeGroupResource": {"updateResourceGroup", group,
+			`{"selector":null,"members":[{"resourceID":"` + e["resourceID"] + `"}]}`},
+		"removeTeamResource": {"updateTeam", team, `{"resources":["` + e["resourceID"] + `"]}`},
+	}
+}
+
+// unused returns records that nothing names, by the operation that deletes such records: those that the fuzzer knows are in use by then. Name is
+// that of the parameter that takes the id of the record, and id what such an id looks like. Each round makes others.
+func unused(round uint64) map[string]struct{ operation, path, body, name, id string } {
+	number := fmt.Sprintf("9000000000%02d", round)
+	return map[string]struct{ operation, path, body, name, id string }{
+		"deleteResourceGroup": {"createResourceGroup", "/resource-groups", `{"name":"Unused ` + number + `"}`,
+			"groupID", `grp_\w+`},
+		"deleteCloudAccount": {
+			"connectCloudAccount", "/cloud-accounts",
+			`{"provider":"simulated","authMethod":"simulated","cloudAccountID":"` + number + `","name":"Unused ` +
+				number + `",` +
+				`"permissionLevel":"read_only","credentials":{"size":"0"}}`, "accountID", `ca_\w+`,
+		},
+	}
+}
+
+func sum(seen map[int]int) int {
+	n := 0
+	for v := range maps.Values(seen) {
+		n += v
+	}
+	return n
+}
+
+// succeeds returns the operations that a fuzzer who has probe.Values gets through: all but those that want a code, a password,
+// a token or an identity provider of this minute.
+func succeeds(t *testing.T, s *probe.Service) map[string]bool {
+	t.Helper()
+	out := map[string]bool{}
+	for _, ops := range local.Operations(s.Platform) {
+		for i := range ops {
+			out[ops[i].ID] = true
+		}
+	}
+	for _, id := range []string{
+		"logIn", "refresh", "validateCode", "resetPassword", "cancelAction", "cancelBulkAction", "listClusters",
+		"registerCluster", "deregisterCluster",
+		"beginSignIn", "finishSignIn", "initiateSAML", "completeSAML", "getSAMLSettings", "setSAMLSettings",
+		"deleteSAMLSettings",
+		"exchangeGoogleCode", "finalizeGoogleConnection", // a code of this minute
+		// of whose optional members some have to be there, and agree
+		"connectCloudAccount", "connectCloudOrganisation", "createCalendar",
+		// whose configuration depends on its kind
+		"createIntegration",
+		// whose scope, or address, depends on the type
+		"createSubscription", "upsertSubscriptions", "createLegacyNotification",
+		"createAutoscalerPolicy", "updateAutoscalerPolicy", "createEventPlan", // whose sizes, or times, have to agree
+		"updateEventPlan", "previewEventCost", "previewReadiness", // as above
+		// of one that has failed, or is over; of databases alone
+		"retryEventPlan", "resetEventPlan", "calculateDatabaseClass",
+		"applyAutoscalerPolicy", "resumeAutoscalerPolicy", // of one that is paused, or may be applied
+		"redeliverWebhook", "shareRecommendation", // of a delivery that has ended; nobody has one yet
+		"getUnsubscribePage", "unsubscribe", "reportEventPlanStatus", // by a signed link; by the executor alone
+		"receiveGitHub", "receiveGitLab", "receiveBuild", // whose requests are signed; of which nobody has any yet
+		"deleteOverride", "wake", // of one that has ended; of which one address has few
+		"deleteCalendar",                          // of one that the schedules use which were made before
+		"deleteTeam",                              // of one that a budget is for
+		"leaveOrganisation", "deleteOrganisation", // of the one owner, by a name that nobody guesses
+		"deleteAssignment", "removeTeamMember", // of a user who was removed before
+	} {
+		if !out[id] {
+			t.Errorf("there is no operation %s any more", id)
+		}
+		delete(out, id)
+	}
+	return out
+}

@@ -1,0 +1,61 @@
+package isolation
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"lamplighter.dev/cmd/lamplighter/testenv/probe"
+)
+
+// snapshot returns what a caller can read of one of everything: every GET, by its path.
+func (w *sweep) snapshot(c *probe.Caller, e probe.Values) map[string]string {
+	w.t.Helper()
+	out := map[string]string{}
+	for _, op := range w.ops {
+		// there are none; another each time; of databases alone
+		if op.Method != http.MethodGet || op.IsPublic() || op.OperationID == "getSAMLSettings" ||
+			op.OperationID == "beginGoogleConnection" || op.OperationID == "calculateDatabaseClass" {
+			continue
+		}
+		path := op.Path
+		if volatile[op.OperationID] {
+			continue
+		}
+		for _, p := range op.Parameters {
+			switch {
+			case p.Value.In == "path":
+				path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", url.PathEscape(e.Value(op, p.Value.Name)))
+			case p.Value.Required || probe.OneOfRequired[op.OperationID+" "+p.Value.Name]:
+				path += probe.QuerySeparator(path) + p.Value.Name + "=" + url.QueryEscape(e.Value(op, p.Value.Name))
+			case recent[op.OperationID] && p.Value.Name == "from":
+				// else until now
+				path += probe.QuerySeparator(path) + "from=" + probe.Yesterday.Format(time.DateOnly) + "&to=" + probe.Yesterday.AddDate(0, 0,
+					1).Format(time.DateOnly)
+			case p.Value.Name == "limit":
+				path += probe.QuerySeparator(path) + "limit=100"
+			case op.OperationID == "previewSchedule" && p.Value.Name == "from":
+				path += "?from=2026-11-23&to=2026-11-24" // else from now on
+			case op.OperationID == "getResourceMetrics" && p.Value.Name == "from":
+				// else until now
+				path += "?from=" + probe.Yesterday.Format(time.RFC3339) + "&to=" + probe.Yesterday.AddDate(0, 0,
+					1).Format(time.RFC3339)
+			}
+		}
+		res := c.Ask(w.t, http.MethodGet, path, "")
+		if res.Code != http.StatusOK {
+			w.t.Errorf("GET %s of one's own: %d %s", path, res.Code, res.Body)
+		}
+		out[path] = res.Body.String()
+	}
+	return out
+}
+
+// volatile are reports that tell of what is being saved at this moment.
+var volatile = map[string]bool{"getCostExport": true, "listCostTrends": true, "drawCostTrends": true,
+	"listSavings": true, "getCostSummary": true, "getDashboardData": true}
+
+// recent are reports that tell of hours: how many there were until now.
+var recent = map[string]bool{"listResourceCosts": true, "listTagResourceCosts": true, "listTeamResourceCosts": true,
+	"listKubernetesAllocation": true}

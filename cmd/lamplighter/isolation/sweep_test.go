@@ -1,0 +1,345 @@
+// Package isolation holds what a caller sees to their organization and to their scope.
+package isolation
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"lamplighter.dev/cmd/lamplighter/testenv"
+	"lamplighter.dev/cmd/lamplighter/testenv/probe"
+	"lamplighter.dev/functions"
+	"lamplighter.dev/shared/foundation/clock"
+)
+
+// TestSweep asks, as one organization, every operation for what belongs to another: each parameter and member that names
+// something, one at a time, while all others name something of the caller's own; with the token of a session and with a
+// personal access token, and last with what one who was expelled from the other organization still has. The cases come from the interface
+// description, so a new operation is swept by being declared; a name that the sweep has never heard of fails it.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	s := probe.Start(t)
+	mine, theirs := s.NewCaller(t, s.NewOwner("victim@example.com")), s.NewCaller(t, s.NewOwner("intruder@example.com"))
+	w := &sweep{t: t, mine: mine, theirs: theirs, a: mine.Settle(t, victimMark), b: theirs.Settle(t, "intruder-1")}
+	w.ops = probe.Operations(w.t, functions.Describe(s.Platform).YAML())
+	s.RebuildCosts(t)
+	before := w.snapshot(mine, w.a)
+	w.secrets = probe.IssuedIDs(before)
+	if n := strings.Count(fmt.Sprint(before), victimMark); n < 60 {
+		t.Fatalf("the victim's answers have %d of its names; each of its records has one", n)
+	}
+	if len(w.secrets) < 60 {
+		t.Fatalf("the victim has %d ids; a cloud of 60 resources has more", len(w.secrets))
+	}
+	for _, theirs.AsProgram = range []bool{false, true} {
+		for _, op := range w.ops {
+			w.operation(op)
+		}
+	}
+	theirs.AsProgram = false
+	if w.tried < 150 {
+		t.Errorf("%d cases are fewer than the operations call for", w.tried)
+	}
+	s.WaitSettled()
+	after := w.snapshot(mine, w.a)
+	for path, was := range before {
+		if after[path] != was {
+			t.Errorf("%s of the victim was\n%s\nand is\n%s", path, was, after[path])
+		}
+	}
+	for path, body := range w.snapshot(theirs, w.b) {
+		if !strings.HasPrefix(path, "/audit-logs") { // which tell the intruder of every try
+			w.silent("GET "+path, body, "")
+		}
+	}
+	w.expelled()
+}
+
+// expelled asks, as one who was a member of the victim's organization and is none any more, with the session and the
+// personal access token that they had there, for everything: none of it gets through the door.
+func (w *sweep) expelled() {
+	w.t.Helper()
+	email := w.mine.AddColleague(w.t, "expelled@example.com")
+	c := w.mine.Service.NewClient()
+	c.LogIn(email, w.mine.Org)
+	was := w.mine.Service.NewCaller(w.t, c)
+	var token struct {
+		Secret string `json:"token"`
+	}
+	c.Call(http.MethodPost, "/personal-access-tokens", map[string]string{"name": "Kept"}, &token)
+	was.Program = token.Secret
+	if res := was.Ask(w.t, http.MethodGet, "/resources", ""); res.Code != http.StatusOK {
+		w.t.Fatalf("while a member: %d %s", res.Code, res.Body)
+	}
+	w.mine.Call(http.MethodDelete, "/users/"+email, nil, nil)
+	for _, was.AsProgram = range []bool{false, true} {
+		for _, op := range w.ops {
+			if op.IsPublic() {
+				continue
+			}
+			path := op.Path
+			for _, p := range op.Parameters {
+				if p.Value.In == "path" {
+					path = strings.ReplaceAll(path, "{"+p.Value.Name+"}",
+						url.PathEscape(w.a.Value(op, p.Value.Name)))
+				}
+			}
+			res := was.Ask(w.t, op.Method, path, "{}", "X-Organisation-Id", w.mine.Org)
+			if res.Code != http.StatusUnauthorized {
+				w.t.Errorf("%s as one who was expelled (program %v): %d %.200s", op.OperationID, was.AsProgram,
+					res.Code, res.Body)
+			}
+		}
+	}
+}
+
+type sweep struct {
+	t            *testing.T
+	mine, theirs *probe.Caller
+	a, b         probe.Values
+	ops          []probe.Operation
+	secrets      map[string]bool // every id that the victim's answers hold
+	tried        int
+}
+
+// naming are the names of parameters and members that name something by its id.
+var naming = regexp.MustCompile(`(?i)(id|ids|uid|uids)$|_id$|^(email|scope|role|defaultRole)$`)
+
+// free are those that name nothing of an organization's, and why.
+var free = map[string]string{
+	"connectCloudAccount cloudAccountID": "the number of an account in its cloud: two organizations may both " +
+		"manage it",
+	"connectCloudAccount accountID":           "as above",
+	"connectCloudOrganisation organisationID": "the id of an organization in its cloud, as above",
+	"connectCloudOrganisation ids":            "numbers of accounts in their cloud, as above",
+	"updateCloudOrganisation ids":             "as above",
+	"syncCloudOrganisation confirmationID": "a hash of the members of one organization of a cloud, compared with " +
+		"that organization's own alone",
+	"beginGoogleConnection accountID": "only one of Google Cloud can be named, which " +
+		"TestOAuth_RenewsTheCredentialsOfAnAccount does",
+	"finalizeGoogleConnection projectID": "the id of a project in its cloud, as above",
+	"finalizeGoogleConnection connectionID": "a secret of one session, which others try in " +
+		"TestOAuth_AConnectionIsOfItsSessionAndEnds",
+	"inviteUser email":              "an address is nobody's: anybody can be invited",
+	"beginSignIn provider":          "the name of an identity provider, which is the installation's",
+	"finishSignIn provider":         "as above",
+	"beginSignIn tenantID":          "a wish, which is looked at when somebody has signed in",
+	"registerCluster clusterName":   "a name within an account, whose id is swept",
+	"deregisterCluster clusterName": "as above",
+	"createSchedule id":             "the id of a cron, which is its schedule's to choose",
+	"updateSchedule id":             "as above",
+	"previewNewSchedule id":         "as above",
+	"getTagCosts tagKey":            "a key that tags may have in any organization",
+	"listTagResourceCosts tagKey":   "as above",
+	"listTagResourceCosts tagValue": "a value, as above",
+	"receiveBuild buildID":          "nobody has a build yet",
+	"getWakePage token": "the secret of a wake link: whoever has it may use it, without an " +
+		"organization",
+	"wake token":                  "as above",
+	"getUnsubscribePage token":    "of a link in a mail, which names organization and user and is signed",
+	"unsubscribe token":           "as above",
+	"getEmailPreference eventKey": "a type of events, which all organizations have",
+	"setEmailPreference eventKey": "as above",
+	"createChannel email":         "an address is nobody's: a channel may lead to any",
+	"updateChannel email":         "as above",
+	"shareRecommendation recID":   "nobody has a recommendation yet",
+}
+
+// plain are values for required members and parameters that name nothing.
+var plain = map[string]any{
+	"expiresAt": clock.System{}.Now().Add(24 * time.Hour).Format(time.RFC3339),
+	"type":      "start", "provider": "simulated", "resourceType": "aws-ec2", "name": "Swept", "tier": 2, "order": 1,
+	"method": "cloud_iam", "email": "intruder@example.com", "password": testenv.Password,
+	"otp": "000000", "fileName": "swept.csv", "bytes": 7, "key": "env", "amountUSD": "10", "unit": "order",
+	"value": "1", "date": "2026-11-20",
+	"eventType": "resource.failed", "enabled": true, "webhookURL": "ops@example.com", "channel": "email",
+	"url": "https://hooks.example.com/", "config": map[string]string{"token": "swept"},
+	"timezone": "UTC", "expectedMultiplier": 2,
+	"eventStart": clock.System{}.Now().Add(72 * time.Hour).Format(time.RFC3339),
+	"eventEnd":   clock.System{}.Now().Add(73 * time.Hour).Format(time.RFC3339),
+}
+
+// slot is one place of a request that names something.
+type slot struct{ in, name string }
+
+// slots returns the places of op that name something.
+func (w *sweep) slots(op probe.Operation) []slot {
+	var out []slot
+	for _, p := range op.Parameters {
+		if p.Value.In == "path" || p.Value.In == "query" && naming.MatchString(p.Value.Name) {
+			out = append(out, slot{p.Value.In, p.Value.Name})
+		}
+	}
+	for _, name := range probe.MemberNames(probe.BodySchema(op), 0) {
+		if naming.MatchString(name) {
+			out = append(out, slot{"body", name})
+		}
+	}
+	return slices.DeleteFunc(out, func(s slot) bool {
+		// that of an account, which is no organization's
+		return free[op.OperationID+" "+s.name] != "" || s.name == "email" && op.IsPublic()
+	})
+}
+
+// operation asks op for each thing of the victim's, and for one that nobody has: the two answers must be the same.
+func (w *sweep) operation(op probe.Operation) {
+	w.t.Helper()
+	for _, at := range w.slots(op) {
+		theirs := w.a.Value(op, at.name)
+		if theirs == "" {
+			w.t.Errorf("%s: nothing is known that its %s %q names: add it to probe.Values, or to free with a reason",
+				op.OperationID, at.in, at.name)
+			continue
+		}
+		nobodys := unheard(theirs)
+		status, got := w.ask(op, at, theirs)
+		wantStatus, want := w.ask(op, at, nobodys)
+		title := fmt.Sprintf("%s with another's %s", op.OperationID, at.name)
+		if status != wantStatus ||
+			strings.ReplaceAll(got, bare(theirs), "X") != strings.ReplaceAll(want, bare(nobodys), "X") {
+			w.t.Errorf("%s: answered %d %s\nwhere one that does not exist gets %d %s", title, status, got, wantStatus,
+				want)
+		}
+		if !w.refusal(op, at, status) {
+			w.t.Errorf("%s: answered %d %.300s", title, status, got)
+		}
+		w.silent(title, got, theirs)
+		w.tried++
+	}
+}
+
+// bare returns the id in a scope.
+func bare(scope string) string { return scope[strings.LastIndexByte(scope, ':')+1:] }
+
+// refusal reports whether status is a good answer: a filter finds nothing, anything else is 404 (400 where it is one value
+// among others of a body).
+func (w *sweep) refusal(op probe.Operation, at slot, status int) bool {
+	switch {
+	case w.theirs.AsProgram && op.Extensions["x-session"] == true:
+		return status == http.StatusForbidden
+	case at.name == "tenantID":
+		return status == http.StatusForbidden
+	case at.in == "query", at.name == "uids":
+		return status == http.StatusOK || status == http.StatusNotFound
+	case at.in == "body":
+		return status == http.StatusNotFound || status == http.StatusBadRequest &&
+			strings.Contains(op.Responses.Status(status).Value.Content.Get("application/json").Schema.Ref, "Error")
+	}
+	return status == http.StatusNotFound
+}
+
+// victimMark is in the name of every record of the victim, and in the addresses of its people: settle puts it there.
+const victimMark = "victim-1"
+
+// silent wants no id and no name of the victim's in a text, but what the intruder sent.
+func (w *sweep) silent(title, text, sent string) {
+	w.t.Helper()
+	unsent := text
+	if sent != "" {
+		unsent = strings.ReplaceAll(strings.ReplaceAll(text, sent, ""), bare(sent), "")
+	}
+	if strings.Contains(unsent, victimMark) {
+		w.t.Errorf("%s: the answer has a name of another organization: %.300s", title, text)
+	}
+	for id := range probe.IssuedIDs(map[string]string{"": text}) {
+		if w.secrets[id] && !strings.Contains(sent, id) {
+			w.t.Errorf("%s: the answer names %s, which is another organization's: %.300s", title, id, text)
+		}
+	}
+}
+
+var last = regexp.MustCompile(`[0-9a-z]{6}$`)
+
+// unheard returns an id of the same form that nobody has.
+func unheard(id string) string {
+	return last.ReplaceAllStringFunc(id, func(s string) string { return strings.Repeat("0", len(s)) })
+}
+
+// ask sends op as the intruder, with foreign in the one slot.
+func (w *sweep) ask(op probe.Operation, at slot, foreign string) (int, string) {
+	w.t.Helper()
+	path, query := op.Path, url.Values{}
+	for _, p := range op.Parameters {
+		v := w.b.Value(op, p.Value.Name)
+		if at == (slot{p.Value.In, p.Value.Name}) {
+			v = foreign
+		}
+		switch {
+		case p.Value.In == "path":
+			path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", url.PathEscape(v))
+		case p.Value.In == "query" && (v == foreign || p.Value.Required || probe.OneOfRequired[op.OperationID+" "+p.Value.Name]):
+			query.Set(p.Value.Name, v)
+		}
+	}
+	body := ""
+	if s := probe.BodySchema(op); s != nil {
+		b, err := json.Marshal(w.body(op, s, at, foreign))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		body = string(b)
+	}
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	res := w.theirs.Ask(w.t, op.Method, path, body)
+	return res.Code, res.Body.String()
+}
+
+// body makes the body of op: what it requires, and what leads to the slot.
+func (w *sweep) body(op probe.Operation, s *openapi3.Schema, at slot, foreign string) any {
+	w.t.Helper()
+	if s.Items != nil {
+		return []any{w.body(op, s.Items.Value, at, foreign)}
+	}
+	out := map[string]any{}
+	for name, ref := range s.Properties {
+		leads := at.in == "body" && (name == at.name || slices.Contains(probe.MemberNames(ref.Value, 0), at.name))
+		if leads || slices.Contains(s.Required, name) || plain[name] != nil && op.Security != nil ||
+			probe.OneOfRequired[op.OperationID+" "+name] {
+			out[name] = w.member(op, name, ref.Value, at, foreign)
+		}
+	}
+	return out
+}
+
+func (w *sweep) member(op probe.Operation, name string, s *openapi3.Schema, at slot, foreign string) any {
+	w.t.Helper()
+	v := any(w.b.Value(op, name))
+	switch {
+	case at == slot{"body", name}:
+		v = foreign
+	case name == "refreshToken":
+		v = w.refreshToken()
+	case v == "" && len(s.Enum) > 0:
+		v = s.Enum[0]
+	case v == "" && plain[name] != nil:
+		v = plain[name]
+	}
+	switch {
+	case v == "" && (len(s.Properties) > 0 || s.Items != nil):
+		return w.body(op, s, at, foreign)
+	case v == "":
+		w.t.Errorf("%s: nothing is known to send as %q: add it to plain", op.OperationID, name)
+	case s.Type.Includes(openapi3.TypeArray):
+		return []any{v}
+	}
+	return v
+}
+
+// refreshToken is one that the intruder may use.
+func (w *sweep) refreshToken() string {
+	w.t.Helper()
+	var out struct{ RefreshToken string }
+	w.theirs.Call(http.MethodPost, "/auth/login",
+		map[string]string{"method": "cloud_iam", "email": "intruder@example.com", "password": testenv.Password}, &out)
+	return out.RefreshToken
+}

@@ -1,0 +1,113 @@
+package local
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"lamplighter.dev/shared/engine/workflow"
+)
+
+// turns counts the turns of loops and the tasks of state machines under way, so that a process that is to be replaced can
+// wait until there are none. After drain was called no turn begins.
+type turns struct {
+	mu       sync.Mutex
+	under    int
+	draining bool
+	closed   bool
+	idle     chan struct{} // closed once draining finds none under way
+}
+
+// turn is one of them. It is not counted while it waits for a cloud that this process cannot reach.
+type turn struct {
+	all   *turns
+	waits int // needs all.mu
+}
+
+// turnKey is the key of the context value that holds the *turn.
+type turnKey struct{}
+
+func newTurns() *turns { return &turns{idle: make(chan struct{})} }
+
+// begin begins a turn, and returns its context and the function that ends it. After drain was called it waits for the end
+// of ctx, and returns its cause.
+func (t *turns) begin(ctx context.Context) (inTurn context.Context, end func(), err error) {
+	t.mu.Lock()
+	draining := t.draining
+	if !draining {
+		t.under++
+	}
+	t.mu.Unlock()
+	if draining {
+		<-ctx.Done()
+		return nil, nil, context.Cause(ctx)
+	}
+	one := &turn{all: t}
+	return context.WithValue(ctx, turnKey{}, one), func() { t.count(-1) }, nil
+}
+
+// task returns h with each call as a turn.
+func (t *turns) task(h workflow.Handler) workflow.Handler {
+	return func(ctx context.Context, in json.RawMessage) (any, error) {
+		ctx, end, err := t.begin(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer end()
+		return h(ctx, in)
+	}
+}
+
+// count adds n to the turns under way.
+func (t *turns) count(n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.under += n
+	t.closeWhenIdle()
+}
+
+// closeWhenIdle needs mu.
+func (t *turns) closeWhenIdle() {
+	if t.draining && t.under == 0 && !t.closed {
+		t.closed = true
+		close(t.idle)
+	}
+}
+
+// drain lets no further turn begin, and returns when none is under way, or the cause when ctx has ended.
+func (t *turns) drain(ctx context.Context) error {
+	t.mu.Lock()
+	t.draining = true
+	t.closeWhenIdle()
+	t.mu.Unlock()
+	select {
+	case <-t.idle:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// turnOf returns the turn that ctx belongs to; nil when a client waits for what is done.
+func turnOf(ctx context.Context) *turn {
+	one, _ := ctx.Value(turnKey{}).(*turn)
+	return one
+}
+
+// pause takes the turn out of the count until resume is called as often.
+func (t *turn) pause() { t.wait(1) }
+
+func (t *turn) resume() { t.wait(-1) }
+
+func (t *turn) wait(n int) {
+	t.all.mu.Lock()
+	defer t.all.mu.Unlock()
+	before := t.waits > 0
+	t.waits += n
+	if after := t.waits > 0; after && !before {
+		t.all.under--
+	} else if before && !after {
+		t.all.under++
+	}
+	t.all.closeWhenIdle()
+}

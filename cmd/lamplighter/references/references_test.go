@@ -1,0 +1,254 @@
+// Package references holds each reference between records, and each sorting of a list, to its declaration.
+package references
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"lamplighter.dev/cmd/lamplighter/testenv"
+	"lamplighter.dev/cmd/lamplighter/testenv/probe"
+	"lamplighter.dev/functions"
+	"lamplighter.dev/shared/api/platform"
+)
+
+// record is a record of the service: its id, how it is read, and how it is deleted.
+type record struct {
+	id     string
+	list   string // the path of a list in which it stands
+	read   string // its own path; "" where it has none
+	remove string // its own path for DELETE; read when that is ""
+	shows  string // the text that it is listed by in errors, when that is not its id
+	names  string // the text by which it names the other record, when that is not the id of that
+}
+
+// namer makes a record that names to. It returns the record.
+type namer func(w *references, to record) record
+
+// references is an organization in which records are made that name each other.
+type references struct {
+	*probe.Caller
+	t       *testing.T
+	account string
+	made    int
+}
+
+// name returns a name that no record has yet.
+func (w *references) name(kind string) string {
+	w.made++
+	return fmt.Sprintf("%s %d", kind, w.made)
+}
+
+// make sends a POST and returns the record at its path.
+func (w *references) make(path string, body any) record {
+	w.t.Helper()
+	var out struct {
+		ID string `json:"id"`
+	}
+	w.Credential(w.t)
+	w.Call(http.MethodPost, path, body, &out)
+	return record{id: out.ID, list: path, read: path + "/" + out.ID}
+}
+
+// text returns the record as it is read, "" when it is not there any more.
+func (w *references) text(r record) string {
+	w.t.Helper()
+	if r.read != "" {
+		res := w.Ask(w.t, http.MethodGet, r.read, "")
+		if res.Code == http.StatusNotFound {
+			return ""
+		}
+		return res.Body.String()
+	}
+	res := w.Ask(w.t, http.MethodGet, r.list, "")
+	var all any
+	if err := json.Unmarshal(res.Body.Bytes(), &all); res.Code != http.StatusOK || err != nil {
+		w.t.Fatalf("GET %s: %d %s", r.list, res.Code, res.Body)
+	}
+	found, err := json.Marshal(findRecord(all, r.id))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return strings.TrimPrefix(string(found), "null")
+}
+
+// findRecord returns the object with an id in a JSON value, nil when there is none.
+func findRecord(in any, id string) any {
+	switch v := in.(type) {
+	case map[string]any:
+		if v["id"] == id {
+			return v
+		}
+		for _, member := range v {
+			if found := findRecord(member, id); found != nil {
+				return found
+			}
+		}
+	case []any:
+		for _, item := range v {
+			if found := findRecord(item, id); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
+}
+
+// key names the sample of a reference: its kinds, and its first field where two references have the same kinds.
+func key(r platform.Reference) string {
+	if r.From == "integration" && r.To == "cloud account" {
+		return r.From + " names " + r.To + " by " + r.Fields[0]
+	}
+	return r.From + " names " + r.To
+}
+
+// TestReferences_ADeletionDoesWhatIsDeclared makes, for each reference that a function declares, the two records over
+// HTTP, deletes the named one, and compares what becomes of the other one with the declaration. A resource is deleted
+// by no operation: what becomes of the records that name one is tried by the references to its account.
+func TestReferences_ADeletionDoesWhatIsDeclared(t *testing.T) {
+	t.Parallel()
+	s := probe.Start(t)
+	w := &references{Caller: s.NewCaller(t, s.NewOwner("owner@example.com")), t: t}
+	w.account = w.ConnectAccount("base", testenv.FastCloud(60))
+	used := map[string]bool{}
+	for _, f := range functions.All() {
+		for _, r := range f.Names {
+			if r.To == "resource" {
+				continue
+			}
+			used[key(r)] = true
+			t.Run(strings.ReplaceAll(key(r), " ", "_"), func(t *testing.T) {
+				w.t = t
+				w.check(r)
+			})
+		}
+	}
+	for name := range namers {
+		if !used[name] {
+			t.Errorf("there is a sample %q, and no such reference is declared", name)
+		}
+	}
+}
+
+// check makes the two records of a reference and deletes the named one.
+func (w *references) check(r platform.Reference) {
+	w.t.Helper()
+	target, makes := targets[r.To], namers[key(r)]
+	if target == nil || makes == nil {
+		w.t.Fatalf("there is no sample of %q: add it to namers, and %q to targets", key(r), r.To)
+	}
+	to := target(w)
+	from := makes(w, to)
+	w.Service.WaitSettled()
+	w.outcome(r.OnDelete, from, to, "")
+	if r.OnDetach != "" {
+		w.outcome(r.OnDetach, from, to, "?detach=true")
+	}
+}
+
+// outcome deletes to and compares what becomes of from.
+func (w *references) outcome(want platform.Outcome, from, to record, query string) {
+	w.t.Helper()
+	before := w.text(from)
+	if before == "" {
+		w.t.Fatalf("%s cannot be read before", from.id)
+	}
+	path := to.remove
+	if path == "" {
+		path = to.read
+	}
+	res := w.Ask(w.t, http.MethodDelete, path+query, "")
+	after, answer := w.text(from), fmt.Sprintf("DELETE %s%s: %d %s", path, query, res.Code, res.Body)
+	if want == platform.Refused {
+		shows := from.shows
+		if shows == "" {
+			shows = from.id
+		}
+		if res.Code != http.StatusConflict || !strings.Contains(res.Body.String(), shows) || after != before ||
+			w.text(to) == "" {
+			w.t.Errorf("%s\nwant 409 that lists %s, and both records as they were:\n%s\n%s", answer, shows, before,
+				after)
+		}
+		return
+	}
+	if res.Code != http.StatusOK || to.read != "" && w.text(to) != "" {
+		w.t.Errorf("%s\nwant 200, and that it is gone", answer)
+	}
+	switch want { //nolint:exhaustive // Refused has returned
+	case platform.Ended:
+		if after != "" {
+			w.t.Errorf("%s\nwant that %s is gone with it: %s", answer, from.id, after)
+		}
+	case platform.Detached:
+		names := from.names
+		if names == "" {
+			names = to.id
+		}
+		if !strings.Contains(before, names) || after == "" || strings.Contains(after, names) {
+			w.t.Errorf("%s\nwant that %s stays and names it no more: %s", answer, from.id, after)
+		}
+	case platform.Kept:
+		if after != before {
+			w.t.Errorf("%s\nwant that %s stays as it was:\n%s\n%s", answer, from.id, before, after)
+		}
+	}
+}
+
+// resource returns a running instance of an account.
+func (w *references) resource(accountID string) testenv.Resource {
+	w.t.Helper()
+	w.Credential(w.t)
+	var all []testenv.Resource
+	w.Call(http.MethodGet,
+		"/resources?type=aws-ec2&status=running&schedulable=true&sort_by=name&limit=1&cloud_account_id="+accountID, nil,
+		&all)
+	if len(all) == 0 {
+		w.t.Fatalf("no instance of %s runs", accountID)
+	}
+	return all[0]
+}
+
+// TestReferences_AnAppliedPolicyKeepsItsAccount: the end of a policy acts on the cloud, by the credentials of the
+// account.
+func TestReferences_AnAppliedPolicyKeepsItsAccount(t *testing.T) {
+	t.Parallel()
+	s := probe.Start(t)
+	w := &references{Caller: s.NewCaller(t, s.NewOwner("owner@example.com")), t: t}
+	w.account = w.ConnectAccount("base", testenv.FastCloud(60))
+	policy := w.policy(w.account)
+	w.Call(http.MethodPost, policy.read+"/apply", nil, nil)
+	for _, query := range []string{"", "?detach=true"} {
+		answer := w.CallRefused(http.StatusConflict, http.MethodDelete, "/cloud-accounts/"+w.account+query, nil)
+		if !strings.Contains(answer, policy.id) || w.text(policy) == "" {
+			t.Errorf("DELETE with %q: %s", query, answer)
+		}
+	}
+	w.Call(http.MethodDelete, policy.read, nil, nil)
+	w.Call(http.MethodDelete, "/cloud-accounts/"+w.account, nil, nil)
+}
+
+// TestReferences_ACallerSeesOnlyTheNamesThatTheyMayRead: a refusal lists ids, and names for their readers alone.
+func TestReferences_ACallerSeesOnlyTheNamesThatTheyMayRead(t *testing.T) {
+	t.Parallel()
+	s := probe.Start(t)
+	w := &references{Caller: s.NewCaller(t, s.NewOwner("owner@example.com")), t: t}
+	w.account = w.ConnectAccount("base", testenv.FastCloud(60))
+	group := targets["resource group"](w)
+	hook := namers["webhook names resource group"](w, group)
+	role := w.make("/roles",
+		map[string]any{"name": "Grouper", "policies": []string{"resource-groups:read", "resource-groups:write"}})
+	email := w.AddColleague(t, "grouper@example.com")
+	w.Call(http.MethodPatch, "/users/"+email, map[string]string{"role": role.id}, nil)
+	narrow := s.NewClient()
+	narrow.LogIn(email, w.Org)
+	answer := narrow.CallRefused(http.StatusConflict, http.MethodDelete, group.read, nil)
+	if !strings.Contains(answer, hook.id) || strings.Contains(answer, "Hook ") {
+		t.Errorf("a caller without webhooks:read is answered %s", answer)
+	}
+	if answer = w.CallRefused(http.StatusConflict, http.MethodDelete, group.read, nil); !strings.Contains(answer,
+		"Hook ") {
+		t.Errorf("the owner is answered %s", answer)
+	}
+}

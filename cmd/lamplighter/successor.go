@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"lamplighter.dev/cmd/lamplighter/local"
+	"lamplighter.dev/cmd/lamplighter/takeover"
+	"lamplighter.dev/shared/foundation/clock"
+)
+
+// errReplaced says that the service ended because the complete program takes over.
+var errReplaced = errors.New("the complete program takes over")
+
+func ignoreReplaced(err error) error {
+	if errors.Is(err, errReplaced) {
+		return nil
+	}
+	return err
+}
+
+// site is where the service answers. A first stage has besides the complete program that is being compiled, and a complete
+// program that took over what the first stage left.
+type site struct {
+	net.Listener
+
+	inherited *takeover.Inherited   // nil: no program was before this one
+	kept      *takeover.Listener    // nil: no program follows
+	next      *takeover.Compilation // nil: no program follows
+	stop      context.CancelFunc    // ends the compilation
+	path      string                // of the complete program
+	stderr    io.Writer
+	left      time.Time // when the last connection was accepted
+}
+
+// openSite takes the address, or the sockets of the program before, and begins to compile the complete program when
+// -compile says how.
+func openSite(ctx context.Context, c choices, stderr io.Writer) (*site, error) {
+	at := &site{path: c.successor, stderr: stderr, stop: func() {}}
+	var err error
+	if at.inherited, err = takeover.Inherit(); err != nil {
+		return nil, err
+	}
+	if at.inherited != nil {
+		at.Listener = at.inherited
+		return at, nil
+	}
+	if at.Listener, err = listen(ctx, c.addr); err != nil || c.compile == "" {
+		return at, err
+	}
+	at.kept = takeover.NewListener(at.Listener.(*net.TCPListener)) //nolint:forcetypeassert // listen asks for tcp
+	at.Listener = at.kept
+	ctx, at.stop = context.WithCancel(ctx)
+	at.next, err = takeover.Compile(ctx, c.compile, clock.System{})
+	return at, err
+}
+
+func (at *site) close() {
+	at.stop()
+	_ = at.Close() // the server has closed it, or the error is another one
+}
+
+// watch tells the listener of a first stage how far its connections are.
+func (at *site) watch(c net.Conn, state http.ConnState) {
+	if at.kept != nil {
+		at.kept.Watch(c, state)
+	}
+}
+
+// announce says what is being compiled.
+func (at *site) announce(out io.Writer) error {
+	if at.next == nil {
+		return nil
+	}
+	_, err := fmt.Fprintln(out,
+		"  Support for AWS, Azure, Google Cloud and Kubernetes is being compiled beside this, which takes "+
+			"some minutes.\n  An account of theirs that you connect now is connected as soon as that is done.")
+	return err
+}
+
+// announceTakeover says that everything is there, and how long no connection was accepted.
+func announceTakeover(out io.Writer, left time.Time) error {
+	_, err := fmt.Fprintf(out,
+		"AWS, Azure, Google Cloud and Kubernetes are supported now. The complete program took over in %s.\n",
+		clock.System{}.Now().Sub(left).Round(time.Millisecond))
+	return err
+}
+
+// successor returns a channel that is closed when the complete program is compiled and starts. A failure is told on the terminal,
+// and the service goes on.
+func (at *site) successor(ctx context.Context) <-chan struct{} {
+	if at.next == nil {
+		return nil
+	}
+	ready := make(chan struct{})
+	go func() {
+		select {
+		case <-ctx.Done():
+		case <-at.next.Failed():
+			_, err := at.next.Left()
+			at.complain("%s\nSupport for AWS, Azure, Google Cloud and Kubernetes could not be compiled, and is "+
+				"missing: %v\n",
+				at.next.Output(), err)
+		case <-at.next.Done():
+			if out, err := exec.CommandContext(ctx, at.path, "version").CombinedOutput(); err != nil { //nolint:gosec // the command line names it
+				at.complain("The complete program %s does not start, and does not take over: %v\n%s\n", at.path, err,
+					out)
+				return
+			}
+			close(ready)
+		}
+	}()
+	return ready
+}
+
+func (at *site) complain(format string, args ...any) {
+	_, _ = fmt.Fprintf(at.stderr, format, args...) // there is nobody else to tell
+}
+
+// How long the loops and tasks under way may take before the takeover, and requests in it. What takes longer is carried on
+// from the store. A request cannot take longer than the server's timeouts.
+const (
+	drainTime   = 15 * time.Second
+	requestTime = time.Minute
+)
+
+// leave ends the server for the successor: first the work behind the requests, while requests are answered, then the requests
+// under way, while new connections wait. It returns errReplaced, or nil when ctx has ended.
+func (at *site) leave(ctx context.Context, s *local.Service, server *http.Server) error {
+	drain, cancel := context.WithTimeout(ctx, drainTime)
+	defer cancel()
+	_ = s.Drain(drain) // what is not done in time is carried on from the store
+	if ctx.Err() != nil {
+		return nil
+	}
+	at.left = clock.System{}.Now()
+	requests, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTime)
+	defer cancel()
+	return errors.Join(at.kept.Leave(requests, server), errReplaced)
+}
+
+// exec puts the complete program into the place of this one.
+func (at *site) exec(args []string) error {
+	at.stop()
+	return at.kept.Exec(at.path, append([]string{at.path, "serve"}, withoutSuccessor(args)...), at.left)
+}
+
+// withoutSuccessor returns the arguments of serve without the flags of a first stage.
+func withoutSuccessor(args []string) []string {
+	var out []string
+	for i := 0; i < len(args); i++ {
+		name, _, joined := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
+		if !strings.HasPrefix(args[i], "-") || !slices.Contains([]string{"compile", "successor"}, name) {
+			out = append(out, args[i])
+		} else if !joined {
+			i++
+		}
+	}
+	return out
+}

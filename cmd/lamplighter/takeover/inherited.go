@@ -1,0 +1,154 @@
+package takeover
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// variable is the environment variable that holds the file descriptor of the legacy.
+const variable = "LAMPLIGHTER_TAKEOVER"
+
+// legacy is what a program leaves to its successor.
+type legacy struct {
+	Listener uintptr   `json:"listener"`
+	Conns    []inherit `json:"conns"`
+	Left     time.Time `json:"left"` // when it accepted its last connection
+}
+
+// inherit is an open connection without a request under way.
+type inherit struct {
+	FD     uintptr `json:"fd"`
+	Unread []byte  `json:"unread,omitempty"` // the beginning of a request
+}
+
+// Inherited is the listener of a successor. It accepts the connections that the program before left once something comes on
+// them, and new ones.
+type Inherited struct {
+	net.Listener
+
+	Left     time.Time // when the program before accepted its last connection
+	accepted chan accepted
+	closed   chan struct{}
+	close    sync.Once
+}
+
+type accepted struct {
+	conn net.Conn
+	err  error
+}
+
+// Inherit returns what the program before left; nil when there was none. It must be called once, before anything else reads
+// the environment.
+func Inherit() (*Inherited, error) {
+	fd, err := strconv.Atoi(os.Getenv(variable))
+	if err != nil {
+		return nil, nil //nolint:nilnil,nilerr // nothing was left
+	}
+	if err = os.Unsetenv(variable); err != nil {
+		return nil, fmt.Errorf("inherit the connections: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), "legacy")
+	var left legacy
+	err = json.NewDecoder(f).Decode(&left)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("read what the program before left: %w", err)
+	}
+	return left.open()
+}
+
+func (left legacy) open() (*Inherited, error) {
+	f := os.NewFile(left.Listener, "listener")
+	ln, err := net.FileListener(f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("inherit the listening socket: %w", err)
+	}
+	in := &Inherited{Listener: ln, Left: left.Left, accepted: make(chan accepted), closed: make(chan struct{})}
+	for _, c := range left.Conns {
+		f := os.NewFile(c.FD, "connection")
+		nc, err := net.FileConn(f)
+		_ = f.Close() // nc is another descriptor
+		if err == nil {
+			go in.awaitRequest(&resumed{Conn: nc, unread: c.Unread})
+		}
+	}
+	go in.acceptNew()
+	return in, nil
+}
+
+// idle is how long an inherited connection is kept without a request.
+const idle = 2 * time.Minute
+
+// awaitRequest accepts an inherited connection when something comes on it. Before, the server would take it for a new one, on
+// which a request must come at once.
+func (in *Inherited) awaitRequest(c *resumed) {
+	if len(c.unread) == 0 {
+		p := make([]byte, 4096)
+		_ = c.SetReadDeadline(time.Now().Add(idle)) //nolint:forbidigo // of the network, not of the service
+		n, err := c.Conn.Read(p)
+		if n == 0 && err != nil {
+			_ = c.Close()
+			return
+		}
+		c.unread = p[:n]
+	}
+	in.give(accepted{conn: c})
+}
+
+func (in *Inherited) acceptNew() {
+	for {
+		c, err := in.Listener.Accept()
+		in.give(accepted{c, err})
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+	}
+}
+
+// give hands a connection to Accept, or closes it when there is no Accept any more.
+func (in *Inherited) give(a accepted) {
+	select {
+	case in.accepted <- a:
+	case <-in.closed:
+		if a.conn != nil {
+			_ = a.conn.Close()
+		}
+	}
+}
+
+// Accept waits for a connection.
+func (in *Inherited) Accept() (net.Conn, error) {
+	select {
+	case a := <-in.accepted:
+		return a.conn, a.err
+	case <-in.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close closes the socket, and the connections on which nothing came.
+func (in *Inherited) Close() error {
+	in.close.Do(func() { close(in.closed) })
+	return in.Listener.Close()
+}
+
+// resumed is an inherited connection. Read gives what was read of it before first.
+type resumed struct {
+	net.Conn
+	unread []byte
+}
+
+// Read reads what the client has sent.
+func (r *resumed) Read(p []byte) (int, error) {
+	if len(r.unread) > 0 {
+		n := copy(p, r.unread)
+		r.unread = r.unread[n:]
+		return n, nil
+	}
+	return r.Conn.Read(p)
+}

@@ -1,0 +1,210 @@
+// Package takeover lets a program take the place of another in the same process, without a request being lost: `make run`
+// starts a first stage that links no SDK of a cloud, and replaces it when the complete program is compiled.
+//
+// The listening socket is inherited, so that new connections wait until the successor accepts them. Open connections are
+// inherited as well, as soon as no request is under way on them: a client that keeps its connection sees no end of it.
+package takeover
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Listener is a TCP listener that keeps connections open for a successor.
+type Listener struct {
+	*net.TCPListener
+
+	mu      sync.Mutex
+	conns   map[*conn]bool
+	leaving bool
+	left    []*conn       // kept for the successor
+	changed chan struct{} // closed and replaced when a connection goes
+}
+
+// NewListener returns ln with what a takeover needs. It is to be served by a server with its Watch.
+func NewListener(ln *net.TCPListener) *Listener {
+	return &Listener{TCPListener: ln, conns: map[*conn]bool{}, changed: make(chan struct{})}
+}
+
+// Accept waits for a connection.
+func (l *Listener) Accept() (net.Conn, error) {
+	tcp, err := l.AcceptTCP()
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{TCPConn: tcp, l: l}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.leaving {
+		l.left = append(l.left, c)
+		return nil, net.ErrClosed
+	}
+	l.conns[c] = true
+	return c, nil
+}
+
+// Close closes the socket, or only ends Accept when it is kept for the successor.
+func (l *Listener) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.leaving {
+		return l.SetDeadline(time.Unix(1, 0))
+	}
+	return l.TCPListener.Close()
+}
+
+// Watch is the http.Server's ConnState.
+func (l *Listener) Watch(nc net.Conn, state http.ConnState) {
+	c, ours := nc.(*conn)
+	switch {
+	case !ours:
+	case state == http.StateIdle:
+		c.setIdle()
+	case state == http.StateClosed || state == http.StateHijacked:
+		c.finish(state == http.StateClosed)
+	}
+}
+
+// Leave ends the server: requests under way are answered, and the socket and open connections are kept for the successor.
+// It returns the cause when ctx ends before the last answer.
+func (l *Listener) Leave(ctx context.Context, server *http.Server) error {
+	l.mu.Lock()
+	l.leaving = true
+	var open []*conn
+	for c := range l.conns {
+		open = append(open, c)
+	}
+	l.mu.Unlock()
+	for _, c := range open {
+		c.keepUnlessBusy()
+	}
+	return errors.Join(server.Shutdown(ctx), l.awaitNone(ctx))
+}
+
+// awaitNone waits until no connection is in the hands of the server.
+func (l *Listener) awaitNone(ctx context.Context) error {
+	for {
+		l.mu.Lock()
+		n, changed := len(l.conns), l.changed
+		l.mu.Unlock()
+		if n == 0 {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// forget takes the connection out of the server's hands, and keeps it for the successor.
+func (l *Listener) forget(c *conn, keep bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.conns[c] {
+		return
+	}
+	delete(l.conns, c)
+	if keep {
+		l.left = append(l.left, c)
+	}
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+func (l *Listener) isLeaving() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.leaving
+}
+
+// conn is a connection of a Listener.
+type conn struct {
+	*net.TCPConn
+	l *Listener
+
+	mu      sync.Mutex
+	busy    bool          // the server has read of a request, and not answered it
+	reading chan struct{} // closed when the Read under way has returned; nil: none is
+	kept    bool          // for the successor
+	unread  []byte        // what was read when it was kept already
+}
+
+// Read gives the server what the client sends, until the connection is kept for the successor.
+func (c *conn) Read(p []byte) (int, error) {
+	c.mu.Lock()
+	if c.kept {
+		c.mu.Unlock()
+		return 0, net.ErrClosed
+	}
+	done := make(chan struct{})
+	c.reading = done
+	c.mu.Unlock()
+	n, err := c.TCPConn.Read(p)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	defer close(done)
+	c.reading = nil
+	if c.kept {
+		c.unread = append(c.unread, p[:n]...)
+		return 0, net.ErrClosed
+	}
+	c.busy = c.busy || n > 0
+	return n, err
+}
+
+// setIdle notes that the last request is answered.
+func (c *conn) setIdle() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.busy = false
+}
+
+// Close closes the connection. During a takeover it keeps it for the successor instead, or, while a request is under way,
+// leaves it to the server, which took it for idle just before the request came.
+func (c *conn) Close() error {
+	if !c.l.isLeaving() {
+		c.l.forget(c, false)
+		return c.TCPConn.Close()
+	}
+	c.keepUnlessBusy()
+	return nil
+}
+
+// keepUnlessBusy keeps the connection for the successor, unless a request is under way on it.
+func (c *conn) keepUnlessBusy() {
+	c.mu.Lock()
+	if c.busy || c.kept {
+		c.mu.Unlock()
+		return
+	}
+	c.kept = true
+	reading := c.reading
+	c.mu.Unlock()
+	if reading != nil {
+		_ = c.SetReadDeadline(time.Unix(1, 0)) // a connection that failed ends the Read as well
+		<-reading
+	}
+	c.l.forget(c, true)
+}
+
+// finish ends a connection that the server has given up. One that was kept stays open.
+func (c *conn) finish(closed bool) {
+	c.mu.Lock()
+	kept := c.kept
+	c.mu.Unlock()
+	if kept {
+		return
+	}
+	c.l.forget(c, false)
+	if closed {
+		_ = c.TCPConn.Close() // it is closed already, unless a takeover put that off
+	}
+}
+
+var _ net.Listener = (*Listener)(nil)

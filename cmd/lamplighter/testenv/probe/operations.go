@@ -1,0 +1,89 @@
+package probe
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// Operation is an operation of the interface description.
+type Operation struct {
+	*openapi3.Operation
+	Method, Path string
+}
+
+// IsPublic reports whether anybody may ask.
+func (op Operation) IsPublic() bool { return op.Security != nil && len(*op.Security) == 0 }
+
+// Operations returns the operations of an interface description, by their ids, without those that only workers may call.
+func Operations(t *testing.T, document []byte) []Operation {
+	t.Helper()
+	var ops []Operation
+	doc, err := openapi3.NewLoader().LoadFromData(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range doc.Paths.InMatchingOrder() {
+		for method, op := range doc.Paths.Value(path).Operations() {
+			// which nobody from outside may call
+			if policy, _ := op.Extensions["x-policy"].(string); !strings.HasPrefix(policy, "worker:") {
+				ops = append(ops, Operation{op, method, path})
+			}
+		}
+	}
+	slices.SortFunc(ops, func(a, b Operation) int { return strings.Compare(a.OperationID, b.OperationID) })
+	return ops
+}
+
+// OneOfRequired are members and parameters that are not required by themselves, but one of them is.
+var OneOfRequired = map[string]bool{"addTeamResources resourceID": true, "calculateCapacity multiplier": true}
+
+// BodySchema is that of the body of op, nil without one.
+func BodySchema(op Operation) *openapi3.Schema {
+	if op.RequestBody == nil || op.RequestBody.Value.Content.Get("application/json") == nil {
+		return nil
+	}
+	return op.RequestBody.Value.Content.Get("application/json").Schema.Value
+}
+
+// MemberNames returns the names of all members of s, at any depth.
+func MemberNames(s *openapi3.Schema, depth int) []string {
+	if s == nil || depth > 8 {
+		return nil
+	}
+	var out []string
+	for name, ref := range s.Properties {
+		out = append(out, name)
+		out = append(out, MemberNames(ref.Value, depth+1)...)
+	}
+	if s.Items != nil {
+		out = append(out, MemberNames(s.Items.Value, depth+1)...)
+	}
+	for _, any := range s.AnyOf {
+		out = append(out, MemberNames(any.Value, depth+1)...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Value returns the value that is sent to op under a name.
+func (e Values) Value(op Operation, name string) string {
+	if name == "jobID" && strings.HasPrefix(op.Path, "/resources/refresh/") {
+		return e["refresh"]
+	}
+	if name == "jobID" && strings.HasPrefix(op.Path, "/billing/imports/") {
+		return e["upload"]
+	}
+	if name == "jobID" && strings.HasPrefix(op.Path, "/reports/exports/") {
+		return e["export"]
+	}
+	if name == "policyID" && strings.HasPrefix(op.Path, "/autoscaler-policies/") {
+		return e["autoscalerPolicyID"]
+	}
+	if name == "name" && op.OperationID == "pushUnitValues" {
+		return e["metric"]
+	}
+	return e[name]
+}

@@ -1,0 +1,153 @@
+package billfile
+
+import (
+	"bytes"
+	"strings"
+	"time"
+	"unicode"
+
+	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// binding is where the values of a column go: exactly one of text, amount, at and tags is set.
+type binding struct {
+	names    []string // as the vendor writes them, in some spelling: the first one that the file has counts
+	required bool     // the column has to be there, and an amount or a time in it has to be filled
+	column   int      // of the file; -1 when it has none of these names
+	fixed    bool     // the column is known already: names that differ in their case alone are not the same tag
+
+	text   *string
+	amount *money.Amount
+	at     *time.Time
+	tags   *[]bill.Tag
+	filled *bool // tells whether the row has a value; nil when nobody asks
+
+	cache      *cache // of all bindings of a file
+	plainNames []string
+}
+
+// set converts a value as a file writes it. An empty one is none, which is refused where it is required.
+func (b *binding) set(value []byte) (err error) {
+	if isNull(value) {
+		value = nil
+	}
+	if b.filled != nil {
+		*b.filled = len(value) > 0
+	}
+	if b.required && b.text == nil && len(value) == 0 {
+		return fault.New(fault.Invalid, "it is empty, and must not be")
+	}
+	switch {
+	case b.text != nil:
+		*b.text = b.cache.text(value)
+	case b.amount != nil:
+		*b.amount, err = parseAmount(value)
+	case b.at != nil:
+		*b.at, err = parseTime(value)
+	default:
+		*b.tags, err = b.cache.tagsOf(value)
+	}
+	return err
+}
+
+// isNull tells the word that some vendors write where there is nothing.
+func isNull(b []byte) bool { return string(b) == "NULL" || string(b) == "null" }
+
+func parseAmount(b []byte) (money.Amount, error) {
+	if b = bytes.TrimSpace(b); len(b) == 0 {
+		return money.Amount{}, nil
+	}
+	return money.ParseBytes(b)
+}
+
+// text, amount, at and tags bind columns by their names.
+func text(to *string, names ...string) binding { return binding{names: names, text: to} }
+
+func amount(to *money.Amount, names ...string) binding { return binding{names: names, amount: to} }
+
+func at(to *time.Time, names ...string) binding { return binding{names: names, at: to} }
+
+func tags(to *[]bill.Tag, names ...string) binding { return binding{names: names, tags: to} }
+
+// needed is a binding of a column that the file must have.
+func needed(b binding) binding {
+	b.required = true
+	return b
+}
+
+// told is a binding that tells whether the row has a value.
+func told(b binding, filled *bool) binding {
+	b.filled = filled
+	return b
+}
+
+// plainName writes the name of a column without what vendors write differently: "lineItem/UsageAmount", "line_item_usage_amount" and
+// "LineItemUsageAmount" are one, and so are "Ressourcengruppe (ResourceGroup)" and "resourceGroup".
+func plainName(name string) string {
+	if open := strings.LastIndexByte(name, '('); open > 0 && strings.HasSuffix(name, ")") {
+		name = name[open+1 : len(name)-1]
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, name)
+}
+
+// place finds the columns of bindings, and refuses a file that lacks one it must have, or has one twice. In an open table any may come.
+func place(bindings []binding, columns []string, open bool) error {
+	index := make(map[string]int, len(columns))
+	twice := map[string]string{}
+	for i, c := range columns {
+		plain := plainName(c)
+		if _, found := index[plain]; found {
+			twice[plain] = c
+			continue
+		}
+		index[plain] = i
+	}
+	var missing []string
+	shared := newCache()
+	for i := range bindings {
+		b := &bindings[i]
+		b.cache = shared
+		name := b.find(index)
+		if again, found := twice[name]; found && name != "" {
+			return fault.New(fault.Invalid, "the column %.100q is there twice", again)
+		}
+		if b.column < 0 && b.required && !open {
+			missing = append(missing, b.names[0])
+		}
+	}
+	if len(missing) > 0 {
+		return fault.New(fault.Invalid, "columns are missing: %s; export all columns", strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+func (b *binding) find(index map[string]int) string {
+	if b.fixed {
+		return ""
+	}
+	b.column = -1
+	for _, name := range b.plain() {
+		if i, found := index[name]; found {
+			b.column = i
+			return name
+		}
+	}
+	return ""
+}
+
+// plain returns the names as plainName writes them.
+func (b *binding) plain() []string {
+	if b.plainNames == nil {
+		for _, name := range b.names {
+			b.plainNames = append(b.plainNames, plainName(name))
+		}
+	}
+	return b.plainNames
+}

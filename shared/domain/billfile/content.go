@@ -1,0 +1,143 @@
+package billfile
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"io"
+
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// readAhead is how much of a file is read at once.
+const readAhead = 256 << 10
+
+var (
+	gzipMagic    = []byte{0x1f, 0x8b}
+	zipMagic     = []byte("PK\x03\x04")
+	parquetMagic = []byte("PAR1")
+	utf8Mark     = []byte("\xef\xbb\xbf")
+	utf16Marks   = [][]byte{{0xff, 0xfe}, {0xfe, 0xff}}
+)
+
+// openTable looks at what a file begins with. A file without a byte is io.EOF. Text is read from its beginning alone.
+func openTable(r cloud.BillReader) (table, error) {
+	packed := &countedReader{BillReader: r}
+	b := bufio.NewReaderSize(packed, readAhead)
+	magic, err := b.Peek(4)
+	if err != nil && !isEnd(err) {
+		return nil, err
+	}
+	switch {
+	case len(magic) == 0:
+		return nil, io.EOF
+	case bytes.Equal(magic, parquetMagic):
+		return newParquetTable(r, r.Size())
+	case bytes.Equal(magic, zipMagic):
+		return openZip(packed)
+	case bytes.HasPrefix(magic, gzipMagic):
+		return openGzip(b, packed)
+	default:
+		return openText(b)
+	}
+}
+
+func openGzip(b *bufio.Reader, packed *countedReader) (table, error) {
+	z, err := gzip.NewReader(b)
+	if err != nil {
+		return nil, err
+	}
+	return openText(&unpackedText{z, packed, 0})
+}
+
+// The bounds of text that is unpacked: freeText bytes, and textPerByte more for each packed byte. Bills have 10 to 40
+// bytes for one.
+const (
+	freeText    = 256 << 20
+	textPerByte = 200
+	// maxZipDirectory is the size of the directory of a zip of one file, with room for comments.
+	maxZipDirectory = 1 << 20
+)
+
+// countedReader counts the bytes that are read of a packed file.
+type countedReader struct {
+	cloud.BillReader
+	n    int64
+	most int64 // of n; 0 is no bound
+}
+
+func (c *countedReader) Read(p []byte) (int, error) {
+	n, err := c.BillReader.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+func (c *countedReader) ReadAt(p []byte, off int64) (int, error) {
+	if c.most > 0 && c.n > c.most {
+		return 0, fault.New(fault.Invalid, "the directory of the zip has more than %d bytes; one file of a bill is "+
+			"wanted in it", c.most)
+	}
+	n, err := c.BillReader.ReadAt(p, off)
+	c.n += int64(n)
+	return n, err
+}
+
+// unpackedText ends with an error when it is much larger than its packed bytes.
+type unpackedText struct {
+	io.Reader
+	packed *countedReader
+	n      int64
+}
+
+func (u *unpackedText) Read(p []byte) (int, error) {
+	n, err := u.Reader.Read(p)
+	u.n += int64(n)
+	if most := freeText + textPerByte*u.packed.n; u.n > most {
+		return n, fault.New(fault.Invalid, "it unpacks to more than %d bytes from %d: deliver the file unpacked, "+
+			"or in parts", most, u.packed.n)
+	}
+	return n, err
+}
+
+// openZip reads the one file in a zip: AWS puts no more into one.
+func openZip(r *countedReader) (table, error) {
+	r.most = r.n + maxZipDirectory
+	z, err := zip.NewReader(r, r.Size())
+	r.most = 0
+	if err != nil {
+		return nil, err
+	}
+	if len(z.File) != 1 {
+		return nil, fault.New(fault.Invalid, "a zip of %d files; one file of a bill is wanted in it", len(z.File))
+	}
+	z.RegisterDecompressor(zip.Deflate, flate.NewReader)
+	f, err := z.File[0].Open()
+	if err != nil {
+		return nil, err
+	}
+	return openText(&unpackedText{f, r, 0})
+}
+
+// openText tells JSON from CSV by the first character that is none of white space.
+func openText(r io.Reader) (table, error) {
+	b := bufio.NewReaderSize(r, 4096)
+	head, err := b.Peek(4)
+	if err != nil && !isEnd(err) {
+		return nil, err
+	}
+	if bytes.HasPrefix(head, utf16Marks[0]) || bytes.HasPrefix(head, utf16Marks[1]) {
+		return nil, fault.New(fault.Invalid, "the file is UTF-16; deliver it as UTF-8")
+	}
+	if bytes.HasPrefix(head, utf8Mark) {
+		_, _ = b.Discard(len(utf8Mark))
+		head, _ = b.Peek(1)
+	}
+	if trimmed := bytes.TrimSpace(head); len(trimmed) > 0 && trimmed[0] == '{' {
+		return newJSONTable(b)
+	}
+	return newCSVTable(b)
+}

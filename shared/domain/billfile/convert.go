@@ -1,0 +1,169 @@
+package billfile
+
+import (
+	"bytes"
+	"hash/maphash"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// The bounds of a cache: some MB at most, whatever a file holds.
+const (
+	mostTexts     = 16 << 10 // a power of two
+	longestCached = 256
+	longestLooked = 16
+	mostTags      = 4 << 10
+	longestTags   = 2 << 10
+)
+
+// cache keeps values that were converted: a bill says few different things, often.
+type cache struct {
+	seed  maphash.Seed
+	texts []string // each where its hash says, until another one comes there
+	tags  map[string][]bill.Tag
+}
+
+func newCache() *cache {
+	return &cache{seed: maphash.MakeSeed(), texts: make([]string, mostTexts), tags: map[string][]bill.Tag{}}
+}
+
+// text is b as text, the same one as before where that is still known.
+func (c *cache) text(b []byte) string {
+	if len(b) == 0 || len(b) > longestCached {
+		return plainText(b)
+	}
+	at := &c.texts[maphash.Bytes(c.seed, b)%mostTexts]
+	if *at != string(b) {
+		*at = plainText(b)
+	}
+	return *at
+}
+
+// columnText is text for columns whose values are told once already, in a dictionary: what is long and in none is not looked for.
+func (c *cache) columnText(b []byte) string {
+	if len(b) > longestLooked {
+		return plainText(b)
+	}
+	return c.text(b)
+}
+
+// plainText is b as text: NULL is none, and what is no text is replaced.
+func plainText(b []byte) string {
+	if isNull(b) {
+		return ""
+	}
+	if utf8.Valid(b) {
+		return string(b)
+	}
+	return strings.ToValidUTF8(string(b), "\uFFFD")
+}
+
+func (c *cache) tagsOf(b []byte) ([]bill.Tag, error) {
+	if len(b) == 0 {
+		return nil, nil
+	}
+	if found, ok := c.tags[string(b)]; ok {
+		return found, nil
+	}
+	read, err := parseTags(b)
+	if err != nil {
+		return nil, err
+	}
+	return c.keepTags(b, read), nil
+}
+
+func (c *cache) keepTags(b []byte, read []bill.Tag) []bill.Tag {
+	if len(c.tags) >= mostTags {
+		clear(c.tags)
+	}
+	if len(b) <= longestTags {
+		c.tags[string(b)] = read
+	}
+	return read
+}
+
+// layouts are the times that bills write besides ISO 8601: what a slash is in has the month first, wherever the vendor is from.
+var layouts = []string{
+	time.RFC3339Nano, "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 MST", "2006-01-02T15:04Z07:00",
+	"2006-01-02T15:04",
+	"1/2/2006", "1/2/06", "1/2/2006 15:04:05", "1/2/2006 15:04", "1/2/06 15:04", "1/2/2006 3:04:05 PM", "20060102",
+	"200601",
+}
+
+// parseTime reads a time; without a zone it is UTC.
+func parseTime(b []byte) (time.Time, error) {
+	if len(b) == 0 {
+		return time.Time{}, nil
+	}
+	if t, ok := parseISO(b); ok {
+		return t, nil
+	}
+	s := string(bytes.TrimSpace(b))
+	for _, l := range layouts {
+		if t, err := time.ParseInLocation(l, s, time.UTC); err == nil {
+			return t.UTC(), nil
+		}
+	}
+	return time.Time{}, fault.New(fault.Invalid, "%.40q is not a time; one looks like 2026-03-01T00:00:00Z", b)
+}
+
+// parseISO reads 2006-01-02, with T or a blank and 15:04:05, a fraction, and Z or no zone: what nearly all bills write, in a tenth of the
+// time that the time package takes.
+func parseISO(b []byte) (time.Time, bool) {
+	if len(b) < 10 || b[4] != '-' || b[7] != '-' {
+		return time.Time{}, false
+	}
+	year, month, day := digits(b[:4]), digits(b[5:7]), digits(b[8:10])
+	clock, nanos, ok := parseClock(b[10:])
+	if !ok || year < 0 || month < 1 || month > 12 || day < 1 || day > 31 {
+		return time.Time{}, false
+	}
+	t := time.Date(year, time.Month(month), day, 0, 0, clock, nanos, time.UTC)
+	return t, t.Day() == day
+}
+
+// parseClock reads what stands behind a date: nothing, or a time of day.
+func parseClock(b []byte) (seconds, nanos int, ok bool) {
+	if len(b) == 0 {
+		return 0, 0, true
+	}
+	if len(b) < 9 || b[0] != 'T' && b[0] != ' ' || b[3] != ':' || b[6] != ':' {
+		return 0, 0, false
+	}
+	hour, minute, second := digits(b[1:3]), digits(b[4:6]), digits(b[7:9])
+	if min(hour, minute, second) < 0 || hour > 23 || max(minute, second) > 59 {
+		return 0, 0, false
+	}
+	nanos, ok = parseFraction(bytes.TrimSuffix(b[9:], []byte("Z")))
+	return hour*3600 + minute*60 + second, nanos, ok
+}
+
+func parseFraction(b []byte) (nanos int, ok bool) {
+	if len(b) == 0 {
+		return 0, true
+	}
+	if b[0] != '.' || len(b) < 2 || len(b) > 10 {
+		return 0, false
+	}
+	nanos = digits(b[1:])
+	for range 10 - len(b) {
+		nanos *= 10
+	}
+	return nanos, nanos >= 0
+}
+
+// digits reads a number without a sign; what is none is -1.
+func digits(b []byte) int {
+	n := 0
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return -1
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n
+}

@@ -1,0 +1,123 @@
+package billfile
+
+import (
+	"strings"
+
+	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// price makes of the type of a line what it is in FOCUS, as AWS's own dashboards amortize. It is false for a line that is dropped:
+// what negates the usage under a savings plan, which is billed nothing here in the first place.
+//
+// A type that is not known here is an Adjustment that costs what is invoiced: the bill stays whole when AWS invents one.
+func (l *curLayout) price() bool {
+	invoiced := l.invoiced()
+	switch l.lineType {
+	case "Usage":
+		l.charge(bill.Usage, invoiced, invoiced)
+		l.out.PricingCategory = l.usagePricing()
+	case "DiscountedUsage":
+		l.chargeCovered(l.reservationARN, netIf(l.netReservations, l.netReservation, l.reservation))
+	case "SavingsPlanCoveredUsage":
+		l.chargeCovered(l.planARN, netIf(l.netPlans, l.netPlan, l.plan))
+	case "SavingsPlanNegation":
+		return false
+	case "SavingsPlanRecurringFee":
+		l.chargeCommitment(l.planARN, invoiced, l.committed.Sub(l.used))
+		l.out.ChargeFrequency = "Recurring"
+	case "SavingsPlanUpfrontFee":
+		l.chargeCommitment(l.planARN, invoiced, money.Amount{})
+		l.out.ChargeFrequency = "One-Time"
+	case "RIFee":
+		l.chargeCommitment(l.reservationARN, invoiced, l.unused())
+		l.out.ChargeFrequency = "Recurring"
+	default:
+		l.priceOther(invoiced)
+	}
+	return true
+}
+
+func (l *curLayout) priceOther(invoiced money.Amount) {
+	switch l.lineType {
+	case "Fee":
+		l.priceFee(invoiced)
+	case "Tax":
+		l.charge(bill.Tax, invoiced, invoiced)
+	case "Credit":
+		l.charge(bill.Credit, invoiced, invoiced)
+	case "Refund":
+		l.priceRefund(invoiced)
+	default: // EdpDiscount, PrivateRateDiscount, BundledDiscount, and what is not known
+		l.charge(bill.Adjustment, invoiced, invoiced)
+	}
+}
+
+func (l *curLayout) priceFee(invoiced money.Amount) {
+	if l.reservationARN != "" {
+		l.chargeCommitment(l.reservationARN, invoiced, money.Amount{})
+	} else {
+		l.charge(bill.Purchase, invoiced, invoiced)
+	}
+	l.out.ChargeFrequency = "One-Time"
+}
+
+func (l *curLayout) priceRefund(invoiced money.Amount) {
+	switch {
+	case l.planARN != "":
+		l.chargeCommitment(l.planARN, invoiced, money.Amount{})
+	case l.reservationARN != "":
+		l.chargeCommitment(l.reservationARN, invoiced, invoiced)
+	default:
+		l.charge(bill.Usage, invoiced, invoiced)
+	}
+}
+
+// invoiced is what the line costs on the invoice. Where the report has net costs, discounts are taken off the charges they are given for,
+// and the lines of discounts have none left.
+func (l *curLayout) invoiced() money.Amount {
+	if l.net && (l.netFilled || strings.HasSuffix(l.lineType, "Discount")) {
+		return l.netUnblended
+	}
+	return l.unblended
+}
+
+func (l *curLayout) unused() money.Amount {
+	if l.netUnused {
+		return l.netUpfront.Add(l.netRecurring)
+	}
+	return l.unusedUpfront.Add(l.unusedRecurring)
+}
+
+func netIf(has bool, net, gross money.Amount) money.Amount {
+	if has {
+		return net
+	}
+	return gross
+}
+
+func (l *curLayout) charge(category string, billed, effective money.Amount) {
+	l.out.ChargeCategory, l.out.BilledCost, l.out.EffectiveCost = category, billed, effective
+	if category == bill.Usage {
+		l.out.ChargeFrequency = "Usage-Based"
+	}
+}
+
+// chargeCovered charges use that a commitment covers: it is paid with the commitment.
+func (l *curLayout) chargeCovered(commitment string, effective money.Amount) {
+	l.charge(bill.Usage, money.Amount{}, effective)
+	l.out.PricingCategory, l.out.CommitmentID, l.out.CommitmentStatus = bill.Committed, commitment, "Used"
+}
+
+func (l *curLayout) chargeCommitment(commitment string, billed, effective money.Amount) {
+	l.charge(bill.Purchase, billed, effective)
+	l.out.PricingCategory, l.out.CommitmentID = bill.Standard, commitment
+}
+
+// usagePricing tells spot prices, which only the type of usage names.
+func (l *curLayout) usagePricing() string {
+	if strings.EqualFold(l.term, "Spot") || strings.Contains(l.usageType, "SpotUsage") {
+		return bill.Dynamic
+	}
+	return bill.Standard
+}

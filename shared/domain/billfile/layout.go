@@ -1,0 +1,87 @@
+package billfile
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// layout is a form of bills: which columns it wants, and what it makes of a row of them.
+type layout interface {
+	// bindings are the columns. The layout holds the values of the row that is read.
+	bindings(columns []string) []binding
+	// emit makes the charges of the row.
+	emit(to *reading) error
+}
+
+// forms are the layouts by form.
+var forms = map[cloud.BillForm]func() layout{
+	cloud.FOCUSForm:          newFOCUSLayout,
+	cloud.LegacyCURForm:      newCURLayout,
+	cloud.CUR2Form:           newCURLayout,
+	cloud.AzureActualForm:    func() layout { return &azureLayout{billed: true} },
+	cloud.AzureAmortizedForm: func() layout { return &azureLayout{effective: true} },
+	cloud.GoogleForm:         newGoogleLayout,
+}
+
+// signs are columns that only one form has. FOCUS is asked for first: its columns are in some vendors' own exports as well.
+var signs = []struct {
+	create  func() layout
+	columns []string
+}{
+	{newFOCUSLayout, []string{"BilledCost", "ChargePeriodStart"}},
+	{newCURLayout, []string{"lineItem/LineItemType", "lineItem/UnblendedCost"}},
+	{newGoogleLayout, []string{"cost", "usage_start_time", "currency"}},
+	{newAzureLayout, []string{"CostInBillingCurrency", "MeterCategory"}},
+	{newAzureLayout, []string{"Cost", "MeterCategory"}},
+	{newAzureLayout, []string{"PreTaxCost", "MeterCategory"}},
+}
+
+// newLayout chooses the layout of a form, or of what the columns tell, and binds it to the table.
+func newLayout(form cloud.BillForm, t table) (layout, error) {
+	columns, open := t.columns()
+	create, known := forms[form]
+	if form == "" {
+		create, known = detect(columns)
+	}
+	if !known {
+		return nil, fault.New(
+			fault.Invalid, "columns of no known bill: %s; deliver one of %s", listed(columns), formNames())
+	}
+	l := create()
+	bindings := l.bindings(columns)
+	if err := place(bindings, columns, open); err != nil {
+		return nil, err
+	}
+	return l, t.bind(bindings)
+}
+
+// detect returns the first layout whose columns are all there.
+func detect(columns []string) (create func() layout, known bool) {
+	has := map[string]bool{}
+	for _, c := range columns {
+		has[plainName(c)] = true
+	}
+	for _, s := range signs {
+		if !slices.ContainsFunc(s.columns, func(c string) bool { return !has[plainName(c)] }) {
+			return s.create, true
+		}
+	}
+	return nil, false
+}
+
+func listed(columns []string) string {
+	return fault.CleanText(strings.Join(columns[:min(len(columns), 12)], ", "), 300)
+}
+
+func formNames() string {
+	names := slices.Sorted(maps.Keys(forms))
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = string(n)
+	}
+	return strings.Join(out, ", ")
+}

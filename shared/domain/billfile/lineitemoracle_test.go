@@ -1,0 +1,123 @@
+package billfile_test
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/domain/billfile"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/costquery"
+	"lamplighter.dev/shared/foundation/money"
+	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/seed"
+)
+
+// duckdb has DuckDB run SQL over a folder of line items, and returns the rows.
+func (k *kept) duckdb(sql string) [][]string {
+	k.Helper()
+	view := fmt.Sprintf(`SET TimeZone = 'UTC'; CREATE VIEW line_items AS SELECT *, split_part(file, '/', 1) AS org, regexp_extract(file, '^[^/]*/(.*)/[^/]*$', 1) AS period
+		FROM (SELECT *, substr(filename, %d) AS file FROM read_parquet('%s/**/*.parquet', filename = true)); `, len(k.dir)+2, k.dir)
+	// The names of Athena and DuckDB for the value of a key differ.
+	out, err := exec.CommandContext(k.Context(), "duckdb", "-csv", "-noheader", "-c",
+		view+strings.ReplaceAll(sql, "element_at(", "map_extract_value(")).Output()
+	if failed, ok := err.(*exec.ExitError); ok { //nolint:errorlint // of the line above
+		k.Fatalf("%s\n%s", failed.Stderr, sql)
+	}
+	k.Must(err)
+	return apitest.Value(csv.NewReader(strings.NewReader(string(out))).ReadAll())(k)
+}
+
+// TestSQL_MeansWhatTheEngineAnswers runs the SQL for Athena on DuckDB, over the files that the engine of the process reads, whatever values hold.
+func TestSQL_MeansWhatTheEngineAnswers(t *testing.T) {
+	if os.Getenv("LAMPLIGHTER_PEERS") == "" {
+		t.Skip("SKIPPED: LAMPLIGHTER_PEERS is not set")
+	}
+	if _, err := exec.LookPath("duckdb"); err != nil {
+		t.Skip("SKIPPED: no duckdb is installed")
+	}
+	k, r := newKept(t), seed.Fixed(t, 11, 12)
+	var items []cost.LineItems
+	for _, account := range []string{"ca_1", "other:v"} {
+		var charges []bill.Charge
+		for range 500 {
+			charges = append(charges, random(r))
+		}
+		items = append(items, k.bring(account, importedMonth, all(charges)))
+	}
+	other := k.bring("ca_9", importedMonth, all([]bill.Charge{random(r)}))
+	for range 40 {
+		q := randomQuery(r)
+		k.Must(q.Check())
+		step, err := billfile.NewLineItemEngine(k.files, k.Clock).Advance(k.Context(),
+			&costquery.Job{Org: apitest.Org, Query: q, Items: items})
+		k.Must(err)
+		got := answerOf(k, &q, k.duckdb(q.SQL(apitest.Org, items)))
+		if want := rowsOf(step.Answer); texts(got) != texts(want) {
+			t.Fatalf("%s\nDuckDB:\n%.1500s\nthe engine:\n%.1500s", q.SQL(apitest.Org, items), texts(got), texts(want))
+		}
+	}
+	q := costquery.Query{From: importedMonth.Start(), To: importedMonth.End(), Measures: []string{"Count"}}
+	if got := k.duckdb(q.SQL("org_none", append(items, other))); len(got) != 0 {
+		t.Errorf("another organization is answered %q", got)
+	}
+}
+
+func randomQuery(r *rand.Rand) costquery.Query {
+	from := importedMonth.Start().AddDate(0, 0, r.IntN(28))
+	q := costquery.Query{From: from, To: from.AddDate(0, 0, 1+r.IntN(28)), Limit: r.IntN(30)}
+	if r.IntN(3) == 0 {
+		q.From, q.To = importedMonth.Start(), importedMonth.End()
+	}
+	groups := []string{"RegionId", "Tags.it's", "ResourceName", "ChargePeriodStart", "BillingPeriodStart", "ResourceId"}
+	r.Shuffle(len(groups), func(i, j int) { groups[i], groups[j] = groups[j], groups[i] })
+	measures := []string{"BilledCost", "EffectiveCost", "ListCost", "PricingQuantity", "Count"}
+	r.Shuffle(len(measures), func(i, j int) { measures[i], measures[j] = measures[j], measures[i] })
+	q.GroupBy, q.Measures = groups[:r.IntN(4)], measures[:1+r.IntN(4)]
+	if len(q.GroupBy) > 0 && r.IntN(2) == 0 {
+		q.OrderBy = []string{"", "-"}[r.IntN(2)] + q.GroupBy[0]
+	}
+	for range r.IntN(3) {
+		q.Filters = append(q.Filters, costquery.Filter{
+			Column: []string{"ResourceName", "Tags.it's", "RegionId"}[r.IntN(3)],
+			Operator: []costquery.Operator{costquery.Is, costquery.IsNot, costquery.StartsWith,
+				costquery.Contains}[r.IntN(4)],
+			Values: []string{hostile[r.IntN(len(hostile))], hostile[r.IntN(len(hostile))], "eu-"},
+		})
+	}
+	return q
+}
+
+// answerOf makes the answer of rows as SQL has them.
+func answerOf(k *kept, q *costquery.Query, rows [][]string) [][]string {
+	k.Helper()
+	var all []costquery.Row
+	for _, texts := range rows {
+		n := len(texts) - 2*len(q.Measures)
+		r := costquery.Row{Keys: texts[:n]}
+		for i := n; i < len(texts); i += 2 {
+			r.Amounts = append(r.Amounts, money.Sum(money.MustParse(texts[i]), money.MustParse(texts[i+1])))
+		}
+		all = append(all, r)
+	}
+	a := costquery.NewAnswer(*q, all)
+	return rowsOf(&a)
+}
+
+func rowsOf(a *costquery.Answer) [][]string {
+	var out [][]string
+	for _, r := range a.Rows {
+		row := slices.Clone(r.Keys)
+		for _, amount := range r.Amounts {
+			row = append(row, amount.String())
+		}
+		out = append(out, row)
+	}
+	return out
+}

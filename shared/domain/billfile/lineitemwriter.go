@@ -1,0 +1,151 @@
+// Package lineitem keeps each line of a bill as Parquet, beside the sums of package cost, and answers free questions of them. It links a
+// library of Parquet, which API functions do not.
+package billfile
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/engine/archive"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// perPart is how many lines a file has: some 20 to 100 MB, which engines read side by side.
+const perPart = 1 << 20
+
+// LineItemWriter writes the line items of a billing period while it is imported. It is for one goroutine. One that fails is given up with Discard.
+type LineItemWriter struct {
+	files   archive.Files
+	builder *cost.Builder
+	org     string
+	items   cost.LineItems
+	part    *part // nil before the first line, and between two files
+	rows    int64 // of part
+	perPart int64
+}
+
+// NewLineItemWriter writes the line items of what is added to b.
+func NewLineItemWriter(files archive.Files, b *cost.Builder) *LineItemWriter {
+	return &LineItemWriter{files: files, builder: b, perPart: perPart}
+}
+
+// Add writes a charge that the builder has taken; the caller may use it again.
+func (w *LineItemWriter) Add(ctx context.Context, c *bill.Charge) error {
+	if err := w.begin(ctx); err != nil {
+		return err
+	}
+	if w.part == nil {
+		w.part = newPart(ctx, w.files, w.items.Part(w.org, w.items.Parts))
+	}
+	line := *c
+	if line.BillingPeriodStart.IsZero() {
+		line.BillingPeriodStart = w.items.Month.Start()
+	}
+	if err := w.part.rows.Add(&line); err != nil {
+		return w.part.refuse(err)
+	}
+	w.items.Rows++
+	if w.rows++; w.rows < w.perPart {
+		return nil
+	}
+	return w.endPart()
+}
+
+func (w *LineItemWriter) begin(ctx context.Context) (err error) {
+	if w.items.Generation == "" {
+		w.org, w.items, err = w.builder.BeginItems(ctx)
+	}
+	return err
+}
+
+// Close ends the last file, and has the builder name all of them, or that there are none, when it is committed.
+func (w *LineItemWriter) Close(ctx context.Context) error {
+	if err := errors.Join(w.begin(ctx), w.endPart()); err != nil {
+		return err
+	}
+	w.builder.Attach(w.items)
+	return nil
+}
+
+// Discard gives up what was not closed.
+func (w *LineItemWriter) Discard() {
+	if w.part != nil {
+		w.part.discard()
+		w.part = nil
+	}
+}
+
+func (w *LineItemWriter) endPart() error {
+	p := w.part
+	if p == nil {
+		return nil
+	}
+	w.part, w.rows = nil, 0
+	if err := p.end(); err != nil {
+		return err
+	}
+	w.items.Parts++
+	w.items.Footers += p.bytes
+	for name, n := range p.rows.ColumnBytes() {
+		w.items.Columns[name] += n
+		w.items.Footers -= n
+	}
+	return nil
+}
+
+// part is a file on its way into the store, which takes it from a pipe.
+type part struct {
+	rows  *ParquetWriter
+	into  *io.PipeWriter
+	bytes int64
+	put   chan error
+}
+
+var errDiscarded = errors.New("the line items were given up")
+
+func newPart(ctx context.Context, files archive.Files, name string) *part {
+	from, into := io.Pipe()
+	p := &part{into: into, put: make(chan error, 1)}
+	p.rows = NewParquetWriter(p)
+	go func() {
+		err := files.Put(ctx, name, func(to io.Writer) error {
+			_, err := io.Copy(to, from)
+			return err
+		})
+		from.CloseWithError(err)
+		p.put <- err
+	}()
+	return p
+}
+
+// Write counts what goes into the pipe.
+func (p *part) Write(b []byte) (int, error) {
+	n, err := p.into.Write(b)
+	p.bytes += int64(n)
+	return n, err
+}
+
+func (p *part) end() error {
+	if err := p.rows.Close(); err != nil {
+		return p.refuse(err)
+	}
+	return fault.Wrap("keep line items", errors.Join(p.into.Close(), <-p.put))
+}
+
+// refuse returns why the store did not take the file, which is why it could not be written.
+func (p *part) refuse(err error) error {
+	_ = p.into.CloseWithError(err) // it never fails
+	if why := <-p.put; why != nil {
+		err = why
+	}
+	p.put <- err // for discard
+	return fault.Wrap("keep line items", err)
+}
+
+func (p *part) discard() {
+	_ = p.into.CloseWithError(errDiscarded) // it never fails
+	<-p.put                                 //nolint:errcheck // it was told before, or is that of the line above
+}

@@ -1,0 +1,146 @@
+package billfile
+
+import (
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// valueBatch is how many values are taken from a page at once.
+const valueBatch = 256
+
+// valueColumn reads a column that has one value or none in each row.
+type valueColumn[T any] struct {
+	column   int
+	defined  byte // the definition level of a value that is there
+	target   *T
+	filled   *bool
+	required bool
+	convert  func(*parquet.Value) (T, error)
+
+	pages      parquet.Pages
+	page       parquet.Page
+	dictionary parquet.Dictionary
+	words      []T     // the dictionary, converted
+	indexes    []int32 // of the page's values in the dictionary; nil when the page has the values themselves
+	values     []T
+	levels     []byte // of the page's rows; nil when each has a value
+	rows, row  int
+	value      int
+}
+
+func (c *valueColumn[T]) open(g rowGroup) {
+	c.pages = g.pages(c.column)
+	c.dictionary, c.rows, c.row = nil, 0, 0
+}
+
+func (c *valueColumn[T]) close() error {
+	if c.pages == nil {
+		return nil
+	}
+	c.release()
+	err := c.pages.Close()
+	c.pages = nil
+	return err
+}
+
+func (c *valueColumn[T]) release() {
+	if c.page != nil {
+		parquet.Release(c.page)
+		c.page = nil
+	}
+}
+
+func (c *valueColumn[T]) next() error {
+	for c.row == c.rows {
+		if err := c.turn(); err != nil {
+			return err
+		}
+	}
+	absent := c.levels != nil && c.levels[c.row] != c.defined
+	c.row++
+	if c.filled != nil {
+		*c.filled = !absent
+	}
+	if absent {
+		var none T
+		*c.target = none
+		return c.checkRequired()
+	}
+	if c.indexes != nil {
+		*c.target = c.words[c.indexes[c.value]]
+	} else {
+		*c.target = c.values[c.value]
+	}
+	c.value++
+	return nil
+}
+
+func (c *valueColumn[T]) checkRequired() error {
+	if c.required {
+		return fault.New(fault.Invalid, "it is empty, and must not be")
+	}
+	return nil
+}
+
+// turn goes to the next page.
+func (c *valueColumn[T]) turn() error {
+	c.release()
+	page, err := c.pages.ReadPage()
+	if err != nil {
+		return err
+	}
+	c.page = page
+	c.levels, c.rows, c.row, c.value = page.DefinitionLevels(), int(page.NumRows()), 0, 0
+	c.indexes, c.values = nil, c.values[:0]
+	if d := page.Dictionary(); d != nil {
+		data := page.Data()
+		c.indexes = data.Int32()
+		return c.readDictionary(d)
+	}
+	return c.readValues(page.Values())
+}
+
+func (c *valueColumn[T]) readDictionary(d parquet.Dictionary) error {
+	if c.dictionary == d {
+		return nil
+	}
+	c.dictionary, c.words = d, c.words[:0]
+	for i := range d.Len() {
+		v := d.Index(int32(i))
+		word, err := c.convert(&v)
+		if err != nil {
+			return err
+		}
+		c.words = append(c.words, word)
+	}
+	return nil
+}
+
+func (c *valueColumn[T]) readValues(from parquet.ValueReader) error {
+	var batch [valueBatch]parquet.Value
+	for {
+		n, err := from.ReadValues(batch[:])
+		for i := range batch[:n] {
+			if batch[i].IsNull() {
+				continue
+			}
+			v, err := c.convert(&batch[i])
+			if err != nil {
+				return err
+			}
+			c.values = append(c.values, v)
+		}
+		if isEnd(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return io.ErrNoProgress
+		}
+	}
+}

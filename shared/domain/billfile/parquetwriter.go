@@ -1,0 +1,194 @@
+package billfile
+
+import (
+	"cmp"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+
+	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// groupRows is how many rows are sorted and written together: what is held in memory, beside the sums of an import.
+const groupRows = 16 << 10
+
+// mostDictionary is when a column whose values differ too much is written as it is.
+const mostDictionary = 1 << 20
+
+// decimal is an amount in a Parquet file: DECIMAL(38,26), which DuckDB, Athena and Spark can add up.
+type decimal = [16]byte
+
+// lineItem is a charge as a row of a Parquet file, in FOCUS's columns and types.
+type lineItem struct {
+	BillingAccountID   string `parquet:"BillingAccountId,optional,dict"`
+	SubAccountID       string `parquet:"SubAccountId,optional,dict"`
+	SubAccountName     string `parquet:"SubAccountName,optional,dict"`
+	ProviderName       string `parquet:"ProviderName,optional,dict"`
+	PublisherName      string `parquet:"PublisherName,optional,dict"`
+	InvoiceIssuerName  string `parquet:"InvoiceIssuerName,optional,dict"`
+	InvoiceID          string `parquet:"InvoiceId,optional,dict"`
+	BillingPeriodStart int64  `parquet:"BillingPeriodStart,timestamp(microsecond),dict"`
+	ChargePeriodStart  int64  `parquet:"ChargePeriodStart,timestamp(microsecond),dict"`
+	ChargePeriodEnd    *int64 `parquet:"ChargePeriodEnd,optional,timestamp(microsecond),dict"`
+
+	ChargeCategory           string `parquet:"ChargeCategory,dict"`
+	ChargeClass              string `parquet:"ChargeClass,optional,dict"`
+	ChargeFrequency          string `parquet:"ChargeFrequency,optional,dict"`
+	ChargeDescription        string `parquet:"ChargeDescription,optional,dict"`
+	ServiceCategory          string `parquet:"ServiceCategory,optional,dict"`
+	ServiceName              string `parquet:"ServiceName,optional,dict"`
+	RegionID                 string `parquet:"RegionId,optional,dict"`
+	ResourceID               string `parquet:"ResourceId,optional,dict"`
+	ResourceName             string `parquet:"ResourceName,optional,dict"`
+	ResourceType             string `parquet:"ResourceType,optional,dict"`
+	SkuID                    string `parquet:"SkuId,optional,dict"`
+	PricingCategory          string `parquet:"PricingCategory,optional,dict"`
+	CommitmentDiscountID     string `parquet:"CommitmentDiscountId,optional,dict"`
+	CommitmentDiscountStatus string `parquet:"CommitmentDiscountStatus,optional,dict"`
+	BillingCurrency          string `parquet:"BillingCurrency,dict"`
+
+	BilledCost      decimal           `parquet:"BilledCost,decimal(26:38),dict"`
+	EffectiveCost   decimal           `parquet:"EffectiveCost,decimal(26:38),dict"`
+	ListCost        decimal           `parquet:"ListCost,decimal(26:38),dict"`
+	ContractedCost  decimal           `parquet:"ContractedCost,decimal(26:38),dict"`
+	PricingQuantity decimal           `parquet:"PricingQuantity,decimal(26:38),dict"`
+	PricingUnit     string            `parquet:"PricingUnit,optional,dict"`
+	Tags            map[string]string `parquet:"Tags,optional"`
+
+	// ExactAmounts are the five amounts in their order where one of them has more digits than its column can hold.
+	ExactAmounts string `parquet:"x_ExactAmounts,optional"`
+}
+
+// ExactAmounts is a column of what ParquetWriter writes: who reads amounts with ReadColumns reads it too, or has those that were rounded.
+const ExactAmounts = "x_ExactAmounts"
+
+// ParquetWriter writes charges as line items into a Parquet file in FOCUS's columns. Read reads it back as it was, to the last digit.
+type ParquetWriter struct {
+	w    *parquet.GenericWriter[lineItem]
+	rows []lineItem
+}
+
+// NewParquetWriter writes to w. What was added is whole when Close has returned without an error.
+func NewParquetWriter(w io.Writer) *ParquetWriter {
+	return &ParquetWriter{w: parquet.NewGenericWriter[lineItem](
+		w, parquet.Compression(&parquet.Snappy), parquet.DictionaryMaxBytes(mostDictionary),
+		parquet.MaxRowsPerRowGroup(groupRows),
+		parquet.CreatedBy("lamplighter", "", ""),
+		parquet.SortingWriterConfig(parquet.SortingColumns(
+			parquet.Ascending("ChargePeriodStart"), parquet.NullsFirst(parquet.Ascending("ResourceId")),
+		)),
+	)}
+}
+
+// Add adds a charge, which the caller may change afterwards. Rows are sorted by ChargePeriodStart and ResourceId, 16,384 at a time.
+func (p *ParquetWriter) Add(c *bill.Charge) error {
+	p.rows = append(p.rows, newLineItem(c))
+	if len(p.rows) < groupRows {
+		return nil
+	}
+	return p.flush()
+}
+
+// Close writes the rest and the end of the file. It does not close what is written to.
+func (p *ParquetWriter) Close() error {
+	if err := p.flush(); err != nil {
+		return err
+	}
+	return fault.Wrap("close Parquet file", p.w.Close())
+}
+
+// ColumnBytes returns the bytes of each column in the file, as they are packed: what is scanned when it is read. It is known after Close.
+func (p *ParquetWriter) ColumnBytes() map[string]int64 {
+	out := map[string]int64{}
+	for _, g := range p.w.File().Metadata().RowGroups {
+		for i := range g.Columns {
+			m := &g.Columns[i].MetaData
+			out[m.PathInSchema[0]] += m.TotalCompressedSize
+		}
+	}
+	return out
+}
+
+func (p *ParquetWriter) flush() error {
+	if len(p.rows) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(p.rows, func(a, b lineItem) int {
+		return cmp.Or(cmp.Compare(a.ChargePeriodStart, b.ChargePeriodStart),
+			strings.Compare(a.ResourceID, b.ResourceID))
+	})
+	if _, err := p.w.Write(p.rows); err != nil {
+		return fault.Wrap("write Parquet file", err)
+	}
+	clear(p.rows)
+	p.rows = p.rows[:0]
+	return fault.Wrap("write Parquet file", p.w.Flush())
+}
+
+func newLineItem(c *bill.Charge) lineItem {
+	l := lineItem{
+		BillingAccountID: c.BillingAccountID, SubAccountID: c.SubAccountID, SubAccountName: c.SubAccountName,
+		ProviderName: c.ProviderName, PublisherName: c.PublisherName, InvoiceIssuerName: c.InvoiceIssuerName,
+		InvoiceID:          c.InvoiceID,
+		BillingPeriodStart: c.BillingPeriodStart.UnixMicro(), ChargePeriodStart: c.ChargePeriodStart.UnixMicro(),
+		ChargeCategory: c.ChargeCategory, ChargeClass: c.ChargeClass, ChargeFrequency: c.ChargeFrequency,
+		ChargeDescription: c.ChargeText, ServiceCategory: c.ServiceCategory, ServiceName: c.ServiceName,
+		RegionID:   c.RegionID,
+		ResourceID: c.ResourceID, ResourceName: c.ResourceName, ResourceType: c.ResourceType, SkuID: c.SkuID,
+		PricingCategory: c.PricingCategory, CommitmentDiscountID: c.CommitmentID,
+		CommitmentDiscountStatus: c.CommitmentStatus,
+		BillingCurrency:          c.BillingCurrency, PricingUnit: c.Unit,
+		ChargePeriodEnd: microseconds(c.ChargePeriodEnd),
+		Tags:            tagMap(c.Tags),
+	}
+	l.setAmounts(c)
+	return l
+}
+
+func microseconds(t time.Time) *int64 {
+	if t.IsZero() {
+		return nil
+	}
+	n := t.UnixMicro()
+	return &n
+}
+
+func tagMap(in []bill.Tag) map[string]string {
+	if len(in) == 0 {
+		return nil
+	}
+	out := make(map[string]string, len(in))
+	for _, t := range in {
+		out[t.Key] = t.Value
+	}
+	return out
+}
+
+// setAmounts fills the columns of amounts, and writes all of them as text when one does not fit.
+func (l *lineItem) setAmounts(c *bill.Charge) {
+	columns := []*decimal{&l.BilledCost, &l.EffectiveCost, &l.ListCost, &l.ContractedCost, &l.PricingQuantity}
+	all := true
+	for i, a := range amounts(c) {
+		var exact bool
+		*columns[i], exact = a.Decimal128()
+		all = all && exact
+	}
+	if all {
+		return
+	}
+	var texts []string
+	for _, a := range amounts(c) {
+		texts = append(texts, a.String())
+	}
+	l.ExactAmounts = strings.Join(texts, " ")
+}
+
+// amounts are those of a charge, in the order of ExactAmounts.
+func amounts(c *bill.Charge) []*money.Amount {
+	return []*money.Amount{&c.BilledCost, &c.EffectiveCost, &c.ListCost, &c.ContractedCost, &c.Quantity}
+}

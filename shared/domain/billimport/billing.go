@@ -1,0 +1,192 @@
+// Package billing keeps how the bills of each cloud account stand, which imports run, and which files were uploaded: the operations that show
+// it, who connects an account, and the worker that imports bills meet here. The costs themselves are package cost's.
+package billimport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// MaxMonths is of how many months bills are imported when an account is connected, the one that runs included.
+const MaxMonths = 13
+
+// Worker is the function that imports bills.
+const Worker = "billingsync"
+
+// The partitions of entries and runs, of uploads, and of when accounts are due.
+const (
+	Partition       table.Partition = "ORG#*#BILLING"
+	UploadPartition table.Partition = "ORG#*#BILLUPLOAD"
+	DuePartition    table.Partition = DuePrefix + "*"
+)
+
+// Step is the part of an import that failed.
+type Step string
+
+// The steps.
+const (
+	Reachability Step = "reachability" // the export cannot be listed or opened
+	Schema       Step = "schema"       // a file is not what it should be
+	Sample       Step = "sample"       // a row is not
+	Totals       Step = "totals"       // rows or sums are not those that the provider tells
+)
+
+// Failure is why bills could not be imported.
+type Failure struct {
+	Step    Step      `json:"step"`
+	Message string    `json:"message"`
+	At      time.Time `json:"at"`
+}
+
+// Entry is how the bills of an account stand.
+type Entry struct {
+	AccountID string    `json:"accountID"`
+	Provider  string    `json:"provider"`
+	JobID     string    `json:"jobID,omitempty"` // the run that is at it
+	StartedAt time.Time `json:"startedAt,omitzero"`
+	TriedAt   time.Time `json:"triedAt,omitzero"` // when a run ended last
+	// when one last found everything imported that there is
+	LastSyncedAt time.Time `json:"lastSyncedAt,omitzero"`
+	DeliveredAt  time.Time `json:"deliveredAt,omitzero"`  // of the newest delivery
+	BackfilledAt time.Time `json:"backfilledAt,omitzero"` // when all months were gone through first
+	Months       int       `json:"months,omitempty"`      // of which there are bills
+	// by month that was imported, when its delivery was looked at last
+	Looked  map[string]time.Time `json:"looked,omitempty"`
+	Failure *Failure             `json:"failure,omitempty"` // of the newest run; nil when all went well
+	// what the provider says is wrong though there are deliveries
+	Notice string `json:"notice,omitempty"`
+	// counts the changes of the row, which each is conditioned on
+	Change int `json:"change"`
+}
+
+// Status is how the bills of an account stand, in a word.
+type Status string
+
+// The statuses.
+const (
+	OK      Status = "ok"
+	Stale   Status = "stale" // no success for staleAfter
+	Syncing Status = "syncing"
+	Failed  Status = "failed"
+	Never   Status = "never" // nothing was imported yet
+)
+
+const (
+	staleAfter = 48 * time.Hour
+	// grace is how long an account that was just connected may be without a first export before that is a failure.
+	grace = 48 * time.Hour
+	// lost is after how long a run counts as dead. The machine's TimeoutSeconds are fewer.
+	lost = 7 * time.Hour
+)
+
+// IsSyncing reports whether a run is at it at the time now.
+func (e Entry) IsSyncing(now time.Time) bool { return e.JobID != "" && now.Sub(e.StartedAt) < lost }
+
+// StatusAt tells how the bills stand at the time now, of an account that was connected at the time given, and says why.
+func (e Entry) StatusAt(now, connected time.Time) (Status, string) {
+	switch {
+	case e.IsSyncing(now):
+		return Syncing, e.progress()
+	case e.LastSyncedAt.IsZero():
+		return e.beforeFirst(now, connected)
+	case now.Sub(e.LastSyncedAt) > staleAfter:
+		return Stale, "not synchronized since " + e.LastSyncedAt.UTC().Format(time.RFC3339) + e.why()
+	case e.Failure != nil:
+		return Failed, e.Failure.String()
+	case now.Sub(e.DeliveredAt) > staleAfter:
+		return Stale, "the provider has delivered nothing since " + e.DeliveredAt.UTC().Format(time.RFC3339) + ": look whether its export still runs"
+	}
+	return OK, e.Notice
+}
+
+func (e Entry) progress() string {
+	return fmt.Sprintf("importing bills; %d of up to %d months are in", e.Months, MaxMonths)
+}
+
+// beforeFirst is the status of an account of which everything was never imported.
+func (e Entry) beforeFirst(now, connected time.Time) (Status, string) {
+	switch {
+	case e.Failure == nil:
+		return Never, "bills were not looked for yet"
+	case e.Months == 0 && e.Failure.Step == Reachability && now.Sub(connected) < grace:
+		return Never, "waiting for first export: " + e.Failure.Message
+	}
+	return Failed, e.Failure.String()
+}
+
+func (e Entry) why() string {
+	if e.Failure == nil {
+		return ""
+	}
+	return ": " + e.Failure.String()
+}
+
+// String names the step and says what was wrong.
+func (f Failure) String() string { return string(f.Step) + ": " + f.Message }
+
+// EntryKey returns where the entry of an account is stored.
+func EntryKey(org, accountID string) table.Key {
+	return table.Key{PK: table.OrgPK(org) + "BILLING", SK: accountPrefix + accountID}
+}
+
+const accountPrefix = "A#"
+
+// ReadEntry reads the entry of an account; the zero value when there is none.
+func ReadEntry(ctx context.Context, s table.Store, org, accountID string) (Entry, error) {
+	e, err := table.Read[Entry](ctx, s, EntryKey(org, accountID))
+	if fault.Is(err, fault.NotFound) {
+		return Entry{AccountID: accountID}, nil
+	}
+	return e, fault.Wrap("read how the bills of "+accountID+" stand", err)
+}
+
+// ListEntries reads all entries of an organization, by account.
+func ListEntries(ctx context.Context, s table.Store, org string) (map[string]Entry, error) {
+	q := table.Query{PK: EntryKey(org, "").PK, Prefix: accountPrefix, Limit: table.MaxPage}
+	out := map[string]Entry{}
+	for {
+		some, next, err := table.ReadPage[Entry](ctx, s, q)
+		if err != nil {
+			return nil, fmt.Errorf("list how bills of %s stand: %w", org, err)
+		}
+		for _, e := range some {
+			out[e.AccountID] = e
+		}
+		if q.Cursor = next; next == "" {
+			return out, nil
+		}
+	}
+}
+
+// tries is how often a change is made anew when somebody else was faster.
+const tries = 5
+
+// ChangeEntry changes the entry of an account, as it is now.
+func ChangeEntry(ctx context.Context, s table.Store, org, accountID string, change func(*Entry)) error {
+	for range tries {
+		e, err := ReadEntry(ctx, s, org, accountID)
+		if err != nil {
+			return err
+		}
+		unchanged := table.Equal("change", e.Change)
+		if e.Change == 0 {
+			unchanged = table.Absent()
+		}
+		change(&e)
+		e.Change++
+		it, err := table.NewItem(EntryKey(org, accountID), e)
+		if err != nil {
+			return err
+		}
+		_, err = s.Write(ctx, table.Put(it, unchanged))
+		if _, faster := errors.AsType[*table.ConditionError](err); !faster {
+			return fault.Wrap("note how the bills of "+accountID+" stand", err)
+		}
+	}
+	return fault.New(fault.Unavailable, "the bills of %s are being imported by others: try again", accountID)
+}

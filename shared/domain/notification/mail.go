@@ -1,0 +1,109 @@
+package notification
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// MailText is a mail: a subject of one line, and a body in two forms.
+type MailText struct{ Subject, Text, HTML string }
+
+// WriteMail writes a mail. The chart is a table, which every mail program draws: few draw SVG, and most ask before they show a picture. Names of
+// users are broken where a mail program would find an address in them, so that nobody writes a link to somebody else by naming something.
+func WriteMail(c *MessageContent) MailText {
+	inert := c.inert()
+	return MailText{Subject: subject(c), Text: inert.text(), HTML: inert.html()}
+}
+
+// longestSubject is what lists of mails show of one.
+const longestSubject = 150
+
+// subject takes no names of users, as those of all mails (shared/engine/mail).
+func subject(c *MessageContent) string { return escaped(c.Title, longestSubject, plain) }
+
+// inert returns the content with nothing in it that a mail program makes a link of, but for our own.
+func (c *MessageContent) inert() MessageContent {
+	out := *c
+	out.Summary, out.Text = unlinked(c.Summary), unlinked(c.Text)
+	out.Footer = unlinked(c.organisation) + strings.TrimPrefix(c.Footer, c.organisation)
+	out.Facts, out.Lines, out.Bars = nil, nil, nil
+	for _, f := range c.Facts {
+		out.Facts = append(out.Facts, Fact{f.Label, unlinked(f.Value)})
+	}
+	for _, l := range c.Lines {
+		out.Lines = append(out.Lines, unlinked(l))
+	}
+	for _, b := range c.Bars {
+		b.Label = unlinked(b.Label)
+		out.Bars = append(out.Bars, b)
+	}
+	return out
+}
+
+// unlinked puts a word joiner, which is not seen, where addresses would be recognized: behind ://, @ and www, and between a dot and a letter.
+func unlinked(s string) string {
+	var b strings.Builder
+	for i, r := range s {
+		b.WriteRune(r)
+		next, _ := utf8.DecodeRuneInString(s[i+utf8.RuneLen(r):])
+		if r == '@' || r == ':' && next == '/' || dotted(r) && !strings.ContainsRune(" 0123456789", next) &&
+			next != utf8.RuneError {
+			b.WriteRune('\u2060')
+		}
+	}
+	return b.String()
+}
+
+func dotted(r rune) bool { return strings.ContainsRune(".。．｡", r) }
+
+// text is the plain form.
+func (c *MessageContent) text() string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("%s\n\n%s", c.Title, c.Summary)
+	if c.Text != "" {
+		line("\n%s", c.Text)
+	}
+	for i, l := range lines(c) {
+		if i == 0 {
+			line("")
+		}
+		line("%s", l)
+	}
+	if len(c.Facts) > 0 {
+		line("")
+	}
+	for _, f := range c.Facts {
+		line("%-14s %s", f.Label+":", f.Value)
+	}
+	c.drawBars(line)
+	if c.Link != "" {
+		line("\nOpen: %s", c.Link)
+	}
+	line("\n-- \n%s", c.Footer)
+	if c.unsubscribe != "" {
+		line("No more of these mails: %s", c.unsubscribe)
+	}
+	return b.String()
+}
+
+// drawBars draws the chart of letters.
+func (c *MessageContent) drawBars(line func(string, ...any)) {
+	const width, step = 24, 5 // a letter for each five hundredths
+	if len(c.Bars) > 0 {
+		line("")
+	}
+	for _, b := range c.Bars {
+		line("%s %s %s", padded(b.Label, width), padded(strings.Repeat("#", (b.Length+step-1)/step), 100/step), b.Value)
+	}
+}
+
+// padded is s, cut or filled up with blanks to n characters.
+func padded(s string, n int) string {
+	r := []rune(s)
+	if len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s + strings.Repeat(" ", n-len(r))
+}

@@ -1,0 +1,114 @@
+package pricing
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Costs reads what resources cost, for one request: the inventory has it read them (Visibility.WithCosts, LoadCosts), and Of tells
+// what was read. It is not safe for use by many goroutines.
+type Costs struct {
+	table table.Store
+	set   *costSet // that was read last; nil before
+}
+
+// NewCosts returns Costs that know nothing yet.
+func NewCosts(t table.Store) *Costs { return &Costs{table: t} }
+
+// Of returns what is known of what a resource costs: a nil rate when it was never looked at or costs were not read, nil for billed
+// when nothing was invoiced for it.
+func (c *Costs) Of(uid string) (rate *HourlyRate, billed *Invoiced) {
+	if c.set == nil {
+		return nil, nil
+	}
+	return c.set.find(uid)
+}
+
+// ReadCosts reads the costs that a head names, in one round trip, unless known are they. It returns known also when a part is
+// gone, which was replaced twice since the head was read.
+func (c *Costs) ReadCosts(ctx context.Context, org string, head table.Item, known inventory.Costs) (inventory.Costs, error) {
+	c.set, _ = known.(*costSet)
+	h, err := decodeHead(head)
+	if err != nil || h.Generation == 0 || c.set != nil && h.Generation <= c.set.generation {
+		return known, err
+	}
+	keys := make([]table.Key, len(h.Parts))
+	for i, id := range h.Parts {
+		keys[i] = inventory.CostPartKey(org, id)
+	}
+	got, err := c.table.BatchGet(ctx, keys...)
+	if err != nil {
+		return known, fmt.Errorf("read what resources of %s cost: %w", org, err)
+	}
+	set, err := decodeParts(h.Generation, keys, got)
+	if err != nil || set == nil {
+		return known, err
+	}
+	c.set = set
+	return set, nil
+}
+
+// decodeHead returns what the head of the costs says; the zero Item says nothing.
+func decodeHead(it table.Item) (costHead, error) {
+	if it.SK == "" {
+		return costHead{}, nil
+	}
+	return table.Decode[costHead](it)
+}
+
+// decodeParts returns the costs in parts; nil when one of them is missing.
+func decodeParts(generation int64, keys []table.Key, got map[table.Key]table.Item) (*costSet, error) {
+	set := &costSet{generation: generation}
+	for _, k := range keys {
+		it, there := got[k]
+		if !there {
+			return nil, nil
+		}
+		p, err := table.Decode[costPart](it)
+		if err != nil {
+			return nil, err
+		}
+		if err = set.decode(p.Z); err != nil {
+			return nil, fmt.Errorf("read %s: %w", k.PK, err)
+		}
+	}
+	return set, nil
+}
+
+// ReadRates returns what resources are estimated to cost, by native id; those that were never looked at are missing. One round trip,
+// two when costs have changed.
+func ReadRates(ctx context.Context, t table.Store, s *inventory.Store, org string, uids ...string) (map[string]HourlyRate, error) { //nolint:revive // from where, and of which
+	c := NewCosts(t)
+	if err := s.LoadCosts(ctx, org, c); err != nil {
+		return nil, err
+	}
+	out := make(map[string]HourlyRate, len(uids))
+	for _, uid := range uids {
+		if rate, _ := c.Of(uid); rate != nil {
+			out[uid] = *rate
+		}
+	}
+	return out, nil
+}
+
+// Priceable is a resource with what is needed to price it.
+type Priceable struct {
+	Resource
+	UID, Name, Provider, CloudAccountID, ParentUID string
+	DiscoveredAt                                   time.Time
+}
+
+// EachPriceable calls f with every resource of an organization, terminated ones left out, in no order: one round trip. What f is given
+// may be kept.
+func EachPriceable(ctx context.Context, s *inventory.Store, org string, f func(Priceable)) error {
+	return s.EachIndexed(ctx, org, func(r inventory.IndexedResource) {
+		f(Priceable{
+			Resource{Type: r.Type, Region: r.Region, Class: r.Class, Status: r.Status, Capacity: r.Capacity, Inputs: r.Facts},
+			r.UID, r.Name, r.Provider, r.CloudAccountID, r.ParentUID, r.DiscoveredAt,
+		})
+	})
+}

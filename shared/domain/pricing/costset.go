@@ -1,0 +1,292 @@
+package pricing
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"slices"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/foundation/money"
+	"lamplighter.dev/shared/foundation/packing"
+)
+
+// costSet is what resources cost, in memory: columns in the order of the hashes of native ids.
+type costSet struct {
+	generation int64
+	hashes     []uint64
+	rates      []uint32 // places in pool
+	toDate     []int64  // cents; unbilled of what nothing was invoiced for
+	last       []int64
+	current    []uint64 // bits: a bill of this month has arrived
+	pool       []HourlyRate
+}
+
+// unbilled stands in the place of an amount where nothing was invoiced.
+const unbilled = math.MinInt64
+
+// rateBytes is about what a rate takes in memory.
+const rateBytes = 160
+
+// Bytes returns about how much memory the set takes.
+func (s *costSet) Bytes() int { return 28*cap(s.hashes) + 8*cap(s.current) + rateBytes*len(s.pool) }
+
+// find returns what is known of a resource.
+func (s *costSet) find(uid string) (*HourlyRate, *Invoiced) {
+	i, ok := slices.BinarySearch(s.hashes, hashUID(uid))
+	if !ok {
+		return nil, nil
+	}
+	rate := s.pool[s.rates[i]]
+	if s.toDate[i] == unbilled {
+		return &rate, nil
+	}
+	return &rate, &Invoiced{money.FromScaled(
+		s.toDate[i], 2), money.FromScaled(s.last[i], 2), s.current[i/64]>>(i%64)&1 == 1}
+}
+
+// unknownCost is the amount of a resource without a known cost: below every amount, credits too.
+const unknownCost = math.MinInt64
+
+// Generation returns the generation of the head that named the parts of the set.
+func (s *costSet) Generation() int64 { return s.generation }
+
+// Order returns the amount that a list by cost goes by, in millionths of a dollar: of the cost that is shown
+// (SourceOfCost), billed last month's, or this month's where that is 0, and estimated a month at the rate of the
+// status.
+func (s *costSet) Order(uid string, status cloud.Status) int64 {
+	rate, billed := s.find(uid)
+	switch source := SourceOfCost(rate, billed); {
+	case source == BilledCost && !billed.LastMonth.IsZero():
+		return millionths(billed.LastMonth)
+	case source == BilledCost:
+		return millionths(billed.MonthToDate)
+	case source == EstimatedCost:
+		return millionths(rate.Hourly(status).MulInt(HoursPerMonth))
+	}
+	return unknownCost
+}
+
+func millionths(a money.Amount) int64 { return scaled(a, 6) }
+
+// scaled returns an amount in units of 10^-places, the nearest that fits.
+func scaled(a money.Amount, places int) int64 {
+	limit := money.FromScaled(math.MaxInt64/1000, places)
+	if a.Cmp(limit) > 0 {
+		a = limit
+	} else if a.Cmp(limit.Neg()) < 0 {
+		a = limit.Neg()
+	}
+	var n int64
+	for _, c := range []byte(a.Fixed(places)) {
+		if c >= '0' && c <= '9' {
+			n = 10*n + int64(c-'0')
+		}
+	}
+	if a.Sign() < 0 {
+		return -n
+	}
+	return n
+}
+
+// costsPerPart is how many resources one item holds: about 12 bytes each before they are compressed, and an item takes 400,000.
+const costsPerPart = 12_000
+
+// hashedCost is a cost under the hash of its native id.
+type hashedCost struct {
+	hash uint64
+	*KnownCost
+}
+
+// encodeCosts writes costs in the order of the hashes of their native ids, in parts that fit into an item. The same costs are always
+// written the same way.
+func encodeCosts(all []KnownCost) [][]byte {
+	sorted := make([]hashedCost, len(all))
+	for i := range all {
+		sorted[i] = hashedCost{hashUID(all[i].UID), &all[i]}
+	}
+	slices.SortFunc(sorted, func(a, b hashedCost) int {
+		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.UID, b.UID))
+	})
+	sorted = slices.CompactFunc(sorted, func(a, b hashedCost) bool { return a.hash == b.hash })
+	var parts [][]byte
+	for some := range slices.Chunk(sorted, costsPerPart) {
+		parts = append(parts, costPacker.Append(nil, encodePart(some)))
+	}
+	return parts
+}
+
+// encodePart writes the rates that resources have, then the resources, and behind them, where the version before does not look, a bit for
+// each that says whether a bill of this month has arrived.
+func encodePart(some []hashedCost) []byte {
+	places, pool := map[HourlyRate]int{}, []HourlyRate{}
+	var rows []byte
+	current := make([]byte, (len(some)+7)/8)
+	before := uint64(0)
+	for i, c := range some {
+		place, known := places[c.Rate]
+		if !known {
+			place = len(pool)
+			places[c.Rate], pool = place, append(pool, c.Rate)
+		}
+		rows = binary.AppendUvarint(rows, c.hash-before)
+		rows = binary.AppendUvarint(rows, uint64(place)<<1|bit(c.Billed != nil)) //nolint:gosec // a place
+		if c.Billed != nil {
+			rows = binary.AppendVarint(rows, scaled(c.Billed.MonthToDate, 2))
+			rows = binary.AppendVarint(rows, scaled(c.Billed.LastMonth, 2))
+			current[i/8] |= byte(bit(c.Billed.Current)) << (i % 8)
+		}
+		before = c.hash
+	}
+	out := binary.AppendUvarint(nil, uint64(len(pool)))
+	for i := range pool {
+		out = appendRate(out, &pool[i])
+	}
+	out = binary.AppendUvarint(out, uint64(len(some)))
+	return append(append(out, rows...), current...)
+}
+
+func bit(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func appendRate(out []byte, r *HourlyRate) []byte {
+	for _, text := range []string{r.Version, r.Reason} {
+		out = append(binary.AppendUvarint(out, uint64(len(text))), text...)
+	}
+	out = append(out, byte(bit(r.Stale)|bit(r.Shared)<<1))
+	return r.Off.AppendBinary(r.Running.AppendBinary(out))
+}
+
+var (
+	costPacker   packing.Packer
+	costUnpacker = packing.Unpacker{Max: 64 << 20}
+)
+
+// errCosts says that a part is not what encodeCosts wrote.
+var errCosts = errors.New("costs: malformed")
+
+// decode adds what a part says. Parts come in their order.
+func (s *costSet) decode(z []byte) error {
+	b, err := costUnpacker.Unpack(z)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errCosts, err)
+	}
+	r := costReader{rest: b}
+	first := len(s.pool)
+	for range r.count() {
+		s.pool = append(s.pool, r.rate())
+	}
+	n := r.count()
+	s.hashes = slices.Grow(s.hashes, n)
+	at := uint64(0)
+	before := len(s.hashes)
+	for range n {
+		at += r.number()
+		s.addRow(&r, at, first)
+	}
+	if r.bad {
+		return errCosts
+	}
+	s.addCurrent(r.rest, before)
+	return nil
+}
+
+// addCurrent adds the bits of the resources from place on; the version before writes none, and calls all that was billed current.
+func (s *costSet) addCurrent(bits []byte, place int) {
+	s.current = append(s.current, make([]uint64, (len(s.hashes)+63)/64-len(s.current))...)
+	for i := place; i < len(s.hashes); i++ {
+		n := i - place
+		if len(bits) == 0 || n/8 < len(bits) && bits[n/8]>>(n%8)&1 == 1 {
+			s.current[i/64] |= 1 << (i % 64)
+		}
+	}
+}
+
+// addRow adds the next resource of a part whose rates begin at first.
+func (s *costSet) addRow(r *costReader, at uint64, first int) {
+	place := r.number()
+	toDate, last := int64(unbilled), int64(0)
+	if place&1 == 1 {
+		toDate, last = r.signed(), r.signed()
+	}
+	if place>>1 >= uint64(len(s.pool)-first) {
+		r.bad = true
+		return
+	}
+	s.hashes = append(s.hashes, at)
+	s.rates = append(s.rates, uint32(first+int(place>>1))) //nolint:gosec // below the length of the pool
+	s.toDate, s.last = append(s.toDate, toDate), append(s.last, last)
+}
+
+// costReader reads a part; bad says that it ran into what is none.
+type costReader struct {
+	rest []byte
+	bad  bool
+}
+
+func (r *costReader) skip(n int) {
+	if n <= 0 || n > len(r.rest) {
+		r.bad, r.rest = true, nil
+		return
+	}
+	r.rest = r.rest[n:]
+}
+
+func (r *costReader) number() uint64 {
+	v, n := binary.Uvarint(r.rest)
+	r.skip(n)
+	return v
+}
+
+func (r *costReader) signed() int64 {
+	v, n := binary.Varint(r.rest)
+	r.skip(n)
+	return v
+}
+
+// count reads how many things follow, of which each takes a byte at least.
+func (r *costReader) count() int {
+	n := r.number()
+	if n > uint64(len(r.rest)) {
+		r.bad = true
+		return 0
+	}
+	return int(n) //nolint:gosec // as much as there are bytes
+}
+
+func (r *costReader) text() string {
+	n := r.count()
+	out := string(r.rest[:n])
+	r.rest = r.rest[n:]
+	return out
+}
+
+func (r *costReader) amount() money.Amount {
+	a, n := money.DecodeBinary(r.rest)
+	r.skip(n)
+	return a
+}
+
+func (r *costReader) rate() HourlyRate {
+	out := HourlyRate{Version: r.text(), Reason: r.text()}
+	if len(r.rest) > 0 {
+		out.Stale, out.Shared = r.rest[0]&1 == 1, r.rest[0]&2 == 2
+	}
+	r.skip(1)
+	out.Running, out.Off = r.amount(), r.amount()
+	return out
+}
+
+// hashUID returns the number by which a set knows a native id.
+func hashUID(uid string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(uid)) // never fails
+	return h.Sum64()
+}

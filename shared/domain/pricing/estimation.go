@@ -1,0 +1,194 @@
+// Package estimation keeps lists of public prices, and from them and from bills what is known of what each resource of an organization
+// costs: it is looked at when a discovery ends and every night, and kept beside the inventory, which shows it.
+package pricing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
+)
+
+// Store estimates what resources cost.
+type Store struct {
+	p         *platform.Platform
+	table     table.Store
+	clock     clock.Clock
+	providers cloud.Providers
+	inventory *inventory.Store
+	costs     *cost.Store
+
+	mu         sync.Mutex
+	tables     map[ProviderRegion]keptTable
+	triedRates time.Time
+}
+
+// keptTable is a list of prices in memory, with the change of the head that named it.
+type keptTable struct {
+	change int64
+	table  *Table
+}
+
+// New returns a Store that asks providers for prices.
+func New(p *platform.Platform, providers cloud.Providers) *Store {
+	return &Store{p: p, table: p.Table, clock: p.Clock, providers: providers, inventory: inventory.New(p), costs: cost.New(p),
+		tables: map[ProviderRegion]keptTable{}}
+}
+
+func (s *Store) cached(at ProviderRegion, h listHead) *Table {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if k := s.tables[at]; k.change == h.Change {
+		return k.table
+	}
+	return nil
+}
+
+// mostTables is how many lists are kept in memory, each of some megabytes.
+const mostTables = 8
+
+func (s *Store) cache(at ProviderRegion, h listHead, t *Table) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for old := range s.tables {
+		if len(s.tables) < mostTables {
+			break
+		}
+		delete(s.tables, old)
+	}
+	s.tables[at] = keptTable{h.Change, t}
+}
+
+// PriceUpdate tells what an update found.
+type PriceUpdate struct {
+	Resources int `json:"resources"`
+	Priced    int `json:"priced"`
+	Billed    int `json:"billed"`
+}
+
+// updateTries is how often an update looks again because another wrote meanwhile.
+const updateTries = 3
+
+// Update looks at what each resource of an organization costs, and keeps it where the inventory shows it. Where nothing has changed nothing
+// is written.
+func (s *Store) Update(ctx context.Context, org string) (PriceUpdate, error) {
+	return s.tryUpdate(ctx, org, false)
+}
+
+// UpdateDays is Update, and tells reports, too, what the days are estimated to cost that no bill tells yet.
+func (s *Store) UpdateDays(ctx context.Context, org string) (PriceUpdate, error) {
+	return s.tryUpdate(ctx, org, true)
+}
+
+func (s *Store) tryUpdate(ctx context.Context, org string, days bool) (PriceUpdate, error) { //nolint:revive // what is updated
+	for try := 1; ; try++ {
+		did, err := s.update(ctx, org, days)
+		if try == updateTries || !errors.Is(err, ErrCostsMoved) {
+			return did, err
+		}
+	}
+}
+
+func (s *Store) update(ctx context.Context, org string, days bool) (PriceUpdate, error) { //nolint:revive // what is updated
+	all, err := s.resources(ctx, org)
+	if err != nil {
+		return PriceUpdate{}, err
+	}
+	tables, err := s.Tables(ctx, pairsOf(all))
+	if err != nil {
+		return PriceUpdate{}, err
+	}
+	bills, err := s.readBills(ctx, org)
+	if err != nil {
+		return PriceUpdate{}, err
+	}
+	did := PriceUpdate{Resources: len(all)}
+	costs := make([]KnownCost, len(all))
+	for i := range all {
+		r := &all[i]
+		costs[i] = KnownCost{UID: r.UID, Rate: s.rate(tables[pairOf(r)], r.Resource), Billed: bills.of(r)}
+		did.count(&costs[i])
+	}
+	if err = WriteCosts(ctx, s.p, org, costs); err != nil || !days {
+		return did, err
+	}
+	return did, errors.Join(s.addRates(ctx, org), s.estimateDays(ctx, org, all, costs))
+}
+
+func (u *PriceUpdate) count(c *KnownCost) {
+	if c.Rate.Reason == "" {
+		u.Priced++
+	}
+	if c.Billed != nil {
+		u.Billed++
+	}
+}
+
+func (s *Store) resources(ctx context.Context, org string) ([]Priceable, error) {
+	var all []Priceable
+	err := EachPriceable(ctx, s.inventory, org, func(r Priceable) { all = append(all, r) })
+	if err != nil {
+		return nil, fmt.Errorf("read what of %s is to be priced: %w", org, err)
+	}
+	return all, nil
+}
+
+func pairOf(r *Priceable) ProviderRegion { return ProviderRegion{r.Provider, r.Region} }
+
+func pairsOf(all []Priceable) []ProviderRegion {
+	had := map[ProviderRegion]bool{}
+	for i := range all {
+		if Priced(all[i].Type) {
+			had[pairOf(&all[i])] = true
+		}
+	}
+	return slices.Collect(maps.Keys(had))
+}
+
+// Pairs returns of which providers and regions an organization has resources that can have a price, and the rates when it is billed in another
+// currency.
+func (s *Store) Pairs(ctx context.Context, org string) ([]ProviderRegion, error) {
+	had := map[ProviderRegion]bool{}
+	err := EachPriceable(ctx, s.inventory, org, func(r Priceable) {
+		if Priced(r.Type) {
+			had[pairOf(&r)] = true
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	periods, err := s.costs.Periods(ctx, org)
+	if slices.ContainsFunc(periods, func(p cost.Period) bool { return p.HasForeign() }) {
+		had[publicRates] = true
+	}
+	return slices.Collect(maps.Keys(had)), err
+}
+
+// rate estimates a resource as it is while it runs and while it does not.
+func (s *Store) rate(t *Table, r Resource) HourlyRate {
+	switch {
+	case !Priced(r.Type):
+		return HourlyRate{Reason: "no price is known of the type " + r.Type}
+	case t == nil:
+		return HourlyRate{Reason: "no prices were fetched yet of its provider and region: that is done every night"}
+	}
+	if r.Status != cloud.Unknown {
+		r.Status = cloud.Stopped // whose estimate tells both
+	}
+	e := Rate(t, r)
+	if !e.OK() {
+		return HourlyRate{Reason: e.Reason, Version: t.Version}
+	}
+	return HourlyRate{Running: e.WhenRunning, Off: e.Hourly, Version: t.Version, Stale: t.Stale(s.clock.Now()),
+		Shared: e.Shared}
+}

@@ -1,0 +1,230 @@
+package pricing
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// ProviderRegion is a provider and a region: what a list of prices is of.
+type ProviderRegion struct{ Provider, Region string }
+
+func (p ProviderRegion) String() string { return p.Provider + " in " + p.Region }
+
+func (p ProviderRegion) pk() string { return Prefix + p.Provider + "#" + p.Region }
+
+func (p ProviderRegion) headKey() table.Key { return table.Key{PK: p.pk(), SK: headSK} }
+
+func (p ProviderRegion) partKey(slot, n int) table.Key {
+	return table.Key{PK: p.pk(), SK: fmt.Sprintf("%d#%03d", slot, n)}
+}
+
+// listHead says where the prices of a pair are: in one of two slots, so that the list before is kept and who reads it now can go on.
+type listHead struct {
+	Slot      int       `json:"slot"`
+	Parts     int       `json:"parts"`
+	Version   string    `json:"version"`
+	FetchedAt time.Time `json:"fetchedAt"`
+	Prices    int       `json:"prices"`
+	Before    string    `json:"before,omitempty"` // the version in the other slot
+	Failed    string    `json:"failed,omitempty"` // why the last fetch brought nothing
+	Change    int64     `json:"change"`           // counts the changes of the row, which each is conditioned on
+}
+
+// listPart is a piece of a packed list.
+type listPart struct {
+	Z []byte `json:"z"`
+}
+
+// partBytes is how much of a packed list one item holds: base64 makes a third more of it, and an item takes 400,000.
+const partBytes = 250_000
+
+// maxPrices bounds a list: that of the largest region of AWS has some 30,000.
+const maxPrices = 500_000
+
+// fetchList asks the provider for the prices of a pair. What breaks off, or is empty, is an error and no list.
+func (s *Store) fetchList(ctx context.Context, at ProviderRegion) (*Table, error) {
+	from, ok := s.providers[at.Provider].(cloud.Pricer)
+	if !ok {
+		return nil, fault.New(fault.NotFound, "%s has no public prices", at.Provider)
+	}
+	t := &Table{Provider: at.Provider, Region: at.Region, FetchedAt: s.clock.Now()}
+	version, err := from.Prices(ctx, at.Region, func(p cloud.Price) error {
+		t.Add(p)
+		if t.Len() > maxPrices {
+			return fault.New(fault.Unavailable, "there are more than %d prices", maxPrices)
+		}
+		return nil
+	})
+	if err == nil && t.Len() == 0 {
+		err = fault.New(fault.Unavailable, "the list is empty")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("fetch the prices of %s: %w", at, err)
+	}
+	t.Version = version
+	return t, nil
+}
+
+// RefreshPrices fetches the prices of a pair and keeps them in the place of those before, which stay when anything fails: that is noted
+// then, and the estimates that are made of them say that they are old.
+func (s *Store) RefreshPrices(ctx context.Context, at ProviderRegion) error {
+	ctx = table.Within(ctx, Prefix)
+	h, err := s.readHead(ctx, at)
+	if err != nil {
+		return err
+	}
+	t, err := s.fetchList(ctx, at)
+	if err != nil {
+		failed := h
+		failed.Failed = fault.Message(err)
+		return errors.Join(err, s.swapHead(ctx, at, failed))
+	}
+	return s.keepList(ctx, at, h, t)
+}
+
+// PricesDue reports whether the prices of a pair were not fetched for so long.
+func (s *Store) PricesDue(ctx context.Context, at ProviderRegion, after time.Duration) (bool, error) {
+	if _, ok := s.providers[at.Provider].(cloud.Pricer); !ok {
+		return false, nil
+	}
+	h, err := s.readHead(table.Within(ctx, Prefix), at)
+	return err == nil && s.clock.Now().Sub(h.FetchedAt) >= after, err
+}
+
+func (s *Store) readHead(ctx context.Context, at ProviderRegion) (listHead, error) {
+	h, err := table.Read[listHead](ctx, s.table, at.headKey())
+	if fault.Is(err, fault.NotFound) {
+		return listHead{Slot: 1}, nil
+	}
+	return h, err
+}
+
+// keepList writes a list into the slot that is not in use, and has the head name it.
+func (s *Store) keepList(ctx context.Context, at ProviderRegion, h listHead, t *Table) error {
+	packed, err := t.Pack()
+	if err != nil {
+		return err
+	}
+	next := listHead{Slot: 1 - h.Slot, Version: t.Version, FetchedAt: t.FetchedAt, Prices: t.Len(), Before: h.Version,
+		Change: h.Change}
+	for ; len(packed) > 0; next.Parts++ {
+		n := min(partBytes, len(packed))
+		it, err := table.NewItem(at.partKey(next.Slot, next.Parts), listPart{packed[:n]})
+		if err != nil {
+			return err
+		}
+		if _, err = s.table.Write(ctx, table.Put(it)); err != nil {
+			return fmt.Errorf("write the prices of %s: %w", at, err)
+		}
+		packed = packed[n:]
+	}
+	return s.swapHead(ctx, at, next)
+}
+
+// swapHead writes the head over that of the same change. Another process that was faster has fetched the same prices.
+func (s *Store) swapHead(ctx context.Context, at ProviderRegion, h listHead) error {
+	unchanged := table.Equal("change", h.Change)
+	if h.Change == 0 {
+		unchanged = table.Absent()
+	}
+	h.Change++
+	it, err := table.NewItem(at.headKey(), h)
+	if err != nil {
+		return err
+	}
+	_, err = s.table.Write(ctx, table.Put(it, unchanged))
+	if _, lost := errors.AsType[*table.ConditionError](err); lost {
+		return nil
+	}
+	return fault.Wrap("write the head of the prices of "+at.String(), err)
+}
+
+// Tables returns the prices of pairs: one round trip for all heads, and one for those lists that this process does not have. A pair
+// without any is missing, unless its provider knows its prices without asking anybody.
+func (s *Store) Tables(ctx context.Context, pairs []ProviderRegion) (map[ProviderRegion]*Table, error) {
+	ctx = table.Within(ctx, Prefix)
+	keys := make([]table.Key, len(pairs))
+	for i, at := range pairs {
+		keys[i] = at.headKey()
+	}
+	heads, err := s.table.BatchGet(ctx, keys...)
+	if err != nil {
+		return nil, fmt.Errorf("read which prices there are: %w", err)
+	}
+	out := make(map[ProviderRegion]*Table, len(pairs))
+	for _, at := range pairs {
+		t, err := s.tableOf(ctx, at, heads[at.headKey()])
+		if err != nil {
+			return nil, err
+		}
+		if t != nil {
+			out[at] = t
+		}
+	}
+	return out, nil
+}
+
+// tableOf returns the prices of a pair by its head; nil when there are none.
+func (s *Store) tableOf(ctx context.Context, at ProviderRegion, head table.Item) (*Table, error) {
+	if head.Data == nil {
+		return s.localTable(ctx, at)
+	}
+	h, err := table.Decode[listHead](head)
+	if err != nil {
+		return nil, err
+	}
+	if h.Version == "" { // no fetch has brought any yet
+		return s.localTable(ctx, at)
+	}
+	if t := s.cached(at, h); t != nil {
+		return t, nil
+	}
+	t, err := s.readList(ctx, at, h)
+	if err == nil {
+		s.cache(at, h, t)
+	}
+	return t, err
+}
+
+// localTable returns the prices of a provider that knows them without asking anybody; nil of another.
+func (s *Store) localTable(ctx context.Context, at ProviderRegion) (*Table, error) {
+	if p, ok := s.providers[at.Provider].(cloud.LocalPricer); !ok || !p.PricesAreLocal() {
+		return nil, nil //nolint:nilnil // there are none
+	}
+	return s.fetchList(ctx, at)
+}
+
+func (s *Store) readList(ctx context.Context, at ProviderRegion, h listHead) (*Table, error) {
+	keys := make([]table.Key, h.Parts)
+	for n := range keys {
+		keys[n] = at.partKey(h.Slot, n)
+	}
+	got, err := s.table.BatchGet(ctx, keys...)
+	if err != nil {
+		return nil, fmt.Errorf("read the prices of %s: %w", at, err)
+	}
+	var packed bytes.Buffer
+	for _, k := range keys {
+		it, there := got[k]
+		if !there {
+			return nil, fault.New(fault.Unavailable, "the prices of %s are being replaced; try again", at)
+		}
+		p, err := table.Decode[listPart](it)
+		if err != nil {
+			return nil, err
+		}
+		packed.Write(p.Z)
+	}
+	t := &Table{Provider: at.Provider, Region: at.Region, Version: h.Version, FetchedAt: h.FetchedAt}
+	if h.Failed != "" {
+		t.Failed = h.Failed
+	}
+	return t, t.Unpack(packed.Bytes())
+}

@@ -1,0 +1,207 @@
+package pricing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+
+	"github.com/oklog/ulid/v2"
+
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// HourlyRate is what a resource is estimated to cost at public prices.
+type HourlyRate struct {
+	Running money.Amount // an hour of it while it runs
+	Off     money.Amount // an hour of it while it is stopped
+	Version string       // of the prices
+	Stale   bool         // the prices are older than they should be: newer ones could not be fetched
+	Shared  bool         // it is the price of parts that are resources of their own
+	Reason  string       // why there is no estimate; empty when there is one
+}
+
+// Hourly returns what an hour costs in a status.
+func (r *HourlyRate) Hourly(s cloud.Status) money.Amount {
+	if s == cloud.Terminated {
+		return money.Amount{}
+	}
+	if s == cloud.Stopped {
+		return r.Off
+	}
+	return r.Running
+}
+
+// The sources of the cost that a resource is shown with.
+const (
+	EstimatedCost = "estimated"
+	BilledCost    = "actual"
+)
+
+// SourceOfCost returns which cost a resource is shown with: the billed one once a bill of this month has arrived, or
+// where there is no estimate; "" when neither is known.
+func SourceOfCost(r *HourlyRate, billed *Invoiced) string {
+	estimated := r != nil && r.Reason == ""
+	switch {
+	case billed != nil && (billed.Current || !estimated):
+		return BilledCost
+	case estimated:
+		return EstimatedCost
+	}
+	return ""
+}
+
+// Invoiced is what was invoiced for a resource, to the cent.
+type Invoiced struct {
+	MonthToDate, LastMonth money.Amount
+	// a bill of this month has arrived: before it has, MonthToDate is nothing because nothing is known
+	Current bool
+}
+
+// KnownCost is what is known of what a resource costs.
+type KnownCost struct {
+	UID    string
+	Rate   HourlyRate
+	Billed *Invoiced
+}
+
+// costHead says in which items the costs of an organization's resources are. Old are the parts of the one before: who reads now may
+// still have that head. Pending are those that are being written, or were when a process died.
+type costHead struct {
+	Generation int64    `json:"generation"` // of the parts
+	Change     int64    `json:"change"`     // counts the changes of the head, which each is conditioned on
+	Sum        uint64   `json:"sum"`        // of what the parts say: the same costs are not written again
+	Parts      []string `json:"parts"`
+	Old        []string `json:"old,omitempty"`
+	Pending    []string `json:"pending,omitempty"`
+}
+
+// costPart is how a part stands in its item, which is in a partition of its own as the chunks of the index are.
+type costPart struct {
+	Z []byte `json:"z"`
+}
+
+// ErrCostsMoved says that somebody else has written the costs meanwhile.
+var ErrCostsMoved = errors.New("the costs of resources were written by another process meanwhile")
+
+// costWriter writes the costs of an organization.
+type costWriter struct {
+	table table.Store
+	clock clock.Clock
+	org   string
+}
+
+// WriteCosts makes all what is known of what an organization's resources cost. One round trip reads the head; costs that are as
+// they were are not written. Where two write at once one gets ErrCostsMoved, and should look at what there is again.
+func WriteCosts(ctx context.Context, p *platform.Platform, org string, all []KnownCost) error {
+	w := costWriter{p.Table, p.Clock, org}
+	h, err := w.readHead(ctx)
+	if err != nil {
+		return err
+	}
+	parts := encodeCosts(all)
+	sum := sumOf(parts)
+	if h.Generation > 0 && h.Sum == sum {
+		return nil
+	}
+	return w.replace(ctx, h, sum, parts)
+}
+
+// readHead returns the head of the costs; the zero head when there is none.
+func (w *costWriter) readHead(ctx context.Context) (costHead, error) {
+	h, err := table.Read[costHead](ctx, w.table, inventory.CostHeadKey(w.org))
+	if fault.Is(err, fault.NotFound) {
+		return costHead{}, nil
+	}
+	return h, fault.Wrap("read the head of the costs of "+w.org, err)
+}
+
+// replace announces the parts in the head, so that nothing is left behind that nobody finds, writes them, has the head name them,
+// and deletes those of the head before the last one.
+func (w *costWriter) replace(ctx context.Context, h costHead, sum uint64, parts [][]byte) error {
+	plan := h
+	plan.Change, plan.Pending = h.Change+1, make([]string, len(parts))
+	for i := range parts {
+		plan.Pending[i] = strings.ToLower(ulid.MustNew(ulid.Timestamp(w.clock.Now()), ulid.DefaultEntropy()).String())
+	}
+	if err := w.swapHead(ctx, plan); err != nil {
+		return err
+	}
+	for i, z := range parts {
+		it, err := table.NewItem(inventory.CostPartKey(w.org, plan.Pending[i]), costPart{z})
+		if err != nil {
+			return err
+		}
+		if _, err = w.table.Write(ctx, table.Put(it)); err != nil {
+			return fmt.Errorf("write costs of %s: %w", w.org, err)
+		}
+	}
+	next := costHead{Generation: h.Generation + 1, Change: plan.Change + 1, Sum: sum, Parts: plan.Pending, Old: h.Parts}
+	if err := w.swapHead(ctx, next); err != nil {
+		return errors.Join(err, w.drop(ctx, plan.Pending))
+	}
+	return w.drop(ctx, slices.Concat(h.Old, h.Pending))
+}
+
+// swapHead writes the head behind the one of the change before; ErrCostsMoved when that is not the last one.
+func (w *costWriter) swapHead(ctx context.Context, next costHead) error {
+	it, err := table.NewItem(inventory.CostHeadKey(w.org), next)
+	if err != nil {
+		return err
+	}
+	unchanged := table.Equal("change", next.Change-1)
+	if next.Change == 1 {
+		unchanged = table.Absent()
+	}
+	_, err = w.table.Write(ctx, table.Put(it, unchanged))
+	if _, lost := errors.AsType[*table.ConditionError](err); lost {
+		return ErrCostsMoved
+	}
+	if err != nil {
+		return fmt.Errorf("write the head of the costs of %s: %w", w.org, err)
+	}
+	return nil
+}
+
+func (w *costWriter) drop(ctx context.Context, ids []string) error {
+	for _, id := range ids {
+		if _, err := w.table.Write(ctx, table.Delete(inventory.CostPartKey(w.org, id))); err != nil {
+			return fmt.Errorf("delete old costs of %s: %w", w.org, err)
+		}
+	}
+	return nil
+}
+
+func sumOf(parts [][]byte) uint64 {
+	h := fnv.New64a()
+	for _, p := range parts {
+		_, _ = h.Write(p) // never fails
+	}
+	return h.Sum64() >> 12 // JSON keeps 53 bits
+}
+
+// CostPartitions returns the partitions of the parts that items of inventory.IndexPartition name, for the eraser.
+func CostPartitions(org string, items []table.Item) ([]string, error) {
+	var out []string
+	for _, it := range items {
+		if !inventory.IsCostHead(it) {
+			continue
+		}
+		h, err := table.Decode[costHead](it)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range slices.Concat(h.Parts, h.Old, h.Pending) {
+			out = append(out, inventory.CostPartKey(org, id).PK)
+		}
+	}
+	return out, nil
+}

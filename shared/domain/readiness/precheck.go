@@ -1,0 +1,119 @@
+// Package precheck finds what keeps the targets of event readiness plans from getting their capacity: accounts that are not acted on, overrides,
+// stops that are under way, and stopped targets that cannot be started. The executor asks before it raises a target, and the API before it
+// calls a plan ready, so that both say the same.
+package readiness
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// PrecheckReader finds obstacles in the store.
+type PrecheckReader struct {
+	Table     table.Store
+	Inventory *inventory.Store
+}
+
+// PrecheckQuery asks for the obstacles of targets at a time, as far as they are known now: an override that ends before it is none. Acting counts a stop that
+// is under way as an obstacle, too.
+type PrecheckQuery struct {
+	Org     string
+	Targets []PolicyTarget
+	At      time.Time
+	Acting  bool
+}
+
+// Obstacles returns why targets cannot be raised, by their native ids; targets without an obstacle are missing. It costs one round trip, and one
+// or two more where an override is on a group.
+func (c PrecheckReader) Obstacles(ctx context.Context, q PrecheckQuery) (map[string]string, error) {
+	out := map[string]string{}
+	if len(q.Targets) == 0 {
+		return out, nil
+	}
+	live := override.LiveKey(q.Org)
+	got, err := c.Table.BatchGet(ctx, append(recordKeys(q), live)...)
+	if err != nil {
+		return nil, fmt.Errorf("read %d targets of %s: %w", len(q.Targets), q.Org, err)
+	}
+	list, err := override.DecodeLive(got[live])
+	if err != nil {
+		return nil, err
+	}
+	holding, err := list.Holding(ctx, c.Inventory, q.Org, q.At)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range recordKeys(q) {
+		if err = q.note(out, got[k], holding); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func recordKeys(q PrecheckQuery) []table.Key {
+	var out []table.Key
+	seen := map[string]bool{}
+	for _, t := range q.Targets {
+		if !seen[t.UID] {
+			out = append(out, inventory.ResourceKey(q.Org, t.UID))
+		}
+		seen[t.UID] = true
+	}
+	return out
+}
+
+// note adds the obstacle of the resource whose record is given.
+func (q PrecheckQuery) note(out map[string]string, it table.Item, holding override.Holding) error {
+	if it.Data == nil {
+		return nil
+	}
+	r, err := table.Decode[inventory.Resource](it)
+	if err != nil {
+		return err
+	}
+	why := holding.Against(cloud.Start, r.ID)
+	if why == "" && q.Acting {
+		why = execution.InFlight(cloud.Start, r)
+	}
+	if why != "" {
+		out[r.UID] = why
+	}
+	return nil
+}
+
+// StartProblem returns why a target that has 0 instances cannot be started, or not at its own size; "" when it can. One round trip.
+func (c PrecheckReader) StartProblem(ctx context.Context, org string, t PolicyTarget) (string, error) {
+	record, memory := inventory.ResourceKey(org, t.UID), execution.SnapshotKey(org, t.UID)
+	got, err := c.Table.BatchGet(ctx, record, memory)
+	if err != nil {
+		return "", fmt.Errorf("read target %s: %w", t.UID, err)
+	}
+	if got[record].Data == nil {
+		return "it is not in the inventory: discover its account", nil
+	}
+	r, err := table.Decode[inventory.Resource](got[record])
+	if err != nil {
+		return "", err
+	}
+	k, known := cloud.KindOf(r.Type)
+	switch {
+	case r.Unschedulable != "":
+		return r.Unschedulable, nil
+	case known && !k.Actionable:
+		return execution.Unactionable(r.Provider, r.Type), nil
+	case !known || !k.Remembers:
+		return "", nil
+	case got[memory].Data == nil:
+		return execution.Snapshot{}.StartProblem(), nil
+	}
+	kept, err := table.Decode[execution.Snapshot](got[memory])
+	return kept.StartProblem(), err
+}

@@ -1,0 +1,49 @@
+package receiver
+
+import (
+	"context"
+
+	"lamplighter.dev/shared/domain/delivery"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// IntegrationSender hands events to integrations, as far as their makers may read them.
+type IntegrationSender struct {
+	*IntegrationServices
+	audience *Audience
+}
+
+// NewIntegrationSender returns a Sender by s, of events that a lets the makers of integrations read.
+func NewIntegrationSender(s *IntegrationServices, a *Audience) *IntegrationSender {
+	return &IntegrationSender{s, a}
+}
+
+// Send hands the message's events to its integration: PagerDuty or Jira. One that was disabled meanwhile, or whose maker may not read the events now, is
+// fault.Invalid; one that was deleted fault.NotFound. Two round trips; for Jira up to two more for each event.
+func (s *IntegrationSender) Send(ctx context.Context, m delivery.Message) (delivery.Answer, error) { //nolint:gocritic // as delivery.Sender
+	ctx = table.WithOrg(ctx, m.Org)
+	i, err := s.store.Read(ctx, m.Org, m.Target.ID)
+	if err != nil {
+		return delivery.Answer{}, err
+	}
+	if !i.Enabled {
+		return delivery.Answer{}, fault.New(fault.Invalid, "the integration is disabled")
+	}
+	if m.Events, err = s.audience.Readable(ctx, m.Org, &i.Made, m.Events); err != nil {
+		return delivery.Answer{}, err
+	}
+	c, err := s.store.Open(ctx, m.Org, &i)
+	if err != nil {
+		return delivery.Answer{}, err
+	}
+	switch i.Kind {
+	case PagerDuty:
+		return s.sendPagerDuty(ctx, &m, c)
+	case Jira:
+		return s.sendJira(ctx, &m, c)
+	}
+	return delivery.Answer{}, fault.New(fault.Invalid, "an integration of kind %s takes no events", i.Kind)
+}
+
+var _ delivery.Sender = (*IntegrationSender)(nil)

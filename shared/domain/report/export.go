@@ -1,0 +1,330 @@
+package report
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/engine/archive"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+// ExportMachine is the state machine that runs a job, named as its file in statemachines/, and Worker the function that it calls.
+const (
+	ExportMachine = "cost-export"
+	ExportWorker  = "exporter"
+)
+
+// What is stored: the jobs of an organization, and of all organizations when their files are to be removed.
+const (
+	ExportPartition    table.Partition = "ORG#*#EXPORT"
+	ExportDuePartition table.Partition = "EXPORTDUE"
+)
+
+// The formats of an export.
+const (
+	CSV     = "csv"
+	NDJSON  = "ndjson"
+	Parquet = "parquet"
+)
+
+// Bounds of jobs.
+const (
+	// MaxExportRows is how many rows a job writes: what its worker writes within its fifteen minutes, three times over.
+	MaxExportRows = 20_000_000
+	// MaxExportsUnderway is how many jobs of an organization may run at once.
+	MaxExportsUnderway = 10
+	// ExportKept is how long a file is kept, and Linked how long a link to it opens.
+	ExportKept   = 24 * time.Hour
+	ExportLinked = 15 * time.Minute
+	// lost is after how long a job counts as dead; its machine's TimeoutSeconds are fewer.
+	lost = 4 * time.Hour
+)
+
+// ExportStatus is how far a job is.
+type ExportStatus string
+
+// The statuses of a job.
+const (
+	ExportRunning   ExportStatus = "running"
+	ExportSucceeded ExportStatus = "succeeded"
+	ExportFailed    ExportStatus = "failed"
+	ExportExpired   ExportStatus = "expired" // its file is gone
+)
+
+// Export writes one export into a file. It sees what who asked for it saw then.
+type Export struct {
+	ID          string              `json:"id"` // job_…
+	User        string              `json:"user"`
+	Grants      string              `json:"grants"` // grant.Encode
+	Format      string              `json:"format"`
+	From        time.Time           `json:"from"`
+	To          time.Time           `json:"to"`
+	Filter      map[string][]string `json:"filter,omitempty"`
+	Status      ExportStatus        `json:"status"`
+	Rows        int64               `json:"rows,omitempty"`
+	Totals      *cost.Amounts       `json:"totals,omitempty"`
+	Message     string              `json:"message,omitempty"` // of one that failed
+	CreatedAt   time.Time           `json:"createdAt"`
+	CompletedAt time.Time           `json:"completedAt,omitzero"`
+	ExpiresAt   time.Time           `json:"expiresAt"` // of its file
+}
+
+// Question is what the job exports, without what its caller may see.
+func (j *Export) Question() cost.Question {
+	return cost.Question{From: j.From, To: j.To, Filter: j.Filter}
+}
+
+// StatusAt returns how the job stands.
+func (j *Export) StatusAt(now time.Time) ExportStatus {
+	switch {
+	case j.Status == ExportRunning && now.Sub(j.CreatedAt) >= lost:
+		return ExportFailed
+	case j.Status == ExportSucceeded && !now.Before(j.ExpiresAt):
+		return ExportExpired
+	}
+	return j.Status
+}
+
+// IsOf reports whether a caller is who asked for the job, with the same rights: others could see in it what they may not.
+func (j *Export) IsOf(c identity.Caller) bool {
+	return j.User == c.User && j.Grants == grant.Encode(c.Grants)
+}
+
+// FileName is what the file of the job is called for people.
+func (j *Export) FileName() string {
+	name := "costs-" + j.From.Format(time.DateOnly) + "." + j.Format
+	if j.Format == Parquet {
+		return name
+	}
+	return name + ".gz"
+}
+
+// ExportObjectName is the name under which the file is archived: it is erased with what the archive has of the organization.
+func ExportObjectName(org, jobID string) string { return org + "/exports/" + jobID }
+
+// ExportKey returns where a job is stored.
+func ExportKey(org, jobID string) table.Key {
+	return table.Key{PK: table.OrgPK(org) + "EXPORT", SK: jobPrefix + jobID}
+}
+
+const jobPrefix = "J#"
+
+// asked names the newest job of a question.
+type asked struct {
+	JobID string `json:"jobID"`
+}
+
+// askedKey returns where it is stored which job answers the same question, by the same caller.
+func (j *Export) askedKey(org string) (table.Key, error) {
+	b, err := json.Marshal([]any{j.User, j.Grants, j.Format, j.From, j.To, j.Filter})
+	sum := sha256.Sum256(b)
+	return table.Key{PK: table.OrgPK(org) + "EXPORT", SK: "Q#" + hex.EncodeToString(sum[:16])}, err
+}
+
+// ExportDue names a file that is to be removed.
+type ExportDue struct {
+	Org   string `json:"org"`
+	JobID string `json:"jobID"`
+}
+
+// ExportDueKey returns where it is listed when the file of a job expires.
+func ExportDueKey(at time.Time, jobID string) table.Key {
+	return table.Key{PK: string(ExportDuePartition), SK: at.UTC().Format(time.RFC3339) + "#" + jobID}
+}
+
+// ExportInput is the input of the machine.
+type ExportInput struct {
+	Org   string `json:"org"`
+	JobID string `json:"jobID"`
+}
+
+// Organisation returns the organization that the input belongs to.
+func (in ExportInput) Organisation() string { return in.Org }
+
+// StartExport begins a job for the caller of ctx, or gives the one that answers the same question and runs.
+func StartExport(ctx context.Context, p *platform.Platform, j Export) (Export, error) {
+	c := identity.CallerFrom(ctx)
+	j.User, j.Grants, j.Status = c.User, grant.Encode(c.Grants), ExportRunning
+	for range table.MaxTurns {
+		turn, err := table.ReadTurn(ctx, p.Table, ExportKey(c.Org, "").PK)
+		if err != nil {
+			return Export{}, err
+		}
+		before, same, err := underway(ctx, p, c.Org, &j)
+		if err != nil || before.ID != "" {
+			return before, err
+		}
+		j.CreatedAt = p.Clock.Now()
+		j.ID, j.ExpiresAt = id.New("job", j.CreatedAt), j.CreatedAt.Add(ExportKept)
+		err = begin(ctx, p, c.Org, &j, same, turn.Take())
+		if err == nil {
+			startMachine(ctx, p, ExportInput{c.Org, j.ID})
+			return j, nil
+		}
+		if _, faster := errors.AsType[*table.ConditionError](err); !faster {
+			return Export{}, fault.Wrap("begin the export "+j.ID, err)
+		}
+	}
+	return Export{}, fault.New(fault.Conflict, "other exports are being started just now: try again")
+}
+
+// underway returns the job that answers the same question, if one runs, and else the condition on which a new one may take its place.
+func underway(ctx context.Context, p *platform.Platform, org string, j *Export) (Export, table.Cond, error) {
+	key, err := j.askedKey(org)
+	if err != nil {
+		return Export{}, table.Cond{}, err
+	}
+	newest, err := table.Read[asked](ctx, p.Table, key)
+	if fault.Is(err, fault.NotFound) {
+		return Export{}, table.Absent(), checkRoom(ctx, p, org)
+	}
+	if err != nil {
+		return Export{}, table.Cond{}, fault.Wrap("read the newest export of a question", err)
+	}
+	before, err := ReadExport(ctx, p.Table, org, newest.JobID)
+	if err == nil && before.StatusAt(p.Clock.Now()) == ExportRunning {
+		return before, table.Cond{}, nil
+	}
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return Export{}, table.Cond{}, err
+	}
+	return Export{}, table.Equal("jobID", newest.JobID), checkRoom(ctx, p, org)
+}
+
+// checkRoom refuses one job too many.
+func checkRoom(ctx context.Context, p *platform.Platform, org string) error {
+	q := table.Query{PK: ExportKey(org, "").PK, Prefix: jobPrefix, Reverse: true, Limit: table.MaxPage}
+	all, _, err := table.ReadPage[Export](ctx, p.Table, q)
+	if err != nil {
+		return fault.Wrap("list exports of "+org, err)
+	}
+	running := 0
+	for i := range all {
+		if all[i].StatusAt(p.Clock.Now()) == ExportRunning {
+			running++
+		}
+	}
+	if running >= MaxExportsUnderway {
+		return fault.New(fault.Conflict,
+			"%d exports of the organization run, which is the most at once: wait until one has ended", running)
+	}
+	return nil
+}
+
+// keptRow is how long the row of a job can be read: its file is removed before.
+const keptRow = 7 * 24 * time.Hour
+
+// begin records a job, as work that must come to an end, and when its file is to be removed.
+func begin(ctx context.Context, p *platform.Platform, org string, j *Export, same table.Cond, take table.Write) error { //nolint:revive // on which conditions
+	key, err := j.askedKey(org)
+	if err != nil {
+		return err
+	}
+	newest, err1 := table.NewItem(key, asked{j.ID})
+	newest.Expires = j.CreatedAt.Add(keptRow)
+	job, err2 := PutExport(org, j, table.Absent())
+	due, err3 := table.NewItem(ExportDueKey(j.ExpiresAt, j.ID), ExportDue{org, j.ID})
+	work, err4 := workqueue.AddWork(workqueue.Work{ID: j.ID, Org: org, Machine: ExportMachine, At: j.CreatedAt},
+		ExportInput{org, j.ID})
+	if err = errors.Join(err1, err2, err3, err4); err != nil {
+		return err
+	}
+	return p.Table.Transact(table.Within(ctx, workqueue.Prefix, string(ExportDuePartition)), table.Put(newest, same), job,
+		table.Put(due), work, take)
+}
+
+// PutExport returns the write that stores a job.
+func PutExport(org string, j *Export, conds ...table.Cond) (table.Write, error) {
+	it, err := table.NewItem(ExportKey(org, j.ID), j)
+	it.Expires = j.CreatedAt.Add(keptRow)
+	return table.Put(it, conds...), err
+}
+
+// ReadExport reads a job; one that does not exist is fault.NotFound.
+func ReadExport(ctx context.Context, s table.Store, org, jobID string) (Export, error) {
+	j, err := table.Read[Export](ctx, s, ExportKey(org, jobID))
+	if fault.Is(err, fault.NotFound) {
+		return j, MissingExport(jobID)
+	}
+	return j, fault.Wrap("read export "+jobID, err)
+}
+
+// MissingExport is the error of a job that does not exist, or not for whom it is asked for.
+func MissingExport(jobID string) error {
+	return fault.New(fault.NotFound,
+		"there is no export %.64q of yours: exports can be asked after for a week, by who began them and with the "+
+			"same rights", jobID)
+}
+
+// startMachine starts the machine of a job. When that fails the sweeper does it a little later.
+func startMachine(ctx context.Context, p *platform.Platform, in ExportInput) {
+	if err := p.Workflow.Start(ctx, ExportMachine, in.JobID, in); err != nil {
+		p.Log.WarnContext(ctx, "costs will be exported by the sweeper's start", "job", in.JobID, "org", in.Org, "error",
+			err)
+	}
+}
+
+// EndExport ends a job that has not ended.
+func EndExport(ctx context.Context, p *platform.Platform, in ExportInput, change func(*Export)) error {
+	j, err := ReadExport(ctx, p.Table, in.Org, in.JobID)
+	if fault.Is(err, fault.NotFound) || err == nil && !j.CompletedAt.IsZero() {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	change(&j)
+	j.CompletedAt = p.Clock.Now()
+	put, err := PutExport(in.Org, &j, table.Exists(), table.Lacks("completedAt"))
+	if err != nil {
+		return err
+	}
+	_, err = p.Table.Write(ctx, put)
+	if _, ended := errors.AsType[*table.ConditionError](err); ended {
+		return nil
+	}
+	return fault.Wrap("end export "+in.JobID, err)
+}
+
+// FinishExport takes a job off the list of work.
+func FinishExport(ctx context.Context, p *platform.Platform, in ExportInput) error {
+	_, err := p.Table.Write(table.Within(ctx, workqueue.Prefix), workqueue.RemoveWork(in.JobID))
+	return fault.Wrap("finish "+in.JobID, err)
+}
+
+// ExportLinkTask is the task of archive.LinkWorker that makes a link to the file of a job: its input is a LinkQuestion, its answer a Link.
+const ExportLinkTask = "link"
+
+// ExportLinkQuestion asks for a link to the file of a job.
+type ExportLinkQuestion struct {
+	ExportInput
+	FileName string    `json:"fileName"`
+	Until    time.Time `json:"until"`
+}
+
+// ExportLink is where a file is fetched, by the HTTP method GET.
+type ExportLink struct {
+	URL string `json:"url"`
+}
+
+// MakeExportLink asks the worker for a link, as the API links no client of what keeps files.
+func MakeExportLink(ctx context.Context, p *platform.Platform, in ExportLinkQuestion) (string, error) {
+	var out ExportLink
+	err := p.Workers.RunTask(ctx, archive.LinkWorker, map[string]any{"task": ExportLinkTask, "input": in}, &out)
+	if err != nil {
+		return "", fmt.Errorf("make a link to %s: %w", in.JobID, err)
+	}
+	return out.URL, nil
+}

@@ -1,0 +1,208 @@
+// Package costexport is exports of costs in columns of FOCUS: their rows, and the jobs that write what is too large for an answer.
+package report
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// dims are the dimensions of a row, in the order of its columns behind the first.
+var dims = []string{cost.ProviderDim, cost.SubAccountDim, cost.RegionDim, cost.ServiceDim, cost.ResourceDim,
+	cost.CategoryDim}
+
+// ExportColumns are what FOCUS calls what is in a row.
+var ExportColumns = []string{
+	"ChargePeriodStart", "ChargePeriodEnd", "ProviderName", "SubAccountId", "RegionId", "ServiceName", "ResourceId",
+	"ChargeCategory",
+	"BillingCurrency", "BilledCost", "EffectiveCost", "ListCost",
+}
+
+// ExportNumbers is how many of the last columns are amounts.
+const ExportNumbers = 3
+
+// ExportRow is what was charged on a day for what is alike in all columns.
+type ExportRow struct {
+	Day   time.Time
+	Keys  []string // by dims
+	Costs cost.Amounts
+}
+
+// AskCosts answers a question, as report.Reader does.
+type AskCosts func(context.Context, cost.Question) (cost.Answer, error)
+
+// cellsAtOnce bounds memory: as many days are asked for together as have so many cells of a row and day.
+const cellsAtOnce = 300_000
+
+// EachExportRow hands out the rows of a question, of all three costs, by day and then by their keys, until take says that it has enough. What was
+// handed out in the end adds up to the answer of the question as a whole, which is asked first; else the costs have changed meanwhile and it
+// is fault.Unavailable.
+func EachExportRow(ctx context.Context, ask AskCosts, q cost.Question, take func(*ExportRow) (more bool, err error)) error {
+	whole, kinds, err := totals(ctx, ask, q)
+	if err != nil {
+		return err
+	}
+	var sum cost.Amounts
+	span := max(1, cellsAtOnce/max(kinds, 1))
+	for from := q.From; from.Before(q.To); from = from.AddDate(0, 0, span) {
+		part := q
+		part.From, part.To = from, from.AddDate(0, 0, span)
+		if part.To.After(q.To) {
+			part.To = q.To
+		}
+		rows, err := days(ctx, ask, part)
+		if err != nil {
+			return err
+		}
+		more, err := rows.each(part.From, func(r *ExportRow) (bool, error) {
+			sum.Add(&r.Costs)
+			return take(r)
+		})
+		if err != nil || !more {
+			return err
+		}
+	}
+	return same(&sum, &whole)
+}
+
+// totals returns what a question comes to in all three costs, and how many rows a day can have.
+func totals(ctx context.Context, ask AskCosts, q cost.Question) (sum cost.Amounts, kinds int, err error) {
+	q.Dims, q.Daily = dims, false
+	for _, q.Metric = range cost.Metrics {
+		a, err := ask(ctx, q)
+		if err != nil {
+			return sum, 0, err
+		}
+		sum.Add(amountsIn(q.Metric, a.Total))
+		kinds = max(kinds, len(a.Rows))
+	}
+	return sum, kinds, nil
+}
+
+// unshared is below what any charge comes to, and above what shares of what several teams own lose where they are rounded.
+var unshared = money.MustParse("0.000000000000001")
+
+func same(sum, whole *cost.Amounts) error {
+	for _, m := range cost.Metrics {
+		if d := sum.Of(m).Sub(whole.Of(m)); d.Abs().Cmp(unshared) > 0 {
+			return fault.New(fault.Unavailable,
+				"costs have changed while they were exported: %s %s instead of %s; ask again", m, sum.Of(m),
+				whole.Of(m))
+		}
+	}
+	return nil
+}
+
+// series is what is alike in all columns, day by day and by metric.
+type series struct {
+	keys []string
+	days []cost.Amounts
+}
+
+type grid map[string]*series
+
+// days asks for some days in all three costs and puts them side by side.
+func days(ctx context.Context, ask AskCosts, q cost.Question) (grid, error) {
+	q.Dims, q.Daily = dims, true
+	out := grid{}
+	for _, q.Metric = range cost.Metrics {
+		a, err := ask(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for i := range a.Rows {
+			id := strings.Join(a.Rows[i].Keys, "\x00")
+			one := out[id]
+			if one == nil {
+				one = &series{a.Rows[i].Keys, make([]cost.Amounts, len(a.Rows[i].Days))}
+				out[id] = one
+			}
+			for d, amount := range a.Rows[i].Days {
+				one.days[d].Add(amountsIn(q.Metric, amount))
+			}
+		}
+	}
+	return out, nil
+}
+
+// each hands out what was charged on each day.
+func (t grid) each(first time.Time, take func(*ExportRow) (bool, error)) (more bool, err error) {
+	all := slices.SortedFunc(maps.Values(t), func(a, b *series) int { return slices.Compare(a.keys, b.keys) })
+	for d := 0; len(all) > 0 && d < len(all[0].days); d++ {
+		for _, one := range all {
+			if one.days[d] == (cost.Amounts{}) {
+				continue
+			}
+			if more, err = take(&ExportRow{first.AddDate(0, 0, d), one.keys, one.days[d]}); err != nil || !more {
+				return more, err
+			}
+		}
+	}
+	return true, nil
+}
+
+// amountsIn returns an amount of one metric.
+func amountsIn(m cost.Metric, a money.Amount) *cost.Amounts {
+	switch m {
+	case cost.Billed:
+		return &cost.Amounts{Billed: a}
+	case cost.Effective:
+		return &cost.Amounts{Effective: a}
+	default:
+		return &cost.Amounts{List: a}
+	}
+}
+
+// providerNames are what FOCUS calls our providers.
+var providerNames = map[string]string{"aws": "AWS", "azure": "Microsoft", "gcp": "Google Cloud"}
+
+func (r *ExportRow) providerName() string {
+	if name := providerNames[r.Keys[0]]; name != "" {
+		return name
+	}
+	return r.Keys[0]
+}
+
+// Cells returns the row as a line of CSV.
+func (r *ExportRow) Cells() []string {
+	out := []string{r.Day.Format(time.RFC3339), r.Day.Add(Day).Format(time.RFC3339), r.providerName()}
+	out = append(out, r.Keys[1:]...)
+	return append(out, cost.USD, r.Costs.Billed.String(), r.Costs.Effective.String(), r.Costs.List.String())
+}
+
+// Line returns the row as a line of NDJSON, whose members are in the order of the columns.
+func (r *ExportRow) Line() []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	for i, cell := range r.Cells() {
+		b.WriteByte("{,"[min(i, 1)])
+		b.WriteString(`"` + ExportColumns[i] + `":`)
+		if err := enc.Encode(cell); err != nil { // a text always encodes
+			panic(err)
+		}
+		b.Truncate(b.Len() - 1)
+	}
+	b.WriteString("}\n")
+	return b.Bytes()
+}
+
+// Charge returns the row as a line of a bill.
+func (r *ExportRow) Charge() *bill.Charge {
+	return &bill.Charge{
+		ChargePeriodStart: r.Day, ChargePeriodEnd: r.Day.Add(Day),
+		BillingPeriodStart: cost.MonthOf(r.Day).Start(),
+		ProviderName:       r.providerName(), SubAccountID: r.Keys[1], RegionID: r.Keys[2], ServiceName: r.Keys[3],
+		ResourceID: r.Keys[4], ChargeCategory: r.Keys[5],
+		BillingCurrency: cost.USD, BilledCost: r.Costs.Billed, EffectiveCost: r.Costs.Effective, ListCost: r.Costs.List,
+	}
+}

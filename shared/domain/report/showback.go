@@ -1,0 +1,144 @@
+// Package showback splits costs that nobody owns over the teams that share them. Rules are tried in their order and the first one that
+// takes a cost decides (after FinOps Foundation, "Shared cost"); what no rule takes, and what a rule leaves, stays unassigned, so that
+// teams and unassigned are always the whole.
+package report
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// ShowbackMethod is how a rule splits a cost.
+type ShowbackMethod string
+
+// The methods.
+const (
+	Even         ShowbackMethod = "even"         // the same for each team
+	Proportional ShowbackMethod = "proportional" // by what each team costs by itself; evenly while no team costs anything
+	Fixed        ShowbackMethod = "fixed"        // by percent; what is missing to a hundred stays unassigned
+)
+
+// ShowbackShare is the part of a team in a rule. Percent is of Fixed alone: more than 0, up to 100.
+type ShowbackShare struct {
+	TeamID  string       `json:"teamID"`
+	Percent money.Amount `json:"percent"`
+}
+
+// ShowbackRule says which costs are shared, and by whom.
+type ShowbackRule struct {
+	ID    string
+	Order int // rules are tried from the lowest; ties go by id
+	// dimension → any of these values; all dimensions must agree. An empty one takes every cost
+	Selector map[string][]string
+	Method   ShowbackMethod
+	Shares   []ShowbackShare
+	From, To time.Time // the days on which it holds, To exclusive; zero is without end
+}
+
+// SharedCost is a part of what nobody owns on a day: its value in each dimension that a rule names, and its amount.
+type SharedCost struct {
+	Day    time.Time
+	Values map[string]string
+	Amount money.Amount
+}
+
+// ShowbackResult is what became of a day's costs.
+type ShowbackResult struct {
+	Teams      map[string]money.Amount // what each team got on top of its own
+	Unassigned money.Amount
+	FellBack   []string // ids of proportional rules that had to split evenly, for no team costs anything by itself
+}
+
+// ShowbackDimensions lists what the rules ask of a cost, each once, in order.
+func ShowbackDimensions(rules []ShowbackRule) []string {
+	seen := map[string]bool{}
+	for _, r := range rules {
+		for dim := range r.Selector {
+			seen[dim] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// ApplyShowback splits the costs of one day. direct is what each team costs by itself on that day. Teams and Unassigned of the result are what the
+// costs add up to, to the last digit, whatever the rules are.
+func ApplyShowback(rules []ShowbackRule, costs []SharedCost, direct map[string]money.Amount) ShowbackResult {
+	ordered := slices.Clone(rules)
+	slices.SortFunc(ordered, inOrder)
+	taken := make([]money.Amount, len(ordered)) // a rule splits the sum of what it takes, once
+	out := ShowbackResult{Teams: map[string]money.Amount{}}
+	for _, c := range costs {
+		if i := slices.IndexFunc(ordered, func(r ShowbackRule) bool { return r.takes(c) }); i >= 0 {
+			taken[i] = taken[i].Add(c.Amount)
+		} else {
+			out.Unassigned = out.Unassigned.Add(c.Amount)
+		}
+	}
+	for i, r := range ordered {
+		if !taken[i].IsZero() {
+			out.add(r, taken[i], direct)
+		}
+	}
+	return out
+}
+
+func (out *ShowbackResult) add(r ShowbackRule, amount money.Amount, direct map[string]money.Amount) {
+	weights, rest, fellBack := r.weights(direct)
+	if fellBack {
+		out.FellBack = append(out.FellBack, r.ID)
+	}
+	parts := amount.SplitByWeight(append(weights, rest), money.Scale)
+	for i, s := range r.Shares {
+		out.Teams[s.TeamID] = out.Teams[s.TeamID].Add(parts[i])
+	}
+	out.Unassigned = out.Unassigned.Add(parts[len(r.Shares)])
+}
+
+// weights returns by how much each share counts, and what stays unassigned.
+func (r ShowbackRule) weights(direct map[string]money.Amount) (weights []money.Amount, rest money.Amount, fellBack bool) {
+	weights = make([]money.Amount, len(r.Shares))
+	for i, s := range r.Shares {
+		switch r.Method {
+		case Fixed:
+			weights[i] = s.Percent
+		case Proportional:
+			weights[i] = positive(direct[s.TeamID])
+		case Even:
+			weights[i] = money.FromInt(1)
+		}
+	}
+	sum := money.Sum(weights...)
+	if r.Method == Fixed || len(weights) == 0 {
+		return weights, positive(money.FromInt(100).Sub(sum)), false
+	}
+	if sum.IsZero() {
+		for i := range weights {
+			weights[i] = money.FromInt(1)
+		}
+		return weights, rest, true
+	}
+	return weights, rest, false
+}
+
+// positive returns a, or nothing when a credit has made a less than that: nobody takes a negative part.
+func positive(a money.Amount) money.Amount {
+	if a.Sign() < 0 {
+		return money.Amount{}
+	}
+	return a
+}
+
+func (r ShowbackRule) takes(c SharedCost) bool {
+	if !r.From.IsZero() && c.Day.Before(r.From) || !r.To.IsZero() && !c.Day.Before(r.To) {
+		return false
+	}
+	for dim, values := range r.Selector {
+		if !slices.Contains(values, c.Values[dim]) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,113 @@
+package scheduling
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// mostLevels is how many resources may enclose a target: a namespace, and its cluster.
+const mostLevels = 3
+
+// EnclosingUIDs returns the UIDs of the resources that enclose the resource of a UID, the nearest first: one round trip for each level.
+func EnclosingUIDs(ctx context.Context, s table.Store, org, uid string) ([]string, error) {
+	var out []string
+	for range mostLevels {
+		got, err := s.BatchGet(ctx, inventory.ResourceKey(org, uid))
+		if err != nil {
+			return nil, fmt.Errorf("read the parent of resource %s: %w", uid, err)
+		}
+		it, there := got[inventory.ResourceKey(org, uid)]
+		if !there {
+			return out, nil
+		}
+		res, err := table.Decode[inventory.Resource](it)
+		if err != nil || res.ParentUID == "" {
+			return out, err
+		}
+		uid = res.ParentUID
+		out = append(out, uid)
+	}
+	return out, nil
+}
+
+// BeginEventHold returns the writes that hold a target: they belong in the transaction that begins to raise it. They fail while a stop of the target
+// is in flight. They may be repeated.
+func BeginEventHold(org string, h EventHold) []table.Write {
+	return []table.Write{
+		table.Update(EventHoldKey(org), []table.Change{table.Set(h.PolicyID, h)}),
+		table.Check(inventory.ResourceKey(org, h.UID),
+			table.Any(table.Absent(), table.NotEqual("actionType", string(cloud.Stop)))),
+	}
+}
+
+// EndEventHold returns the writes that end the hold on the target of a policy at a time: they belong in the transaction of its last restore, whose
+// ctx must be allowed scheduling.DuePrefix. The evaluator then carries out what schedules asked for during the hold. It takes one round
+// trip; a hold that does not exist needs no writes.
+func EndEventHold(ctx context.Context, s table.Store, org, policyID string, at time.Time) ([]table.Write, error) { //nolint:revive // whose, where and when
+	l, err := ReadEventHolds(ctx, s, org)
+	if err != nil {
+		return nil, err
+	}
+	h, held := l.OfPolicy(policyID)
+	if !held {
+		return nil, nil
+	}
+	h.EndedAt = at
+	due, err := AddDue(org, at.Add(time.Minute).Truncate(time.Minute))
+	if err != nil {
+		return nil, err
+	}
+	field := fmt.Sprintf("%s%s#%d", endedPrefix, policyID, at.Unix())
+	return []table.Write{
+		table.Update(EventHoldKey(org), []table.Change{table.Remove(policyID), table.Set(field, h)}), due,
+	}, nil
+}
+
+// DropEventHold returns the write that ends the hold on the target of a policy for a forced stop: its schedules find it as any other resource.
+func DropEventHold(org, policyID string) table.Write {
+	return table.Update(EventHoldKey(org), []table.Change{table.Remove(policyID)})
+}
+
+// OwedOrder is a stop that was ordered, of resources that plans hold.
+type OwedOrder struct {
+	BulkID   string
+	UIDs     []string
+	Promised bool // the end of a wake link: the resources are stopped also where no schedule wants it
+}
+
+// Owe returns the write that has the holds on the resources of an order remember its stops, for the evaluator to make good after the holds. It fails
+// when one of the holds has ended since the list was read: then the stops can be made. It is false when no resource is held.
+func (l EventHolds) Owe(org string, o OwedOrder) (table.Write, bool) {
+	changes, conds := []table.Change(nil), map[string]table.Cond{}
+	for _, uid := range o.UIDs {
+		h, held := l.Of(uid)
+		if !held {
+			continue
+		}
+		sum := sha256.Sum256([]byte(uid)) // a UID may be longer than the name of a field
+		field := fmt.Sprintf("%s%s#%s#%x", owedPrefix, h.PolicyID, o.BulkID, sum[:8])
+		changes = append(changes,
+			table.Set(field, OwedAction{PolicyID: h.PolicyID, Since: h.Since, UID: uid, Promised: o.Promised}))
+		conds[h.PolicyID] = table.Has(h.PolicyID)
+	}
+	return table.Update(EventHoldKey(org), changes, slices.Collect(maps.Values(conds))...), len(changes) > 0
+}
+
+// Forget returns the write that takes a hold that has ended off the list, by the name of its field, with the stops that are owed to it.
+func (l EventHolds) Forget(org, field string) table.Write {
+	changes, policyID := []table.Change{table.Remove(field)}, l.ended[field].PolicyID
+	for _, o := range l.owed {
+		if _, again := l.byPolicy[policyID]; o.PolicyID == policyID && (!again || o.Since.Equal(l.ended[field].Since)) {
+			changes = append(changes, table.Remove(o.field))
+		}
+	}
+	return table.Update(EventHoldKey(org), changes)
+}

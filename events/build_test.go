@@ -17,7 +17,7 @@ import (
 func heavy() []string {
 	var out []string
 	for _, f := range functions.All() {
-		if f.Clouds || f.Heavy {
+		if f.Clouds || f.SDKs || f.Heavy {
 			out = append(out, f.Name)
 		}
 	}

@@ -34,6 +34,7 @@ import (
 	"lamplighter.dev/functions/exporter"
 	"lamplighter.dev/functions/exports"
 	"lamplighter.dev/functions/integrations"
+	"lamplighter.dev/functions/links"
 	"lamplighter.dev/functions/mailer"
 	"lamplighter.dev/functions/notifications"
 	"lamplighter.dev/functions/notifier"
@@ -127,6 +128,7 @@ func All() []Function {
 		{pricesync.Declaration, nil, pricesync.Handler},
 		{billingsync.Declaration, nil, billingsync.Handler},
 		{exporter.Declaration, nil, alone(exporter.Handler)},
+		{links.Declaration, nil, alone(links.Handler)},
 		{eraser.Declaration, nil, erasing},
 		{scheduleddiscovery.Declaration, nil, alone(scheduleddiscovery.Handler)},
 		{evaluator.Declaration, nil, alone(evaluator.Handler)},

@@ -12,7 +12,8 @@ import (
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
-	Name: "anomalycheck",
+	Name:  "anomalycheck",
+	Share: 1,
 	Access: cost.Reading.With(table.Access{
 		Reads:  []table.Partition{identity.DirectoryPartition, identity.MetaPartition},
 		Writes: []table.Partition{identity.RotationPartition, anomaly.Partition, budgeting.Partition, event.Partition},

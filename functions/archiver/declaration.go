@@ -10,7 +10,8 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name: archive.Worker,
+	Name:  archive.Worker,
+	Share: 2,
 	Access: table.Access{
 		Reads: []table.Partition{
 			execution.ActionPartition, execution.HistoryPartition, execution.BulkPartition, execution.ChunkPartition,

@@ -8,7 +8,8 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name: "authorizer",
+	Name:  "authorizer",
+	Share: 150,
 	Access: table.Access{
 		Reads: []table.Partition{identity.MetaPartition, identity.MemberPartition, identity.UserPartition,
 			identity.SessionPartition},

@@ -6,6 +6,7 @@ import (
 	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 )
@@ -18,6 +19,6 @@ var Declaration = platform.Declaration{
 		Writes: []table.Partition{billimport.Partition, billimport.UploadPartition, workqueue.Partition},
 	}),
 	Starts:  []string{billimport.Machine, billimport.UploadMachine},
-	Calls:   []string{billimport.Worker},
+	Calls:   []string{archive.LinkWorker},
 	Samples: []string{"sync-status"},
 }

@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
@@ -111,7 +112,7 @@ func (s *service) address(ctx context.Context, org string, u billimport.Upload) 
 		"task":  billimport.AddressTask,
 		"input": billimport.Question{Org: org, UploadID: u.ID, Bytes: u.Bytes, Until: u.ExpiresAt},
 	}
-	err := s.p.Workers.RunTask(ctx, billimport.Worker, call, &out)
+	err := s.p.Workers.RunTask(ctx, archive.LinkWorker, call, &out)
 	return out, fault.Wrap("make the address of "+u.ID, err)
 }
 

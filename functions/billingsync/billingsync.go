@@ -64,7 +64,7 @@ func newBillReader(command []string) billReader {
 	return confined.New(command, confined.DefaultLimit).Read
 }
 
-// Handler answers the tasks of the machine, that of billing.Question, and the schedule, which names none.
+// Handler answers the tasks of the machine, and the schedule, which names none.
 func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
 	w := &worker{
 		p: p, clouds: inventory.Clouds{Sealer: p.Sealer, Providers: providers}, inventory: inventory.New(p),
@@ -105,8 +105,6 @@ func (w *worker) run(ctx context.Context, c workflow.Call) (any, error) {
 		return workflow.RunTask(ctx, c, func(ctx context.Context, in billimport.Input) (Planned, error) {
 			return w.giveUp(ctx, in, c.Error)
 		})
-	case billimport.AddressTask:
-		return workflow.RunTask(ctx, c, w.address)
 	case "finish":
 		return workflow.RunTask(ctx, c, func(ctx context.Context, in billimport.Input) (Planned, error) {
 			return Planned{Input: in, Done: true}, billimport.Finish(ctx, w.p, in)

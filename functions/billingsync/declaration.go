@@ -15,7 +15,8 @@ import (
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
-	Name: billimport.Worker,
+	Name:  billimport.Worker,
+	Share: 10,
 	Access: cost.Importing.With(table.Access{
 		Reads: []table.Partition{identity.MetaPartition},
 		Writes: []table.Partition{

@@ -15,6 +15,7 @@ import (
 	"lamplighter.dev/functions/cloudaccounts"
 	"lamplighter.dev/functions/connector"
 	"lamplighter.dev/functions/discovery"
+	"lamplighter.dev/functions/links"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
@@ -98,7 +99,7 @@ func newFixtureWith(t *testing.T, more cloud.Providers) *fixture {
 	maps.Copy(providers, more)
 	s.worker = billingsync.Handler(s.Platform, providers)
 	s.Workers = lambdacall.Local{
-		inventory.Connector: connector.Handler(s.Platform, providers), domain.Worker: lambdacall.Handler(s.worker),
+		inventory.Connector: connector.Handler(s.Platform, providers), archive.LinkWorker: lambdacall.Handler(links.Handler(s.Platform)),
 	}
 	s.run(map[string]workflow.Handler{"discovery": discovery.Handler(s.Platform, providers), "billingsync": s.gated})
 	s.Mount(cloudaccounts.Operations, billing.Operations)

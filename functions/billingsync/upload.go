@@ -14,12 +14,6 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// address makes the address of an upload. The API asks for it, which links no client of what keeps files.
-func (w *worker) address(ctx context.Context, in billimport.Question) (billimport.Address, error) {
-	url, err := w.p.Inbox.Address(ctx, billimport.UploadName(in.Org, in.UploadID), in.Bytes, in.Until)
-	return billimport.Address{URL: url}, err
-}
-
 // importUpload imports a file, once it is there.
 func (w *worker) importUpload(ctx context.Context, in Share) (Share, error) {
 	u, err := billimport.ReadUpload(ctx, w.p.Table, in.Org, in.UploadID)

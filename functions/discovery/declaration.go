@@ -18,7 +18,8 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name: "discovery",
+	Name:  "discovery",
+	Share: 170,
 	Access: table.Access{Reads: []table.Partition{identity.MetaPartition, inventory.ClusterPartition,
 		pricing.Partition, cost.Partition, cost.ChunkPartition}, Writes: []table.Partition{
 		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition,

@@ -11,7 +11,8 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name: "evaluator",
+	Name:  "evaluator",
+	Share: 2,
 	Access: evaluation.Access().With(table.Access{
 		Reads:  []table.Partition{identity.MetaPartition},
 		Writes: []table.Partition{evaluation.StatePartition, evaluation.FiringPartition, scheduling.EventHoldPartition},

@@ -17,7 +17,8 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name: "executor",
+	Name:  "executor",
+	Share: 150,
 	Access: table.Access{Reads: []table.Partition{
 		identity.MetaPartition, identity.MemberPartition, override.Partition, inventory.ClusterPartition,
 		readiness.Partition,

@@ -9,7 +9,8 @@ import (
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
-	Name: report.ExportWorker,
+	Name:  report.ExportWorker,
+	Share: 5,
 	Access: report.Reading.With(table.Access{
 		Writes: []table.Partition{report.ExportPartition, report.ExportDuePartition, workqueue.Partition},
 	}),

@@ -1,4 +1,4 @@
-// Package exporter is the worker that writes exports of costs into files, row by row, makes links to them, and removes them when they have expired.
+// Package exporter is the worker that writes exports of costs into files, row by row, and removes them when they have expired.
 package exporter
 
 import (
@@ -26,7 +26,7 @@ type worker struct {
 	maxRows int64
 }
 
-// Handler answers the tasks of the machine, that of costexport.LinkQuestion, and the schedule, which names none.
+// Handler answers the tasks of the machine, and the schedule, which names none.
 func Handler(p *platform.Platform) workflow.Handler {
 	w := &worker{p, report.NewReader(p, cost.New(p)), report.MaxExportRows}
 	return w.handle
@@ -58,8 +58,6 @@ func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error)
 		return workflow.RunTask(ctx, c, func(ctx context.Context, in report.ExportInput) (report.ExportInput, error) {
 			return in, report.FinishExport(ctx, w.p, in)
 		})
-	case report.ExportLinkTask:
-		return workflow.RunTask(ctx, c, w.link)
 	}
 	return nil, fault.New(fault.Invalid, "exporter knows no task %q", c.Task)
 }
@@ -128,11 +126,6 @@ func (w *worker) write(ctx context.Context, in report.ExportInput, j *report.Exp
 		return f.close()
 	})
 	return out, err
-}
-
-func (w *worker) link(ctx context.Context, in report.ExportLinkQuestion) (report.ExportLink, error) {
-	url, err := w.p.Outbox.Link(ctx, report.ExportObjectName(in.Org, in.JobID), in.FileName, in.Until)
-	return report.ExportLink{URL: url}, err
 }
 
 // Removed is the answer to the schedule.

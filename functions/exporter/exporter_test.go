@@ -18,6 +18,7 @@ import (
 
 	"lamplighter.dev/functions/exporter"
 	"lamplighter.dev/functions/exports"
+	"lamplighter.dev/functions/links"
 	"lamplighter.dev/functions/reports"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
@@ -61,7 +62,7 @@ func newFixture(t *testing.T) *fixture {
 	a.Archive, a.Outbox = archive.NewFolder(root), a.files
 	a.Workflow = apitest.Idle{}
 	a.worker = exporter.Handler(a.Platform)
-	a.Workers = lambdacall.Local{report.ExportWorker: lambdacall.Handler(a.worker)}
+	a.Workers = lambdacall.Local{archive.LinkWorker: lambdacall.Handler(links.Handler(a.Platform))}
 	a.Mount(exports.Operations, reports.Operations)
 	return a
 }

@@ -4,6 +4,7 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/report"
+	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 )
@@ -16,6 +17,6 @@ var Declaration = platform.Declaration{
 		Writes: []table.Partition{report.ExportPartition, report.ExportDuePartition, workqueue.Partition},
 	}),
 	Starts:  []string{report.ExportMachine},
-	Calls:   []string{report.ExportWorker},
+	Calls:   []string{archive.LinkWorker},
 	Samples: []string{"export"},
 }

@@ -10,6 +10,7 @@ import (
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name:     "mailer",
+	Share:    14,
 	Access:   table.Access{Writes: []table.Partition{mail.Partition, deadPartition, ratelimit.Partition}},
 	Opens:    []string{mail.Secret},
 	Schedule: "rate(1 minute)",

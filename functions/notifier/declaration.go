@@ -16,7 +16,8 @@ import (
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
-	Name: "notifier",
+	Name:  "notifier",
+	Share: 16,
 	Access: delivery.Access().With(notification.Sending, receiver.WebhookSending, receiver.IntegrationSending, table.Access{
 		Reads: []table.Partition{identity.MemberPartition, event.Partition, scheduling.SchedulePartition,
 			override.Partition},

@@ -4,6 +4,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/throttle"
 	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
@@ -15,13 +16,14 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name: "organisationsync",
+	Name:  "organisationsync",
+	Share: 10,
 	Access: table.Access{Reads: []table.Partition{identity.MetaPartition, identity.MemberPartition},
 		Writes: []table.Partition{
 			connection.OrganisationPartition, connection.MemberPartition, connection.OrganisationDuePartition,
 			inventory.AccountPartition, connection.NativePartition, connection.NamePartition,
 			discovery.JobPartition, discovery.DuePartition, billimport.DuePartition, workqueue.Partition,
-			cloud.SimulatedPartition, mail.Partition,
+			cloud.SimulatedPartition, throttle.Partition, mail.Partition,
 		}},
 	Tasks:    []string{connection.OrganisationSyncMachine},
 	Starts:   []string{billimport.Machine, connection.OrganisationSyncMachine, discovery.Machine},

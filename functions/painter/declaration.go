@@ -6,4 +6,4 @@ import (
 )
 
 // Declaration is what others must know of this function.
-var Declaration = platform.Declaration{Name: chart.Worker, Heavy: true, Samples: []string{"draw"}}
+var Declaration = platform.Declaration{Name: chart.Worker, Heavy: true, Share: 8, Samples: []string{"draw"}}

@@ -11,7 +11,8 @@ import (
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
-	Name: "pricesync",
+	Name:  "pricesync",
+	Share: 1,
 	Access: table.Access{
 		Reads: []table.Partition{identity.DirectoryPartition, inventory.AccountPartition},
 		Writes: []table.Partition{
@@ -19,7 +20,7 @@ var Declaration = platform.Declaration{
 			cost.Partition, cost.ChunkPartition,
 		},
 	},
-	Clouds:   true,
+	SDKs:     true,
 	Schedule: "cron(15 1-5 * * ? *)",
 	Samples:  []string{"schedule"},
 }

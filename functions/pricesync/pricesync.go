@@ -33,7 +33,8 @@ type Synced struct {
 	Priced        int `json:"priced"`
 	Lists         int `json:"lists"` // of prices that were fetched
 	Failed        int `json:"failed"`
-	Left          int `json:"left"` // lists and organizations for which there was no time
+	Off           int `json:"off,omitempty"` // lists that the operator has not switched on
+	Left          int `json:"left"`          // lists and organizations for which there was no time
 }
 
 // Handler synchronizes once; EventBridge calls it some times a night.
@@ -87,7 +88,11 @@ func (r *round) refresh(ctx context.Context, pairs map[pricing.ProviderRegion]bo
 			r.did.Left++
 			continue
 		}
-		if err = r.estimates.RefreshPrices(ctx, at); err != nil {
+		if err = r.estimates.RefreshPrices(ctx, at); errors.Is(err, cloud.ErrPricesOff) {
+			r.did.Off++
+			r.Log.Warn("there are no prices", "of", at.String(), "error", err.Error())
+			continue
+		} else if err != nil {
 			r.did.Failed++
 			errs = append(errs, err)
 			continue

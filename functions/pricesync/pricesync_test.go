@@ -18,6 +18,7 @@ import (
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/inventorytest"
@@ -30,6 +31,7 @@ type amazon struct {
 	prices  map[string]string // by key, for an hour
 	version string
 	breaks  bool
+	off     bool
 	asked   int
 }
 
@@ -37,6 +39,9 @@ func (a *amazon) Prices(_ context.Context, _ string, take func(cloud.Price) erro
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.asked++
+	if a.off {
+		return "", fault.NewWithCause(fault.Unavailable, cloud.ErrPricesOff, "no key")
+	}
 	for key, usd := range a.prices {
 		p, err := money.Parse(usd)
 		if err != nil {
@@ -175,6 +180,16 @@ func TestSyncPrices_UsesYesterdaysWhenAFetchFails(t *testing.T) {
 	f.Must(err)
 	if r = f.list()["i-2"].RackRateUSD; r.Hourly != "0.120000" || r.Stale || r.PriceVersion != "2026-03-02" {
 		t.Errorf("the night after: %+v; want 0.120000 of 2026-03-02", r)
+	}
+}
+
+// An operator who has no key of Google's decided so: that is no failure of the run, which would raise an alarm each night.
+func TestSyncPrices_ListsThatAreOffAreNoFailure(t *testing.T) {
+	f := newFixture(t)
+	f.amazon.off = true
+	did, err := f.sync()
+	if err != nil || did.Failed != 0 || did.Off != 1 || did.Organizations != 2 {
+		t.Errorf("%+v, %v; want no failure, and the organizations estimated", did, err)
 	}
 }
 

@@ -9,7 +9,8 @@ import (
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
-	Name: costquery.Worker,
+	Name:  costquery.Worker,
+	Share: 4,
 	Access: table.Access{
 		Reads:  []table.Partition{cost.Partition},
 		Writes: []table.Partition{costquery.Partition, costquery.AnswerPartition},

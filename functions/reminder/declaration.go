@@ -9,7 +9,8 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name: "reminder",
+	Name:  "reminder",
+	Share: 1,
 	Access: table.Access{
 		Reads:  []table.Partition{identity.PATPartition, identity.UserPartition},
 		Writes: []table.Partition{identity.PATDuePartition, mail.Partition},

@@ -11,7 +11,8 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name: "scheduleddiscovery",
+	Name:  "scheduleddiscovery",
+	Share: 1,
 	Access: table.Access{
 		Reads: []table.Partition{identity.MetaPartition},
 		Writes: []table.Partition{

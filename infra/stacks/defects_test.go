@@ -1,8 +1,14 @@
 package stacks_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"lamplighter.dev/functions"
+	"lamplighter.dev/infra/stacks"
 )
 
 // A schedule without a name of its own gets its id from SAM, which two stages of one account and region share
@@ -66,5 +72,93 @@ func checkSpreadsToVersions(t *testing.T, id string, r templateResource) {
 	}
 	if !strings.HasPrefix(r.Properties.FunctionName, "lamplighter-${Stage}-") {
 		t.Errorf("%s has no fixed name: %q", id, r.Properties.FunctionName)
+	}
+}
+
+// rights returns what a role or a function is allowed, as text.
+func (d templateDoc) rights(t *testing.T, id string) string {
+	t.Helper()
+	b, err := json.Marshal(d.Resources[id].Properties.Policies)
+	if err != nil || string(b) == "null" {
+		t.Fatalf("%s has no policies; %v", id, err)
+	}
+	return string(b)
+}
+
+// Azure and Google take the ARN of the caller's role as the subject of a token, and an administrator there names one. So the functions
+// that open accounts of customers share a role of a fixed name, and no function assumes roles of customers as itself.
+func TestClouds_AreOpenedByOneRole(t *testing.T) {
+	d := parseTemplate(t)
+	role := d.Resources["CloudsRole"]
+	if role.Properties.RoleName != "lamplighter-${Stage}-clouds" {
+		t.Errorf("CloudsRole is called %q: administrators of other clouds have written lamplighter-<stage>-clouds into their trust",
+			role.Properties.RoleName)
+	}
+	for _, right := range []string{`"sts:AssumeRole"`, `"sts:GetWebIdentityToken"`} {
+		if !strings.Contains(d.rights(t, "CloudsRole"), right) {
+			t.Errorf("CloudsRole may not %s", right)
+		}
+	}
+	var opens []string
+	deployed := d.functions()
+	for _, f := range functions.All() {
+		id := deployed[f.Name]
+		if f.Clouds {
+			opens = append(opens, f.Name)
+		}
+		for _, s := range d.Resources[id].statements() {
+			text := fmt.Sprint(s)
+			if !strings.Contains(text, "sts:") {
+				continue
+			}
+			if !f.Clouds || s["Resource"] != "CloudsRoleArn" || fmt.Sprint(s["Action"]) != "[sts:AssumeRole]" {
+				t.Errorf("%s may %s: it may assume CloudsRole at most, and that only if it declares Clouds", f.Name, text)
+			}
+		}
+		if f.Clouds && !strings.Contains(fmt.Sprint(d.Resources[id].Properties.Policies), "CloudsRoleArn") {
+			t.Errorf("%s declares Clouds and may not assume CloudsRole", f.Name)
+		}
+	}
+	if want := []string{"connector", "discovery", "executor", "organisationsync", "billingsync"}; !slices.Equal(opens, want) {
+		t.Errorf("%v open accounts of customers, want %v", opens, want)
+	}
+	shared := string(readAll(t)[stacks.Shared])
+	if !strings.Contains(shared, "LAMPLIGHTER_CLOUDS_ROLE: !Ref CloudsRoleArn") ||
+		!strings.Contains(shared, "LAMPLIGHTER_TOKEN_ISSUER: !Ref TokenIssuer") {
+		t.Error("functions are not told of CloudsRole, or onboarding not of the issuer of its tokens")
+	}
+}
+
+func TestPricesync_HasTheKeyOfGoogle(t *testing.T) {
+	files := readAll(t)
+	if !strings.Contains(string(files[stacks.Root]), "\n  GooglePricesKey:\n") {
+		t.Error("template.yaml has no parameter GooglePricesKey")
+	}
+	_, text, _ := strings.Cut(string(files["infra/stacks/money.yaml"]), "\n  PricesyncFunction:")
+	text, _, _ = strings.Cut(text, "      Policies:")
+	const want = `LAMPLIGHTER_GOOGLE_PRICES_KEY: !If [ReadsGooglePrices, !Sub "{{resolve:secretsmanager:${GooglePricesKey}}}", ""]`
+	if !strings.Contains(text, want) {
+		t.Errorf("pricesync is not given the key by %s:%s", want, text)
+	}
+}
+
+// Each of these was missing, or was given to more functions than use it.
+func TestPolicies_AllowWhatIsUsedAndNoMore(t *testing.T) {
+	d := parseTemplate(t)
+	ids := d.functions()
+	if got := d.rights(t, ids["organisationsync"]); strings.Count(got, `"APIRATE#*"`) != 2 {
+		t.Errorf("organisationsync may not read and write APIRATE#*, where the calls to clouds are counted: %s", got)
+	}
+	if got := d.rights(t, ids["queryrunner"]); !strings.Contains(got, "${AWS::AccountId}:database/default") {
+		t.Errorf("queryrunner may not read the database default, for which Athena asks in each question: %s", got)
+	}
+	for folder, id := range ids {
+		text := fmt.Sprint(d.Resources[id].Properties.Policies)
+		if looks := strings.Contains(text, "states:DescribeExecution"); looks != (folder == "sweeper") {
+			t.Errorf("%s may describe executions: %v; the sweeper alone does", folder, looks)
+		}
+	}
+	if got := d.rights(t, ids["pricesync"]); strings.Contains(got, "sts:") {
+		t.Errorf("pricesync opens no account, and may %s", got)
 	}
 }

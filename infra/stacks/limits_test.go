@@ -23,6 +23,7 @@ type templateResource struct {
 	Condition           string `yaml:"Condition"`
 	UpdateReplacePolicy string `yaml:"UpdateReplacePolicy"`
 	Properties          struct {
+		RoleName       string         `yaml:"RoleName"`
 		CodeURI        string         `yaml:"CodeUri"`
 		Policies       []any          `yaml:"Policies"`
 		PolicyDocument any            `yaml:"PolicyDocument"`

@@ -55,7 +55,9 @@ func policyOf(d *platform.Declaration) []string {
 	}
 	if len(d.Starts) > 0 {
 		allow(arns("states", "stateMachine", d.Starts, ""), nil, "states:StartExecution")
-		allow(arns("states", "execution", d.Starts, ":*"), nil, "states:DescribeExecution")
+	}
+	if len(d.Looks) > 0 {
+		allow(arns("states", "execution", d.Looks, ":*"), nil, "states:DescribeExecution")
 	}
 	if len(d.Stops) > 0 {
 		allow(arns("states", "execution", d.Stops, ":*"), nil, "states:StopExecution")
@@ -63,9 +65,8 @@ func policyOf(d *platform.Declaration) []string {
 	if len(d.Calls) > 0 {
 		allow(arns("lambda", "function", d.Calls, ":live"), nil, "lambda:InvokeFunction")
 	}
-	if d.Clouds { // the roles that customers made for us; each trusts our account with its own external id
-		allow("!Sub arn:${AWS::Partition}:iam::*:role/*", nil, "sts:AssumeRole")
-		allow(`"*"`, nil, "sts:GetWebIdentityToken") // which other clouds trust; it is of no resource
+	if d.Clouds { // which may assume the roles that customers made for us
+		allow("!Ref CloudsRoleArn", nil, "sts:AssumeRole")
 	}
 	return out
 }

@@ -68,6 +68,7 @@ func TestTemplate_SaysWhatFunctionsDeclare(t *testing.T) {
 type registry struct {
 	functions []functions.Function
 	files     map[string]string // the templates and infra/shared.yaml, by their paths
+	pools     map[string]int    // the concurrent executions that each wing may reserve
 	handed    [][2]string       // the names that the root hands down, with what they are in the root
 	types     map[string]string // the parameters of the root and their types
 	routes    []functions.Route
@@ -84,6 +85,13 @@ func newRegistry(t *testing.T, fs []functions.Function) *registry {
 	for _, m := range regexp.MustCompile(`(?m)^  (\w+): (.*)$`).FindAllStringSubmatch(handed, -1) {
 		r.handed = append(r.handed, [2]string{m[1], m[2]})
 	}
+	var shared struct {
+		Pools map[string]int `yaml:"ReservedConcurrency"`
+	}
+	if err := yaml.Unmarshal([]byte(r.files[stacks.Shared]), &shared); err != nil {
+		t.Fatal(err)
+	}
+	r.pools = shared.Pools
 	var doc struct {
 		Parameters map[string]struct {
 			Type string `yaml:"Type"`
@@ -121,6 +129,7 @@ func (r *registry) write() {
 		}
 	}
 	for _, child := range r.children() {
+		r.writeReserved(child)
 		r.writeChild(child)
 	}
 	r.between("        # the routes, of what functions declare: written by `make registry`\n", "        # so far\n",
@@ -209,7 +218,7 @@ func (r *registry) put(place, pattern, text string, in []string) {
 	for _, path := range in {
 		if n := len(re.FindAllString(r.files[path], -1)); n > 0 {
 			found += n
-			r.files[path] = re.ReplaceAllLiteralString(r.files[path], text)
+			r.files[path] = re.ReplaceAllString(r.files[path], text)
 		}
 	}
 	if found != 1 {

@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"context"
+	"errors"
 
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -32,6 +33,9 @@ type Pricer interface {
 	// prices until then must be discarded.
 	Prices(ctx context.Context, region string, take func(Price) error) (version string, err error)
 }
+
+// ErrPricesOff is why a Pricer has no prices when the operator has not given it what it needs to ask for them.
+var ErrPricesOff = errors.New("the prices of this provider are switched off")
 
 // LocalPricer is a Pricer that may know its prices without asking anybody: they are there at once.
 type LocalPricer interface {

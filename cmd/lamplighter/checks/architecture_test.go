@@ -197,7 +197,7 @@ func forbidden(from, to string) string {
 func workers() []string {
 	var out []string
 	for _, f := range functions.All() {
-		if f.Clouds {
+		if f.Clouds || f.SDKs {
 			out = append(out, f.Name)
 		}
 	}

@@ -1,4 +1,4 @@
-// Command billingsync imports bills, each night and when its machine says so, and makes the addresses of uploads.
+// Command billingsync imports bills, each night and when its machine says so.
 package main
 
 import (

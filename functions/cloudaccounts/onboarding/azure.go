@@ -63,8 +63,8 @@ func azureSteps(o Organisation) (Steps, error) {
 					"az ad sp create --id APP_ID",
 					"az ad app federated-credential create --id APP_ID --parameters " +
 						quote(
-							fmt.Sprintf(`{"name":"lamplighter","issuer":"ISSUER","subject":"SUBJECT","audiences":[%q]}`,
-								audience)),
+							fmt.Sprintf(`{"name":"lamplighter","issuer":%q,"subject":%q,"audiences":[%q]}`,
+								o.Issuer, o.Subject, audience)),
 					"az role assignment create --assignee APP_ID --role " + quote(azureRoleName(startStopLevel)) +
 						" --scope " + azureScope,
 				},

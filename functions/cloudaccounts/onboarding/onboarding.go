@@ -3,6 +3,7 @@
 package onboarding
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 
@@ -62,12 +63,15 @@ type Organisation struct {
 	ID          string // org_…
 	ExternalID  string
 	Principal   string // who assumes roles of AWS
+	Issuer      string // who issues the tokens by which other clouds know us; empty where that is not known
+	Subject     string // whom these tokens name; empty where that is not known
 	TemplateURL string // where the operator has published the template of the role; empty where not
 }
 
 var (
 	externalIDForm = regexp.MustCompile(`^[\w+=,.@:/-]{2,256}$`)
 	principalForm  = regexp.MustCompile(`^(arn:aws[a-z-]*:(iam|sts)::\d{12}:[\w+=,.@:/-]+|\d{12})$`)
+	issuerForm     = regexp.MustCompile(`^(https://[0-9A-Za-z./-]+)?$`)
 	builders       = map[string]func(Organisation) (Steps, error){
 		"aws": awsSteps, "azure": azureSteps, "gcp": gcpSteps, "kubernetes": kubernetesSteps,
 		"simulated": simulatedSteps,
@@ -88,7 +92,12 @@ func StepsFor(provider string, o Organisation) (Steps, error) {
 	case !principalForm.MatchString(o.Principal):
 		return Steps{}, fault.New(fault.Invalid, "%q cannot assume a role: it is neither an account number nor an "+
 			"ARN of IAM", o.Principal)
+	case o.Subject != "" && !principalForm.MatchString(o.Subject):
+		return Steps{}, fault.New(fault.Invalid, "%q cannot be the subject of tokens: it is no ARN of IAM", o.Subject)
+	case !issuerForm.MatchString(o.Issuer):
+		return Steps{}, fault.New(fault.Invalid, "%q cannot be the issuer of tokens: it is no https address", o.Issuer)
 	}
+	o.Issuer, o.Subject = cmp.Or(o.Issuer, "ISSUER"), cmp.Or(o.Subject, "SUBJECT")
 	return build(o)
 }
 

@@ -187,3 +187,38 @@ func TestAnAccountNumberIsAPrincipal(t *testing.T) {
 		t.Errorf("For an account number: %v\n%s", err, *s.Methods[0].Template)
 	}
 }
+
+// A customer of Azure or Google trusts one subject of one issuer. Where the operator has not said who issues, the words stay in capitals.
+func TestFederation_NamesIssuerAndSubject(t *testing.T) {
+	o := organisation
+	o.Issuer, o.Subject = "https://0a1b.tokens.sts.global.api.aws", "arn:aws:iam::111122223333:role/lamplighter-prod-clouds"
+	for provider, want := range map[string][]string{
+		"azure": {`"issuer":"` + o.Issuer + `"`, `"subject":"` + o.Subject + `"`},
+		"gcp":   {"--issuer-uri=" + o.Issuer + " ", "/subject/" + o.Subject},
+	} {
+		named, err := onboarding.StepsFor(provider, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		commands := strings.Join(named.Methods[0].Commands, "\n")
+		for _, w := range want {
+			if !strings.Contains(commands, w) {
+				t.Errorf("%s: the commands lack %s:\n%s", provider, w, commands)
+			}
+		}
+		if strings.Contains(commands, "ISSUER") || strings.Contains(commands, "SUBJECT") {
+			t.Errorf("%s: what is known is left to fill in:\n%s", provider, commands)
+		}
+	}
+	for name, bad := range map[string]onboarding.Organisation{
+		"an issuer that ends the quotes":   {Issuer: `https://x.example'; rm -rf ~; '`},
+		"an issuer without TLS":            {Issuer: "http://x.example"},
+		"a subject that is nobody's":       {Subject: "lamplighter"},
+		"a subject that goes on elsewhere": {Subject: "arn:aws:iam::111122223333:role/x --project=other"},
+	} {
+		bad.ID, bad.ExternalID, bad.Principal = o.ID, o.ExternalID, o.Principal
+		if _, err := onboarding.StepsFor("gcp", bad); !fault.Is(err, fault.Invalid) {
+			t.Errorf("%s: %v; want it refused as invalid", name, err)
+		}
+	}
+}

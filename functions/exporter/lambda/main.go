@@ -1,4 +1,4 @@
-// Command exporter writes exports of costs into files, makes links to them, and removes each hour those that have expired.
+// Command exporter writes exports of costs into files, and removes each hour those that have expired.
 package main
 
 import (

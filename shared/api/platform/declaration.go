@@ -19,8 +19,9 @@ import (
 type Declaration struct {
 	Name     string            // name of its folder, and of the function in AWS after lamplighter-<stage>-
 	Access   table.Access      // partitions that it reads and writes
-	Starts   []string          // machines that it starts and describes
+	Starts   []string          // machines that it starts
 	Stops    []string          // machines that it stops
+	Looks    []string          // machines whose executions it describes
 	Tasks    []string          // machines whose tasks it runs
 	Calls    []string          // functions that it calls
 	Seals    []string          // kinds of secrets that it seals (seal.Place.Kind)
@@ -29,13 +30,15 @@ type Declaration struct {
 	Stream   []table.Partition // outbox partitions whose puts it receives from the table's stream
 	Samples  []string          // events/<name>.<sample>.json; an operation group needs none
 	Routes   []string          // routes of its operations that are not public; none: those of their first segments
-	Clouds   bool              // it links cloud SDKs and assumes customers' roles
-	Heavy    bool              // no request waits for it, so it may be larger than an API function; Clouds implies it
+	Clouds   bool              // it opens accounts of customers, and so links cloud SDKs
+	SDKs     bool              // it links cloud SDKs without opening accounts; Clouds implies it
+	Share    int               // share of the concurrent executions reserved for its wing; 0 for an operation group
+	Heavy    bool              // it may be larger than an API function; Clouds and SDKs imply it
 	Kinds    []Kind            // kinds of records that it owns
 	Names    []Reference       // records that its records refer to
 }
 
-// EveryMachine in Starts and Stops means all machines, including future ones.
+// EveryMachine in Starts, Stops and Looks means all machines, including future ones.
 const EveryMachine = "*"
 
 type declarationKey struct{}
@@ -102,11 +105,10 @@ func (e engine) Stop(ctx context.Context, machine, name, cause string) error {
 	return e.Engine.Stop(ctx, machine, name, cause)
 }
 
-// Describe reads an execution of a machine that the function declares to start or to stop.
+// Describe reads an execution of a machine that the function declares to look at.
 func (e engine) Describe(ctx context.Context, machine, name string) (workflow.Execution, error) {
-	if d := declared(ctx, e.own); d != nil && !declaresMachine(d.Starts, machine) &&
-		!declaresMachine(d.Stops, machine) {
-		return workflow.Execution{}, errUndeclared(d, "Starts", machine)
+	if d := declared(ctx, e.own); d != nil && !declaresMachine(d.Looks, machine) {
+		return workflow.Execution{}, errUndeclared(d, "Looks", machine)
 	}
 	return e.Engine.Describe(ctx, machine, name)
 }

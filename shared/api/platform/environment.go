@@ -70,6 +70,8 @@ func WithTokens(p *Platform, getenv func(string) string) error {
 //	LAMPLIGHTER_CHAT_HOSTS        more hosts of chats, comma list: chat.example.com, or .example.com for all below
 //	LAMPLIGHTER_SIMULATED         "true": accounts of the provider simulated are accepted
 //	LAMPLIGHTER_PRINCIPAL         principal that assumes customers' roles: an account number, or an ARN
+//	LAMPLIGHTER_CLOUDS_ROLE       ARN of the role that opens accounts of customers; empty: the function's own role
+//	LAMPLIGHTER_TOKEN_ISSUER      address of the issuer of that role's tokens for other clouds
 //	LAMPLIGHTER_ROLE_TEMPLATE_URL address of the template of the role that customers create in AWS: an object in S3
 //
 // It also reads the variables of ReadOAuthClients and ReadGoogleCloudClient, and those of AWS: AWS_REGION,
@@ -113,6 +115,8 @@ func FromEnvironment(getenv func(string) string, parts ...Part) (*Platform, erro
 			PrivateAddresses: getenv("LAMPLIGHTER_PRIVATE_ADDRESSES") == "true",
 			ChatHosts:        splitList(strings.ToLower(getenv("LAMPLIGHTER_CHAT_HOSTS"))),
 			Principal:        getenv("LAMPLIGHTER_PRINCIPAL"),
+			CloudsRole:       getenv("LAMPLIGHTER_CLOUDS_ROLE"),
+			TokenIssuer:      getenv("LAMPLIGHTER_TOKEN_ISSUER"),
 			Google:           google, GitHub: github, GoogleCloud: cloud,
 			RoleTemplateURL: getenv("LAMPLIGHTER_ROLE_TEMPLATE_URL"),
 			GooglePricesKey: getenv("LAMPLIGHTER_GOOGLE_PRICES_KEY"),

@@ -92,7 +92,11 @@ type Settings struct {
 	ChatHosts []string
 	// principal that assumes customers' roles: an account number, or an ARN; empty if there is none
 	Principal string
-	Pepper    []byte // key of the hashes of addresses, and of CodeKey
+	// ARN of the role that opens accounts of customers; empty: the process opens them with its own identity
+	CloudsRole string
+	// address of the issuer of CloudsRole's tokens for other clouds; empty if it is not known
+	TokenIssuer string
+	Pepper      []byte // key of the hashes of addresses, and of CodeKey
 	// time of the store's last restore; zero means never. Older sessions, tokens, codes and invitations are not valid.
 	Epoch           time.Time
 	Google, GitHub  Client // providers for log-ins

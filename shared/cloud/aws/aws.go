@@ -43,8 +43,10 @@ type Options struct {
 	// Base is this service's own identity, which assumes the customers' roles; nil takes the environment's. It is never
 	// used towards a custom endpoint.
 	Base sdk.CredentialsProvider
-	// HomeRegion is asked what belongs to no region (identity, the list of regions) where the account names no regions
-	// of its own. Accounts in another partition than this region's (GovCloud, China) have to name theirs.
+	// Role is the ARN of the role as which this service deals with accounts and other clouds; Base assumes it. Empty is Base itself.
+	Role string
+	// HomeRegion is asked what belongs to no region (identity, the list of regions) where the account names no regions of
+	// its own. Accounts in another partition than this region's (GovCloud, China) have to name theirs.
 	HomeRegion string
 	// Transport carries the requests to AWS itself; nil is a pool of its own. Those to an EndpointURL go through the
 	// guard.
@@ -80,13 +82,17 @@ type Provider struct {
 // New makes the provider.
 func New(o Options) *Provider {
 	o = o.filled()
-	return &Provider{
+	p := &Provider{
 		options: o,
 		self:    o.Base,
 		pace:    newPace(o, o.Limits), endpoints: newEndpointPace(o),
 		http:    client(o.Transport, o.Timeout),
 		guarded: client(o.addresses().Transport(), o.Timeout),
 	}
+	if o.Role != "" {
+		p.self = p.ownRole(o.Role)
+	}
+	return p
 }
 
 func client(t http.RoundTripper, timeout time.Duration) *http.Client {

@@ -45,3 +45,29 @@ func TestIdentityToken_AnInstallationThatMayMakeNoneIsToldSo(t *testing.T) {
 		})
 	}
 }
+
+// Each function has a role of its own, and other clouds trust one subject.
+func TestIdentityToken_IsOfTheRoleThatIsNamed(t *testing.T) {
+	const role = "arn:aws:iam::111122223333:role/lamplighter-prod-clouds"
+	tw := &awstwin.Cloud{}
+	tw.AddRole(role, "")
+	o := options(tw)
+	o.Role = role
+	p := aws.New(o)
+	for range 2 {
+		if _, err := p.IdentityToken(t.Context(), "lamplighter/org_1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	assumed := tw.Calls("sts:AssumeRole")
+	if len(assumed) != 1 || assumed[0].Params["RoleArn"] != role || assumed[0].Params["ExternalId"] != nil {
+		t.Errorf("assumed %+v; want the role once, for both tokens", assumed)
+	}
+	if n := len(tw.Calls("sts:GetWebIdentityToken")); n != 2 {
+		t.Errorf("%d tokens", n)
+	}
+	o.Role += "-other"
+	if _, err := aws.New(o).IdentityToken(t.Context(), "lamplighter/org_1"); cloud.ClassOf(err) != cloud.Refused {
+		t.Errorf("a role that may not be assumed: %v; want class Refused", err)
+	}
+}

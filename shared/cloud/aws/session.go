@@ -125,6 +125,15 @@ func (p *Provider) role(cfg sdk.Config, a cloud.Account) sdk.CredentialsProvider
 		}))
 }
 
+// ownRole takes on the role as which this service deals with all accounts, whichever of its functions it runs in: other clouds know this
+// service by that role's ARN.
+func (p *Provider) ownRole(arn string) sdk.CredentialsProvider {
+	cfg := p.sdkConfig(cloud.Account{ID: "self"})
+	cfg.Credentials = p.options.Base
+	return sdk.NewCredentialsCache(stscreds.NewAssumeRoleProvider(sts.NewFromConfig(cfg), arn,
+		func(o *stscreds.AssumeRoleOptions) { o.RoleSessionName, o.Duration = "lamplighter", sessionDuration }))
+}
+
 // sessionName says in the customer's CloudTrail for whom the role was assumed.
 func sessionName(a cloud.Account) string {
 	s := notInSession.ReplaceAllString("lamplighter-"+a.Org+"-"+a.ID, "-")

@@ -69,8 +69,9 @@ func (p *Provider) Prices(ctx context.Context, region string, take func(cloud.Pr
 		base = catalogue
 	}
 	if p.options.PricesKey == "" {
-		return "", fault.New(fault.Unavailable, "Google shows its prices only to callers with an API key: set "+
-			"LAMPLIGHTER_GOOGLE_PRICES_KEY to a key that may call the Cloud Billing API")
+		return "", fault.NewWithCause(fault.Unavailable, cloud.ErrPricesOff,
+			"Google shows its prices only to callers with an API key: set LAMPLIGHTER_GOOGLE_PRICES_KEY to a key that "+
+				"may call the Cloud Billing API")
 	}
 	lists := pricelist.Reader{Clock: p.options.Clock, Transport: p.options.Transport, Timeout: time.Minute}
 	for _, service := range pricedServices {

@@ -18,6 +18,7 @@ const Complete = true
 func newReal(p *platform.Platform) cloud.Providers {
 	amazon := aws.New(aws.Options{
 		Clock: p.Clock, CustomEndpoints: p.Settings.CustomEndpoints, PrivateAddresses: p.Settings.PrivateAddresses,
+		Role:  p.Settings.CloudsRole,
 		Store: p.Table, Log: p.Log,
 	})
 	return cloud.Providers{

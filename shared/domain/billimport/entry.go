@@ -16,7 +16,7 @@ import (
 // MaxMonths is of how many months bills are imported when an account is connected, the one that runs included.
 const MaxMonths = 13
 
-// Worker is the function that imports bills, and answers a Question.
+// Worker is the function that imports bills.
 const Worker = "billingsync"
 
 // The partitions of entries and runs, of uploads, and of when accounts are due.

@@ -100,8 +100,7 @@ func ReadUpload(ctx context.Context, s table.Store, org, uploadID string) (Uploa
 	return u, fault.Wrap("read import "+uploadID, err)
 }
 
-// AddressTask is the task of Worker that makes the address of an upload: its input is a Question, its answer an
-// Address.
+// AddressTask is the task of archive.LinkWorker that makes the address of an upload: its input is a Question, its answer an Address.
 const AddressTask = "address"
 
 // Question asks where the file of an upload is to be put.

@@ -13,6 +13,7 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
@@ -310,8 +311,7 @@ func FinishExport(ctx context.Context, p *platform.Platform, in ExportInput) err
 	return fault.Wrap("finish "+in.JobID, err)
 }
 
-// ExportLinkTask is the task of Worker that makes a link to the file of a job: its input is a LinkQuestion, its answer
-// a Link.
+// ExportLinkTask is the task of archive.LinkWorker that makes a link to the file of a job: its input is a LinkQuestion, its answer a Link.
 const ExportLinkTask = "link"
 
 // ExportLinkQuestion asks for a link to the file of a job.
@@ -329,7 +329,7 @@ type ExportLink struct {
 // MakeExportLink asks the worker for a link, since the API links no client of the archive.
 func MakeExportLink(ctx context.Context, p *platform.Platform, in ExportLinkQuestion) (string, error) {
 	var out ExportLink
-	err := p.Workers.RunTask(ctx, ExportWorker, map[string]any{"task": ExportLinkTask, "input": in}, &out)
+	err := p.Workers.RunTask(ctx, archive.LinkWorker, map[string]any{"task": ExportLinkTask, "input": in}, &out)
 	if err != nil {
 		return "", fmt.Errorf("make a link to %s: %w", in.JobID, err)
 	}

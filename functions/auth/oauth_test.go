@@ -185,7 +185,7 @@ func TestCodesThatAreNotGood(t *testing.T) {
 func TestProvidersThatThereAreNot(t *testing.T) {
 	h := newFixture(t)
 	for provider, says := range map[string]string{"google": "not configured here", "github": "not configured here",
-		"myspace": "is none", "saml": "is none", "GOOGLE": "is none", "%00": ""} {
+		"myspace": "is not supported", "saml": "is not supported", "GOOGLE": "is not supported", "%00": ""} {
 		for _, path := range []string{"/url", "/callback", "/callback?code=a&state=b"} {
 			got := h.want(404, "GET", "/auth/"+provider+path, nil)
 			if !strings.Contains(got["message"].(string), says) {

@@ -171,8 +171,9 @@ func (e *Executor) endedUnasked(a *execution.Action, reason string) execution.Ou
 // letGo makes plans release the targets of a forced stop. It returns in how many seconds to call it again, or 0 when
 // all targets are released. If the capacity was not given back within letGoPatience, it returns the reason why the
 // stop fails.
-func (e *Executor) letGo(ctx context.Context, org string, a *execution.Action, holds []scheduling.EventHold) (seconds int,
-	failed string, err error) {
+func (e *Executor) letGo(
+	ctx context.Context, org string, a *execution.Action, holds []scheduling.EventHold,
+) (seconds int, failed string, err error) {
 	now := e.p.Clock.Now()
 	for _, h := range holds {
 		at, why, err := e.rescaler().LetGo(ctx, rescaling.Forced{

@@ -22,8 +22,9 @@ func (e *Executor) rescaler() *rescaling.Runner {
 }
 
 // connectTo connects to an account, and through it to its registered clusters if the target is inside a cluster.
-func (e *Executor) connectTo(ctx context.Context, org string, a inventory.Account, of readiness.PolicyTarget) (cloud.Conn,
-	error) {
+func (e *Executor) connectTo(
+	ctx context.Context, org string, a inventory.Account, of readiness.PolicyTarget,
+) (cloud.Conn, error) {
 	if of.Type != cloud.KubernetesDeployment || a.Provider == inventory.ClusterProvider {
 		return e.newClouds().Connect(ctx, org, a)
 	}
@@ -35,8 +36,9 @@ func (e *Executor) connectTo(ctx context.Context, org string, a inventory.Accoun
 }
 
 // openAutoscaler connects to the account of a target. The error is cloud.Unsupported if its groups are not scaled.
-func (e *Executor) openAutoscaler(ctx context.Context, org, accountID string, of readiness.PolicyTarget) (rescaling.Group,
-	error) {
+func (e *Executor) openAutoscaler(
+	ctx context.Context, org, accountID string, of readiness.PolicyTarget,
+) (rescaling.Group, error) {
 	account, err := e.inventory.ReadAccount(ctx, org, accountID)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return nil, fmt.Errorf("read account %s: %w", accountID, err)

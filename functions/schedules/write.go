@@ -64,7 +64,7 @@ func (s *service) createSchedule(ctx context.Context, in *struct{ Body NewSchedu
 func (s *service) checkRoom(ctx context.Context) error {
 	all, err := s.store.ListSchedules(ctx, identity.CallerOrg(ctx))
 	if err == nil && len(all) >= scheduling.MaxSchedules {
-		return fault.New(fault.Invalid, "the organization has %d schedules, the maximum; delete one first",
+		return fault.New(fault.Invalid, "the organization has %d schedules, which is the most; delete one first",
 			len(all))
 	}
 	return err

@@ -39,7 +39,8 @@ func (h *fixture) refuses(status int, doc []byte) answer {
 }
 
 // check 25: each attack is sent in response to one open request. None gets in, none uses the request up, and nothing is
-// fetched; then the genuine response gets in, once. The same attacks in other ways of signing are tried in functions/sso/saml.
+// fetched; then the genuine response gets in, once. The same attacks in other ways of signing
+// are tried in functions/sso/saml.
 func TestAttacksOnAnOpenRequest(t *testing.T) {
 	for name, signAssertion := range map[string]bool{"signed as a whole": false, "signed twice": true} {
 		t.Run(name, func(t *testing.T) {

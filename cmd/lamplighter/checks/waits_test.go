@@ -20,6 +20,7 @@ var realWaits = map[string]struct {
 		"the service under test is a process of its own, on the machine's time"},
 	"shared/engine/workflow/deaths_test.go": {2,
 		"a process of its own that dies while other executions are under way"},
+	"cmd/lamplighter/local/turns_test.go": {4, "in a bubble of synctest, where no real time passes"},
 	"cmd/lamplighter/takeover/takeover_test.go": {1,
 		"the service under test is a process of its own, which is asked whether it has done its work"},
 	"cmd/lamplighter/earlier_test.go": {1,

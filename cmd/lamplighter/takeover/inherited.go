@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"lamplighter.dev/shared/foundation/clock"
 )
 
 // variable is the environment variable that holds the file descriptor of the legacy.
@@ -89,7 +91,7 @@ const idle = 2 * time.Minute
 func (in *Inherited) awaitRequest(c *resumed) {
 	if len(c.unread) == 0 {
 		p := make([]byte, 4096)
-		_ = c.SetReadDeadline(time.Now().Add(idle)) //nolint:forbidigo // of the network, not of the service
+		_ = c.SetReadDeadline(clock.System{}.Now().Add(idle)) // a connection that failed ends the Read as well
 		n, err := c.Conn.Read(p)
 		if n == 0 && err != nil {
 			_ = c.Close()

@@ -22,6 +22,7 @@ var built = sync.OnceValue(func() error {
 	for name, tag := range map[string]string{"first": ",simulatedonly", "complete": ""} {
 		cmd := exec.CommandContext(context.Background(), "go", "build", "-tags="+tags()+tag, //nolint:gosec // of ours
 			"-o", filepath.Join(folder, name), "lamplighter.dev/cmd/lamplighter")
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as everything but the race detector is compiled
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("compile the %s program: %w\n%s", name, err, out)
 		}

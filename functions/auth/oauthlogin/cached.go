@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// How long what a provider publishes is believed, how long an old answer will do while it cannot be asked, and how often
-// it is asked at most: after a failure, and for a key that it did not publish the last time.
+// These constants set how long published data are fresh, how long old data may be used while the provider cannot be
+// reached, and the minimum intervals of requests: after a failure, and for a key that was not published the last
+// time.
 const (
 	freshFor  = time.Hour
 	usableFor = 24 * time.Hour
@@ -15,7 +16,7 @@ const (
 	rest      = 30 * time.Second
 )
 
-// cached is one thing that a provider publishes. The zero value is ready. Who comes while it is being read waits for that.
+// cached is one published document of a provider. Its zero value is ready. Concurrent callers wait for the same read.
 type cached[T any] struct {
 	mu    sync.Mutex
 	v     T
@@ -24,7 +25,7 @@ type cached[T any] struct {
 	err   error // of the last asking
 }
 
-// get returns the thing, and reads it when it is not there or too old.
+// get returns the document, and reads it if it is missing or too old.
 func (k *cached[T]) get(ctx context.Context, now time.Time, read func(context.Context) (T, error)) (T, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -40,7 +41,8 @@ func (k *cached[T]) get(ctx context.Context, now time.Time, read func(context.Co
 	return k.v, k.err
 }
 
-// renew reads the thing again though it is fresh, unless that was done a moment ago. What cannot be read stays as it was.
+// renew reads the document again although it is fresh, unless that was done a moment ago. If the read fails, the old
+// document stays.
 func (k *cached[T]) renew(ctx context.Context, now time.Time, read func(context.Context) (T, error)) T {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -50,7 +52,7 @@ func (k *cached[T]) renew(ctx context.Context, now time.Time, read func(context.
 	return k.v
 }
 
-// read asks, whether or not the one for whom it is done waits for it: others do.
+// read requests the document. It continues if the caller's context ends, because other callers wait for it.
 func (k *cached[T]) read(ctx context.Context, now time.Time, read func(context.Context) (T, error)) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()

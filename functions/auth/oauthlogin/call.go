@@ -17,7 +17,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Bounds of a call to a provider. All calls of a sign-in together must end before the gateway gives up.
+// These constants bound a call to a provider. All calls of a sign-in together must end before the gateway gives up.
 const (
 	maxAnswer   = 1 << 20
 	tryTimeout  = 4 * time.Second
@@ -26,8 +26,8 @@ const (
 	retryPause  = 100 * time.Millisecond
 )
 
-// newHTTPClient returns a client that follows no redirect: no provider redirects what its own discovery names, and a redirected token
-// call would carry code and secret elsewhere.
+// newHTTPClient returns a client that follows no redirect. Providers do not redirect the addresses of their
+// discovery, and a redirected token call would send code and secret to another host.
 func newHTTPClient(next http.RoundTripper) *http.Client {
 	return &http.Client{
 		Transport: retryTransport{next}, Timeout: callTimeout,
@@ -35,17 +35,18 @@ func newHTTPClient(next http.RoundTripper) *http.Client {
 	}
 }
 
-// retryTransport tries again what may be done twice, and reads answers of bounded size before it hands them on.
+// retryTransport retries requests that may be repeated, and limits the size of answers.
 type retryTransport struct{ next http.RoundTripper }
 
-// RoundTrip sends r until there is an answer that a further try would not better.
+// RoundTrip sends r until a further try would not help.
 func (p retryTransport) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	for n := range maxTries {
 		if resp, err = p.tryOnce(r); !isRetryable(r, resp, err) {
 			return resp, err
 		}
-		// Not a time of day: waited for by the machine's clock also where the service goes by another one.
-		if (clock.System{}).Sleep(r.Context(), retryPause/2<<n+rand.N(retryPause)) != nil { //nolint:gosec // spreads load, guards nothing
+		// It waits by the machine's clock, also if the service uses another one.
+		pause := retryPause/2<<n + rand.N(retryPause) //nolint:gosec // spreads load, guards nothing
+		if (clock.System{}).Sleep(r.Context(), pause) != nil {
 			return resp, err
 		}
 	}
@@ -76,7 +77,8 @@ func (p retryTransport) tryOnce(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// isRetryable reports whether to send r once more: a GET after a failure that may pass, anything else only when it never left.
+// isRetryable reports whether to send r once more: a GET after a transient failure, and another request only if it
+// was never sent.
 func isRetryable(r *http.Request, resp *http.Response, err error) bool {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
 		return true
@@ -118,12 +120,13 @@ func fetchJSON(ctx context.Context, c *http.Client, address string, header http.
 	return nil
 }
 
-// errUnreachable says that a provider does not do its part; the cause is for the log.
+// errUnreachable returns the error of a provider that fails; the cause is only logged.
 func errUnreachable(name string, err error) error {
 	return fault.NewWithCause(fault.Unavailable, err, "%s cannot be reached: try again", name)
 }
 
-// isAsProtected reports whether an address is one, and is not less protected than the one that it was learned from.
+// isAsProtected reports whether an address is valid, and at least as protected as the address that it was learned
+// from.
 func isAsProtected(address, like string) bool {
 	a, err := url.Parse(address)
 	b, err2 := url.Parse(like)

@@ -39,7 +39,7 @@ func attempt() oauthlogin.Attempt {
 	return oauthlogin.Attempt{State: rand.Text(), Nonce: rand.Text(), Verifier: rand.Text() + rand.Text()}
 }
 
-// visit sends a person to the provider, and gives what came back.
+// visit sends a person to the provider, and returns the reply.
 func visit(t *testing.T, p oauthlogin.Provider, from idp, a oauthlogin.Attempt, person string) oauthlogin.Reply {
 	t.Helper()
 	address := apitest.Value(p.URL(t.Context(), a))(t)
@@ -57,7 +57,8 @@ func refusedBy(t *testing.T, p oauthlogin.Provider, a oauthlogin.Attempt, r oaut
 	}
 }
 
-// contract is what holds for any provider of OpenID Connect. There are two, because one can be taken for the other.
+// contract checks the behaviour of OpenID Connect providers. It uses two providers, because one could be mistaken for
+// the other.
 func contract(t *testing.T, one, two idp, clk clock.Clock) {
 	t.Helper()
 	p := at(t, one.Client(), clk)

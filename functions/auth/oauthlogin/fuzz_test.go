@@ -13,14 +13,15 @@ import (
 	"lamplighter.dev/shared/testkit/oauthlogintest"
 )
 
-// FuzzIDToken presents tokens that nobody signed, and signed ones that say anything. What is accepted was signed, and says
-// who it is, by whom, and for us.
+// FuzzIDToken presents unsigned tokens, and signed ones with arbitrary contents. An accepted token is signed, and
+// names its subject, its issuer, and this service.
 func FuzzIDToken(f *testing.F) {
 	p, c := apitest.NewPlatform(f)
 	twin := oauthlogintest.NewOpenID(f, c)
 	p.Settings.Google = twin.Client()
 	providers := oauthlogin.New(p)
-	right := `{"iss":"ISSUER","sub":"alice","aud":"lamplighter-test","iat":1773135000,"exp":1773138600,"email":"alice@example.com","email_verified":true}`
+	right := `{"iss":"ISSUER","sub":"alice","aud":"lamplighter-test","iat":1773135000,"exp":1773138600,` +
+		`"email":"alice@example.com","email_verified":true}`
 	for _, claims := range []string{
 		right, strings.Replace(right, `"lamplighter-test"`, `["lamplighter-test","other"]`, 1), `{}`, `[]`, `null`,
 		`{"iss":"ISSUER","sub":1}`,

@@ -14,15 +14,15 @@ import (
 	"lamplighter.dev/shared/people/accounts"
 )
 
-// gitHub is github.com, or a server of an enterprise. It speaks OAuth 2.0 and has no ID token: who the person is must be
-// asked of its API, with the token that the code was exchanged for.
+// gitHub is github.com, or an enterprise server. It uses OAuth 2.0 without ID tokens: its API must be asked for the
+// person, with the token from the exchange.
 type gitHub struct {
 	platform.Client
 	callbackURL string
 	http        *http.Client
 }
 
-// site is GitHub's own; its API lives apart, where a server of an enterprise has it below /api/v3.
+// site is the address of github.com. Its API has a host of its own; an enterprise server has it below /api/v3.
 const site = "https://github.com"
 
 func (g *gitHub) apiURL() string {
@@ -42,17 +42,17 @@ func (g *gitHub) oauthConfig() *oauth2.Config {
 	}
 }
 
-// URL returns where to send the browser.
+// URL returns the address for the browser.
 func (g *gitHub) URL(_ context.Context, at Attempt) (string, error) {
 	return g.oauthConfig().AuthCodeURL(at.State, oauth2.S256ChallengeOption(at.Verifier)), nil
 }
 
-// Claim exchanges the code, and asks who the person is. GitHub runs nobody's mailboxes, so it is authoritative for none.
+// Claim exchanges the code, and asks for the person. GitHub runs no mailboxes, so it is authoritative for no address.
 func (g *gitHub) Claim(ctx context.Context, at Attempt, r Reply) (accounts.Claim, error) {
 	if r.Issuer != "" && !strings.HasPrefix(r.Issuer+"/", g.Issuer+"/") {
 		return accounts.Claim{}, fault.New(fault.Unauthenticated, "iss: the reply is not one of %s", GitHub)
 	}
-	t, err := exchangeCode(ctx, GitHub, g.http, g.oauthConfig(), r.Code, at.Verifier)
+	t, err := tokenEndpoint{GitHub, g.http, g.oauthConfig()}.exchangeCode(ctx, r.Code, at.Verifier)
 	if err != nil {
 		return accounts.Claim{}, err
 	}
@@ -75,7 +75,7 @@ func (g *gitHub) Claim(ctx context.Context, at Attempt, r Reply) (accounts.Claim
 	return accounts.Claim{Issuer: g.Issuer, Subject: strconv.FormatInt(user.ID, 10), Email: email, Name: user.Name}, nil
 }
 
-// readEmail returns the person's verified primary address; "" when there is none, or it may not be seen.
+// readEmail returns the person's verified primary address, or "" if there is none or it may not be read.
 func (g *gitHub) readEmail(ctx context.Context, t *oauth2.Token) (string, error) {
 	var all []struct {
 		Email    string `json:"email"`

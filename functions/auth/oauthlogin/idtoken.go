@@ -19,13 +19,13 @@ const (
 	leeway     = 5 * time.Minute
 )
 
-// algorithms are the only ones that are accepted, whatever a token's header or the provider's discovery asks for.
+// algorithms are the only accepted ones, independent of a token's header and of the provider's discovery.
 var algorithms = []jose.SignatureAlgorithm{jose.RS256, jose.ES256, jose.EdDSA, jose.PS256}
 
-// signingKeys are the provider's, with which it signs.
+// signingKeys are the provider's keys for signatures.
 type signingKeys struct{ jose.JSONWebKeySet }
 
-// idTokenClaims is what is in an ID token.
+// idTokenClaims are the claims of an ID token.
 type idTokenClaims struct {
 	Subject       string `json:"sub"`
 	Nonce         string `json:"nonce"`
@@ -36,12 +36,12 @@ type idTokenClaims struct {
 	Name          string `json:"name"`
 }
 
-// refuseIDToken returns the one answer to every ID token that is no good; err says why, to the log.
+// refuseIDToken returns the same error for every invalid ID token; err is only logged.
 func refuseIDToken(err error) error {
 	return fault.NewWithCause(fault.Unauthenticated, err, "the ID token is not valid: sign in again")
 }
 
-// verifyIDToken checks all that an ID token must be (OpenID Connect Core section 3.1.3.7).
+// verifyIDToken checks an ID token by OpenID Connect Core section 3.1.3.7.
 func (o *openID) verifyIDToken(ctx context.Context, raw string) (idTokenClaims, error) {
 	var s idTokenClaims
 	if len(raw) > maxToken {
@@ -71,23 +71,23 @@ func (o *openID) verifyIDToken(ctx context.Context, raw string) (idTokenClaims, 
 	return s, nil
 }
 
-// checkClaims returns what go-oidc leaves to its caller.
+// checkClaims makes the checks that go-oidc leaves to its caller.
 func (o *openID) checkClaims(t *oidc.IDToken, s idTokenClaims) error {
 	switch {
 	case s.Subject == "" || len(s.Subject) > maxSubject:
 		return errors.New("it has no subject")
 	case s.Party != "" && s.Party != o.ID:
-		return errors.New("it was issued to somebody else")
+		return errors.New("it was issued to another client")
 	case s.Party == "" && len(t.Audience) > 1:
-		return errors.New("it is for many, and does not say to whom it was issued")
+		return errors.New("it has several audiences and no authorized party")
 	case t.IssuedAt.After(o.clock.Now().Add(leeway)):
 		return errors.New("it was issued in the future")
 	}
 	return nil
 }
 
-// newClaim returns what an ID token says, in the terms of accounts. Google runs the mailboxes of gmail.com and of the domains that
-// it names in hd; for others it once asked somebody to click, and the mailbox may have a new owner since.
+// newClaim converts the claims of an ID token. Google runs the mailboxes of gmail.com and of the domains in hd. For
+// other addresses it asked a person to click once, and the mailbox may have a new owner since.
 func (o *openID) newClaim(s idTokenClaims) accounts.Claim {
 	c := accounts.Claim{Issuer: o.Issuer, Subject: s.Subject, Name: s.Name}
 	if s.EmailVerified != true {
@@ -99,8 +99,8 @@ func (o *openID) newClaim(s idTokenClaims) accounts.Claim {
 	return c
 }
 
-// findKeys returns the provider's keys. A key that is not among them may be new: they are read again, but not for every
-// token that anybody makes up.
+// findKeys returns the provider's keys. An unknown key may be new: the keys are then read again, but not for every
+// made-up token.
 func (o *openID) findKeys(ctx context.Context, kid string) (signingKeys, error) {
 	a, err := o.cachedDiscovery(ctx)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package oauthlogin asks identity providers who somebody is: Google by OpenID Connect, GitHub by OAuth 2.0. What a provider
-// says is checked here and nowhere else; what it is worth is for shared/people/accounts to decide.
+// Package oauthlogin asks identity providers for the identity of a person: Google by OpenID Connect, GitHub by OAuth
+// 2.0. It verifies the providers' answers; shared/people/accounts decides how far they are trusted.
 package oauthlogin
 
 import (
@@ -11,38 +11,39 @@ import (
 	"lamplighter.dev/shared/people/accounts"
 )
 
-// The providers, as the paths of the interface name them.
+// These are the names of the providers in the paths of the interface.
 const (
 	Google = "google"
 	GitHub = "github"
 )
 
-// Attempt is one sign-in on its way. Its parts are secrets of the one who began it: a state that nobody guesses, the nonce
-// that the provider signs, and the verifier without which the code is of no use (RFC 7636).
+// Attempt is a sign-in under way. Its parts are secrets of the person who began it: an unguessable state, the nonce
+// that the provider signs, and the verifier that the code needs (RFC 7636).
 type Attempt struct{ State, Nonce, Verifier string }
 
-// Reply is what the browser brings back from a provider.
+// Reply is the query of the browser that comes back from a provider.
 type Reply struct {
 	Code   string
 	Issuer string // who answered (RFC 9207); "" when it does not say
 }
 
-// Provider is an identity provider that the operator has registered us with.
+// Provider is an identity provider at which the operator has registered this service.
 type Provider interface {
-	// URL is where to send the browser.
+	// URL returns the address for the browser.
 	URL(ctx context.Context, a Attempt) (string, error)
-	// Claim exchanges the code for what the provider says of the person. fault.Unauthenticated when the provider does not
-	// stand by the reply, or it is not the provider's; fault.Unavailable when it cannot be reached.
+	// Claim exchanges the code for the provider's claim about the person. The error is fault.Unauthenticated if the
+	// provider does not confirm the reply, or the reply is not the provider's, and fault.Unavailable if it cannot be
+	// reached.
 	Claim(ctx context.Context, a Attempt, r Reply) (accounts.Claim, error)
 }
 
-// Providers are those that there are. They remember what a provider publishes about itself, and nothing of people.
+// Providers are the configured providers. They cache the providers' published data, and no personal data.
 type Providers struct {
 	google *openID
 	github *gitHub
 }
 
-// New makes the providers that the settings of p configure.
+// New returns the providers that the settings of p configure.
 func New(p *platform.Platform) Providers {
 	return newProviders(p, newHTTPClient(http.DefaultTransport))
 }
@@ -60,10 +61,12 @@ func newProviders(p *platform.Platform, c *http.Client) Providers {
 	return out
 }
 
-// callbackURL returns where a provider sends the browser; it must be registered there, letter for letter.
+// callbackURL returns the address that a provider sends the browser to. It must be registered there, letter for
+// letter.
 func callbackURL(base, name string) string { return base + "/auth/" + name + "/callback" }
 
-// Find returns a provider. fault.NotFound says whether there is none of the name at all, or none here.
+// Find returns a provider. The error fault.NotFound says whether the name is unknown, or the provider is not
+// configured.
 func (p Providers) Find(name string) (Provider, error) {
 	switch {
 	case name == Google && p.google != nil:
@@ -77,8 +80,8 @@ func (p Providers) Find(name string) (Provider, error) {
 	return nil, fault.New(fault.NotFound, "provider: %.40q is none; there are google and github", name)
 }
 
-// VerifyIDToken checks an ID token that a client got from Google itself. fault.Unauthenticated when it is not Google's, not for
-// us, or too old; fault.Invalid when Google is not configured.
+// VerifyIDToken checks an ID token that a client has obtained from Google. The error is fault.Unauthenticated if it
+// is not Google's, not for this service, or too old, and fault.Invalid if Google is not configured.
 func (p Providers) VerifyIDToken(ctx context.Context, idToken string) (accounts.Claim, error) {
 	if p.google == nil {
 		return accounts.Claim{}, fault.New(fault.Invalid, "provider: google is not configured here; use email")

@@ -27,7 +27,7 @@ type openID struct {
 	keys        cached[signingKeys]
 }
 
-// discovery is what discovery tells.
+// discovery is the published configuration of an issuer.
 type discovery struct {
 	Endpoint oauth2.Endpoint `json:"-"`
 	Keys     string          `json:"jwks_uri"`
@@ -35,7 +35,7 @@ type discovery struct {
 	Names    bool            `json:"authorization_response_iss_parameter_supported"` // itself, in every reply
 }
 
-// readDiscovery reads what the issuer tells of itself.
+// readDiscovery reads the published configuration of the issuer.
 func (o *openID) readDiscovery(ctx context.Context) (discovery, error) {
 	var a discovery
 	p, err := oidc.NewProvider(oidc.ClientContext(ctx, o.http), o.Issuer)
@@ -51,7 +51,7 @@ func (o *openID) readDiscovery(ctx context.Context) (discovery, error) {
 			return a, fmt.Errorf("discover %s: it names the address %.80q", o.Issuer, address)
 		}
 	}
-	// Told, so that it is not found out by trying: that would cost the code.
+	// Set explicitly: detecting it by a try would use up the code.
 	a.Endpoint.AuthStyle = oauth2.AuthStyleInHeader
 	if len(a.Methods) > 0 && !slices.Contains(a.Methods, "client_secret_basic") {
 		a.Endpoint.AuthStyle = oauth2.AuthStyleInParams
@@ -74,7 +74,7 @@ func (o *openID) oauthConfig(a discovery) *oauth2.Config {
 	}
 }
 
-// URL returns where to send the browser.
+// URL returns the address for the browser.
 func (o *openID) URL(ctx context.Context, at Attempt) (string, error) {
 	a, err := o.cachedDiscovery(ctx)
 	if err != nil {
@@ -92,7 +92,7 @@ func (o *openID) Claim(ctx context.Context, at Attempt, r Reply) (accounts.Claim
 	if r.Issuer != o.Issuer && (r.Issuer != "" || a.Names) {
 		return accounts.Claim{}, fault.New(fault.Unauthenticated, "iss: the reply is not one of %s", o.name)
 	}
-	t, err := exchangeCode(ctx, o.name, o.http, o.oauthConfig(a), r.Code, at.Verifier)
+	t, err := tokenEndpoint{o.name, o.http, o.oauthConfig(a)}.exchangeCode(ctx, r.Code, at.Verifier)
 	if err != nil {
 		return accounts.Claim{}, err
 	}
@@ -107,7 +107,7 @@ func (o *openID) Claim(ctx context.Context, at Attempt, r Reply) (accounts.Claim
 	return o.newClaim(said), nil
 }
 
-// verifyClientToken checks an ID token that came from somewhere else than the token endpoint. There is no nonce to compare.
+// verifyClientToken checks an ID token that did not come from the token endpoint. It has no nonce to compare.
 func (o *openID) verifyClientToken(ctx context.Context, raw string) (accounts.Claim, error) {
 	said, err := o.verifyIDToken(ctx, raw)
 	if err != nil {

@@ -40,7 +40,7 @@ func newFixture(t *testing.T) fixture {
 	return fixture{twin, c, oauthlogin.New(p)}
 }
 
-// vouched presents an ID token that says what alice's does, but for the changes; nil takes a claim away.
+// vouched presents alice's ID token with changes; nil removes a claim.
 func (g fixture) vouched(t *testing.T, changes map[string]any) (accounts.Claim, error) {
 	t.Helper()
 	claims := g.twin.Claims("alice")
@@ -128,7 +128,7 @@ func keyID(t *testing.T, token string) string {
 	return jws.Signatures[0].Header.KeyID
 }
 
-// check 22, 24: what another provider signed is nothing here, though it uses the same client id.
+// check 22, 24: a token signed by another provider is refused, even with the same client ID.
 func TestAnIDTokenOfAnotherProviderIsRefused(t *testing.T) {
 	g := newFixture(t)
 	other := oauthlogintest.NewOpenID(t, g.clock)
@@ -310,13 +310,15 @@ func TestADiscoveryThatIsNoGood(t *testing.T) {
 	for name, handler := range map[string]func(issuer string) http.HandlerFunc{
 		"of another issuer": func(string) http.HandlerFunc {
 			return func(w http.ResponseWriter, _ *http.Request) {
-				w.Write([]byte(`{"issuer":"https://idp.example","authorization_endpoint":"https://a.example","token_endpoint":"https://a.example","jwks_uri":"https://a.example"}`))
+				w.Write([]byte(`{"issuer":"https://idp.example","authorization_endpoint":"https://a.example",` +
+					`"token_endpoint":"https://a.example","jwks_uri":"https://a.example"}`))
 			}
 		},
 		"with an address of a file": func(issuer string) http.HandlerFunc {
 			return func(w http.ResponseWriter, _ *http.Request) {
 				w.Write([]byte(`{"issuer":"` + issuer +
-					`","authorization_endpoint":"https://a.example","token_endpoint":"https://a.example","jwks_uri":"file:///etc/passwd"}`))
+					`","authorization_endpoint":"https://a.example","token_endpoint":"https://a.example",` +
+					`"jwks_uri":"file:///etc/passwd"}`))
 			}
 		},
 		"without addresses": func(issuer string) http.HandlerFunc {

@@ -1,5 +1,5 @@
-// Package rehearsal carries an event readiness plan out on a simulated cloud of its own, with the clock sped up, by the code that carries
-// it out in earnest: so that before an event somebody knows whether its targets will have their capacity in time.
+// Package rehearsal runs an event readiness plan on a simulated cloud of its own with a faster clock, by the
+// executor's own code. It shows before an event whether the targets will have their capacity in time.
 package rehearsal
 
 import (
@@ -29,10 +29,10 @@ func (v virtual) Sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// early is how long before it scales up a plan is dispatched in its rehearsal.
+// early is how long before the scale-up a plan is dispatched in its rehearsal.
 const early = 10 * time.Minute
 
-// trial is one rehearsal: a store, a cloud and a clock of its own.
+// trial is one rehearsal, with its own store, cloud and clock.
 type trial struct {
 	clock  virtual
 	store  *table.Embedded
@@ -42,11 +42,11 @@ type trial struct {
 	plan   readiness.Plan
 	out    readiness.Rehearsed
 
-	stopped map[string][]byte // what the starts of stopped groups restore, by group
+	stopped map[string][]byte // the sizes that starts of stopped groups restore, by group
 	blocked map[string]string // why groups cannot be raised
 }
 
-// Run rehearses a plan. Nothing outside of a folder of its own, which is gone afterwards, is touched.
+// Run rehearses a plan. It touches only a temporary folder, which it removes afterwards.
 func Run(ctx context.Context, in readiness.RehearsalInput) (out readiness.Rehearsed, err error) {
 	p := in.Plan
 	dir, err := os.MkdirTemp("", "rehearsal")
@@ -56,7 +56,9 @@ func Run(ctx context.Context, in readiness.RehearsalInput) (out readiness.Rehear
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	s := &trial{clock: virtual{clock.NewManual(p.ScaleUpAt().Add(-early - in.Launch))}, stopped: map[string][]byte{},
 		blocked: map[string]string{}}
-	if s.store, err = table.Open(filepath.Join(dir, "store.db"), table.Options{NoSync: true, Clock: s.clock, SweepEvery: -1}); err != nil { //nolint:contextcheck // a file is opened
+	options := table.Options{NoSync: true, Clock: s.clock, SweepEvery: -1}
+	s.store, err = table.Open(filepath.Join(dir, "store.db"), options) //nolint:contextcheck // a file is opened
+	if err != nil {
 		return readiness.Rehearsed{}, err
 	}
 	defer func() { err = errors.Join(err, s.store.Close()) }()
@@ -67,7 +69,7 @@ func Run(ctx context.Context, in readiness.RehearsalInput) (out readiness.Rehear
 	return s.out, s.carryOut(ctx)
 }
 
-// build makes groups that are as the targets were, policies for them, and dispatches the plan.
+// build creates groups like the targets, and policies for them, and dispatches the plan.
 func (s *trial) build(ctx context.Context, in readiness.RehearsalInput) error {
 	p := in.Plan
 	s.plans = readiness.New(s.store, s.clock)
@@ -113,10 +115,10 @@ func (s *trial) place(ctx context.Context, org string, t readiness.Target, g clo
 	return err
 }
 
-// region is where the groups are.
+// region is the region of the groups.
 const region = "us-east-1"
 
-// connect opens a simulated account with groups enough.
+// connect connects a simulated account with enough groups.
 func (s *trial) connect(ctx context.Context, p readiness.Plan, launch time.Duration) error {
 	var err error
 	s.conn, err = simulated.New(s.store, s.clock).Connect(ctx, cloud.Account{
@@ -148,7 +150,7 @@ func (s *trial) scaler() rescaling.Group {
 	return a
 }
 
-// runner is that of the executor, with the rehearsal's cloud.
+// runner returns the executor's runner on the rehearsal's cloud.
 func (s *trial) runner() *rescaling.Runner {
 	return &rescaling.Runner{
 		Table: s.store, Clock: s.clock,

@@ -36,7 +36,7 @@ func (s starter) Start(ctx context.Context, of rescaling.StartRequest) (rescalin
 	return out, err
 }
 
-// Remember has the next start of a group restore a size.
+// Remember makes the next start of a group restore a size.
 func (s starter) Remember(_ context.Context, m rescaling.Memory) error {
 	s.stopped[m.Target.UID] = m.Snapshot
 	return nil

@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// mostSteps bounds a rehearsal, and glance is how often its groups are looked at until they have their capacity.
+// mostSteps bounds a rehearsal. glance is the interval of looks at its groups until they have their capacity.
 const (
 	mostSteps = 2000
 	glance    = 5 * time.Second
@@ -38,7 +38,7 @@ func (s *trial) carryOut(ctx context.Context) error {
 	return fault.New(fault.Unavailable, "the rehearsal did not come to its end: its plan is too long for it")
 }
 
-// begin notes what each target is to have.
+// begin records the planned size of each target.
 func (s *trial) begin() error {
 	s.out.Targets = make([]readiness.RehearsedTarget, len(s.plan.Targets))
 	for i, t := range s.plan.Targets {
@@ -52,7 +52,7 @@ func (s *trial) begin() error {
 	return nil
 }
 
-// passUntil lets time pass, and looks at the groups for as long as one has not its capacity.
+// passUntil advances the clock, and looks at the groups while one lacks its capacity.
 func (s *trial) passUntil(ctx context.Context, until time.Time) error {
 	for now := s.clock.Now(); now.Before(until); now = s.clock.Now() {
 		left, err := s.look(ctx)
@@ -68,7 +68,7 @@ func (s *trial) passUntil(ctx context.Context, until time.Time) error {
 	return ctx.Err()
 }
 
-// look notes which groups have their capacity now; it reports whether some do not.
+// look records which groups have their capacity now. It reports whether some do not.
 func (s *trial) look(ctx context.Context) (left bool, err error) {
 	now := s.clock.Now()
 	for i := range s.out.Targets {
@@ -102,7 +102,7 @@ func (s *trial) inService(ctx context.Context, g cloud.Resource, want readiness.
 	return err == nil && len(states) == 1 && states[0].Status == cloud.Running, err
 }
 
-// end notes how the plan and its targets are in the end.
+// end records the final state of the plan and its targets.
 func (s *trial) end(ctx context.Context) error {
 	p, err := s.plans.Get(ctx, s.plan.Org, s.plan.ID)
 	if err != nil {

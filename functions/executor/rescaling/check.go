@@ -19,8 +19,8 @@ const (
 	maxReports  = 60               // of one dispatch: after them missing targets are not reported again
 )
 
-// obstacles returns what keeps targets of a plan from being raised now, by policy. A target that this dispatch has begun to raise has none: the
-// plan holds it. It costs one round trip, and none when all targets have been begun.
+// obstacles returns why targets of a plan cannot be raised now, by policy. A target that this dispatch has begun to
+// raise has no obstacle, because the plan holds it. It takes one round trip, or none if all targets have been begun.
 func (r *Runner) obstacles(ctx context.Context, in readiness.Input, p *readiness.Plan,
 	kept map[string]capture) (map[string]string, error) {
 	var ids []string
@@ -32,7 +32,9 @@ func (r *Runner) obstacles(ctx context.Context, in readiness.Input, p *readiness
 	return r.obstaclesOf(ctx, readiness.PrecheckQuery{Org: in.Org, At: r.Clock.Now(), Acting: true}, ids)
 }
 
-func (r *Runner) obstaclesOf(ctx context.Context, q readiness.PrecheckQuery, policyIDs []string) (map[string]string, error) {
+func (r *Runner) obstaclesOf(
+	ctx context.Context, q readiness.PrecheckQuery, policyIDs []string,
+) (map[string]string, error) {
 	if len(policyIDs) == 0 {
 		return map[string]string{}, nil
 	}
@@ -56,7 +58,7 @@ func (r *Runner) obstaclesOf(ctx context.Context, q readiness.PrecheckQuery, pol
 	return out, nil
 }
 
-// allOrNothing reports whether the organization wants all targets of a plan raised, or none: one round trip.
+// allOrNothing reports whether the organization wants all targets of a plan raised, or none. It takes one round trip.
 func (r *Runner) allOrNothing(ctx context.Context, org string) (bool, error) {
 	o, err := table.Read[identity.OrganisationRecord](ctx, r.Table, identity.OrganisationKey(org))
 	if fault.Is(err, fault.NotFound) {
@@ -65,15 +67,15 @@ func (r *Runner) allOrNothing(ctx context.Context, org string) (bool, error) {
 	return o.Preferences().EventAllOrNothing, fault.Wrap("read organization "+org, err)
 }
 
-// reportMissing reports which targets do not have their planned capacity, unless the plan says so already.
+// reportMissing reports the targets without their planned capacity, unless the plan already says so.
 func (r *Runner) reportMissing(ctx context.Context, in readiness.Input, p *readiness.Plan, out *outcome) error {
 	return r.tell(ctx, in, p, missingPrefix+text(out.notes))
 }
 
-// missingPrefix begins the report of targets that do not have their planned capacity.
+// missingPrefix is the prefix of a report about targets without their planned capacity.
 const missingPrefix = "missing, and tried again: "
 
-// tell reports something of a plan that stays in its status, unless the plan says it already.
+// tell reports a message of a plan that stays in its status, unless the plan already has that message.
 func (r *Runner) tell(ctx context.Context, in readiness.Input, p *readiness.Plan, message string) error {
 	message = clip(message)
 	if message == p.Message || len(p.Reports) >= maxReports {
@@ -88,7 +90,7 @@ func (r *Runner) tell(ctx context.Context, in readiness.Input, p *readiness.Plan
 	return fault.Wrap("report of "+in.PlanID, err)
 }
 
-// accept reports that the plan is scheduled, and which of its targets cannot be ready as things are.
+// accept reports that the plan is scheduled, and which of its targets cannot be ready.
 func (r *Runner) accept(ctx context.Context, in readiness.Input, p *readiness.Plan) (Result, error) {
 	message, err := r.problems(ctx, in, p)
 	if err != nil {
@@ -97,7 +99,7 @@ func (r *Runner) accept(ctx context.Context, in readiness.Input, p *readiness.Pl
 	return r.enter(ctx, in, readiness.Report{Status: readiness.Scheduled, Message: message})
 }
 
-// reportCheck checks the targets of a plan that waits, and reports those that cannot be ready.
+// reportCheck checks the targets of a waiting plan, and reports those that cannot be ready.
 func (r *Runner) reportCheck(ctx context.Context, in readiness.Input, p *readiness.Plan) error {
 	if p.Since.After(p.EventStart.Add(-checkBefore)) {
 		return nil // it was checked when it was scheduled
@@ -109,10 +111,11 @@ func (r *Runner) reportCheck(ctx context.Context, in readiness.Input, p *readine
 	return r.tell(ctx, in, p, cmp.Or(message, "every target can be ready as things are"))
 }
 
-// problems returns which targets of a plan cannot be ready as things are, and why; "" when none is known. A cloud that does not answer in time is
-// no problem yet.
+// problems lists the targets of a plan that cannot be ready, and why. It returns "" if none is known. A cloud that
+// does not answer in time is not a problem yet.
 func (r *Runner) problems(ctx context.Context, in readiness.Input, p *readiness.Plan) (string, error) {
-	obstacles, err := r.obstaclesOf(ctx, readiness.PrecheckQuery{Org: in.Org, At: p.CheckedAt(r.Clock.Now())}, p.PolicyIDs())
+	q := readiness.PrecheckQuery{Org: in.Org, At: p.CheckedAt(r.Clock.Now())}
+	obstacles, err := r.obstaclesOf(ctx, q, p.PolicyIDs())
 	if err != nil {
 		return "", err
 	}
@@ -133,7 +136,7 @@ func (r *Runner) problems(ctx context.Context, in readiness.Input, p *readiness.
 	return clip("these targets cannot be ready as things are: " + text(out.notes)), nil
 }
 
-// problem returns why one target cannot be ready as things are; "" when it can, or when that is not known.
+// problem returns why one target cannot be ready, or "" if it can or if that is not known.
 func (r *Runner) problem(ctx context.Context, org, policyID string) string {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
@@ -158,7 +161,7 @@ func (r *Runner) problem(ctx context.Context, org, policyID string) string {
 	return "it has 0 instances, and cannot be started: " + why
 }
 
-// lookAt asks the cloud how the target of a policy is scaled now.
+// lookAt asks the cloud for the scaling of a policy's target.
 func (r *Runner) lookAt(ctx context.Context, org string, policy readiness.Policy) (cloud.Autoscaling, error) {
 	g, err := r.Open(ctx, org, policy.CloudAccountID, policy.Target)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"lamplighter.dev/shared/testkit/killpoint"
 )
 
-// Whatever write a process dies at, before or after it, and whatever call to the cloud: the plan ends as if it had not, and what it did is
-// logged once.
+// A process dies before or after any write, or at any call to the cloud. The plan ends as if it had not died, and its
+// steps are logged once.
 func TestAdvance_DyingAtAnyStepChangesNothing(t *testing.T) {
 	for _, after := range []bool{false, true} {
 		for n := 1; ; n++ {

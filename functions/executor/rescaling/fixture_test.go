@@ -28,7 +28,7 @@ type groups struct {
 	after  func() error                                   // and after it
 
 	booting map[string]string            // why instances of groups are not in service
-	stopped map[string]cloud.Autoscaling // what the start of a stopped group restores
+	stopped map[string]cloud.Autoscaling // the sizes that starts of stopped groups restore
 	blocked map[string]string            // the obstacles
 	refuse  map[string]error             // of starts
 	starts  int                          // that were asked for

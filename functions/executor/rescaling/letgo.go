@@ -20,9 +20,10 @@ type Forced struct {
 	ActionID string
 }
 
-// LetGo ends the hold of a plan on a target for a forced stop: it gives back the capacity that the plan has raised, so the stop remembers the
-// original size, and neither raises nor restores the target again for this dispatch of the plan. It may be called again, and while the plan
-// is carried out. The time at is zero once the target is let go; else it is when to call again, and why says what is waited for.
+// LetGo ends the hold of a plan on a target for a forced stop. It gives back the capacity that the plan has raised,
+// so that the stop stores the original size. For this dispatch the plan neither raises nor restores the target again.
+// LetGo may be called repeatedly, and while the plan is carried out. at is zero once the target is released;
+// otherwise it is when to call again, and why gives the reason for the wait.
 func (r *Runner) LetGo(ctx context.Context, f Forced) (at time.Time, why string, err error) {
 	kept, err := r.captures(ctx, readiness.Input{Org: f.Org, PlanID: f.PlanID})
 	if err != nil {
@@ -47,7 +48,8 @@ func forcedNote(f Forced) string {
 		f.ActionID)
 }
 
-// reportForced tells the plan, once, that a target is let go. A plan that was dispatched again meanwhile, or is gone, is not told.
+// reportForced reports once to the plan that a target was released. A plan that was dispatched again meanwhile, or is
+// gone, gets no report.
 func (r *Runner) reportForced(ctx context.Context, f Forced, run int64) error {
 	p, err := r.plans().Get(ctx, f.Org, f.PlanID)
 	if err == nil && p.Run == run {
@@ -62,7 +64,7 @@ func (r *Runner) reportForced(ctx context.Context, f Forced, run int64) error {
 	return fault.Wrap("report a forced stop to "+f.PlanID, err)
 }
 
-// holdWrites returns the writes by which a plan holds a target from before the first call on.
+// holdWrites returns the writes by which a plan holds a target before its first call.
 func (r *raiser) holdWrites(ctx context.Context, c *capture) ([]table.Write, error) {
 	enclosing, err := scheduling.EnclosingUIDs(ctx, r.Table, r.in.Org, c.Target.UID)
 	if err != nil {
@@ -83,7 +85,7 @@ func (r *raiser) forced(c *capture) bool {
 	return true
 }
 
-// releaseWrites returns the writes that end the hold on a target whose capacity is given back, and a ctx that allows them.
+// releaseWrites returns the writes that end the hold on a restored target, and a context that allows them.
 func (r *restorer) releaseWrites(ctx context.Context, c *capture) (context.Context, []table.Write, error) {
 	ctx = table.Within(ctx, scheduling.DuePrefix)
 	if c.ForcedRun == c.Run && c.Run > 0 {

@@ -36,7 +36,8 @@ func (f *fixture) holds() scheduling.EventHolds {
 	return apitest.Value(scheduling.ReadEventHolds(f.In(org), f.Table, org))(f)
 }
 
-// TestLetGo_DyingAtAnyWriteLeavesNothingRaised kills the process that lets a target go before or after each of its writes; another one goes on.
+// TestLetGo_DyingAtAnyWriteLeavesNothingRaised kills the process that releases a target before or after each of its
+// writes. Another process continues.
 func TestLetGo_DyingAtAnyWriteLeavesNothingRaised(t *testing.T) {
 	for _, after := range []bool{false, true} {
 		for n := 1; ; n++ {
@@ -58,7 +59,7 @@ func TestLetGo_DyingAtAnyWriteLeavesNothingRaised(t *testing.T) {
 	}
 }
 
-// checkLetGo holds a plan on two groups, one of which was let go, against what must be so during and after the event.
+// checkLetGo checks a plan on two groups, one of them released, during and after the event.
 func (f *fixture) checkLetGo(in readiness.Input, name string) {
 	f.Helper()
 	if got := apitest.JSON(f.cloud.at["web"]); got != apitest.JSON(before) {

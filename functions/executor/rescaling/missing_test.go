@@ -166,7 +166,8 @@ func TestAdvance_ATargetUnderAnOverrideIsNamedWhenThePlanStartsAndRaisedOnceItEn
 	f.asBefore(in)
 }
 
-// A step that comes late, or an override that ends with the event, raises and starts nothing: started targets go on running.
+// A step that comes late, or an override that ends with the event, raises and starts no target. Started targets
+// continue to run.
 func TestAdvance_NothingIsRaisedOnceTheEventIsOver(t *testing.T) {
 	for name, stopped := range map[string]bool{"a target that runs": false, "a stopped one": true} {
 		t.Run(name, func(t *testing.T) {
@@ -199,7 +200,8 @@ func TestAdvance_NothingIsRaisedOnceTheEventIsOver(t *testing.T) {
 	}
 }
 
-// A plan that never gets its capacity looks at its targets a bounded number of times, and reports a bounded number of times.
+// A plan that never gets its capacity looks at its targets a bounded number of times, and reports a bounded number of
+// times.
 func TestAdvance_AMonthWithoutCapacityTakesFewSteps(t *testing.T) {
 	f := newFixture(t, "web", "api")
 	p, in := f.dispatched()

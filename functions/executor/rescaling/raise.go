@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// raise scales the targets of a plan up. The plan is active when each of them has its planned capacity in service.
+// raise scales up the targets of a plan. The plan is active when each target has its planned capacity in service.
 func (r *Runner) raise(ctx context.Context, in readiness.Input, p *readiness.Plan) (Result, error) {
 	kept, err := r.captures(ctx, in)
 	if err != nil {
@@ -35,8 +35,8 @@ func (r *Runner) raise(ctx context.Context, in readiness.Input, p *readiness.Pla
 	return r.decideRaise(ctx, in, p, &out)
 }
 
-// decideRaise decides about a plan by what became of its targets. One that is missing leaves the others raised, and is tried until the event is
-// over, unless the organization wants all targets or none.
+// decideRaise decides the next step of a plan from the results of its targets. A missing target is retried until the
+// event is over, and the others stay raised, unless the organization wants all targets or none.
 func (r *Runner) decideRaise(ctx context.Context, in readiness.Input, p *readiness.Plan, out *outcome) (Result, error) {
 	now := r.Clock.Now()
 	late := now.After(clock.Latest(p.Since.Add(raiseTime), p.EventStart))
@@ -62,7 +62,8 @@ func (r *Runner) decideRaise(ctx context.Context, in readiness.Input, p *readine
 	return Result{At: clock.Earliest(out.at, p.ScaleDownAt())}, r.reportMissing(ctx, in, p, out)
 }
 
-// failsWhole returns why the plan fails with the targets that are missing, where the organization wants all targets or none; else "".
+// failsWhole returns why the plan fails with the missing targets if the organization wants all targets or none, else
+// "".
 func (r *Runner) failsWhole(ctx context.Context, in readiness.Input, out *outcome, late bool) (string, error) {
 	if len(out.failed) == 0 && !late {
 		return "", nil
@@ -77,7 +78,7 @@ func (r *Runner) failsWhole(ctx context.Context, in readiness.Input, out *outcom
 	return "not scaled up in time: " + text(out.notes), nil
 }
 
-// raisedAll reports that all targets have their planned capacity, and what they had before.
+// raisedAll reports that all targets have their planned capacity, and their original capacity.
 func (r *Runner) raisedAll(ctx context.Context, in readiness.Input, p *readiness.Plan) (Result, error) {
 	kept, err := r.captures(ctx, in)
 	if err != nil {
@@ -92,7 +93,7 @@ func (r *Runner) raisedAll(ctx context.Context, in readiness.Input, p *readiness
 	return r.enter(ctx, in, report)
 }
 
-// raiser is the scaling up of targets of one plan.
+// raiser scales up targets of one plan.
 type raiser struct {
 	*Runner
 	in        readiness.Input
@@ -103,8 +104,8 @@ type raiser struct {
 
 func (r *raiser) owner() string { return fmt.Sprintf("up-%d", r.in.Run) }
 
-// retryAt returns when a target that is missing is tried again: after an eighth of the time that the plan has tried, 5 seconds to 10 minutes,
-// and each hour once it has tried for a day.
+// retryAt returns when a missing target is retried: after an eighth of the time that the plan has tried, 5 seconds to
+// 10 minutes, and each hour after a day.
 func (r *raiser) retryAt() time.Time {
 	now := r.Clock.Now()
 	tried := now.Sub(r.p.Since)
@@ -114,14 +115,14 @@ func (r *raiser) retryAt() time.Time {
 	return now.Add(min(max(tried/8, soon), longest))
 }
 
-// target scales one target up, of which c is what is known so far.
+// target scales up one target. c is its capture.
 func (r *raiser) target(ctx context.Context, t readiness.Target, c capture) error {
 	why := r.obstacles[t.PolicyID]
 	switch {
 	case r.forced(&c), c.State == raised && c.Run == r.in.Run:
 		return nil
 	case c.lockedFor(r.owner(), r.Clock.Now()):
-		r.out.wait(c.Until, t.PolicyID+": what was begun before is waited for")
+		r.out.wait(c.Until, t.PolicyID+": waiting for an earlier call to end")
 		return nil
 	case why != "":
 		r.out.obstruct(r.retryAt(), t.PolicyID+": "+why)
@@ -133,7 +134,8 @@ func (r *raiser) target(ctx context.Context, t readiness.Target, c capture) erro
 	return r.judge(ctx, &c, r.advanceTarget(ctx, t, &c))
 }
 
-// missedBecause returns why a target was not raised before the event was over: what the plan reported last, if that names it.
+// missedBecause returns why a target was not raised before the event was over: the plan's last report, if that names
+// the target.
 func (r *raiser) missedBecause(policyID string) string {
 	why, reported := strings.CutPrefix(r.p.Message, missingPrefix)
 	if reported && strings.Contains(why, policyID+": ") {
@@ -142,8 +144,8 @@ func (r *raiser) missedBecause(policyID string) string {
 	return policyID + ": it could be raised only when the event was over"
 }
 
-// advanceTarget takes a target one step nearer to its planned capacity: it starts what is stopped, sets the sizes, and looks whether all
-// instances are in service. It returns nil when they are.
+// advanceTarget takes a target one step closer to its planned capacity: it starts a stopped target, sets the sizes,
+// and checks whether all instances are in service. It returns nil when they are.
 func (r *raiser) advanceTarget(ctx context.Context, t readiness.Target, c *capture) error {
 	g, err := r.prepare(ctx, t, c)
 	if err != nil {
@@ -170,7 +172,7 @@ func (r *raiser) advanceTarget(ctx context.Context, t readiness.Target, c *captu
 	return inService(ctx, g, c, live)
 }
 
-// The errors of targets: the policy is not there any more, and somebody else has taken the target over.
+// These are errors of targets: the policy no longer exists, and another process has taken over the target.
 var (
 	errGone  = &cloud.Error{Class: cloud.NotFound, Message: "the policy does not exist any more"}
 	errTaken = errors.New("somebody else has taken the target over")
@@ -192,7 +194,8 @@ func (r *raiser) prepare(ctx context.Context, t readiness.Target, c *capture) (G
 	return r.Open(ctx, r.in.Org, c.AccountID, c.Target)
 }
 
-// record captures how the target is scaled, unless an earlier call did and may have changed it since. 0 is never captured.
+// record captures the scaling of the target, unless an earlier call did that and may have changed the target since. A
+// size of 0 is never captured.
 func (r *raiser) record(ctx context.Context, g Group, c *capture, live cloud.Autoscaling) error {
 	if c.isRecorded() {
 		return nil
@@ -223,8 +226,8 @@ func readStates(ctx context.Context, g Group, t readiness.PolicyTarget) ([]cloud
 	return g.Read(ctx, t.Type, t.Region, []string{t.UID})
 }
 
-// begin writes down what was captured and that a call begins, on the condition that the plan is still being scaled up and nobody else has
-// the policy: after a cancellation nothing begins any more, and what began before it can be seen.
+// begin stores the capture and the begin of a call. Its condition is that the plan is still being scaled up and no
+// other plan has the policy: after a cancellation no call begins, and an earlier call can be seen.
 func (r *raiser) begin(ctx context.Context, c *capture) (mine bool, err error) {
 	c.Run = r.in.Run
 	c.lock(r.owner(), r.Clock.Now())
@@ -256,8 +259,8 @@ func (r *raiser) begin(ctx context.Context, c *capture) (mine bool, err error) {
 	return false, nil
 }
 
-// start has the executor start a target that has 0 instances. The start restores the size that the target had before it was stopped. It
-// returns the error that tells how the start goes.
+// start asks the executor to start a target that has 0 instances. The start restores the size from before the target
+// was stopped. It returns an error that describes the progress of the start.
 func (r *raiser) start(ctx context.Context, c *capture) error {
 	if c.StartID == "" {
 		if !c.isRecorded() {
@@ -287,13 +290,13 @@ func (r *raiser) start(ctx context.Context, c *capture) error {
 	return moving
 }
 
-// startError is why a target that has 0 instances was not started.
+// startError is the reason a target with 0 instances was not started.
 type startError struct{ message string }
 
 // Error returns the reason.
 func (e *startError) Error() string { return e.message }
 
-// cannotStart notes that no start was begun. Only an answer of ours says so for certain.
+// cannotStart records that no start was begun. Only an answer of the executor proves that.
 func (r *raiser) cannotStart(ctx context.Context, c *capture, err error) error {
 	if kind := fault.KindOf(err); kind == fault.Internal || kind == fault.Unavailable {
 		return err
@@ -305,7 +308,7 @@ func (r *raiser) cannotStart(ctx context.Context, c *capture, err error) error {
 	return &startError{"it has 0 instances, and cannot be started: " + fault.Message(err)}
 }
 
-// orTaken returns err, or errTaken when there is none.
+// orTaken returns err, or errTaken if err is nil.
 func orTaken(err error) error {
 	if err != nil {
 		return err
@@ -313,7 +316,7 @@ func orTaken(err error) error {
 	return errTaken
 }
 
-// set scales the target up, notes that the provider accepted that, and reads how it is scaled then.
+// set scales the target up, records the provider's acceptance, and reads the scaling afterwards.
 func (r *raiser) set(ctx context.Context, g Group, c *capture) (cloud.Autoscaling, error) {
 	c.State, c.Returned = raising, false
 	if mine, err := r.begin(ctx, c); err != nil || !mine {
@@ -335,7 +338,8 @@ func setSizes(ctx context.Context, g Group, t readiness.PolicyTarget, want cloud
 	return g.SetAutoscaling(ctx, t.Type, t.Region, t.UID, want)
 }
 
-// inService returns nil when a target has its planned sizes and all of its instances are in service; else the error that tells what it lacks.
+// inService returns nil if a target has its planned sizes and all of its instances are in service, otherwise an error
+// that says what is missing.
 func inService(ctx context.Context, g Group, c *capture, live cloud.Autoscaling) error {
 	now := sizeOf(live)
 	if !sameBounds(now, c.Wanted) || now.Desired < c.Wanted.Desired {
@@ -354,7 +358,7 @@ func inService(ctx context.Context, g Group, c *capture, live cloud.Autoscaling)
 	return nil
 }
 
-// stateText returns a state in the provider's words.
+// stateText returns a state in the provider's terms.
 func stateText(s cloud.State) string {
 	if s.Reason != "" {
 		return s.Reason
@@ -362,7 +366,7 @@ func stateText(s cloud.State) string {
 	return "it is " + string(s.Status)
 }
 
-// judge notes how the scaling up of a target went.
+// judge records the result of scaling up a target.
 func (r *raiser) judge(ctx context.Context, c *capture, err error) error {
 	if err == nil {
 		c.State = raised
@@ -384,7 +388,7 @@ func (r *raiser) judge(ctx context.Context, c *capture, err error) error {
 	return nil
 }
 
-// unlock notes that nothing is under way at a target.
+// unlock records that no call is under way at a target.
 func (r *raiser) unlock(ctx context.Context, c *capture) error {
 	if c.Until.IsZero() {
 		return nil
@@ -395,7 +399,7 @@ func (r *raiser) unlock(ctx context.Context, c *capture) error {
 	return nil
 }
 
-// reasonOf returns an error in words for the plan: a cloud's own, or those of a failure that clients see.
+// reasonOf returns the text of an error for the plan: the cloud's own text, or that of an error that clients see.
 func reasonOf(err error) string {
 	if _, known := errors.AsType[*cloud.Error](err); known {
 		return err.Error()
@@ -406,7 +410,7 @@ func reasonOf(err error) string {
 	return fault.Message(err)
 }
 
-// isRefusal reports whether an error is one that no second try mends.
+// isRefusal reports whether a retry cannot help with an error.
 func isRefusal(err error, class cloud.Class) bool {
 	if _, known := errors.AsType[*cloud.Error](err); known {
 		return !class.Retryable()
@@ -414,7 +418,7 @@ func isRefusal(err error, class cloud.Class) bool {
 	return fault.Is(err, fault.Invalid)
 }
 
-// note keeps how a call ended. What another has taken over meanwhile is left to it.
+// note records the end of a call. A capture that another process has taken over meanwhile is left to that process.
 func (r *raiser) note(ctx context.Context, c *capture) error {
 	kept, err := r.keep(ctx, r.in.Org, c)
 	if err == nil && !kept {

@@ -1,6 +1,6 @@
-// Package rescaling carries event readiness plans out: it raises the capacity of their targets when it is time, and gives it back. Each call
-// takes a plan one step further, from whatever status it finds it in, with all that it must remember in the store, so that any call may be
-// the first after a crash, and two may be under way at once.
+// Package rescaling carries out event readiness plans: it raises the capacity of their targets in time, and gives it
+// back. Each call takes a plan one step further from its present status. All state is in the store, so any call may
+// be the first after a crash, and two may run at once.
 package rescaling
 
 import (
@@ -21,19 +21,20 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Runner carries plans out.
+// Runner carries out plans.
 type Runner struct {
 	Table table.Store
 	Clock clock.Clock
-	// Open connects to the account of a group; what cannot be scaled is an error of class cloud.Unsupported.
+	// Open connects to the account of a group. The error is cloud.Unsupported for groups that cannot be scaled.
 	Open func(ctx context.Context, org, accountID string, of readiness.PolicyTarget) (Group, error)
-	// Starter starts the targets that are stopped.
+	// Starter starts stopped targets.
 	Starter Starter
-	// Report tells how far a plan is. A report that the plan does not permit is fault.Conflict.
+	// Report reports the progress of a plan. The error is fault.Conflict for a report that the plan's status does not
+	// permit.
 	Report func(ctx context.Context, org, planID string, r readiness.Report) error
 }
 
-// Group is what a connection to the account of a group is asked.
+// Group is a connection to the account of a group.
 type Group interface {
 	cloud.Autoscaler
 	Read(ctx context.Context, kind, region string, uids []string) ([]cloud.State, error)
@@ -41,13 +42,15 @@ type Group interface {
 
 // Starter is the part of the executor that starts resources.
 type Starter interface {
-	// Obstacles returns why targets cannot be raised, by their native ids. Targets without an obstacle are missing from the answer.
+	// Obstacles returns why targets cannot be raised, by native ID. Targets without an obstacle have no entry.
 	Obstacles(ctx context.Context, q readiness.PrecheckQuery) (map[string]string, error)
-	// Start asks for a start of a target that has 0 instances, or, where the request names an action, reports how that goes.
+	// Start requests a start of a target that has 0 instances. If the request names an action, Start reports its
+	// progress.
 	Start(ctx context.Context, of StartRequest) (Start, error)
-	// StartProblem returns why a target that has 0 instances cannot be started; "" when it can, or when only the start will tell.
+	// StartProblem returns why a target that has 0 instances cannot be started, or "" if it can or only the start
+	// will show that.
 	StartProblem(ctx context.Context, org string, of readiness.PolicyTarget) (string, error)
-	// Remember stores what later actions find of a target.
+	// Remember stores the snapshot of a target for later actions.
 	Remember(ctx context.Context, m Memory) error
 }
 
@@ -56,9 +59,10 @@ type Memory struct {
 	Org      string
 	Target   readiness.PolicyTarget
 	Snapshot []byte // as a stop before the plan would have kept it
-	// ActionID names the stop that keeps this snapshot as its own; empty: the target is stopped already.
+	// ActionID names the stop that owns this snapshot. Empty means that the target is already stopped.
 	ActionID string
-	// KeepUntil is the time until which any stop keeps this snapshot and not the present size; zero: the next start restores it.
+	// KeepUntil is the time until which a stop keeps this snapshot instead of the present size. Zero means that the
+	// next start restores it.
 	KeepUntil time.Time
 }
 
@@ -70,14 +74,14 @@ type StartRequest struct {
 	ActionID string
 }
 
-// Start is how the start of a target goes.
+// Start is the progress of the start of a target.
 type Start struct {
 	ActionID string
 	Ended    bool
 	Error    string // why it failed
 }
 
-// Result tells the machine whether the plan is at its end, and else when to go on.
+// Result tells the machine whether the plan is at its end, or else when to continue.
 type Result struct {
 	Done bool      `json:"done"`
 	At   time.Time `json:"at"`
@@ -115,7 +119,7 @@ func (r *Runner) Advance(ctx context.Context, in readiness.Input) (Result, error
 	return r.advance(ctx, in, &p)
 }
 
-// advance does what the status of a plan asks for.
+// advance carries out the step for the status of a plan.
 func (r *Runner) advance(ctx context.Context, in readiness.Input, p *readiness.Plan) (Result, error) {
 	now := r.Clock.Now()
 	switch {
@@ -139,8 +143,8 @@ func (r *Runner) advance(ctx context.Context, in readiness.Input, p *readiness.P
 	return r.rollBack(ctx, in, p)
 }
 
-// enter reports the next status of a plan and goes on in it. Where the plan does not permit it any more, for it was cancelled, it goes on
-// from what the plan is then.
+// enter reports the next status of a plan and continues in it. If the plan no longer permits it, because it was
+// cancelled, the next step continues from the plan's present status.
 func (r *Runner) enter(ctx context.Context, in readiness.Input, report readiness.Report) (Result, error) {
 	report.ID, report.Run = fmt.Sprintf("%s-%d", report.Status, in.Run), in.Run
 	err := r.Report(ctx, in.Org, in.PlanID, report)
@@ -153,8 +157,8 @@ func (r *Runner) enter(ctx context.Context, in readiness.Input, report readiness
 	return r.Advance(ctx, in)
 }
 
-// await waits for the time to scale up, once what an earlier dispatch of the plan applied is given back. Half an hour before the event it
-// reports the targets that cannot be ready.
+// await waits for the time to scale up, after everything applied by an earlier dispatch of the plan was given back.
+// Half an hour before the event it reports the targets that cannot be ready.
 func (r *Runner) await(ctx context.Context, in readiness.Input, p *readiness.Plan) (Result, error) {
 	until := p.ScaleUpAt()
 	out, err := r.restoreAll(ctx, in, func(c *capture) bool { return c.Run < in.Run })
@@ -171,21 +175,21 @@ func (r *Runner) await(ctx context.Context, in readiness.Input, p *readiness.Pla
 	return Result{At: until}, r.reportCheck(ctx, in, p)
 }
 
-// outcome is what became of targets.
+// outcome collects the results of targets.
 type outcome struct {
 	mu     sync.Mutex
 	at     time.Time // when the first of those that are not there yet is looked at again
-	notes  []string  // what was found, by target
+	notes  []string  // findings, by target
 	failed []string  // why targets were refused for good: only a change at their clouds or in their accounts helps
 
 	obstructed int // how many targets cannot be raised before something else has ended
 	touched    int // of how many targets something was captured
 }
 
-// left reports whether a target is not there yet.
+// left reports whether a target is not ready yet.
 func (o *outcome) left() bool { return !o.at.IsZero() }
 
-// wait has a target looked at again at a time.
+// wait schedules the next look at a target.
 func (o *outcome) wait(at time.Time, note string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -201,14 +205,14 @@ func (o *outcome) note(note string) {
 	}
 }
 
-// found notes what was found at a target that is there.
+// found records a finding at a target that is ready.
 func (o *outcome) found(note string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.note(note)
 }
 
-// fail notes a target that was refused for good, and when it is tried again all the same.
+// fail records a target that was refused for good, and when it is retried all the same.
 func (o *outcome) fail(at time.Time, why string) {
 	o.wait(at, why)
 	o.mu.Lock()
@@ -216,7 +220,7 @@ func (o *outcome) fail(at time.Time, why string) {
 	o.failed = append(o.failed, why)
 }
 
-// obstruct notes a target that something else keeps from being raised, and when it is tried again.
+// obstruct records a target with an obstacle, and when it is retried.
 func (o *outcome) obstruct(at time.Time, why string) {
 	o.wait(at, why)
 	o.mu.Lock()
@@ -224,16 +228,16 @@ func (o *outcome) obstruct(at time.Time, why string) {
 	o.obstructed++
 }
 
-// mostText is how long the text of a report is at most.
+// mostText is the maximum length of the text of a report.
 const mostText = 1000
 
-// text returns what was found of targets in one text.
+// text joins the findings at targets.
 func text(all []string) string {
 	sorted := slices.Sorted(slices.Values(all))
 	return clip(strings.Join(slices.Compact(sorted), "; "))
 }
 
-// clip shortens the text of a report to what one takes.
+// clip shortens a text to the maximum length of a report.
 func clip(s string) string {
 	if len(s) > mostText {
 		s = strings.ToValidUTF8(s[:mostText], "")
@@ -241,7 +245,7 @@ func clip(s string) string {
 	return s
 }
 
-// each does something for each of the ids, some beside each other.
+// each calls do for each of the ids, some at the same time.
 func each(ctx context.Context, ids []string, do func(ctx context.Context, id string) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(atOnce)
@@ -251,22 +255,24 @@ func each(ctx context.Context, ids []string, do func(ctx context.Context, id str
 	return g.Wait()
 }
 
-// GiveUp is for a machine whose step failed however often it was tried: the plan fails, and what it applied is rolled back by the steps
-// that follow. Where that is what failed, it is an error: the work stays listed, and the sweeper begins it anew or parks it.
+// GiveUp is called by a machine whose step failed in every try. The plan fails, and the following steps give back the
+// capacity. If giving back failed, GiveUp returns an error: the work stays pending, and the sweeper starts it again
+// or parks it.
 func (r *Runner) GiveUp(ctx context.Context, in readiness.Input, reason string) (Result, error) {
 	p, err := r.plans().Get(ctx, in.Org, in.PlanID)
 	switch {
 	case err != nil && !fault.Is(err, fault.NotFound):
 		return Result{}, err
 	case err != nil, p.Run != in.Run, !p.Status.Permits(readiness.Failed):
-		return Result{}, fault.New(fault.Unavailable, "what plan %s applied is not rolled back: %s", in.PlanID, reason)
+		return Result{}, fault.New(
+			fault.Unavailable, "the capacity raised by plan %s is not given back: %s", in.PlanID, reason)
 	}
 	got, err := r.enter(ctx, in, readiness.Report{Status: readiness.Failed, Message: reason})
 	got.At = clock.Latest(got.At, r.Clock.Now().Add(30*time.Second))
 	return got, err
 }
 
-// forget takes what is at its end off the list of pending work.
+// forget removes the work of a finished plan from the list of pending work.
 func (r *Runner) forget(ctx context.Context, in readiness.Input) error {
 	p := readiness.Plan{ID: in.PlanID, Run: in.Run}
 	err := r.Table.Transact(table.Within(ctx, workqueue.Prefix), workqueue.RemoveWork(p.WorkID()),

@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// lower gives back what a plan raised, whose event is over.
+// lower gives back the capacity that a plan has raised, after its event.
 func (r *Runner) lower(ctx context.Context, in readiness.Input, p *readiness.Plan) (Result, error) {
 	out, err := r.restoreAll(ctx, in, func(*capture) bool { return true })
 	switch {
@@ -28,7 +28,8 @@ func (r *Runner) lower(ctx context.Context, in readiness.Input, p *readiness.Pla
 	return r.enter(ctx, in, readiness.Report{Status: readiness.Completed, Message: text(out.notes)})
 }
 
-// rollBack gives back what a dispatch applied of a plan that goes no further; p is nil when the plan is gone, or was dispatched again.
+// rollBack gives back everything applied by a dispatch of a plan that was ended early. p is nil if the plan is gone,
+// or was dispatched again.
 func (r *Runner) rollBack(ctx context.Context, in readiness.Input, p *readiness.Plan) (Result, error) {
 	out, err := r.restoreAll(ctx, in, func(c *capture) bool { return c.Run <= in.Run })
 	if err != nil {
@@ -54,7 +55,7 @@ func (r *Runner) rollBack(ctx context.Context, in readiness.Input, p *readiness.
 	return done, r.forget(ctx, in)
 }
 
-// rolledBack says what was rolled back, and what was found then.
+// rolledBack describes the targets that were given back, and the findings at them.
 func (o *outcome) rolledBack() string {
 	if o.touched == 0 {
 		return "nothing had been applied"
@@ -66,7 +67,7 @@ func (o *outcome) rolledBack() string {
 	return s
 }
 
-// restoreAll gives back those of the plan's captured targets that are chosen.
+// restoreAll gives back the chosen targets of a plan.
 func (r *Runner) restoreAll(ctx context.Context, in readiness.Input, chosen func(*capture) bool) (*outcome, error) {
 	kept, err := r.captures(ctx, in)
 	if err != nil {
@@ -85,7 +86,7 @@ func (r *Runner) restoreAll(ctx context.Context, in readiness.Input, chosen func
 	})
 }
 
-// restorer gives targets of one plan back.
+// restorer gives back targets of one plan.
 type restorer struct {
 	*Runner
 	in     readiness.Input
@@ -95,7 +96,7 @@ type restorer struct {
 
 func (r *restorer) owner() string { return fmt.Sprintf("down-%d", r.in.Run) }
 
-// target gives back what one target was.
+// target gives one target its original capacity back.
 func (r *restorer) target(ctx context.Context, c capture) error {
 	now := r.Clock.Now()
 	if r.passesOver(&c, now) {
@@ -114,13 +115,14 @@ func (r *restorer) target(ctx context.Context, c capture) error {
 	return r.judge(ctx, &c, err)
 }
 
-// passesOver reports whether there is nothing to do to a target now: it is restored, somebody is calling, or its time has not come.
+// passesOver reports whether there is nothing to do to a target now: it is restored, another process is calling its
+// cloud, or its time has not come.
 func (r *restorer) passesOver(c *capture, now time.Time) bool {
 	switch {
 	case c.State == restored:
 		r.out.found(c.Note)
 	case c.lockedFor(r.owner(), now):
-		r.out.wait(c.Until, c.PolicyID+": what was begun before is waited for")
+		r.out.wait(c.Until, c.PolicyID+": waiting for an earlier call to end")
 	case c.State == restoring && c.Until.IsZero() && c.LookAt.After(now):
 		r.out.wait(c.LookAt, "")
 	default:
@@ -129,7 +131,7 @@ func (r *restorer) passesOver(c *capture, now time.Time) bool {
 	return true
 }
 
-// begin writes down that a call begins.
+// begin stores the begin of a call.
 func (r *restorer) begin(ctx context.Context, c *capture) (bool, error) {
 	mine, err := r.store(ctx, r.in.Org, c)
 	if err == nil && !mine {
@@ -138,8 +140,9 @@ func (r *restorer) begin(ctx context.Context, c *capture) (bool, error) {
 	return mine, err
 }
 
-// restore gives the target back as it was captured, and reports whether it changed something. A target that is exactly so needs nothing; what
-// somebody else has changed meanwhile is given back as well, and noted. A target that has 0 instances was stopped meanwhile: it stays so.
+// restore gives the target its captured scaling back, and reports whether it changed something. A target with exactly
+// that scaling needs nothing. Changes by others are overwritten, too, and recorded. A target that has 0 instances was
+// stopped meanwhile and stays stopped.
 func (r *restorer) restore(ctx context.Context, c *capture) (changed bool, err error) {
 	if c.State == restoring && c.Original.RunsNothing() {
 		c.Note = startedNote(c)
@@ -162,16 +165,16 @@ func (r *restorer) restore(ctx context.Context, c *capture) (changed bool, err e
 	return true, r.giveBack(ctx, g, c)
 }
 
-// isReturned reports whether a target that the provider has taken back is as it was captured. After some tries a size that a rule has moved
-// between the bounds will do.
+// isReturned reports whether a restored target has its captured scaling. After some tries, a size that a rule has
+// moved between the bounds is accepted.
 func isReturned(live cloud.Autoscaling, c *capture) bool {
 	return readiness.IsRestored(live, c.Original) || c.Failures >= sizeTries && readiness.IsWithin(live, c.Original)
 }
 
-// sizeTries is how often the size of a target is set again that has its bounds and another size.
+// sizeTries is how often the size of a target with the right bounds is set again.
 const sizeTries = 3
 
-// giveBack sets what was captured, notes that the provider accepted all of it, and reads whether it is so.
+// giveBack sets the captured scaling, records that the provider accepted all of it, and reads the result.
 func (r *restorer) giveBack(ctx context.Context, g Group, c *capture) error {
 	c.Returned = false
 	if err := setSizes(ctx, g, c.Target, c.Original); err != nil {
@@ -189,7 +192,7 @@ func (r *restorer) giveBack(ctx context.Context, g Group, c *capture) error {
 	return r.settleReturned(ctx, c, live)
 }
 
-// settleReturned notes of a target that is given back what the plan leaves behind at it.
+// settleReturned records the remaining effects of the plan on a restored target.
 func (r *restorer) settleReturned(ctx context.Context, c *capture, live cloud.Autoscaling) error {
 	if c.Note == "" {
 		c.Note = startedNote(c)
@@ -197,7 +200,7 @@ func (r *restorer) settleReturned(ctx context.Context, c *capture, live cloud.Au
 	return r.rememberSize(ctx, c, live)
 }
 
-// noteChange notes sizes that are neither those that were set nor those that were captured.
+// noteChange records sizes that are neither the planned nor the captured ones.
 func (c *capture) noteChange(live cloud.Autoscaling) {
 	now := sizeOf(live)
 	if !sameBounds(now, c.Wanted) && !sameBounds(now, c.original()) {
@@ -206,7 +209,7 @@ func (c *capture) noteChange(live cloud.Autoscaling) {
 	}
 }
 
-// startedNote says of a target that the plan started that it goes on running; "" of another one.
+// startedNote says that a target started by the plan continues to run, or returns "" for another target.
 func startedNote(c *capture) string {
 	switch {
 	case !c.Started:
@@ -218,7 +221,8 @@ func startedNote(c *capture) string {
 		c.original())
 }
 
-// leaveStopped leaves a target stopped that somebody stopped while the plan held it. Its next start restores what it was before the plan.
+// leaveStopped keeps a target stopped that somebody stopped while the plan held it. Its next start restores its
+// capacity from before the plan.
 func (r *restorer) leaveStopped(ctx context.Context, g Group, c *capture) error {
 	c.Note = fmt.Sprintf("%s: somebody stopped it: it is left at 0 instances; before the plan it had %s", c.PolicyID,
 		c.original())
@@ -230,11 +234,12 @@ func (r *restorer) leaveStopped(ctx context.Context, g Group, c *capture) error 
 	return r.Starter.Remember(ctx, Memory{Org: r.in.Org, Target: c.Target, Snapshot: c.Snapshot})
 }
 
-// settleTime is how long a provider that sizes a target itself has, after its bounds are given back, to move the size back, too.
+// settleTime is how long a provider that sizes a target itself may take to move the size back after its bounds were
+// restored.
 const settleTime = time.Hour
 
-// rememberSize keeps the size from before the plan for a stop that comes while the target still has another one: a forced stop, or any stop of a
-// target whose provider moves the size back by itself. It writes only then.
+// rememberSize stores the size from before the plan for a stop while the target still has another size: a forced
+// stop, or any stop of a target whose provider moves the size back by itself. Otherwise it writes nothing.
 func (r *restorer) rememberSize(ctx context.Context, c *capture, live cloud.Autoscaling) error {
 	m := Memory{Org: r.in.Org, Target: c.Target, Snapshot: c.Snapshot, ActionID: r.stopID}
 	switch {
@@ -249,7 +254,7 @@ func (r *restorer) rememberSize(ctx context.Context, c *capture, live cloud.Auto
 	return r.Starter.Remember(ctx, m)
 }
 
-// judge notes how the restoring of a target went.
+// judge records the result of restoring a target.
 func (r *restorer) judge(ctx context.Context, c *capture, err error) error {
 	now := r.Clock.Now()
 	switch {
@@ -272,12 +277,12 @@ func (r *restorer) judge(ctx context.Context, c *capture, err error) error {
 	return r.free(ctx, c)
 }
 
-// pause returns how long to wait after so many calls that failed.
+// pause returns the pause after the given number of failed calls.
 func pause(failures int) time.Duration {
 	return min(shortest<<min(failures-1, 10), longest)
 }
 
-// free notes that a target is restored, and that its policy is held no more. A policy that was deleted holds nothing.
+// free records that a target is restored and its policy is no longer held. A deleted policy holds nothing.
 func (r *restorer) free(ctx context.Context, c *capture) error {
 	r.out.found(c.Note)
 	version := c.Version

@@ -7,8 +7,8 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// A group with an autoscaler of Google has its raised size for some minutes after its bounds are given back. A stop in that time remembers the size
-// from before the plan.
+// A group with a Google autoscaler keeps its raised size for some minutes after its bounds are restored. A stop in
+// that time stores the size from before the plan.
 func TestAdvance_AGroupThatItsProviderSizesLeavesTheSizeFromBeforeToTheNextStop(t *testing.T) {
 	f := newFixture(t, "web", "api")
 	f.cloud.sized = map[string]bool{"web": true}

@@ -109,7 +109,8 @@ func TestAdvance_ACancelWhileATargetIsBeingStartedRestoresNothing(t *testing.T) 
 	}
 }
 
-// A group that somebody stopped during the event, by force, stays stopped, and its next start restores the size from before the plan.
+// A group that somebody stopped by force during the event stays stopped, and its next start restores the size from
+// before the plan.
 func TestAdvance_AGroupThatIsStoppedDuringTheEventStaysStopped(t *testing.T) {
 	f := newFixture(t, "web")
 	_, in := f.dispatched()
@@ -197,7 +198,7 @@ func TestAdvance_ThirtyMinutesBeforeTheEventATargetThatCannotBeReadyIsReported(t
 	}
 }
 
-// Whatever write a process dies at, a stopped group is started, raised, and given back at the size that its start restored.
+// A process dies at any write. A stopped group is started, raised, and restored to the size that its start gave it.
 func TestAdvance_DyingAtAnyStepOfAPlanOnAStoppedGroupChangesNothing(t *testing.T) {
 	for _, after := range []bool{false, true} {
 		for n := 1; ; n++ {

@@ -12,7 +12,7 @@ const (
 	bearer        = "urn:oasis:names:tc:SAML:2.0:cm:bearer" //nolint:gosec // the name of a method
 )
 
-// responseHead is what is read of a Response besides its assertion.
+// responseHead are the parts of a Response that are read besides its assertion.
 type responseHead struct {
 	XMLName      xml.Name `xml:"urn:oasis:names:tc:SAML:2.0:protocol Response"`
 	Version      string   `xml:"Version,attr"`
@@ -28,7 +28,7 @@ type responseHead struct {
 	signed bool
 }
 
-// assertionXML is what is read of an assertion.
+// assertionXML are the parts of an assertion that are read.
 type assertionXML struct {
 	XMLName    xml.Name        `xml:"urn:oasis:names:tc:SAML:2.0:assertion Assertion"`
 	ID         string          `xml:"ID,attr"`
@@ -75,7 +75,7 @@ type attributeXML struct {
 	Values   []string `xml:"urn:oasis:names:tc:SAML:2.0:assertion AttributeValue"`
 }
 
-// xmlTime is a time in an attribute; the zero time where there is none.
+// xmlTime is a time in an attribute, or the zero time if it is missing.
 type xmlTime struct{ time.Time }
 
 // UnmarshalXMLAttr reads a time of SAML.
@@ -84,12 +84,12 @@ func (t *xmlTime) UnmarshalXMLAttr(a xml.Attr) (err error) {
 	return err
 }
 
-// isValidAt reports whether now lies between two times, of which either may be missing.
+// isValidAt reports whether now lies between two times. Each of them may be missing.
 func isValidAt(now time.Time, from, until xmlTime) bool {
 	return (from.IsZero() || !now.Before(from.Add(-leeway))) && (until.IsZero() || now.Before(until.Add(leeway)))
 }
 
-// checkHead refuses a response that was meant for somebody or something else.
+// checkHead refuses a response that was meant for another recipient or request.
 func (want Expected) checkHead(h responseHead) error {
 	switch {
 	case h.Version != "2.0" || len(h.Issuers) > 1:
@@ -101,12 +101,12 @@ func (want Expected) checkHead(h responseHead) error {
 	case h.Destination != want.Service.ACSURL && (h.signed || h.Destination != ""):
 		return refuse("it was meant for another address (Destination); here it is " + want.Service.ACSURL)
 	case h.Status.Code.Value != statusSuccess:
-		return refuse("the identity provider signed nobody in (" + clipText(h.Status.Code.Value) + ")")
+		return refuse("the identity provider did not sign the person in (" + clipText(h.Status.Code.Value) + ")")
 	}
 	return nil
 }
 
-// checkAssertion refuses one that does not hold here and now.
+// checkAssertion refuses an assertion that is not valid here and now.
 func (want Expected) checkAssertion(a assertionXML) error {
 	if !a.isComplete() {
 		return refuse("its Assertion lacks Issuer, Subject, Conditions or AuthnStatement")
@@ -130,13 +130,13 @@ func (want Expected) checkAssertion(a assertionXML) error {
 	return nil
 }
 
-// isComplete reports whether it has all that is judged, once.
+// isComplete reports whether the assertion has each of the checked parts exactly once.
 func (a assertionXML) isComplete() bool {
 	return a.Version == "2.0" && a.ID != "" && !a.Issued.IsZero() &&
 		len(a.Issuers) == 1 && len(a.Subjects) == 1 && len(a.Conditions) == 1 && len(a.Logins) > 0
 }
 
-// isSignedInAt reports whether the person is signed in at the provider still.
+// isSignedInAt reports whether the person is still signed in at the provider.
 func (a assertionXML) isSignedInAt(now time.Time) bool {
 	for _, l := range a.Logins {
 		if !isValidAt(now, xmlTime{}, l.Until) {
@@ -146,7 +146,7 @@ func (a assertionXML) isSignedInAt(now time.Time) bool {
 	return true
 }
 
-// nameAudience reports whether each restriction names us; there must be one.
+// nameAudience reports whether each restriction names this service; at least one is required.
 func (c conditionsXML) nameAudience(entity string) bool {
 	for _, a := range c.Audiences {
 		if !slices.Contains(a.Of, entity) {
@@ -156,7 +156,7 @@ func (c conditionsXML) nameAudience(entity string) bool {
 	return len(c.Audiences) > 0
 }
 
-// isConfirmed reports whether the bearer of the assertion is the one who was asked for.
+// isConfirmed reports whether the assertion is confirmed for the bearer of this request.
 func (want Expected) isConfirmed(c confirmationXML) bool {
 	return c.Method == bearer && c.Data.InResponseTo == want.RequestID && c.Data.Recipient == want.Service.ACSURL &&
 		!c.Data.NotOnOrAfter.IsZero() && isValidAt(want.Now, c.Data.NotBefore, c.Data.NotOnOrAfter)
@@ -173,21 +173,21 @@ func (a assertionXML) expires() time.Time {
 	return end.Add(leeway)
 }
 
-// Assertion is one that has been verified.
+// Assertion is a verified assertion.
 type Assertion struct {
 	ID      string
-	Expires time.Time // afterwards it is refused anyway: whoever remembers its id may forget it
+	Expires time.Time // it is refused afterwards, so its id need not be stored any longer
 	content assertionXML
 }
 
-// Subject is whom an assertion is about.
+// Subject is the person that an assertion describes.
 type Subject struct {
 	ID    string // the provider's own name of them
 	Email string
 	Name  string // "" when the provider tells none
 }
 
-// The names of attributes under which providers send an address and a name.
+// These are the names of the attributes that providers use for an address and a name.
 var (
 	emailAttributes = []string{
 		"email", "mail", "emailaddress", "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/emailaddress",
@@ -200,12 +200,12 @@ var (
 	}
 )
 
-// Subject returns who it is; fault.Unauthenticated when it tells nobody with an e-mail address. The address is the NameID
-// when that is one by its format, else an attribute.
+// Subject returns the person of the assertion. The error is fault.Unauthenticated if there is none with an e-mail
+// address. The address is the NameID if it has that format, else an attribute.
 func (a *Assertion) Subject() (Subject, error) {
 	s := a.content.Subjects[0]
 	if len(s.Names) != 1 || strings.TrimSpace(s.Names[0].Value) == "" {
-		return Subject{}, refuse("its Assertion names nobody (NameID)")
+		return Subject{}, refuse("its Assertion names no person (NameID)")
 	}
 	id := strings.TrimSpace(s.Names[0].Value)
 	out := Subject{Name: a.content.findAttribute(nameAttributes), Email: a.content.findAttribute(emailAttributes)}
@@ -223,7 +223,8 @@ func (a *Assertion) Subject() (Subject, error) {
 	return out, nil
 }
 
-// findAttribute returns the one value of the first attribute with one of the names, "" when there is none or more than one.
+// findAttribute returns the single value of the first attribute with one of the names, or "" if there is no such
+// attribute or it has several values.
 func (a assertionXML) findAttribute(names []string) string {
 	for _, name := range names {
 		for _, at := range a.Attributes {

@@ -19,13 +19,13 @@ import (
 	"lamplighter.dev/shared/testkit/samltest"
 )
 
-// us is what the providers of the tests know us by.
+// us is this service as the providers of the tests know it.
 var us = ServiceProvider{"https://lamplighter.test/auth/saml/metadata", "https://lamplighter.test/auth/saml/acs"}
 
 // morning is when the tests take place, but for those with providers that go by the machine's clock.
 var morning = time.Date(2026, 3, 10, 9, 0, 0, 0, time.UTC)
 
-// expected returns what is expected this morning of a response to the request, by the provider of a test.
+// expected returns the expected properties of a response this morning, from the provider of a test.
 func expected() Expected {
 	p := samltest.NewProvider()
 	return Expected{Provider{p.EntityID, p.SSOURL, [][]byte{p.Signer.DER}}, us, asked().ID, morning}
@@ -36,7 +36,7 @@ func asked() samltest.Request {
 	return samltest.Request{ID: "_asked", ACSURL: us.ACSURL, Issuer: us.EntityID}
 }
 
-// answer returns a response that signs ada in, but for what change makes of it.
+// answer returns a response that signs in ada, modified by change.
 func answer(t testing.TB, change func(*samltest.Response)) []byte {
 	t.Helper()
 	s := samltest.NewProvider().Respond(asked(), samltest.Ada, morning)
@@ -113,7 +113,7 @@ func attack(t *testing.T, good []byte, want Expected) {
 	}
 }
 
-// check 25, 26: whatever is done to a genuine response, it lets in whom the provider signed in, or nobody.
+// check 25, 26: a modified genuine response signs in the person of the original, or is refused.
 func TestAttacksOnAResponse(t *testing.T) {
 	for name, change := range map[string]func(*samltest.Response){
 		"with a signed assertion": func(*samltest.Response) {},
@@ -135,7 +135,7 @@ func TestAttacksOnAResponse(t *testing.T) {
 	}
 }
 
-// check 25: what the provider itself signs is believed only here, now, and for this request.
+// check 25: an assertion signed by the provider is accepted only here, now, and for this request.
 func TestAResponseThatIsMeantForSomethingElse(t *testing.T) {
 	for name, change := range map[string]func(*samltest.Response){
 		"another audience": func(s *samltest.Response) {
@@ -209,7 +209,7 @@ func TestAResponseThatIsMeantForSomethingElse(t *testing.T) {
 	}
 }
 
-// check 25: what is signed by SHA-1, in part or in whole, is refused for that, before anything is computed.
+// check 25: a signature with SHA-1, in part or in whole, is refused for that reason before anything is computed.
 func TestSHA1(t *testing.T) {
 	weakDigest := func(info *etree.Element, digested []byte) {
 		sum := sha1.Sum(digested) //nolint:gosec // that is the point
@@ -275,7 +275,7 @@ func TestAResponseWithinTheLeeway(t *testing.T) {
 	}
 }
 
-// check 28: what would cost more to parse than to send is refused before it is parsed.
+// check 28: a document that costs more to parse than to send is refused before it is parsed.
 func TestDocumentsThatAreTooMuch(t *testing.T) {
 	nested := func(n int) string { return strings.Repeat("<a>", n) + strings.Repeat("</a>", n) }
 	for name, tt := range map[string]struct {
@@ -301,7 +301,10 @@ func TestDocumentsThatAreTooMuch(t *testing.T) {
 		"a response of nothing":   {`<Response/>`, fault.Invalid},
 		"an empty response": {`<Response xmlns="urn:oasis:names:tc:SAML:2.0:protocol"/>`,
 			fault.Unauthenticated},
-		"a response of an encoding": {`<?xml version="1.0" encoding="utf-16"?><Response xmlns="urn:oasis:names:tc:SAML:2.0:protocol"/>`, fault.Invalid},
+		"a response of an encoding": {
+			`<?xml version="1.0" encoding="utf-16"?><Response xmlns="urn:oasis:names:tc:SAML:2.0:protocol"/>`,
+			fault.Invalid,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			refused(t, []byte(tt.doc), expected(), tt.kind)
@@ -335,7 +338,8 @@ func deflated(t *testing.T, n int) string {
 	return buf.String()
 }
 
-// Where canonicalization of what is signed fails silently, the digest is that of nothing (CVE-2025-66568, ruby-saml).
+// If the canonicalization of the signed part fails silently, the digest is that of an empty text (CVE-2025-66568,
+// ruby-saml).
 func TestADigestOfNothing(t *testing.T) {
 	s := samltest.NewProvider().Respond(asked(), samltest.Ada, morning)
 	empty := sha256.Sum256(nil)
@@ -351,8 +355,8 @@ func TestADigestOfNothing(t *testing.T) {
 	refused(t, doc, expected(), fault.Unauthenticated)
 }
 
-// The worst that passes the bounds, in a document whose signature must be looked at: names of namespaces are looked up for
-// each element.
+// This is the most expensive document within the bounds, with a signature that must be checked: names of namespaces
+// are looked up for each element.
 func TestTheWorstThatIsParsedTakesNotLong(t *testing.T) {
 	s := samltest.NewProvider().Respond(asked(), samltest.Ada, morning)
 	var open strings.Builder

@@ -16,8 +16,8 @@ import (
 	"lamplighter.dev/shared/testkit/samltest"
 )
 
-// crewProvider is another maker's identity provider, in this process. It goes by the machine's clock, reads our metadata, and
-// signs both the assertion and the whole.
+// crewProvider is an identity provider of another implementation, in this process. It uses the machine's clock, reads
+// our metadata, and signs both the assertion and the response.
 type crewProvider struct{ *crewjam.IdentityProvider }
 
 func address(s string) url.URL {
@@ -101,7 +101,8 @@ func TestAttacksOnAResponseOfCrewjam(t *testing.T) {
 	attack(t, c.answer(t, begin(t, p)), Expected{p, us, "_begun", time.Now()})
 }
 
-// newOracle returns another maker's service provider in our place: an oracle, for what it refuses must not be accepted here.
+// newOracle returns a service provider of another implementation in our place. It serves as an oracle: a response
+// that it refuses must be refused here, too.
 func newOracle(t *testing.T, metadata []byte) *crewjam.ServiceProvider {
 	t.Helper()
 	var e crewjam.EntityDescriptor

@@ -12,8 +12,8 @@ import (
 	"lamplighter.dev/shared/testkit/samltest"
 )
 
-// FuzzParseResponse judges changed forms of genuine responses. Who is believed is the one whom the provider signed in; what is
-// refused is refused for a reason; and what has the shape of a response is one document.
+// FuzzParseResponse checks modified genuine responses. An accepted one signs in the person of the original, a refused
+// one has a reason, and a document with the shape of a response is one document.
 func FuzzParseResponse(f *testing.F) {
 	s := samltest.NewProvider().Respond(asked(), samltest.Ada, morning)
 	s.ID, s.AssertionID = "_response", "_assertion" // the same in each process of the fuzzer
@@ -50,7 +50,8 @@ func mustBeRefusal(t *testing.T, err error) {
 	}
 }
 
-// countRoots counts the elements at the top of a document; -1 when there is anything else but white space and a declaration.
+// countRoots counts the elements at the top of a document. It returns -1 if there is anything else except white space
+// and a declaration.
 func countRoots(doc []byte) int {
 	d := xml.NewDecoder(strings.NewReader(strings.TrimPrefix(string(doc), "\ufeff")))
 	depth, roots := 0, 0
@@ -83,11 +84,12 @@ func countRoots(doc []byte) int {
 	}
 }
 
-// FuzzMetadata reads what may be metadata.
+// FuzzMetadata parses arbitrary metadata.
 func FuzzMetadata(f *testing.F) {
 	good := samltest.NewProvider().Metadata()
 	f.Add(good)
-	f.Add([]byte(`<EntitiesDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata"><EntityDescriptor entityID="x"><IDPSSODescriptor/></EntityDescriptor></EntitiesDescriptor>`))
+	f.Add([]byte(`<EntitiesDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata"><EntityDescriptor entityID="x">` +
+		`<IDPSSODescriptor/></EntityDescriptor></EntitiesDescriptor>`))
 	for _, beside := range []string{"x", "<a/>", "<!-- x -->", "<![CDATA[x]]>", "<!DOCTYPE x>", "&#65;", "<",
 		string(good)} {
 		f.Add([]byte(string(good) + beside))

@@ -7,15 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// The bounds of a document, which hold before any of it is parsed: parsing and digesting grow faster than the document.
+// These constants bound a document before any of it is parsed: the cost of parsing and digesting grows faster than
+// the document.
 const (
 	maxLevels     = 64
 	maxTags       = 900 // goxmldsig looks at no more than a thousand
 	maxAttributes = 32  // of a tag; declarations of namespaces are attributes too
 )
 
-// What readers disagree about is refused before one of them is asked. With a DOCTYPE come entities; comments and CDATA make
-// texts say different things; of two roots, or of two attributes with one name, some read the first and some the last.
+// Constructs that parsers read differently are refused before parsing. A DOCTYPE brings entities. Comments and CDATA
+// change the text for some parsers. Of two roots, or of two attributes with one name, some parsers read the first and
+// some the last.
 var (
 	errMarkup = errors.New("it holds a DOCTYPE, a comment, CDATA or a processing instruction, which are " +
 		"not accepted")
@@ -23,9 +25,9 @@ var (
 	errTwice      = errors.New("an element has an attribute twice")
 )
 
-// checkXMLLimits looks over a document without parsing it: how deep it nests, how many tags it has, and that it holds
-// nothing but one root with tags and text. In well-formed XML "<" stands nowhere else but at the beginning of markup.
-// Metadata, which people write, may have comments, but no DOCTYPE either.
+// checkXMLLimits scans a document without parsing it: its depth, the number of tags, and that it contains one root
+// with only tags and text. In well-formed XML "<" occurs only at the beginning of markup. Metadata are written by
+// people and may have comments, but no DOCTYPE.
 func checkXMLLimits(b []byte, comments bool) error {
 	b, err := skipDeclaration(b)
 	if err != nil {
@@ -47,7 +49,7 @@ func checkXMLLimits(b []byte, comments bool) error {
 	}
 }
 
-// skipDeclaration returns what comes behind the declaration of a document, which must be UTF-8.
+// skipDeclaration returns the rest of a document after its declaration. The document must be UTF-8.
 func skipDeclaration(b []byte) ([]byte, error) {
 	if !utf8.Valid(b) {
 		return nil, errEncoding
@@ -69,7 +71,7 @@ const (
 	xmlSpace      = " \t\r\n"
 )
 
-// xmlScan is what is left to be looked over.
+// xmlScan is the rest of a document that is still to be scanned.
 type xmlScan struct {
 	b        []byte
 	comments bool
@@ -77,7 +79,7 @@ type xmlScan struct {
 	tags     int
 }
 
-// skipMarkup passes over what begins with "<".
+// skipMarkup skips one piece of markup, after its "<".
 func (s *xmlScan) skipMarkup() error {
 	switch {
 	case s.comments && bytes.HasPrefix(s.b, []byte("!--")):
@@ -98,7 +100,7 @@ func (s *xmlScan) skipMarkup() error {
 	return s.skipTag()
 }
 
-// skipEndTag passes over the end of an element.
+// skipEndTag skips the end tag of an element.
 func (s *xmlScan) skipEndTag() error {
 	_, rest, ended := bytes.Cut(s.b, []byte(">"))
 	if !ended {
@@ -108,7 +110,7 @@ func (s *xmlScan) skipEndTag() error {
 	return nil
 }
 
-// skipTag passes over the beginning of an element. A quoted value may hold ">".
+// skipTag skips the start tag of an element. A quoted value may contain ">".
 func (s *xmlScan) skipTag() error {
 	s.depth++
 	s.tags++
@@ -141,7 +143,7 @@ func (s *xmlScan) skipTag() error {
 	return errWithinTag
 }
 
-// addAttribute notes the name of an attribute, which stands last in what comes before its value.
+// addAttribute records the name of an attribute: the last word before its value.
 func addAttribute(names map[string]bool, before []byte) error {
 	words := bytes.Fields(bytes.TrimRight(before, "="+xmlSpace))
 	if len(words) == 0 {

@@ -39,7 +39,8 @@ type roleXML struct {
 	Endpoints   []endpointXML  `xml:"urn:oasis:names:tc:SAML:2.0:metadata SingleSignOnService"`
 }
 
-// signingMethods are the algorithms that a provider says it signs by (Metadata Profile for Algorithm Support).
+// signingMethods are the algorithms that a provider declares for its signatures (Metadata Profile for Algorithm
+// Support).
 type signingMethods struct {
 	Signing []struct {
 		Algorithm string `xml:"Algorithm,attr"`
@@ -56,7 +57,7 @@ type endpointXML struct {
 	Location string `xml:"Location,attr"`
 }
 
-// MaxMetadata is how many bytes of metadata are taken.
+// MaxMetadata is the maximum size of metadata in bytes.
 const MaxMetadata = 1 << 20
 
 const (
@@ -64,28 +65,28 @@ const (
 	maxEntityID     = 1024 // characters, as the standard has it
 )
 
-// Provider is an identity provider, as its metadata told when it was set. Certificates are pinned: no signature is checked
-// with any other.
+// Provider is an identity provider as its metadata described it when it was set. Its certificates are pinned:
+// signatures are checked with no others.
 type Provider struct {
 	EntityID     string   `json:"entityID"`
 	SSOURL       string   `json:"ssoURL"`
 	Certificates [][]byte `json:"certificates"` // DER
 }
 
-// Equal reports whether both are one provider with the same address and the same certificates, in the same order.
+// Equal reports whether both have the same entity ID, address and certificates, in the same order.
 func (p Provider) Equal(o Provider) bool {
 	return p.EntityID == o.EntityID && p.SSOURL == o.SSOURL &&
 		slices.EqualFunc(p.Certificates, o.Certificates, bytes.Equal)
 }
 
-// metadataRules are what metadata are judged by.
+// metadataRules are the rules for accepting metadata.
 type metadataRules struct {
 	now       time.Time
 	plainHTTP bool // the provider's address may begin with http://
 }
 
-// ParseMetadata reads the one identity provider out of metadata, which must be good at now. With plainHTTP, people may be
-// sent to an address without TLS. What is wrong with metadata is fault.Invalid, and says what to do.
+// ParseMetadata parses the only identity provider in metadata, which must be valid at now. With plainHTTP, the
+// provider's address may be without TLS. The error is fault.Invalid and says how to fix the metadata.
 func ParseMetadata(b []byte, now time.Time, plainHTTP bool) (*Provider, error) {
 	if len(b) > MaxMetadata {
 		return nil, fault.New(fault.Invalid, "larger than 1 MiB")
@@ -108,7 +109,7 @@ func ParseMetadata(b []byte, now time.Time, plainHTTP bool) (*Provider, error) {
 	return out, nil
 }
 
-// findProvider picks the one identity provider out of metadata.
+// findProvider returns the only identity provider in metadata.
 func (all *metadataXML) findProvider() (*entityXML, error) {
 	if all.XMLName.Space != metadataNS {
 		return nil, fmt.Errorf("the document is <%.40s>, not metadata of SAML 2.0", all.XMLName.Local)
@@ -126,7 +127,7 @@ func (all *metadataXML) findProvider() (*entityXML, error) {
 	return &found[0], nil
 }
 
-// checkEntity checks an identity provider, and keeps what is needed of it.
+// checkEntity checks an identity provider, and returns the parts that are needed.
 func (m metadataRules) checkEntity(e *entityXML) (*Provider, error) {
 	r := e.Roles[0]
 	switch {
@@ -171,7 +172,7 @@ func (m metadataRules) checkValidUntil(until string) error {
 	return nil
 }
 
-// checkSigningMethods refuses a provider that says it signs by nothing that is accepted.
+// checkSigningMethods refuses a provider whose declared algorithms are all unaccepted.
 func checkSigningMethods(lists ...signingMethods) error {
 	said := false
 	for _, l := range lists {
@@ -188,7 +189,7 @@ func checkSigningMethods(lists ...signingMethods) error {
 	return nil
 }
 
-// findRedirectURL returns where people are sent: the address of the binding that is used.
+// findRedirectURL returns the sign-in address of the provider for the HTTP-Redirect binding.
 func (m metadataRules) findRedirectURL(endpoints []endpointXML) (string, error) {
 	i := slices.IndexFunc(endpoints, func(e endpointXML) bool { return e.Binding == redirectBinding })
 	if i < 0 {
@@ -204,7 +205,7 @@ func (m metadataRules) findRedirectURL(endpoints []endpointXML) (string, error) 
 	return u.String(), nil
 }
 
-// readCertificates returns those that signatures may be checked with. One that is not good is left out, unless none is.
+// readCertificates returns the certificates for checking signatures. It skips invalid ones, unless all are invalid.
 func (m metadataRules) readCertificates(keys []keyXML) ([][]byte, error) {
 	var out [][]byte
 	last := errors.New("they have no certificate for signing (KeyDescriptor)")
@@ -235,11 +236,12 @@ func (m metadataRules) readCertificates(keys []keyXML) ([][]byte, error) {
 
 const minRSA = 2048 // bits
 
-// oldSignatures are those of certificates that nothing should rest on, though here they only sign themselves.
+// oldSignatures are outdated signature algorithms of certificates. They are refused although a certificate here only
+// signs itself.
 var oldSignatures = []x509.SignatureAlgorithm{x509.MD2WithRSA, x509.MD5WithRSA, x509.SHA1WithRSA, x509.DSAWithSHA1,
 	x509.ECDSAWithSHA1}
 
-// parseCertificate reads one, and refuses what nothing should rest on.
+// parseCertificate parses a certificate, and refuses one that is too weak or not valid.
 func (m metadataRules) parseCertificate(text string) ([]byte, error) {
 	der, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
 	if err != nil {
@@ -262,7 +264,7 @@ func (m metadataRules) parseCertificate(text string) ([]byte, error) {
 	return der, nil
 }
 
-// parseTime reads a time of SAML, which is UTC also where it does not say so.
+// parseTime parses a time of SAML, which is UTC also without a time zone.
 func parseTime(text string) (time.Time, error) {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {

@@ -54,7 +54,8 @@ func TestMetadataThatAreNotTaken(t *testing.T) {
 		"FTP":                      {replace("https://idp.test/sso", "ftp://idp.test/sso"), "https://"},
 		"a password in an address": {replace("https://idp.test/sso", "https://a:b@idp.test/sso"), "web page"},
 		"old methods only": {replace(`<IDPSSODescriptor `,
-			`<Extensions><SigningMethod xmlns="urn:oasis:names:tc:SAML:metadata:algsupport" Algorithm="http://www.w3.org/2000/09/xmldsig#rsa-sha1"/></Extensions><IDPSSODescriptor `), "SHA-1"},
+			`<Extensions><SigningMethod xmlns="urn:oasis:names:tc:SAML:metadata:algsupport" `+
+				`Algorithm="http://www.w3.org/2000/09/xmldsig#rsa-sha1"/></Extensions><IDPSSODescriptor `), "SHA-1"},
 		"a DOCTYPE": {`<!DOCTYPE x [<!ENTITY a "b">]>` + strings.TrimPrefix(good,
 			`<?xml version="1.0"?>`), "DOCTYPE"},
 		"text after them":         {good + "x", "beside its one root"},

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// check 90: goxmldsig below 1.6.0 takes forged signatures for genuine ones (CVE-2026-33487), and crewjam/saml asks for an
-// older one; etree is the one that it was tried with.
+// check 90: goxmldsig below 1.6.0 accepts forged signatures (CVE-2026-33487), and crewjam/saml requires an older
+// version. etree is the version that it was tested with.
 func TestTheSignatureCoreIsTheMendedOne(t *testing.T) {
 	b, err := os.ReadFile("../../../go.mod")
 	if err != nil {

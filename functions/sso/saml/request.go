@@ -13,15 +13,15 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// AuthnRequest asks a provider to sign somebody in. Its id is what the response answers to, so nobody must be able to guess
-// it; the relay state comes back beside the response.
+// AuthnRequest asks a provider to sign a person in. The response answers to its ID, so the ID must be unguessable.
+// The relay state comes back beside the response.
 type AuthnRequest struct {
 	ID         string
 	RelayState string
 	IssuedAt   time.Time
 }
 
-// RedirectURL returns the address of the provider with the request in it, not signed (HTTP-Redirect binding).
+// RedirectURL returns the address of the provider with the request in it, unsigned (HTTP-Redirect binding).
 func (sp ServiceProvider) RedirectURL(p Provider, r AuthnRequest) (string, error) {
 	u, err := url.Parse(p.SSOURL)
 	if err != nil {
@@ -75,7 +75,7 @@ func deflate(doc *etree.Document) ([]byte, error) {
 	return buf.Bytes(), err
 }
 
-// Metadata returns the document that identity providers read about us. Requests are not signed; assertions must be.
+// Metadata returns this service's metadata for identity providers. Requests are not signed; assertions must be.
 func (sp ServiceProvider) Metadata() ([]byte, error) {
 	doc := etree.NewDocument()
 	doc.CreateProcInst("xml", `version="1.0" encoding="UTF-8"`)

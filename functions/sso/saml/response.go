@@ -16,22 +16,23 @@ const (
 	signatureNS = "http://www.w3.org/2000/09/xmldsig#"
 )
 
-// refuse returns the error of a response that is not believed. Why is told to whoever sent it: an administrator has to mend
-// it, and it says nothing of what would be believed.
+// refuse returns the error of a response that is not accepted. The sender gets the reason, because an administrator
+// must fix it. The reason does not help to forge a response.
 func refuse(why string) error {
 	return fault.New(fault.Unauthenticated, "SAMLResponse: %s", why)
 }
 
-// Response is a document that has the one shape of a response which is accepted. Nothing that it says is believed yet.
+// Response is a document with the only accepted shape of a response. Its contents are not verified yet.
 type Response struct {
 	root, assertion *etree.Element
 	signed          []*etree.Element // root, assertion, or both
 }
 
-// ParseResponse reads a response, and refuses every other shape than this: a Response with one Assertion in it, which is the
-// only one in the whole document; each of the two with at most one Signature, at least one in all, that signs it and nothing
-// else; no two elements with one id; nothing encrypted. Wrapped, doubled and moved parts do not fit. What is no response at
-// all is fault.Invalid, and what is refused is fault.Unauthenticated.
+// ParseResponse parses a response, and refuses every shape but this: a Response with one Assertion, the only one in
+// the document. Response and Assertion have at most one Signature each, and at least one in total; each signs exactly
+// its element. No two elements have the same ID, and no part is encrypted. Wrapped, doubled and moved parts are
+// refused. The error is fault.Invalid for a document that is not a response, and fault.Unauthenticated for a refused
+// response.
 func ParseResponse(b []byte) (*Response, error) {
 	if err := checkResponseLimits(b); err != nil {
 		return nil, err
@@ -61,7 +62,8 @@ func ParseResponse(b []byte) (*Response, error) {
 	return r, r.readSignatures(s.signatures)
 }
 
-// checkResponseLimits refuses, before anything is parsed, what would cost too much and what parsers disagree about.
+// checkResponseLimits refuses documents that are too expensive to parse, and constructs that parsers read
+// differently, before anything is parsed.
 func checkResponseLimits(b []byte) error {
 	if len(b) > maxResponse {
 		return fault.New(fault.Invalid, "SAMLResponse: larger than 256 KiB")
@@ -75,12 +77,12 @@ func checkResponseLimits(b []byte) error {
 	return nil
 }
 
-// RequestID returns the id of the request that the response says to answer. It is not signed unless the whole is: Verify
-// refuses a response that was not made for it.
+// RequestID returns the ID of the request that the response claims to answer. It is unsigned unless the whole
+// response is signed: Verify refuses a response to another request.
 func (r *Response) RequestID() string { return r.root.SelectAttrValue("InResponseTo", "") }
 
-// Verify returns the assertion that the provider signed for this request, this address and this moment, or
-// fault.Unauthenticated with why it is not believed.
+// Verify returns the assertion that the provider signed for this request, this address and this moment. The error is
+// fault.Unauthenticated with the reason.
 func (r *Response) Verify(want Expected) (*Assertion, error) {
 	h, a, err := r.verifySignatures(want.Provider, want.Now)
 	if err != nil {
@@ -95,7 +97,7 @@ func (r *Response) Verify(want Expected) (*Assertion, error) {
 	return &Assertion{a.ID, a.expires(), a}, nil
 }
 
-// readSignatures notes what the signatures sign, and refuses any that signs something else.
+// readSignatures records the signed elements, and refuses a signature of any other element.
 func (r *Response) readSignatures(signatures []*etree.Element) error {
 	if len(signatures) == 0 {
 		return refuse("neither it nor its Assertion is signed")
@@ -113,7 +115,7 @@ func (r *Response) readSignatures(signatures []*etree.Element) error {
 	return nil
 }
 
-// explainNoAssertion returns the error of a response without an assertion, with what it says.
+// explainNoAssertion returns the error of a response without an assertion, with its status.
 func (r *Response) explainNoAssertion() error {
 	status := ""
 	if e := r.root.FindElement("./Status/StatusCode"); e != nil {
@@ -122,10 +124,10 @@ func (r *Response) explainNoAssertion() error {
 	if status == statusSuccess {
 		return refuse("it holds no Assertion")
 	}
-	return refuse("the identity provider signed nobody in (" + clipText(status) + ")")
+	return refuse("the identity provider did not sign the person in (" + clipText(status) + ")")
 }
 
-// clipText shortens what came from outside, for a message, to characters that are plain to see.
+// clipText returns an outside text for a message: shortened, and with printable ASCII characters only.
 func clipText(s string) string {
 	plain := bytes.Map(func(r rune) rune {
 		if r <= ' ' || r > '~' {
@@ -136,7 +138,7 @@ func clipText(s string) string {
 	return string(plain[:min(len(plain), 120)])
 }
 
-// outline is what is to be found anywhere in a document.
+// outline lists the relevant elements anywhere in a document.
 type outline struct {
 	assertions, signatures []*etree.Element
 	ids                    map[string]bool

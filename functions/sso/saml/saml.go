@@ -1,14 +1,14 @@
-// Package saml is the service provider's part of SAML 2.0, apart from everything else: bytes, settings and a time come in,
-// a subject or an error goes out. It reads no clock, no store and no network, so that it can be attacked and fuzzed alone.
+// Package saml is the service provider's part of SAML 2.0 in isolation: its input is bytes, settings and a time, its
+// output a subject or an error. It uses no clock, store or network, so it can be attacked and fuzzed alone.
 //
-// Signatures are checked by goxmldsig. What is read of a response is read from the bytes whose digest the provider signed,
-// never from the document that came: whatever is wrapped around, beside or into a signed assertion is not seen. That a
-// response is used once is its caller's to see to.
+// goxmldsig checks the signatures. The contents of a response are read from the bytes whose digest the provider
+// signed, never from the received document: anything wrapped around, beside or into a signed assertion is ignored.
+// The caller makes sure that a response is used once.
 package saml
 
 import "time"
 
-// The names of SAML 2.0.
+// These are the names of SAML 2.0.
 const (
 	protocolNS      = "urn:oasis:names:tc:SAML:2.0:protocol"
 	assertionNS     = "urn:oasis:names:tc:SAML:2.0:assertion"
@@ -19,19 +19,19 @@ const (
 	persistent      = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"
 )
 
-// MaxAge is how long after it was issued an assertion is taken.
+// MaxAge is how long after its issue an assertion is accepted.
 const MaxAge = 10 * time.Minute
 
-// leeway is by how much the provider's clock may be off.
+// leeway is the accepted difference of the provider's clock.
 const leeway = time.Minute
 
-// ServiceProvider is what identity providers know us by.
+// ServiceProvider is this service as identity providers know it.
 type ServiceProvider struct {
 	EntityID string // the audience of assertions
 	ACSURL   string // where responses are sent (assertion consumer service)
 }
 
-// Expected is what a response must answer to.
+// Expected are the expected properties of a response.
 type Expected struct {
 	Provider  Provider // the only one that is believed
 	Service   ServiceProvider

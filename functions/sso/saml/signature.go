@@ -12,8 +12,8 @@ import (
 	"github.com/russellhaering/goxmldsig/etreeutils"
 )
 
-// The algorithms that are accepted. What is not here, SHA-1 above all, is refused before anything is computed. ECDSA is
-// left out because goxmldsig reads its signatures in another form than XML Signature writes them.
+// These are the accepted algorithms. All others, in particular SHA-1, are refused before anything is computed. ECDSA
+// is not accepted because goxmldsig reads its signatures in another format than that of XML Signature.
 var (
 	signatureMethods = newSet(dsig.RSASHA256SignatureMethod, dsig.RSASHA384SignatureMethod,
 		dsig.RSASHA512SignatureMethod)
@@ -37,8 +37,8 @@ func newSet(names ...string) map[string]bool {
 	return out
 }
 
-// checkSignatureForm refuses a Signature that is anything but the plain one of SAML: it refers once, to the element with the id
-// that it stands in, by algorithms that hold.
+// checkSignatureForm refuses a Signature that is not the plain one of SAML: with one reference, to the ID of its own
+// element, by accepted algorithms.
 func checkSignatureForm(sig *etree.Element, id string) error {
 	info, one := onlyChild(sig, "SignedInfo")
 	if !one || sig.NamespaceURI() != signatureNS || countChildren(sig, "Object") > 0 ||
@@ -57,27 +57,28 @@ func checkSignatureForm(sig *etree.Element, id string) error {
 	return checkTransforms(ref)
 }
 
-// checkTransforms wants the signature taken out of what is digested, and that brought into canonical form.
+// checkTransforms requires that the signature is removed from the digested element, and that the element is
+// canonicalized.
 func checkTransforms(ref *etree.Element) error {
 	list, one := onlyChild(ref, "Transforms")
 	if !one || len(list.ChildElements()) > 2 {
-		return refuse("a Signature transforms what it signs in a way that is not accepted")
+		return refuse("a Signature transforms its element in a way that is not accepted")
 	}
 	taken := false
 	for _, t := range list.ChildElements() {
 		algorithm := t.SelectAttrValue("Algorithm", "")
 		taken = taken || algorithm == enveloped
 		if t.Tag != "Transform" || algorithm != enveloped && !canonicalizations[algorithm] {
-			return refuse("a Signature transforms what it signs in a way that is not accepted")
+			return refuse("a Signature transforms its element in a way that is not accepted")
 		}
 	}
 	if !taken {
-		return refuse("a Signature does not say that it stands in what it signs")
+		return refuse("a Signature does not say that it is inside its element")
 	}
 	return nil
 }
 
-// onlyChild returns the one child with the tag; false when there is none or more than one.
+// onlyChild returns the only child with the tag. It returns false if there is none or more than one.
 func onlyChild(e *etree.Element, tag string) (*etree.Element, bool) {
 	found := slices.DeleteFunc(e.ChildElements(), func(c *etree.Element) bool { return c.Tag != tag })
 	if len(found) != 1 {
@@ -95,8 +96,8 @@ func usesOneOf(e *etree.Element, tag string, algorithms map[string]bool) bool {
 	return one && algorithms[m.SelectAttrValue("Algorithm", "")]
 }
 
-// verifySignature returns the element as the provider signed it: read anew from the bytes whose digest it signed. Each
-// pinned certificate is tried, because a response need not say which one it was.
+// verifySignature returns the element as the provider signed it: parsed again from the bytes of the signed digest.
+// Each pinned certificate is tried, because a response need not name its certificate.
 func (p Provider) verifySignature(e *etree.Element, now time.Time) (*etree.Element, error) {
 	ctx, err := etreeutils.NSBuildParentContext(e)
 	if err == nil {
@@ -124,8 +125,8 @@ func (p Provider) verifySignature(e *etree.Element, now time.Time) (*etree.Eleme
 	return nil, err
 }
 
-// verifySignatures reads what the provider signed of r: its head, which is not signed unless the whole is, and the
-// assertion.
+// verifySignatures returns the signed contents of r: its head, which is unsigned unless the whole response is signed,
+// and the assertion.
 func (r *Response) verifySignatures(p Provider, now time.Time) (responseHead, assertionXML, error) {
 	var h responseHead
 	var a assertionXML

@@ -120,7 +120,7 @@ func (k *linking) run(ctx context.Context) error {
 			break
 		}
 	}
-	return fmt.Errorf("link what waits for %s: %w", k.place.PK, err)
+	return fmt.Errorf("link waiting entries of %s: %w", k.place.PK, err)
 }
 
 // linkRound reads waiting entries and links them.

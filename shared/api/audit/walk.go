@@ -179,7 +179,7 @@ func (w *Walk) explainMisplaced(seq int64) string {
 	case w.Last == 0:
 		return ""
 	case seq > w.Last+1:
-		return fmt.Sprintf("it follows row %d: what was between them is missing", w.Last)
+		return fmt.Sprintf("it follows row %d: the rows between them are missing", w.Last)
 	case seq <= w.Last:
 		return fmt.Sprintf("it follows row %d: the order was changed, or a row was put in", w.Last)
 	}

@@ -1,7 +1,7 @@
 // Package htmlpage makes the pages that the service shows to people who follow a link in a mail or a chat.
 //
-// Every text of a page is escaped. A page runs no script, loads nothing from elsewhere, is not stored by browsers or search
-// engines, and does not tell its address to pages that it links to.
+// Every text of a page is escaped. A page runs no script, loads nothing from elsewhere, is not stored by browsers or
+// search engines, and does not tell its address to pages that it links to.
 package htmlpage
 
 import (
@@ -79,8 +79,8 @@ func (p *Page) Answer(status int) rest.Raw {
 	}}
 }
 
-// AnswerFailure returns the page of an error that a reader can do something about: fault.NotFound and fault.Limited. It returns
-// any other error as it is.
+// AnswerFailure returns the page of an error that a reader can do something about: fault.NotFound and fault.Limited. It
+// returns any other error as it is.
 func AnswerFailure(err error) (rest.Raw, error) {
 	switch {
 	case fault.Is(err, fault.NotFound):

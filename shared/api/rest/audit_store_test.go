@@ -37,7 +37,10 @@ func newFailing(t *testing.T) *failing {
 	p := s.p.Clone()
 	p.Table, p.Log = table.Fenced(s.f), slog.New(slog.NewJSONHandler(&s.log, nil))
 	g := rest.NewGroup("Resources")
-	rest.Handle(g, rest.Op{ID: "putThing", Method: http.MethodPut, Path: "/things/{thingID}", Policy: "resources:write"},
+	rest.Handle(g, rest.Op{
+		ID: "putThing", Method: http.MethodPut, Path: "/things/{thingID}",
+		Policy: "resources:write",
+	},
 		func(ctx context.Context, in *struct {
 			ThingID string `path:"thingID"`
 		},

@@ -134,7 +134,10 @@ func newKeptService(t *testing.T, p *platform.Platform) http.Handler {
 		ID   string `path:"budgetID"`
 		Body budgetName
 	}
-	rest.Handle(g, rest.Op{ID: "updateBudget", Method: http.MethodPut, Path: "/budgets/{budgetID}", Policy: "budgets:write"},
+	rest.Handle(g, rest.Op{
+		ID: "updateBudget", Method: http.MethodPut, Path: "/budgets/{budgetID}",
+		Policy: "budgets:write",
+	},
 		func(ctx context.Context, in *named) (Thing, error) {
 			audit.NoteChange(ctx, audit.Change{Before: map[string]any{"name": "old", "clientSecret": "s3cr3t"}})
 			if in.Body.Name == "taken" {
@@ -142,12 +145,18 @@ func newKeptService(t *testing.T, p *platform.Platform) http.Handler {
 			}
 			return Thing{ID: in.ID, Name: in.Body.Name}, nil
 		})
-	rest.Handle(g, rest.Op{ID: "deleteBudget", Method: http.MethodDelete, Path: "/budgets/{budgetID}", Policy: "budgets:write"},
+	rest.Handle(g, rest.Op{
+		ID: "deleteBudget", Method: http.MethodDelete, Path: "/budgets/{budgetID}",
+		Policy: "budgets:write",
+	},
 		func(ctx context.Context, in *one2) (Thing, error) {
 			audit.NoteChange(ctx, audit.Change{Target: "the budget " + in.ID, Before: Thing{ID: in.ID, Name: "old"}})
 			return Thing{ID: in.ID}, nil
 		})
-	rest.Handle(g, rest.Op{ID: "searchBudgets", Method: http.MethodPost, Path: "/budgets/search", Policy: "budgets:read", Reads: true},
+	rest.Handle(g, rest.Op{
+		ID: "searchBudgets", Method: http.MethodPost, Path: "/budgets/search",
+		Policy: "budgets:read", Reads: true,
+	},
 		func(context.Context, *struct{}) ([]Thing, error) { return nil, nil })
 	rest.Handle(g, rest.Op{ID: "redeem", Method: http.MethodPost, Path: "/redeem/{inviteToken}/{part}", Public: true},
 		func(ctx context.Context, _ *struct {
@@ -244,7 +253,10 @@ func benchmark(b *testing.B, reads bool) {
 	p := &platform.Platform{Table: table.Fenced(tabletest.New(b)), Clock: clock.System{},
 		Log: slog.New(slog.DiscardHandler)}
 	g := rest.NewGroup("Resources")
-	rest.Handle(g, rest.Op{ID: "doThing", Method: http.MethodPost, Path: "/things", Policy: "resources:write", Reads: reads},
+	rest.Handle(g, rest.Op{
+		ID: "doThing", Method: http.MethodPost, Path: "/things",
+		Policy: "resources:write", Reads: reads,
+	},
 		func(context.Context, *struct{}) (Thing, error) { return Thing{ID: "t1", Name: "lamp"}, nil })
 	h, _ := rest.Mount(p, g)
 	b.ReportAllocs()

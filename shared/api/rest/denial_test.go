@@ -18,7 +18,10 @@ func TestRoles_AreCheckedBeforeTheHandler(t *testing.T) {
 	g := rest.NewGroup("Test")
 	for _, p := range grant.Policies() {
 		name := strings.ReplaceAll(p.ID, ":", "-")
-		rest.Handle(g, rest.Op{ID: name, Method: http.MethodGet, Path: "/" + name, Summary: p.Description, Policy: p.ID},
+		rest.Handle(g, rest.Op{
+			ID: name, Method: http.MethodGet, Path: "/" + name,
+			Summary: p.Description, Policy: p.ID,
+		},
 			func(context.Context, *struct{}) (string, error) { return "in", nil })
 	}
 	handler, _ := rest.Mount(&platform.Platform{}, g)
@@ -62,7 +65,10 @@ func TestATokenOfAProgramIsKeptOutOfWhatWantsASession(t *testing.T) {
 	in := func(context.Context, *struct{}) (string, error) { return "in", nil }
 	rest.Handle(g, rest.Op{ID: "signedIn", Method: http.MethodPost, Path: "/signed-in", SignedIn: true, Session: true},
 		in)
-	rest.Handle(g, rest.Op{ID: "policed", Method: http.MethodPost, Path: "/policed", Policy: "organisation:delete", Session: true}, in)
+	rest.Handle(g, rest.Op{
+		ID: "policed", Method: http.MethodPost, Path: "/policed",
+		Policy: "organisation:delete", Session: true,
+	}, in)
 	handler, _ := rest.Mount(&platform.Platform{}, g)
 	owner := identity.Caller{Org: "org_1", User: "usr_1",
 		Grants: grant.ResolveGrants([]grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}})}

@@ -164,8 +164,8 @@ func describeExport(input reflect.Type, op *Op, hop *huma.Operation) {
 	hop.Description += " An export of any size comes in pieces, none larger than one answer can be: while there is " +
 		"more, a Link header with " +
 		"rel=\"next\" leads to the next piece. Pieces follow each other without gaps and without repeating a row, " +
-		"whatever is " +
-		"written meanwhile. Each piece of CSV begins with the names of the columns. CSV cells that a spreadsheet " +
+		"even if rows are " +
+		"written in the meantime. Each piece of CSV begins with the names of the columns. CSV cells that a spreadsheet " +
 		"would take for a " +
 		"formula, and those that begin with an apostrophe, begin with one more apostrophe."
 	hop.Responses[strconv.Itoa(op.Status)].Headers = map[string]*huma.Param{"Link": {

@@ -193,19 +193,28 @@ type TokenRequest struct {
 
 func sessions() *rest.Group {
 	g := rest.NewGroup("Authentication")
-	rest.Handle(g, rest.Op{ID: "login", Method: http.MethodPost, Path: "/auth/login", Summary: "Log in", Public: true, Statuses: []int{http.StatusUnauthorized}},
+	rest.Handle(g, rest.Op{
+		ID: "login", Method: http.MethodPost, Path: "/auth/login",
+		Summary: "Log in", Public: true, Statuses: []int{http.StatusUnauthorized},
+	},
 		func(_ context.Context, in *struct{ Body Password }) (Session, error) {
 			if in.Body.Password != "open sesame" {
 				return Session{}, fault.New(fault.Unauthenticated, "the address or the password is wrong")
 			}
 			return Session{"token-of-great-worth"}, nil
 		})
-	rest.Handle(g, rest.Op{ID: "keys", Method: http.MethodGet, Path: "/.well-known/jwks.json", Summary: "Keys", Public: true, Produces: "application/json"},
+	rest.Handle(g, rest.Op{
+		ID: "keys", Method: http.MethodGet, Path: "/.well-known/jwks.json",
+		Summary: "Keys", Public: true, Produces: "application/json",
+	},
 		func(context.Context, *struct{}) (rest.Raw, error) {
 			return rest.Raw{Header: http.Header{"Cache-Control": {"public, max-age=300"}}, Body: []byte(`{"keys":[]}`)},
 				nil
 		})
-	rest.Handle(g, rest.Op{ID: "callback", Method: http.MethodGet, Path: "/callback", Summary: "Go on", Public: true, Status: http.StatusFound},
+	rest.Handle(g, rest.Op{
+		ID: "callback", Method: http.MethodGet, Path: "/callback",
+		Summary: "Go on", Public: true, Status: http.StatusFound,
+	},
 		func(context.Context, *struct{}) (rest.Raw, error) {
 			return rest.Raw{Header: http.Header{"Location": {"/docs"}}}, nil
 		})
@@ -214,7 +223,10 @@ func sessions() *rest.Group {
 
 func oauth() *rest.Group {
 	g := rest.NewGroup("OAuth")
-	rest.Handle(g, rest.Op{ID: "token", Method: http.MethodPost, Path: "/oauth/token", Summary: "Token", Public: true, Statuses: []int{http.StatusForbidden}},
+	rest.Handle(g, rest.Op{
+		ID: "token", Method: http.MethodPost, Path: "/oauth/token",
+		Summary: "Token", Public: true, Statuses: []int{http.StatusForbidden},
+	},
 		func(_ context.Context, in *struct{ Body TokenRequest }) (Session, error) {
 			if in.Body.Grant == "code" {
 				return Session{},
@@ -223,7 +235,10 @@ func oauth() *rest.Group {
 			}
 			return Session{}, fault.New(fault.Denied, "no")
 		})
-	rest.Handle(g, rest.Op{ID: "authorize", Method: http.MethodGet, Path: "/oauth/authorize", Summary: "Authorize", Public: true},
+	rest.Handle(g, rest.Op{
+		ID: "authorize", Method: http.MethodGet, Path: "/oauth/authorize",
+		Summary: "Authorize", Public: true,
+	},
 		func(_ context.Context, _ *struct {
 			Client string `query:"client_id" required:"true"`
 		},

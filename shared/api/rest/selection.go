@@ -67,8 +67,8 @@ func describeSelection(input reflect.Type, hop *huma.Operation) {
 	explode := true
 	hop.Parameters = append(hop.Parameters, &huma.Param{
 		Name: "filter", In: "query", Style: "deepObject", Explode: &explode,
-		Description: "filter[dimension]=value, also several times: of one dimension any of the values, and all " +
-			"dimensions must agree. An empty value is what has none.",
+		Description: "filter[dimension]=value, also several times. A record must match one of the values of each " +
+			"dimension. An empty value matches records without a value.",
 		Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: &huma.Schema{Type: huma.TypeString}},
 	})
 }

@@ -1,6 +1,6 @@
-// Package aws drives Amazon Web Services: it is the only place that links the AWS SDK's service clients. Each kind of
-// resource is one file and one line in the registry below; what they share (credentials, limits, error classes, batches
-// in which one id is bad) is written once beside them.
+// Package aws drives Amazon Web Services. Each kind of resource is one file of a family (compute, containers,
+// databases, network, storage) and one line in the registry below. What the families share is in resource.
+// Credentials, limits and connections are here. Requests are sent by wire; S3 and STS have the SDK's own clients.
 package aws
 
 import (
@@ -12,6 +12,10 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/compute"
+	"lamplighter.dev/shared/cloud/aws/containers"
+	"lamplighter.dev/shared/cloud/aws/databases"
+	"lamplighter.dev/shared/cloud/aws/resource"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
@@ -22,10 +26,11 @@ import (
 const Name = "aws"
 
 // registry holds every kind: a new one is a file and a line here.
-var registry = []operator{
-	instances, databases, clusters, groups, services, nodegroups, warehouses, documentClusters, graphClusters,
-	notebooks,
-	stoppableFunctions, desktops, appServices, lightsailInstances, canaries,
+var registry = []resource.Operator{
+	compute.Instances, databases.Databases, databases.Clusters, compute.Groups, containers.Services,
+	containers.Nodegroups, databases.Warehouses, databases.DocumentClusters, databases.GraphClusters,
+	compute.Notebooks,
+	compute.StoppableFunctions, compute.Desktops, compute.AppServices, compute.LightsailInstances, compute.Canaries,
 }
 
 // Options are an operator's choices. The zero value of every field but Clock is usable.
@@ -38,10 +43,11 @@ type Options struct {
 	// Base is this service's own identity, which assumes the customers' roles; nil takes the environment's. It is never
 	// used towards a custom endpoint.
 	Base sdk.CredentialsProvider
-	// HomeRegion is asked what belongs to no region (identity, the list of regions) where the account names no regions of
-	// its own. Accounts in another partition than this region's (GovCloud, China) have to name theirs.
+	// HomeRegion is asked what belongs to no region (identity, the list of regions) where the account names no regions
+	// of its own. Accounts in another partition than this region's (GovCloud, China) have to name theirs.
 	HomeRegion string
-	// Transport carries the requests to AWS itself; nil is a pool of its own. Those to an EndpointURL go through the guard.
+	// Transport carries the requests to AWS itself; nil is a pool of its own. Those to an EndpointURL go through the
+	// guard.
 	Transport http.RoundTripper
 	// Timeout bounds one attempt of one call.
 	Timeout time.Duration
@@ -49,10 +55,11 @@ type Options struct {
 	Attempts int
 	// MaxBackoff bounds the pause between two attempts.
 	MaxBackoff time.Duration
-	// Limits are calls per second by API ("ec2:StopInstances") or service ("ec2", "rds", …) for one account and region; "" is for
-	// those not named.
+	// Limits are calls per second by API ("ec2:StopInstances") or service ("ec2", "rds", …) for one account and
+	// region; "" is for those not named.
 	Limits map[string]Limit
-	// Store is where the limits are shared with other processes (shared/cloud/throttle); nil is for a process that is alone.
+	// Store is where the limits are shared with other processes (shared/cloud/throttle); nil is for a process that is
+	// alone.
 	Store table.Store
 	// PriceLists is where the public prices are; "" is where AWS publishes them.
 	PriceLists string
@@ -135,7 +142,7 @@ func (p *Provider) Name() string { return Name }
 func (p *Provider) Kinds() []cloud.Kind {
 	out := make([]cloud.Kind, len(registry), len(registry)+1)
 	for i, o := range registry {
-		out[i] = o.describe()
+		out[i] = o.Describe()
 	}
 	return append(out, cloud.CollectiveOf(Name))
 }
@@ -150,10 +157,10 @@ func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, erro
 	if err := p.addCredentials(&cfg, a); err != nil {
 		return nil, err
 	}
-	seen := newSightings()
-	cfg.APIOptions = append(cfg.APIOptions, seen.watch)
+	seen := resource.NewSightings()
+	cfg.APIOptions = append(cfg.APIOptions, seen.Watch)
 	return &conn{
-		provider: p, pace: p.paceOf(a), account: a, config: cfg, seen: seen, open: map[openKey]operations{},
+		provider: p, pace: p.paceOf(a), account: a, config: cfg, seen: seen, open: map[openKey]resource.Operations{},
 		admitted: map[admission]int{},
 		regions:  map[string]string{},
 	}, nil
@@ -164,10 +171,10 @@ func (p *Provider) endpointAllowed(endpoint string) error {
 		return nil
 	}
 	if !p.options.CustomEndpoints {
-		return errInvalid("endpointURL is not accepted: this installation allows no custom endpoints")
+		return resource.ErrInvalid("endpointURL is not accepted: this installation allows no custom endpoints")
 	}
 	if err := p.options.addresses().CheckAddress(endpoint); err != nil {
-		return errInvalid("endpointURL: %s", fault.Message(err)) // not repeated: there may be a password in it
+		return resource.ErrInvalid("endpointURL: %s", fault.Message(err)) // not repeated: there may be a password in it
 	}
 	return nil
 }

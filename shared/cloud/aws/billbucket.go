@@ -13,6 +13,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/resource"
 	"lamplighter.dev/shared/foundation/ssrfguard"
 )
 
@@ -70,7 +71,7 @@ func (c *conn) bucketRegion(ctx context.Context, name string) (string, error) {
 			return "", unreadable(err, "s3:ListBucket", name)
 		}
 	} else {
-		return "", classifyError(err)
+		return "", resource.ClassifyError(err)
 	}
 	if region == "" {
 		region = home
@@ -83,7 +84,7 @@ func (c *conn) bucketRegion(ctx context.Context, name string) (string, error) {
 
 // unreadable names the permission and the bucket, for S3 tells nothing but a status where it answers without a body.
 func unreadable(err error, permission, what string) error {
-	out := classifyError(err)
+	out := resource.ClassifyError(err)
 	e, ok := errors.AsType[*cloud.Error](out)
 	if !ok {
 		return out
@@ -96,7 +97,7 @@ func unreadable(err error, permission, what string) error {
 // list lists the objects of a folder whose keys come after the one named.
 func (b billBucket) list(ctx context.Context, prefix, after string) ([]object, error) {
 	var out []object
-	in := &s3.ListObjectsV2Input{Bucket: &b.name, Prefix: &prefix, StartAfter: optionalString(after)}
+	in := &s3.ListObjectsV2Input{Bucket: &b.name, Prefix: &prefix, StartAfter: resource.OptionalString(after)}
 	for pages := s3.NewListObjectsV2Paginator(b.api, in); pages.HasMorePages(); {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
@@ -108,7 +109,7 @@ func (b billBucket) list(ctx context.Context, prefix, after string) ([]object, e
 					sdk.ToTime(o.LastModified).UTC()})
 		}
 		if len(out) > maxListed {
-			return nil, errUnsupported("s3://%s/%s has more than %d objects: have old deliveries expire by a "+
+			return nil, resource.ErrUnsupported("s3://%s/%s has more than %d objects: have old deliveries expire by a "+
 				"lifecycle rule", b.name, prefix, maxListed)
 		}
 	}
@@ -149,10 +150,11 @@ func (b billBucket) read(ctx context.Context, key string) ([]byte, error) {
 func (b billBucket) fetch(ctx context.Context, p []byte, off int64, of cloud.BillFile) error {
 	key := keyOf(of.Name)
 	in := &s3.GetObjectInput{Bucket: &b.name, Key: &key,
-		Range: sdk.String(fmt.Sprintf("bytes=%d-%d", off, off+int64(len(p))-1)), IfMatch: optionalString(of.Version)}
+		Range:   sdk.String(fmt.Sprintf("bytes=%d-%d", off, off+int64(len(p))-1)),
+		IfMatch: resource.OptionalString(of.Version)}
 	out, err := b.api.GetObject(ctx, in)
 	switch {
-	case err != nil && statusOf(err) == 412:
+	case err != nil && resource.StatusOf(err) == 412:
 		return replaced(of.Name)
 	case err != nil:
 		return unreadable(err, "s3:GetObject", of.Name)

@@ -10,10 +10,11 @@ import (
 	"strings"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/resource"
 )
 
-// delivery reads a manifest and what is there of the files that it lists. The manifest comes after all files: one in the same place that is
-// newer is of a delivery that is under way, and the whole one that was is gone.
+// delivery reads a manifest and what is there of the files that it lists. The manifest comes after all files: one in
+// the same place that is newer is of a delivery that is under way, and the whole one that was is gone.
 func (b billBucket) delivery(ctx context.Context, e billExport, at listedManifest) (cloud.Delivery, error) {
 	where := "s3://" + b.name + "/" + at.key
 	text, err := b.read(ctx, at.key)
@@ -22,14 +23,14 @@ func (b billBucket) delivery(ctx context.Context, e billExport, at listedManifes
 	}
 	m, err := parseManifest(text)
 	if err != nil {
-		return cloud.Delivery{}, errInvalid("%s: %v", where, err)
+		return cloud.Delivery{}, resource.ErrInvalid("%s: %v", where, err)
 	}
 	keys, err := m.files(b.name)
 	if err != nil {
-		return cloud.Delivery{}, errInvalid("%s: %v", where, err)
+		return cloud.Delivery{}, resource.ErrInvalid("%s: %v", where, err)
 	}
 	if p := m.period(); !p.IsZero() && !p.Equal(at.period) {
-		return cloud.Delivery{}, errInvalid("%s: it says that it is of %s", where, p.Format("2006-01"))
+		return cloud.Delivery{}, resource.ErrInvalid("%s: it says that it is of %s", where, p.Format("2006-01"))
 	}
 	there, err := b.objectsOf(ctx, keys)
 	if err != nil {
@@ -53,8 +54,8 @@ func (b billBucket) delivery(ctx context.Context, e billExport, at listedManifes
 	return d, nil
 }
 
-// fileOf makes a file of what is there under its key, or under it without the slash that reports without a prefix have before it. What is
-// not there is of no size, and fails when it is opened.
+// fileOf makes a file of what is there under its key, or under it without the slash that reports without a prefix have
+// before it. What is not there is of no size, and fails when it is opened.
 func (b billBucket) fileOf(key string, there map[string]object, at listedManifest, m manifest) (cloud.BillFile, error) {
 	o, ok := there[key]
 	if trimmed := strings.TrimPrefix(key, "/"); !ok && trimmed != key {

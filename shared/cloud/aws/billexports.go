@@ -11,6 +11,7 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/resource"
 	"lamplighter.dev/shared/cloud/aws/wire"
 	"lamplighter.dev/shared/cloud/aws/wire/bcmdataexports"
 	"lamplighter.dev/shared/cloud/aws/wire/costandusagereportservice"
@@ -84,7 +85,7 @@ func (c *conn) listDataExports(ctx context.Context) ([]billExport, error) {
 	for pages.HasMorePages() && len(arns) < maxExports {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return nil, classifyError(err)
+			return nil, resource.ClassifyError(err)
 		}
 		for _, e := range page.Exports {
 			arns = append(arns, sdk.ToString(e.ExportArn))
@@ -92,9 +93,9 @@ func (c *conn) listDataExports(ctx context.Context) ([]billExport, error) {
 	}
 	arns = arns[:min(len(arns), maxExports)]
 	found, errs := make([]*billExport, len(arns)), make([]error, len(arns))
-	cloud.InParallel(len(arns), width, func(i int) {
+	cloud.InParallel(len(arns), resource.Width, func(i int) {
 		got, err := api.GetExport(ctx, &bcmdataexports.GetExportInput{ExportArn: &arns[i]})
-		if errs[i] = classifyError(err); err == nil {
+		if errs[i] = resource.ClassifyError(err); err == nil {
 			found[i] = c.newDataExport(got)
 		}
 	})
@@ -151,7 +152,7 @@ func (c *conn) listReports(ctx context.Context) ([]billExport, error) {
 	for pages.HasMorePages() && len(out) < maxExports {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return out, classifyError(err)
+			return out, resource.ClassifyError(err)
 		}
 		for _, r := range page.ReportDefinitions {
 			e := billExport{
@@ -211,8 +212,8 @@ func (c *conn) probeBilling(ctx context.Context) ([]cloud.Permission, error) {
 	cfg := c.regionConfig(billingRegion)
 	_, err := bcmdataexports.NewFromConfig(cfg).ListExports(ctx,
 		&bcmdataexports.ListExportsInput{MaxResults: sdk.Int32(1)})
-	if cloud.ClassOf(classifyError(err)) == cloud.Refused {
-		return nil, classifyError(err)
+	if cloud.ClassOf(resource.ClassifyError(err)) == cloud.Refused {
+		return nil, resource.ClassifyError(err)
 	}
 	_, reportErr := costandusagereportservice.NewFromConfig(cfg).DescribeReportDefinitions(ctx,
 		&costandusagereportservice.DescribeReportDefinitionsInput{MaxResults: sdk.Int32(5)})
@@ -225,7 +226,7 @@ func (c *conn) probeBilling(ctx context.Context) ([]cloud.Permission, error) {
 	for _, need := range billingNeeds {
 		failed, known := tried[need]
 		if !known {
-			failed = errNoneToTry
+			failed = resource.ErrNoneToTry
 		}
 		out = append(out, newPermission("billing", need, failed))
 	}

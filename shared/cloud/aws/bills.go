@@ -11,11 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"lamplighter.dev/shared/cloud"
-)
-
-var (
-	_ cloud.Biller      = (*conn)(nil)
-	_ cloud.BillSpender = (*conn)(nil)
+	"lamplighter.dev/shared/cloud/aws/resource"
 )
 
 var (
@@ -23,8 +19,8 @@ var (
 	reportPeriod = regexp.MustCompile(`/(\d{6}01)-\d{6}01/$`)
 )
 
-// Deliveries lists of each period the newest delivery of the best source that has it: an export in the columns of FOCUS, one of CUR 2.0, a
-// Cost and Usage Report, and Cost Explorer for what none of them has.
+// Deliveries lists of each period the newest delivery of the best source that has it: an export in the columns of
+// FOCUS, one of CUR 2.0, a Cost and Usage Report, and Cost Explorer for what none of them has.
 func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery, error) {
 	set, from := c.account.Billing, monthOf(from)
 	by := map[time.Time]cloud.Delivery{}
@@ -73,7 +69,8 @@ func noDelivery(set cloud.BillSettings) error {
 			"first delivery takes up to 24 hours"}
 }
 
-// exportedDeliveries adds what the exports have delivered, and tells why some could not be had. What may be had on another try is an error.
+// exportedDeliveries adds what the exports have delivered, and tells why some could not be had. What may be had on
+// another try is an error.
 func (c *conn) exportedDeliveries(ctx context.Context, from time.Time, by map[time.Time]cloud.Delivery) (why,
 	err error) {
 	exports, all := c.findExports(ctx)
@@ -113,7 +110,7 @@ func (c *conn) deliveriesOf(ctx context.Context, e billExport, from time.Time) (
 		return nil, err
 	}
 	out, errs := make([]cloud.Delivery, len(manifests)), make([]error, len(manifests))
-	cloud.InParallel(len(manifests), width, func(i int) { out[i], errs[i] = b.delivery(ctx, e, manifests[i]) })
+	cloud.InParallel(len(manifests), resource.Width, func(i int) { out[i], errs[i] = b.delivery(ctx, e, manifests[i]) })
 	kept := out[:0]
 	for i, d := range out {
 		if errs[i] == nil {
@@ -165,7 +162,8 @@ func (o object) isBefore(p object) bool {
 	return cmp.Or(o.modified.Compare(p.modified), cmp.Compare(o.key, p.key)) < 0
 }
 
-// reportManifests lists the manifests of a Cost and Usage Report: beside the folders of its deliveries lies the newest one's.
+// reportManifests lists the manifests of a Cost and Usage Report: beside the folders of its deliveries lies the newest
+// one's.
 func (b billBucket) reportManifests(ctx context.Context, e billExport, from time.Time) ([]listedManifest, error) {
 	folders, err := b.folders(ctx, e.folder())
 	if err != nil {
@@ -176,7 +174,7 @@ func (b billBucket) reportManifests(ctx context.Context, e billExport, from time
 		return m == nil || m[1] < from.Format("20060102")
 	})
 	out, errs := make([]listedManifest, len(periods)), make([]error, len(periods))
-	cloud.InParallel(len(periods), width, func(i int) {
+	cloud.InParallel(len(periods), resource.Width, func(i int) {
 		period, err := time.Parse("20060102", reportPeriod.FindStringSubmatch(periods[i])[1])
 		if errs[i] = err; err != nil {
 			return
@@ -217,7 +215,7 @@ func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFi
 	}
 	bucket := bucketOf(file.Name)
 	if bucket == "" {
-		return nil, errInvalid("%.300q is not the address of a file in S3", file.Name)
+		return nil, resource.ErrInvalid("%.300q is not the address of a file in S3", file.Name)
 	}
 	b, err := c.openBucket(ctx, bucket, "")
 	if err != nil {
@@ -226,7 +224,7 @@ func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFi
 	o, err := b.head(ctx, keyOf(file.Name))
 	switch {
 	case cloud.ClassOf(err) == cloud.NotFound && err != nil:
-		return nil, notFound(
+		return nil, resource.NotFound(
 			"%s is listed by the manifest of %s and is not there", file.Name, d.Period.Format("2006-01"))
 	case err != nil:
 		return nil, err

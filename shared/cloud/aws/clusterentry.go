@@ -8,37 +8,37 @@ import (
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/resource"
 	"lamplighter.dev/shared/cloud/aws/wire/eks"
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// An EKS cluster takes a token for 15 minutes after it was signed, whatever the signature says of its own end; the authenticator of
-// EKS asks for a signature of a minute. Tokens are made anew after a third of the time, and a little before the credentials end.
+// An EKS cluster takes a token for 15 minutes after it was signed, whatever the signature says of its own end; the
+// authenticator of EKS asks for a signature of a minute. Tokens are made anew after a third of the time, and a little
+// before the credentials end.
 const (
 	tokenPrefix   = "k8s-aws-v1." //nolint:gosec // every token begins so
 	signatureLife = "60"          // seconds
 	tokenLife     = 5 * time.Minute
 )
 
-var _ cloud.ClusterAccess = (*conn)(nil)
-
-// EnterCluster tells where an EKS cluster answers, and makes tokens for it: the account's identity needs an access entry of the
-// cluster, which is the customer's to make.
+// EnterCluster tells where an EKS cluster answers, and makes tokens for it: the account's identity needs an access
+// entry of the cluster, which is the customer's to make.
 func (c *conn) EnterCluster(ctx context.Context, region, name string) (cloud.ClusterEntry, error) {
 	api, err := c.eks(region)
 	if err != nil {
 		return cloud.ClusterEntry{}, err
 	}
 	if !eksName.MatchString(name) {
-		return cloud.ClusterEntry{}, notFound("EKS has no cluster %.100q in region %s", name, region)
+		return cloud.ClusterEntry{}, resource.NotFound("EKS has no cluster %.100q in region %s", name, region)
 	}
 	out, err := api.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: &name})
 	if err != nil {
-		return cloud.ClusterEntry{}, classifyError(err)
+		return cloud.ClusterEntry{}, resource.ClassifyError(err)
 	}
 	if v := out.Cluster.ResourcesVpcConfig; v != nil && v.EndpointPrivateAccess && !v.EndpointPublicAccess {
 		return cloud.ClusterEntry{}, cloud.ErrNoPublicEndpoint("the EKS cluster " + name)
@@ -53,7 +53,7 @@ func (c *conn) EnterCluster(ctx context.Context, region, name string) (cloud.Clu
 	authority, err := base64.StdEncoding.DecodeString(sdk.ToString(out.Cluster.CertificateAuthority.Data))
 	if err != nil {
 		return cloud.ClusterEntry{},
-			errInvalid("EKS gives the cluster %s a certificate authority that is not base64", name)
+			resource.ErrInvalid("EKS gives the cluster %s a certificate authority that is not base64", name)
 	}
 	t := &tokens{config: c.regionConfig(region), cluster: name, clock: c.provider.options.Clock}
 	t.config.APIOptions = nil // a signature is no call: there is nothing to limit
@@ -72,8 +72,8 @@ type tokens struct {
 	until time.Time
 }
 
-// token returns a token that opens the cluster. It is a signed request for the caller's identity, which the cluster sends to STS;
-// nothing is sent from here but what the credentials themselves take.
+// token returns a token that opens the cluster. It is a signed request for the caller's identity, which the cluster
+// sends to STS; nothing is sent from here but what the credentials themselves take.
 func (t *tokens) token(ctx context.Context) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -83,14 +83,14 @@ func (t *tokens) token(ctx context.Context) (string, error) {
 	}
 	credentials, err := t.config.Credentials.Retrieve(ctx)
 	if err != nil {
-		return "", classifyError(err)
+		return "", resource.ClassifyError(err)
 	}
 	signer := clusterSigner{v4.NewSigner(), t.cluster, now}
 	signed, err := sts.NewPresignClient(sts.NewFromConfig(t.config)).PresignGetCallerIdentity(ctx,
 		&sts.GetCallerIdentityInput{},
 		func(o *sts.PresignOptions) { o.Presigner = signer })
 	if err != nil {
-		return "", classifyError(err)
+		return "", resource.ClassifyError(err)
 	}
 	t.last, t.until = tokenPrefix+base64.RawURLEncoding.EncodeToString([]byte(signed.URL)), now.Add(tokenLife)
 	if credentials.CanExpire && credentials.Expires.Add(-time.Minute).Before(t.until) {

@@ -8,6 +8,8 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/containers"
+	"lamplighter.dev/shared/cloud/aws/resource"
 	"lamplighter.dev/shared/cloud/aws/wire/eks"
 )
 
@@ -25,12 +27,10 @@ var eksName = regexp.MustCompile(`^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$`)
 
 // clusterAPI is what is called of EKS for clusters.
 type clusterAPI interface {
-	eksAPI
+	containers.EksAPI
 	DescribeCluster(context.Context, *eks.DescribeClusterInput) (*eks.DescribeClusterOutput,
 		error)
 }
-
-var _ cloud.Clusters = (*conn)(nil)
 
 // ClusterNames names the EKS clusters of the region.
 func (c *conn) ClusterNames(ctx context.Context, region string) ([]string, error) {
@@ -43,14 +43,14 @@ func (c *conn) ClusterNames(ctx context.Context, region string) ([]string, error
 	for range maxClusterPages {
 		out, err := api.ListClusters(ctx, in)
 		if err != nil {
-			return nil, classifyError(err)
+			return nil, resource.ClassifyError(err)
 		}
 		names = append(names, out.Clusters...)
 		if in.NextToken = out.NextToken; sdk.ToString(in.NextToken) == "" {
 			return names, nil
 		}
 	}
-	return nil, errUnsupported("region %s has more than %d EKS clusters", region, maxClusterPages*clusterPage)
+	return nil, resource.ErrUnsupported("region %s has more than %d EKS clusters", region, maxClusterPages*clusterPage)
 }
 
 // Cluster describes an EKS cluster. A name that EKS does not allow names none.
@@ -60,18 +60,18 @@ func (c *conn) Cluster(ctx context.Context, region, name string) (cloud.Cluster,
 		return cloud.Cluster{}, err
 	}
 	if !eksName.MatchString(name) {
-		return cloud.Cluster{}, notFound("EKS has no cluster %.100q in region %s", name, region)
+		return cloud.Cluster{}, resource.NotFound("EKS has no cluster %.100q in region %s", name, region)
 	}
 	out, err := api.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: &name})
 	if err != nil {
-		return cloud.Cluster{}, classifyError(err)
+		return cloud.Cluster{}, resource.ClassifyError(err)
 	}
 	got := cloud.Cluster{
 		UID: sdk.ToString(out.Cluster.Arn), Name: name, Region: region, Status: clusterStatus(out.Cluster.Status),
 		Version: sdk.ToString(out.Cluster.Version),
 	}
 	got.NodeCount, err = nodeCount(ctx, api, name)
-	if err = classifyError(err); err != nil && cloud.ClassOf(err) != cloud.Denied {
+	if err = resource.ClassifyError(err); err != nil && cloud.ClassOf(err) != cloud.Denied {
 		return cloud.Cluster{}, err
 	}
 	return got, nil
@@ -79,7 +79,7 @@ func (c *conn) Cluster(ctx context.Context, region, name string) (cloud.Cluster,
 
 func (c *conn) eks(region string) (clusterAPI, error) {
 	if !regionName.MatchString(region) {
-		return nil, errInvalid("%.64q is not the name of an AWS region", region)
+		return nil, resource.ErrInvalid("%.64q is not the name of an AWS region", region)
 	}
 	return eks.NewFromConfig(c.regionConfig(region)), nil
 }
@@ -103,7 +103,7 @@ func clusterStatus(s eks.ClusterStatus) cloud.ClusterStatus {
 }
 
 // nodeCount sums what the managed node groups of the cluster are set to. EKS describes one group a call.
-func nodeCount(ctx context.Context, api eksAPI, cluster string) (*int, error) {
+func nodeCount(ctx context.Context, api containers.EksAPI, cluster string) (*int, error) {
 	nodes := 0
 	in := &eks.ListNodegroupsInput{ClusterName: &cluster, MaxResults: sdk.Int32(clusterPage)}
 	for range maxClusterPages {
@@ -120,12 +120,12 @@ func nodeCount(ctx context.Context, api eksAPI, cluster string) (*int, error) {
 			return &nodes, nil
 		}
 	}
-	return nil, errUnsupported("cluster %s has more than %d node groups", cluster, maxClusterPages*clusterPage)
+	return nil, resource.ErrUnsupported("cluster %s has more than %d node groups", cluster, maxClusterPages*clusterPage)
 }
 
 // desired sums the desired sizes of the groups; those that are gone or going count for nothing.
-func desired(ctx context.Context, api eksAPI, cluster string, names []string) (int, error) {
-	got, err := nodegroupResources(ctx, api, cluster, names)
+func desired(ctx context.Context, api containers.EksAPI, cluster string, names []string) (int, error) {
+	got, err := containers.NodegroupResources(ctx, api, cluster, names)
 	if err != nil {
 		return 0, err
 	}
@@ -144,9 +144,9 @@ func (c *conn) probeClusters(ctx context.Context, region string) ([]cloud.Permis
 		return nil, err
 	}
 	_, err = api.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: sdk.String("lamplighter-permission-probe")})
-	err = classifyError(err)
+	err = resource.ClassifyError(err)
 	switch {
-	case isClusterGone(err):
+	case containers.IsClusterGone(err):
 		err = nil
 	case err != nil && cloud.ClassOf(err) == cloud.Refused:
 		return nil, err

@@ -26,7 +26,8 @@ func indexed(t *testing.T, c cloud.Conn) map[string]cloud.Resource {
 	}
 }
 
-// They are found by the index, which knows nothing of their states: those are asked of their services, where there are any.
+// They are found by the index, which knows nothing of their states: those are asked of their services, where there are
+// any.
 func TestCollected_AreListedWithTheirLiveStates(t *testing.T) {
 	tw, c := connect(t)
 	tw.Explore(true)

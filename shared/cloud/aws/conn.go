@@ -10,10 +10,19 @@ import (
 	"github.com/aws/smithy-go"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/resource"
 )
 
-// width is how many batches of one call of ours are under way at once; the limiter paces them.
-const width = 8
+var _ cloud.Autoscaler = (*conn)(nil)
+
+var (
+	_ cloud.Biller      = (*conn)(nil)
+	_ cloud.BillSpender = (*conn)(nil)
+)
+
+var _ cloud.ClusterAccess = (*conn)(nil)
+
+var _ cloud.Clusters = (*conn)(nil)
 
 type openKey struct{ kind, region string }
 
@@ -23,9 +32,9 @@ type conn struct {
 	pace     pace
 	account  cloud.Account
 	config   sdk.Config // without a region
-	seen     *sightings
+	seen     *resource.Sightings
 	mu       sync.Mutex
-	open     map[openKey]operations
+	open     map[openKey]resource.Operations
 	admitted map[admission]int // resources
 	regions  map[string]string // of buckets
 	explored int               // requests of Cost Explorer
@@ -37,21 +46,21 @@ func (c *conn) regionConfig(region string) sdk.Config {
 	return cfg
 }
 
-func (c *conn) operationsOf(kind, region string) (operations, error) {
+func (c *conn) operationsOf(kind, region string) (resource.Operations, error) {
 	key := openKey{kind, region}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if o, ok := c.open[key]; ok {
 		return o, nil
 	}
-	i := slices.IndexFunc(registry, func(o operator) bool { return o.describe().Type == kind })
+	i := slices.IndexFunc(registry, func(o resource.Operator) bool { return o.Describe().Type == kind })
 	switch {
 	case i < 0:
-		return nil, errInvalid("AWS has no resource type %q here", kind)
+		return nil, resource.ErrInvalid("AWS has no resource type %q here", kind)
 	case !regionName.MatchString(region):
-		return nil, errInvalid("%q is not the name of an AWS region", region)
+		return nil, resource.ErrInvalid("%q is not the name of an AWS region", region)
 	}
-	c.open[key] = registry[i].open(c.regionConfig(region), c.account.NativeID)
+	c.open[key] = registry[i].Open(c.regionConfig(region), c.account.NativeID)
 	return c.open[key], nil
 }
 
@@ -70,7 +79,7 @@ func (c *conn) List(ctx context.Context, kind, region, page string) (cloud.Resou
 	}
 	got, err := o.List(ctx, page)
 	if err != nil {
-		return cloud.ResourcePage{}, classifyError(err)
+		return cloud.ResourcePage{}, resource.ClassifyError(err)
 	}
 	for i := range got.Resources {
 		got.Resources[i].Type, got.Resources[i].Region = kind, region
@@ -92,8 +101,8 @@ func (c *conn) Read(ctx context.Context, kind, region string, uids []string) ([]
 // verifyBatch is how many ids DescribeInstanceStatus takes.
 const verifyBatch = 100
 
-// Verify returns the live states, without what matters only before an act where that costs less. Who may not ask for the states
-// alone reads them.
+// Verify returns the live states, without what matters only before an act where that costs less. Who may not ask for
+// the states alone reads them.
 func (c *conn) Verify(ctx context.Context, kind, region string, uids []string) ([]cloud.State, error) {
 	o, err := c.operationsOf(kind, region)
 	if err != nil || !o.Kind().Verifies {
@@ -116,10 +125,10 @@ func (c *conn) inBatches(region string, uids []string, size int,
 	here := slices.DeleteFunc(slices.Clone(uids), func(u string) bool { return c.elsewhere(u, region) })
 	batches := slices.Collect(slices.Chunk(here, size))
 	states, errs := make([][]cloud.State, len(batches)), make([]error, len(batches))
-	cloud.InParallel(len(batches), width, func(i int) { states[i], errs[i] = ask(batches[i]) })
+	cloud.InParallel(len(batches), resource.Width, func(i int) { states[i], errs[i] = ask(batches[i]) })
 	for _, err := range errs {
 		if err != nil {
-			return nil, classifyError(err)
+			return nil, resource.ClassifyError(err)
 		}
 	}
 	return slices.Concat(states...), nil
@@ -137,7 +146,7 @@ func (c *conn) Act(ctx context.Context, v cloud.Verb, kind, region string, targe
 		case err != nil:
 			out[i].Err = err
 		case c.elsewhere(t.UID, region):
-			out[i].Err = notFound("%s is not in region %s of this account", t.UID, region)
+			out[i].Err = resource.NotFound("%s is not in region %s of this account", t.UID, region)
 		default:
 			here = append(here, i)
 		}
@@ -146,10 +155,10 @@ func (c *conn) Act(ctx context.Context, v cloud.Verb, kind, region string, targe
 		return out
 	}
 	batches := slices.Collect(slices.Chunk(here, o.Kind().ActBatch))
-	cloud.InParallel(len(batches), width, func(b int) {
-		errs := c.act(ctx, o, call{v, region, pickAt(targets, batches[b])})
+	cloud.InParallel(len(batches), resource.Width, func(b int) {
+		errs := c.act(ctx, o, call{v, region, resource.PickAt(targets, batches[b])})
 		for i, at := range batches[b] {
-			out[at].Err = classifyError(errs[i])
+			out[at].Err = resource.ClassifyError(errs[i])
 		}
 	})
 	return out
@@ -163,7 +172,7 @@ type call struct {
 }
 
 // act acts on a batch once its resources may be counted.
-func (c *conn) act(ctx context.Context, o operations, k call) []error {
+func (c *conn) act(ctx context.Context, o resource.Operations, k call) []error {
 	if err := c.pay(ctx, k.region, c.counted(k.verb, o.Kind().Type, k.region), len(k.targets)); err != nil {
 		return slices.Repeat([]error{&smithy.CanceledError{Err: err}}, len(k.targets))
 	}
@@ -178,7 +187,7 @@ func (c *conn) Scale(ctx context.Context, kind, region, uid string, want cloud.C
 	if err != nil {
 		return err
 	}
-	return classifyError(o.Scale(ctx, uid, want))
+	return resource.ClassifyError(o.Scale(ctx, uid, want))
 }
 
 // ReadAutoscaling tells how a group is scaled.
@@ -188,7 +197,7 @@ func (c *conn) ReadAutoscaling(ctx context.Context, kind, region, uid string) (c
 		return cloud.Autoscaling{}, err
 	}
 	got, err := o.ReadAutoscaling(ctx, uid)
-	return got, classifyError(err)
+	return got, resource.ClassifyError(err)
 }
 
 // SetAutoscaling sets how a group is scaled.
@@ -199,14 +208,14 @@ func (c *conn) SetAutoscaling(ctx context.Context, kind, region, uid string, wan
 	if err != nil {
 		return err
 	}
-	return classifyError(o.SetAutoscaling(ctx, uid, want))
+	return resource.ClassifyError(o.SetAutoscaling(ctx, uid, want))
 }
 
 // operationsAt returns the operations of a kind for one resource that is not elsewhere.
-func (c *conn) operationsAt(kind, region, uid string) (operations, error) {
+func (c *conn) operationsAt(kind, region, uid string) (resource.Operations, error) {
 	o, err := c.operationsOf(kind, region)
 	if err == nil && c.elsewhere(uid, region) {
-		err = notFound("%s is not in region %s of this account", uid, region)
+		err = resource.NotFound("%s is not in region %s of this account", uid, region)
 	}
 	return o, err
 }
@@ -220,3 +229,11 @@ func (c *conn) elsewhere(uid, region string) bool {
 	f := strings.SplitN(uid, ":", 6)
 	return len(f) < 6 || f[3] != region || (c.account.NativeID != "" && f[4] != c.account.NativeID)
 }
+
+var _ cloud.IdentityTokens = (*Provider)(nil)
+
+var _ cloud.Metered = (*conn)(nil)
+
+var _ cloud.Organisations = (*conn)(nil)
+
+var _ cloud.KindProber = (*conn)(nil)

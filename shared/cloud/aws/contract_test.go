@@ -142,8 +142,8 @@ func collective(tw *awstwin.Cloud) *cloudtest.Collective {
 	return c
 }
 
-// callsAreNeeded holds what the kinds say that they need, of which the policies for customers are made, against what reached the
-// cloud while all of them were listed, read, started, stopped, scaled and probed.
+// callsAreNeeded holds what the kinds say that they need, of which the policies for customers are made, against what
+// reached the cloud while all of them were listed, read, started, stopped, scaled and probed.
 func callsAreNeeded(t *testing.T, tw *awstwin.Cloud) {
 	t.Helper()
 	c := open(t, tw, keys(awstwin.AccessKey)).(cloud.Clusters)
@@ -185,8 +185,8 @@ var actionNames = map[string]string{
 	"s3:ListParts":                       "s3:ListMultipartUploadParts",
 }
 
-// impliedActions are checked by AWS when another operation is called, or are called for facts of types that this cloud has none of,
-// which the tests of these types do.
+// impliedActions are checked by AWS when another operation is called, or are called for facts of types that this cloud
+// has none of, which the tests of these types do.
 var impliedActions = map[string]bool{
 	"rds:ListTagsForResource": true, "ecs:ListTagsForResource": true,
 

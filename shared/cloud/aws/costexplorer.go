@@ -12,6 +12,7 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/resource"
 	"lamplighter.dev/shared/cloud/aws/wire/costexplorer"
 )
 
@@ -33,7 +34,7 @@ func (c *conn) explore(ctx context.Context, in *costexplorer.GetCostAndUsageInpu
 	c.explored++
 	c.mu.Unlock()
 	out, err := costexplorer.NewFromConfig(c.regionConfig(billingRegion)).GetCostAndUsage(ctx, in)
-	return out, classifyError(err)
+	return out, resource.ClassifyError(err)
 }
 
 // Spent tells the price of the requests of Cost Explorer.
@@ -43,9 +44,9 @@ func (c *conn) Spent() cloud.BillSpending {
 	return cloud.BillSpending{Requests: c.explored, USD: float64(c.explored) * usdPerExplored}
 }
 
-// addExplored adds a delivery of Cost Explorer for each month that none is of, without asking it anything. Its content is taken to change
-// each day until AWS leaves the month alone. It is told as being of the first hours of its month, so that it never replaces what an
-// export has delivered, and what an export delivers always replaces it.
+// addExplored adds a delivery of Cost Explorer for each month that none is of, without asking it anything. Its content
+// is taken to change each day until AWS leaves the month alone. It is told as being of the first hours of its month,
+// so that it never replaces what an export has delivered, and what an export delivers always replaces it.
 func (c *conn) addExplored(from time.Time, by map[time.Time]cloud.Delivery) {
 	now := c.provider.options.Clock.Now().UTC()
 	first := monthOf(now).AddDate(0, -exploredMonths, 0)
@@ -91,8 +92,8 @@ type explorerRow struct {
 	EffectiveCost      string
 }
 
-// openExplored asks for a month, day by day, by service and region; in the account that pays for others by account and service, for no more
-// than two can be asked for at once. Each page is asked for when it is read.
+// openExplored asks for a month, day by day, by service and region; in the account that pays for others by account and
+// service, for no more than two can be asked for at once. Each page is asked for when it is read.
 func (c *conn) openExplored(ctx context.Context, period time.Time) (cloud.BillReader, error) {
 	self, err := c.Identify(ctx)
 	if err != nil {
@@ -116,7 +117,7 @@ func (c *conn) openExplored(ctx context.Context, period time.Time) (cloud.BillRe
 			return nil, io.EOF
 		}
 		if pages++; pages > maxExplored {
-			return nil, errUnsupported(
+			return nil, resource.ErrUnsupported(
 				"Cost Explorer has more than %d pages of %s", maxExplored, period.Format("2006-01"))
 		}
 		out, err := c.explore(ctx, in)
@@ -144,7 +145,8 @@ func (c *conn) exploredPeriod(period time.Time) *costexplorer.DateInterval {
 		End: sdk.String(end.Format(time.DateOnly))}
 }
 
-// paysForOthers reports whether the account is the management account of its organization. Who may not know is taken not to be.
+// paysForOthers reports whether the account is the management account of its organization. Who may not know is taken
+// not to be.
 func (c *conn) paysForOthers(ctx context.Context, self string) bool {
 	id, err := c.managementAccount(ctx)
 	return err == nil && id == self
@@ -159,7 +161,8 @@ func exploredLines(out *costexplorer.GetCostAndUsageOutput, row explorerRow, sec
 			sdk.ToString(day.TimePeriod.End)+"T00:00:00Z"
 		for _, g := range day.Groups {
 			if len(g.Keys) != 2 {
-				return nil, errInvalid("Cost Explorer answered a group of %d keys to a question for 2", len(g.Keys))
+				return nil,
+					resource.ErrInvalid("Cost Explorer answered a group of %d keys to a question for 2", len(g.Keys))
 			}
 			r := row
 			r.ServiceName, r.ChargeCategory = g.Keys[0], "Usage"
@@ -175,15 +178,16 @@ func exploredLines(out *costexplorer.GetCostAndUsageOutput, row explorerRow, sec
 			r.BillingCurrency, r.BilledCost, r.EffectiveCost = sdk.ToString(billed.Unit), sdk.ToString(billed.Amount),
 				sdk.ToString(effective.Amount)
 			if err := e.Encode(r); err != nil {
-				return nil, errInvalid("Cost Explorer answered what cannot be written: %v", err)
+				return nil, resource.ErrInvalid("Cost Explorer answered what cannot be written: %v", err)
 			}
 		}
 	}
 	return b.Bytes(), nil
 }
 
-// ControlTotal asks Cost Explorer for a month's sum, which is one request. Who may not ask it, or has nothing in it, is told nothing; nor is
-// anything told of an export or a bucket that was named, for that may be of more or less than the account.
+// ControlTotal asks Cost Explorer for a month's sum, which is one request. Who may not ask it, or has nothing in it,
+// is told nothing; nor is anything told of an export or a bucket that was named, for that may be of more or less than
+// the account.
 func (c *conn) ControlTotal(ctx context.Context, period time.Time) (total, currency string, ok bool, err error) {
 	if set := c.account.Billing; set.Bucket != "" || set.Export != "" {
 		return "", "", false, nil
@@ -193,7 +197,8 @@ func (c *conn) ControlTotal(ctx context.Context, period time.Time) (total, curre
 		return "", "", false, nil
 	}
 	out, err := c.explore(ctx, &costexplorer.GetCostAndUsageInput{
-		Granularity: costexplorer.GranularityMonthly, Metrics: []string{"UnblendedCost"}, TimePeriod: c.exploredPeriod(period),
+		Granularity: costexplorer.GranularityMonthly, Metrics: []string{"UnblendedCost"},
+		TimePeriod: c.exploredPeriod(period),
 	})
 	if e, is := errors.AsType[*cloud.Error](err); is &&
 		(e.Class == cloud.Denied || e.Code == "DataUnavailableException") {

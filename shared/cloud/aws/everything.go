@@ -9,23 +9,24 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/resource"
 	"lamplighter.dev/shared/cloud/aws/wire/resourceexplorer2"
 	"lamplighter.dev/shared/cloud/aws/wire/resourcegroupstaggingapi"
 )
 
-// everything is what AWS itself knows of all types: Resource Explorer where the account has an index, else the tagging API, which
-// knows what has or had tags. It finds no facts.
-var everything = source{
-	name:  "everything",
-	needs: []string{"tag:GetResources", "resource-explorer-2:ListResources", "resource-explorer-2:GetView"},
-	list:  listEverything,
+// everything is what AWS itself knows of all types: Resource Explorer where the account has an index, else the tagging
+// API, which knows what has or had tags. It finds no facts.
+var everything = resource.Source{
+	Name:  "everything",
+	Needs: []string{"tag:GetResources", "resource-explorer-2:ListResources", "resource-explorer-2:GetView"},
+	List:  listEverything,
 }
 
 // taggedPage marks the pages of the tagging API, so that a listing does not change from one to the other halfway.
 const taggedPage = "t:"
 
-func listEverything(ctx context.Context, at place, page string) (cloud.ResourcePage, error) {
-	if tail, tagged := strings.CutPrefix(page, taggedPage); tagged || at.custom {
+func listEverything(ctx context.Context, at resource.Place, page string) (cloud.ResourcePage, error) {
+	if tail, tagged := strings.CutPrefix(page, taggedPage); tagged || at.Custom {
 		return listTagged(ctx, at, tail)
 	}
 	out, err := listIndexed(ctx, at, page)
@@ -35,29 +36,30 @@ func listEverything(ctx context.Context, at place, page string) (cloud.ResourceP
 	return out, err
 }
 
-// hasNoIndex reports whether AWS says that the region has no index, or no view to ask by, which it calls unauthorized. What is denied
-// otherwise is not known: to go by tags then would lose all that has none.
+// hasNoIndex reports whether AWS says that the region has no index, or no view to ask by, which it calls unauthorized.
+// What is denied otherwise is not known: to go by tags then would lose all that has none.
 func hasNoIndex(err error) bool {
-	return codeOf(err) == "UnauthorizedException" || err != nil && cloud.ClassOf(classifyError(err)) == cloud.NotFound
+	return resource.CodeOf(err) == "UnauthorizedException" || err != nil &&
+		cloud.ClassOf(resource.ClassifyError(err)) == cloud.NotFound
 }
 
-func listIndexed(ctx context.Context, at place, page string) (cloud.ResourcePage, error) {
-	out, err := resourceexplorer2.NewFromConfig(at.cfg).ListResources(ctx, &resourceexplorer2.ListResourcesInput{
-		Filters:    &resourceexplorer2.SearchFilter{FilterString: sdk.String("region:" + at.region)},
-		MaxResults: sdk.Int32(1000), NextToken: optionalString(page),
+func listIndexed(ctx context.Context, at resource.Place, page string) (cloud.ResourcePage, error) {
+	out, err := resourceexplorer2.NewFromConfig(at.Cfg).ListResources(ctx, &resourceexplorer2.ListResourcesInput{
+		Filters:    &resourceexplorer2.SearchFilter{FilterString: sdk.String("region:" + at.Region)},
+		MaxResults: sdk.Int32(1000), NextToken: resource.OptionalString(page),
 	})
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
 	p := cloud.ResourcePage{Next: sdk.ToString(out.NextToken)}
 	for _, r := range out.Resources {
-		if sdk.ToString(r.Region) != at.region || sdk.ToString(r.OwningAccountId) != at.account {
+		if sdk.ToString(r.Region) != at.Region || sdk.ToString(r.OwningAccountId) != at.Account {
 			continue // an aggregating index has those of others, too
 		}
 		found, ok := newOther(sdk.ToString(r.Arn), sdk.ToString(r.ResourceType))
 		if ok {
 			found.Tags = explorerTags(r.Properties)
-			found.Name = nameOf(found.Tags, found.Name)
+			found.Name = resource.NameOf(found.Tags, found.Name)
 			p.Resources = append(p.Resources, found)
 		}
 	}
@@ -80,10 +82,10 @@ func explorerTags(properties []resourceexplorer2.ResourceProperty) map[string]st
 	return tags
 }
 
-func listTagged(ctx context.Context, at place, page string) (cloud.ResourcePage, error) {
-	out, err := resourcegroupstaggingapi.NewFromConfig(at.cfg).GetResources(ctx,
+func listTagged(ctx context.Context, at resource.Place, page string) (cloud.ResourcePage, error) {
+	out, err := resourcegroupstaggingapi.NewFromConfig(at.Cfg).GetResources(ctx,
 		&resourcegroupstaggingapi.GetResourcesInput{
-			ResourcesPerPage: sdk.Int32(100), PaginationToken: optionalString(page),
+			ResourcesPerPage: sdk.Int32(100), PaginationToken: resource.OptionalString(page),
 		})
 	if err != nil {
 		return cloud.ResourcePage{}, err
@@ -94,25 +96,25 @@ func listTagged(ctx context.Context, at place, page string) (cloud.ResourcePage,
 	}
 	for _, m := range out.ResourceTagMappingList {
 		arn := sdk.ToString(m.ResourceARN)
-		found, ok := newOther(arn, nativeType(arn))
-		if !ok || (regionOf(arn) == "") != (at.region == cloud.Global) {
+		found, ok := newOther(arn, resource.NativeType(arn))
+		if !ok || (resource.RegionOf(arn) == "") != (at.Region == cloud.Global) {
 			continue
 		}
 		found.Tags = map[string]string{}
 		for _, t := range m.Tags {
 			found.Tags[sdk.ToString(t.Key)] = sdk.ToString(t.Value)
 		}
-		found.Name = nameOf(found.Tags, found.Name)
+		found.Name = resource.NameOf(found.Tags, found.Name)
 		p.Resources = append(p.Resources, found)
 	}
 	addStates(ctx, at, p.Resources)
 	return p, nil
 }
 
-// newOther makes the resource of an ARN; false of one that a kind or another source finds. What the catalogue has no name for is
-// kept as "aws-other" with AWS's word for it.
+// newOther makes the resource of an ARN; false of one that a kind or another source finds. What the catalogue has no
+// name for is kept as "aws-other" with AWS's word for it.
 func newOther(arn, native string) (cloud.Resource, bool) {
-	r := cloud.Resource{UID: arn, Name: lastPart(arn), Type: cloud.TypeOf(Name, native), Status: cloud.Running}
+	r := cloud.Resource{UID: arn, Name: resource.LastPart(arn), Type: cloud.TypeOf(Name, native), Status: cloud.Running}
 	if r.Type == "" {
 		r.Type, r.Facts = cloud.OtherType(Name), cloud.Facts{cloud.NativeType: native}
 	}
@@ -120,7 +122,7 @@ func newOther(arn, native string) (cloud.Resource, bool) {
 		return r, false
 	}
 	for _, k := range registry {
-		if d := k.describe(); d.Type == r.Type && !d.Collected {
+		if d := k.Describe(); d.Type == r.Type && !d.Collected {
 			return r, false
 		}
 	}
@@ -133,5 +135,6 @@ var described = []string{
 	"aws-opensearch", "aws-s3", "aws-sqs",
 }
 
-// otherClusters are native types that the index gives to what several kinds list: clusters of Aurora, DocumentDB and Neptune.
+// otherClusters are native types that the index gives to what several kinds list: clusters of Aurora, DocumentDB and
+// Neptune.
 var otherClusters = []string{"rds:cluster"}

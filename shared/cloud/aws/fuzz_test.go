@@ -6,6 +6,10 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/compute"
+	"lamplighter.dev/shared/cloud/aws/containers"
+	"lamplighter.dev/shared/cloud/aws/databases"
+	"lamplighter.dev/shared/cloud/aws/resource"
 )
 
 // Uids come from our own store, but were once a provider's words: a strange one must never name something else.
@@ -16,15 +20,17 @@ func FuzzNamesInARNs(f *testing.F) {
 	f.Add("arn:aws:eks:eu-west-1:1:nodegroup/prod/blue/0f")
 	f.Add("arn:::::")
 	f.Fuzz(func(t *testing.T, uid string) {
-		for _, name := range []string{databaseName(uid), clusterName(uid), groupName(uid)} {
+		for _, name := range []string{databases.DatabaseName(uid), databases.ClusterName(uid), compute.GroupName(uid)} {
 			if name != "" && (!strings.HasSuffix(uid, name) || !strings.HasPrefix(uid, "arn:")) {
 				t.Errorf("%q names %q", uid, name)
 			}
 		}
-		if cluster, name, ok := splitServiceUID(uid); ok && !strings.HasSuffix(uid, "service/"+cluster+"/"+name) {
+		if cluster, name, ok := containers.SplitServiceUID(uid); ok &&
+			!strings.HasSuffix(uid, "service/"+cluster+"/"+name) {
 			t.Errorf("%q names %q in %q", uid, name, cluster)
 		}
-		if cluster, name, ok := nodegroupPath(uid); ok && !strings.Contains(uid, ":nodegroup/"+cluster+"/"+name+"/") {
+		if cluster, name, ok := containers.NodegroupPath(uid); ok &&
+			!strings.Contains(uid, ":nodegroup/"+cluster+"/"+name+"/") {
 			t.Errorf("%q names %q in %q", uid, name, cluster)
 		}
 	})
@@ -36,14 +42,14 @@ func FuzzNestedPages(f *testing.F) {
 	f.Add(`{"o":"2","q":["a","b"],"i":"1"}`)
 	f.Add(`{"q":[]}`)
 	f.Add("[")
-	l := lister{
-		outer: func(context.Context, string) ([]string, string, error) { return []string{"a"}, "", nil },
-		inner: func(_ context.Context, thing, page string) ([]cloud.Resource, string, error) {
+	l := resource.Lister{
+		Outer: func(context.Context, string) ([]string, string, error) { return []string{"a"}, "", nil },
+		Inner: func(_ context.Context, thing, page string) ([]cloud.Resource, string, error) {
 			return []cloud.Resource{{UID: thing + page}}, "", nil
 		},
 	}
 	f.Fuzz(func(t *testing.T, page string) {
-		p, err := l.listPage(t.Context(), page)
+		p, err := l.ListPage(t.Context(), page)
 		if err != nil {
 			if cloud.ClassOf(err) != cloud.Invalid {
 				t.Errorf("page %q: %v", page, err)

@@ -7,15 +7,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/resource"
 )
-
-var _ cloud.IdentityTokens = (*Provider)(nil)
 
 // identityTokenSeconds is how long a token of ours is good: it is traded for another cloud's at once.
 const identityTokenSeconds = 300
 
-// IdentityToken returns a JWT that AWS signs for this service's own identity, for other clouds to trust. An installation
-// that has no identity, or may not make such tokens, is class Refused: no account that is opened so can be.
+// IdentityToken returns a JWT that AWS signs for this service's own identity, for other clouds to trust. An
+// installation that has no identity, or may not make such tokens, is class Refused: no account that is opened so can
+// be.
 func (p *Provider) IdentityToken(ctx context.Context, audience string) (string, error) {
 	cfg := p.sdkConfig(cloud.Account{ID: "self"})
 	cfg.Credentials = p.self
@@ -26,7 +26,7 @@ func (p *Provider) IdentityToken(ctx context.Context, audience string) (string, 
 	if err == nil {
 		return sdk.ToString(out.WebIdentityToken), nil
 	}
-	if err = classifyError(err); cloud.ClassOf(err).Retryable() {
+	if err = resource.ClassifyError(err); cloud.ClassOf(err).Retryable() {
 		return "", err
 	}
 	return "", &cloud.Error{

@@ -5,14 +5,15 @@ import (
 	"slices"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/resource"
 )
 
-// addStates adds the live states to what the index found of kinds that can be acted on and have no listing of their own: few accounts have
-// any of them, so that one listing each in every region would mostly find nothing, or not even the service. What cannot be read is
-// kept, and says why it cannot be acted on.
-func addStates(ctx context.Context, at place, found []cloud.Resource) {
+// addStates adds the live states to what the index found of kinds that can be acted on and have no listing of their
+// own: few accounts have any of them, so that one listing each in every region would mostly find nothing, or not even
+// the service. What cannot be read is kept, and says why it cannot be acted on.
+func addStates(ctx context.Context, at resource.Place, found []cloud.Resource) {
 	for _, o := range registry {
-		k := o.describe()
+		k := o.Describe()
 		if !k.Collected || slices.Contains(described, k.Type) {
 			continue
 		}
@@ -24,12 +25,12 @@ func addStates(ctx context.Context, at place, found []cloud.Resource) {
 				byUID[r.UID], uids = r, append(uids, r.UID)
 			}
 		}
-		ops := o.open(at.cfg, at.account)
+		ops := o.Open(at.Cfg, at.Account)
 		for some := range slices.Chunk(uids, k.ReadBatch) {
 			states, err := ops.Read(ctx, some)
 			for _, u := range some {
 				if err != nil {
-					byUID[u].Unschedulable = "its state cannot be read: " + classifyError(err).Error()
+					byUID[u].Unschedulable = "its state cannot be read: " + resource.ClassifyError(err).Error()
 				}
 			}
 			for _, s := range states {

@@ -71,7 +71,8 @@ func TestLambda_AStartGivesBackExactlyWhatWasReservedOrThatNothingWas(t *testing
 	}
 }
 
-// Cut off after any of its calls, a stop or a start is neither taken for done nor forgets anything: the same is done again.
+// Cut off after any of its calls, a stop or a start is neither taken for done nor forgets anything: the same is done
+// again.
 func TestLambda_WhatEndsHalfwayIsDoneAgain(t *testing.T) {
 	for calls := range 5 {
 		for _, verb := range []cloud.Verb{cloud.Stop, cloud.Start} {

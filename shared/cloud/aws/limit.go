@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
@@ -14,28 +13,23 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/resource"
 	"lamplighter.dev/shared/cloud/throttle"
 )
 
 // Limit is a token bucket: so many calls a second, after a burst.
 type Limit = throttle.Limit
 
-// The instances that calls start and stop are counted besides the calls.
-const (
-	startedIDs = "ec2:StartInstances#ids"
-	stoppedIDs = "ec2:StopInstances#ids"
-)
-
-// defaultLimits stay below what AWS publishes for EC2, by account, region and API (describes: a bucket of 100, 20 a second more;
-// stops: 50 calls, 5 a second, and 1,000 instances, 20 a second; starts: 5 calls, 2 a second, and 1,000 instances, 2 a second),
-// and for ECS; and below what is known by experience where it publishes nothing. The customer's own tools use the same buckets:
-// when they do, the limiter finds out from what AWS refuses.
+// defaultLimits stay below what AWS publishes for EC2, by account, region and API (describes: a bucket of 100, 20 a
+// second more; stops: 50 calls, 5 a second, and 1,000 instances, 20 a second; starts: 5 calls, 2 a second, and 1,000
+// instances, 2 a second), and for ECS; and below what is known by experience where it publishes nothing. The
+// customer's own tools use the same buckets: when they do, the limiter finds out from what AWS refuses.
 var defaultLimits = map[string]Limit{
 	"ec2":                {PerSecond: 19, Burst: 60},
 	"ec2:StopInstances":  {PerSecond: 4.5, Burst: 30},
 	"ec2:StartInstances": {PerSecond: 1.9, Burst: 4},
-	stoppedIDs:           {PerSecond: 19, Burst: 900},
-	startedIDs:           {PerSecond: 1.9, Burst: 900},
+	resource.StoppedIDs:  {PerSecond: 19, Burst: 900},
+	resource.StartedIDs:  {PerSecond: 1.9, Burst: 900},
 	"ecs":                {PerSecond: 15, Burst: 30},
 	"s3":                 {PerSecond: 100, Burst: 200},
 	"sqs":                {PerSecond: 50, Burst: 100},
@@ -43,8 +37,8 @@ var defaultLimits = map[string]Limit{
 	"":                   {PerSecond: 8, Burst: 20},
 }
 
-// endpointLimits are for accounts at an address of their own, where AWS's limits do not hold: what is there says itself when it is too
-// much.
+// endpointLimits are for accounts at an address of their own, where AWS's limits do not hold: what is there says
+// itself when it is too much.
 var endpointLimits = map[string]Limit{"": {PerSecond: 100, Burst: 200}}
 
 // pace is a limiter, and what it limits.
@@ -77,12 +71,13 @@ func (p pace) counts(api string) bool {
 	return ok
 }
 
-// addLimiter makes every attempt of every call of the account wait for its token, because the SDK's own retry budget is shared by
-// everything that a process does and turns throttling in one region into failures in all. The limiter learns from the answers.
+// addLimiter makes every attempt of every call of the account wait for its token, because the SDK's own retry budget
+// is shared by everything that a process does and turns throttling in one region into failures in all. The limiter
+// learns from the answers.
 func (p pace) addLimiter(account string) func(*middleware.Stack) error {
 	wait := func(ctx context.Context, in middleware.FinalizeInput,
 		next middleware.FinalizeHandler) (out middleware.FinalizeOutput, md middleware.Metadata, err error) {
-		api := permissionPrefix(awsmiddleware.GetServiceID(ctx)) + ":" + awsmiddleware.GetOperationName(ctx)
+		api := resource.PermissionPrefix(awsmiddleware.GetServiceID(ctx)) + ":" + awsmiddleware.GetOperationName(ctx)
 		k := throttle.Key{Account: account, Region: awsmiddleware.GetRegion(ctx), API: api}
 		if err := p.Wait(ctx, k, 1); err != nil {
 			return out, md, &smithy.CanceledError{Err: err}
@@ -96,8 +91,8 @@ func (p pace) addLimiter(account string) func(*middleware.Stack) error {
 	}
 }
 
-// learn tells the limiter how an attempt ended. AWS does not say which of its buckets was empty, that of the calls or that of the
-// instances: both are slowed down. What was denied was answered.
+// learn tells the limiter how an attempt ended. AWS does not say which of its buckets was empty, that of the calls or
+// that of the instances: both are slowed down. What was denied was answered.
 func (p pace) learn(k throttle.Key, err error) {
 	keys := []throttle.Key{k}
 	if ids := k.API + "#ids"; p.counts(ids) {
@@ -105,9 +100,9 @@ func (p pace) learn(k throttle.Key, err error) {
 	}
 	for _, k := range keys {
 		switch {
-		case cloud.ClassOf(classifyError(err)) == cloud.Throttled:
+		case cloud.ClassOf(resource.ClassifyError(err)) == cloud.Throttled:
 			p.Throttled(k, retryAfter(err))
-		case err == nil || codeOf(err) != "":
+		case err == nil || resource.CodeOf(err) != "":
 			p.Answered(k)
 		}
 	}
@@ -133,8 +128,8 @@ func seconds(h http.Header) time.Duration {
 // admission is how many resources may still be acted on by a call, as Admit has promised.
 type admission struct{ region, api string }
 
-// Admit takes tokens for up to n resources, and tells how many may be acted on now, and when to ask for the rest. What is acted on
-// without it waits for its tokens in Act.
+// Admit takes tokens for up to n resources, and tells how many may be acted on now, and when to ask for the rest. What
+// is acted on without it waits for its tokens in Act.
 //
 //nolint:revive // the parameters are those of cloud.Admitter
 func (c *conn) Admit(ctx context.Context, v cloud.Verb, kind, region string, n int) (int, time.Duration) {
@@ -182,20 +177,4 @@ func accountOf(a cloud.Account) string {
 		return a.NativeID
 	}
 	return a.ID
-}
-
-// prefixes are the names of services in permissions that do not follow from their own.
-var prefixes = map[string]string{
-	"Elastic Load Balancing v2": "elasticloadbalancing", "Elastic Load Balancing": "elasticloadbalancing",
-	"Resource Groups Tagging API": "tag",
-	"Cost Explorer":               "ce", "Cost and Usage Report Service": "cur",
-}
-
-// permissionPrefix returns the service's name in permissions: "Application Auto Scaling" is application-autoscaling.
-func permissionPrefix(serviceID string) string {
-	if p, ok := prefixes[serviceID]; ok {
-		return p
-	}
-	s := strings.ReplaceAll(strings.ToLower(serviceID), "auto scaling", "autoscaling")
-	return strings.ReplaceAll(s, " ", "-")
 }

@@ -10,6 +10,7 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/resource"
 	"lamplighter.dev/shared/cloud/aws/wire"
 	"lamplighter.dev/shared/cloud/aws/wire/cloudwatch"
 )
@@ -17,8 +18,8 @@ import (
 // metricsNeed is the permission of metrics.
 const metricsNeed = "cloudwatch:GetMetricData"
 
-// What CloudWatch takes in one call, and what a thousand queries cost. Several statistics of one metric cost one: what is told is
-// the most that it can be.
+// What CloudWatch takes in one call, and what a thousand queries cost. Several statistics of one metric cost one: what
+// is told is the most that it can be.
 const (
 	perMetricCall   = 500
 	pointsPerCall   = 100_000
@@ -26,8 +27,6 @@ const (
 	maxMetricPages  = 50
 	metricCallWidth = 4
 )
-
-var _ cloud.Metered = (*conn)(nil)
 
 // asked is a query on its way: of which resource, and which measure.
 type asked struct {
@@ -41,9 +40,9 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 	name := metricNames[r.Type]
 	switch {
 	case name == nil:
-		return cloud.MetricAnswer{}, errUnsupported("AWS has no metrics of %s that are read", r.Type)
+		return cloud.MetricAnswer{}, resource.ErrUnsupported("AWS has no metrics of %s that are read", r.Type)
 	case !regionName.MatchString(r.Region):
-		return cloud.MetricAnswer{}, errInvalid("%.64q is not the name of an AWS region", r.Region)
+		return cloud.MetricAnswer{}, resource.ErrInvalid("%.64q is not the name of an AWS region", r.Region)
 	}
 	var all []asked
 	for _, uid := range r.UIDs {
@@ -63,7 +62,7 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 	var out cloud.MetricAnswer
 	for i := range answers {
 		if errs[i] != nil {
-			return cloud.MetricAnswer{}, classifyError(errs[i])
+			return cloud.MetricAnswer{}, resource.ClassifyError(errs[i])
 		}
 		out.Points = append(out.Points, answers[i].Points...)
 		out.Calls, out.Queries = out.Calls+answers[i].Calls, out.Queries+answers[i].Queries
@@ -83,7 +82,8 @@ func newQuery(n int, m cloudwatch.Metric, statistic string, r cloud.MetricReques
 func readMetrics(ctx context.Context, api *cloudwatch.Client, batch []asked, r cloud.MetricRequest) (cloud.MetricAnswer,
 	error) {
 	byID := make(map[string]*cloud.Points, len(batch))
-	in := &cloudwatch.GetMetricDataInput{StartTime: wire.At(r.From), EndTime: wire.At(r.To), ScanBy: cloudwatch.ScanByTimestampAscending}
+	in := &cloudwatch.GetMetricDataInput{StartTime: wire.At(r.From), EndTime: wire.At(r.To),
+		ScanBy: cloudwatch.ScanByTimestampAscending}
 	for i := range batch {
 		in.MetricDataQueries = append(in.MetricDataQueries, batch[i].query)
 		byID[*batch[i].query.Id] = &cloud.Points{UID: batch[i].uid, Measure: batch[i].measure}
@@ -97,7 +97,8 @@ func readMetrics(ctx context.Context, api *cloudwatch.Client, batch []asked, r c
 		out.Calls, out.Queries = out.Calls+1, out.Queries+len(batch)
 		for _, result := range got.MetricDataResults {
 			if p := byID[sdk.ToString(result.Id)]; p != nil && len(result.Timestamps) == len(result.Values) {
-				p.Times, p.Values = append(p.Times, wire.Times(result.Timestamps)...), append(p.Values, result.Values...)
+				p.Times, p.Values = append(p.Times, wire.Times(result.Timestamps)...),
+					append(p.Values, result.Values...)
 			}
 		}
 		if in.NextToken = got.NextToken; sdk.ToString(in.NextToken) == "" {
@@ -121,26 +122,34 @@ func measured(batch []asked, byID map[string]*cloud.Points) []cloud.Points {
 
 // metricNames tell, by type, how CloudWatch names a measure of a resource; false when it keeps none of this one.
 var metricNames = map[string]func(uid string, m cloud.Measure) (cloudwatch.Metric, bool){
-	cloud.AWSEC2:     named("InstanceId", func(uid string) string { return uid }),
-	cloud.AWSRDS:     named("DBInstanceIdentifier", func(uid string) string { return nameIn(uid, "rds", "db:") }),
-	cloud.AWSAurora:  named("DBClusterIdentifier", func(uid string) string { return nameIn(uid, "rds", "cluster:") }),
-	cloud.AWSDocDB:   named("DBClusterIdentifier", func(uid string) string { return nameIn(uid, "rds", "cluster:") }),
-	cloud.AWSNeptune: named("DBClusterIdentifier", func(uid string) string { return nameIn(uid, "rds", "cluster:") }),
+	cloud.AWSEC2: named("InstanceId", func(uid string) string { return uid }),
+	cloud.AWSRDS: named("DBInstanceIdentifier", func(uid string) string {
+		return resource.NameIn(uid, "rds", "db:")
+	}),
+	cloud.AWSAurora: named("DBClusterIdentifier", func(uid string) string {
+		return resource.NameIn(uid, "rds", "cluster:")
+	}),
+	cloud.AWSDocDB: named("DBClusterIdentifier", func(uid string) string {
+		return resource.NameIn(uid, "rds", "cluster:")
+	}),
+	cloud.AWSNeptune: named("DBClusterIdentifier", func(uid string) string {
+		return resource.NameIn(uid, "rds", "cluster:")
+	}),
 	cloud.AWSASG: named("AutoScalingGroupName", func(uid string) string {
 		return after(uid, "autoScalingGroupName/")
 	}),
 	cloud.AWSRedshift: named("ClusterIdentifier", func(uid string) string {
-		return nameIn(uid, "redshift", "cluster:")
+		return resource.NameIn(uid, "redshift", "cluster:")
 	}),
 	cloud.AWSECS: serviceMetric,
 	"aws-ebs":    named("VolumeId", func(uid string) string { return after(uid, ":volume/") }),
 	"aws-nat":    named("NatGatewayId", func(uid string) string { return after(uid, ":natgateway/") }),
-	"aws-lambda": named("FunctionName", func(uid string) string { return nameIn(uid, "lambda", "function:") }),
-	"aws-sqs":    named("QueueName", lastPart),
+	"aws-lambda": named("FunctionName", func(uid string) string { return resource.NameIn(uid, "lambda", "function:") }),
+	"aws-sqs":    named("QueueName", resource.LastPart),
 	"aws-elb":    balancerMetric,
-	"aws-s3":     named("BucketName", lastPart),
+	"aws-s3":     named("BucketName", resource.LastPart),
 	"aws-elasticache": named("CacheClusterId", func(uid string) string {
-		return nameIn(uid, "elasticache", "cluster:")
+		return resource.NameIn(uid, "elasticache", "cluster:")
 	}),
 	"aws-opensearch": domainMetric,
 }
@@ -167,15 +176,15 @@ var roles = map[string]string{"(writer)": "WRITER", "(reader)": "READER"}
 // domainMetric names those of OpenSearch domains, which have the number of the account besides.
 func domainMetric(uid string, m cloud.Measure) (cloudwatch.Metric, bool) {
 	f := strings.SplitN(uid, ":", 6)
-	name := nameIn(uid, "es", "domain/")
+	name := resource.NameIn(uid, "es", "domain/")
 	if name == "" || len(f) < 6 {
 		return cloudwatch.Metric{}, false
 	}
 	return newMetric(m.Namespace, m.Metric, "DomainName", name, "ClientId", f[4]), true
 }
 
-// named makes the names of a type whose metrics have one dimension. A role in the note behind a measure's name is another one, as is
-// what is written there as "StorageType=StandardStorage".
+// named makes the names of a type whose metrics have one dimension. A role in the note behind a measure's name is
+// another one, as is what is written there as "StorageType=StandardStorage".
 func named(dimension string, value func(uid string) string) func(string, cloud.Measure) (cloudwatch.Metric, bool) {
 	return func(uid string, m cloud.Measure) (cloudwatch.Metric, bool) {
 		v := value(uid)

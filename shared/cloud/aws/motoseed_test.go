@@ -65,8 +65,8 @@ func (s seeder) databases() cloudtest.Group {
 	return g
 }
 
-// clusters makes one of each engine that RDS's API runs, but for DocumentDB, of which moto makes none; a listing of one must not
-// offer the others'.
+// clusters makes one of each engine that RDS's API runs, but for DocumentDB, of which moto makes none; a listing of
+// one must not offer the others'.
 func (s seeder) clusters() []cloudtest.Group {
 	var groups []cloudtest.Group
 	for _, k := range []struct{ id, kind, engine string }{
@@ -109,7 +109,8 @@ func (s seeder) groups() cloudtest.Group {
 
 // services have a cluster with tags: without, moto's tag API breaks.
 func (s seeder) services() cloudtest.Group {
-	s.json("ecs", ecsTarget+"CreateCluster", object{"clusterName": "shop", "tags": []object{{"key": "a", "value": "b"}}})
+	s.json("ecs", ecsTarget+"CreateCluster",
+		object{"clusterName": "shop", "tags": []object{{"key": "a", "value": "b"}}})
 	s.json("ecs", ecsTarget+"RegisterTaskDefinition", object{"family": "t",
 		"containerDefinitions": []object{{"name": "c", "image": "i", "memory": 64}}})
 	g := cloudtest.Group{Kind: "aws-ecs", Region: region}

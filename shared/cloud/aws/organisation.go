@@ -8,12 +8,13 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/resource"
 	"lamplighter.dev/shared/cloud/aws/wire"
 	"lamplighter.dev/shared/cloud/aws/wire/organizations"
 )
 
-// organisationNeeds are the permissions that listing the accounts of an organization takes, in its management account or in one that
-// is its delegated administrator.
+// organisationNeeds are the permissions that listing the accounts of an organization takes, in its management account
+// or in one that is its delegated administrator.
 var organisationNeeds = []string{
 	"organizations:DescribeOrganization", "organizations:ListRoots", "organizations:ListAccountsForParent",
 	"organizations:ListOrganizationalUnitsForParent", "organizations:ListTagsForResource",
@@ -36,15 +37,13 @@ type organisationAPI interface {
 		*organizations.ListTagsForResourceInput) (*organizations.ListTagsForResourceOutput, error)
 }
 
-var _ cloud.Organisations = (*conn)(nil)
-
 func (c *conn) organisation() organisationAPI { return organizations.NewFromConfig(c.config) }
 
 // Organisation tells the id of the organization that the account belongs to: "o-…".
 func (c *conn) Organisation(ctx context.Context) (string, error) {
 	out, err := c.organisation().DescribeOrganization(ctx, &organizations.DescribeOrganizationInput{})
 	if err != nil {
-		return "", classifyError(err)
+		return "", resource.ClassifyError(err)
 	}
 	return sdk.ToString(out.Organization.Id), nil
 }
@@ -53,14 +52,14 @@ func (c *conn) Organisation(ctx context.Context) (string, error) {
 func (c *conn) managementAccount(ctx context.Context) (string, error) {
 	out, err := c.organisation().DescribeOrganization(ctx, &organizations.DescribeOrganizationInput{})
 	if err != nil {
-		return "", classifyError(err)
+		return "", resource.ClassifyError(err)
 	}
 	return sdk.ToString(out.Organization.MasterAccountId), nil
 }
 
-// Members walks through the units, from the root down: that tells where each account lies in two calls a unit, where asking for the
-// parents of each account would be a call for each. A member is opened by the role that the connection's credentials name, under
-// its external id; the account of the connection itself by these.
+// Members walks through the units, from the root down: that tells where each account lies in two calls a unit, where
+// asking for the parents of each account would be a call for each. A member is opened by the role that the
+// connection's credentials name, under its external id; the account of the connection itself by these.
 func (c *conn) Members(ctx context.Context, tags bool) ([]cloud.Member, error) {
 	self, err := c.Identify(ctx)
 	if err != nil {
@@ -68,10 +67,10 @@ func (c *conn) Members(ctx context.Context, tags bool) ([]cloud.Member, error) {
 	}
 	w := walk{api: c.organisation()}
 	if err = w.roots(ctx); err != nil {
-		return nil, classifyError(err)
+		return nil, resource.ClassifyError(err)
 	}
 	errs := make([]error, len(w.found))
-	cloud.InParallel(len(w.found), width, func(i int) {
+	cloud.InParallel(len(w.found), resource.Width, func(i int) {
 		m := &w.found[i]
 		if m.NativeID != self {
 			c.openByRole(m)
@@ -82,7 +81,7 @@ func (c *conn) Members(ctx context.Context, tags bool) ([]cloud.Member, error) {
 	})
 	for _, err := range errs {
 		if err != nil {
-			return nil, classifyError(err)
+			return nil, resource.ClassifyError(err)
 		}
 	}
 	return w.found, nil
@@ -127,7 +126,7 @@ func (w *walk) roots(ctx context.Context) error {
 // unit finds the accounts of the first of the units, and of those in it.
 func (w *walk) unit(ctx context.Context, units []cloud.Unit) error {
 	if w.units++; w.units > maxUnits {
-		return errUnsupported("the organization has more than %d units", maxUnits)
+		return resource.ErrUnsupported("the organization has more than %d units", maxUnits)
 	}
 	if err := w.accounts(ctx, units); err != nil {
 		return err
@@ -163,14 +162,15 @@ func (w *walk) accounts(ctx context.Context, units []cloud.Unit) error {
 			})
 		}
 		if len(w.found) > cloud.MaxMembers {
-			return errUnsupported("the organization has more than %d accounts", cloud.MaxMembers)
+			return resource.ErrUnsupported("the organization has more than %d accounts", cloud.MaxMembers)
 		}
 	}
 	return nil
 }
 
-// isClosed reports whether nothing opens the account any more. AWS retires the field Status in favour of State, so Status counts only where
-// there is no State. An account without either, or with a state that is not known here, is open: opening it tells.
+// isClosed reports whether nothing opens the account any more. AWS retires the field Status in favour of State, so
+// Status counts only where there is no State. An account without either, or with a state that is not known here, is
+// open: opening it tells.
 func isClosed(a organizations.Account) bool {
 	if a.State == "" {
 		return a.Status == organizations.AccountStatusSuspended || a.Status == organizations.AccountStatusPendingClosure

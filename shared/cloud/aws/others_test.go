@@ -230,7 +230,8 @@ func TestEverythingElse_WhatBelongsToNoRegionIsGlobal(t *testing.T) {
 	}
 }
 
-// Nothing is known of what a source that failed would have found, so the listing must not end well; what others found is not lost.
+// Nothing is known of what a source that failed would have found, so the listing must not end well; what others found
+// is not lost.
 func TestEverythingElse_ADeniedSourceKeepsNoneOfTheOthersBack(t *testing.T) {
 	tw, c := connect(t)
 	fill(tw)

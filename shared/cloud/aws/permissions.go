@@ -6,17 +6,16 @@ import (
 	"slices"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/resource"
 )
 
-var errNoneToTry = errors.New("there is nothing yet to try it on")
-
-// Permissions tries, in the account's first region, one listing of each kind, one look for a cluster and for exports of bills, and what AWS lets be tried without being
-// done. The rest is unknown until it is first used.
+// Permissions tries, in the account's first region, one listing of each kind, one look for a cluster and for exports
+// of bills, and what AWS lets be tried without being done. The rest is unknown until it is first used.
 func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 	home := c.provider.homeRegion(c.account)
 	found := make([][]cloud.Permission, len(registry)+3)
 	errs := make([]error, len(registry)+3)
-	cloud.InParallel(len(found), width, func(i int) {
+	cloud.InParallel(len(found), resource.Width, func(i int) {
 		if i == len(registry) {
 			found[i], errs[i] = c.probeClusters(ctx, home)
 			return
@@ -29,7 +28,7 @@ func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 			found[i], errs[i] = c.probeBilling(ctx)
 			return
 		}
-		o, err := c.operationsOf(registry[i].describe().Type, home)
+		o, err := c.operationsOf(registry[i].Describe().Type, home)
 		if err == nil {
 			found[i], err = probe(ctx, o)
 		}
@@ -44,32 +43,30 @@ func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 }
 
 // probe returns the permissions of one kind. Credentials that are not accepted at all are an error.
-func probe(ctx context.Context, o operations) ([]cloud.Permission, error) {
+func probe(ctx context.Context, o resource.Operations) ([]cloud.Permission, error) {
 	_, err := o.List(ctx, "")
-	if err = classifyError(err); err != nil && cloud.ClassOf(err) == cloud.Refused {
+	if err = resource.ClassifyError(err); err != nil && cloud.ClassOf(err) == cloud.Refused {
 		return nil, err
 	}
 	need := o.Needs()
-	action := need.discover[0]
-	if e, ok := errors.AsType[*cloud.Error](err); ok && slices.Contains(need.discover, e.Op) {
+	action := need.Discover[0]
+	if e, ok := errors.AsType[*cloud.Error](err); ok && slices.Contains(need.Discover, e.Op) {
 		action = e.Op
 	}
 	return append([]cloud.Permission{newPermission("discover", action, err)}, probeActs(ctx, o)...), nil
 }
 
 // probeActs tries what changes resources of one kind, where AWS lets it be tried without being done.
-func probeActs(ctx context.Context, o operations) []cloud.Permission {
+func probeActs(ctx context.Context, o resource.Operations) []cloud.Permission {
 	need, out := o.Needs(), []cloud.Permission(nil)
-	for _, a := range need.startStop {
+	for _, a := range need.StartStop {
 		out = append(out, newPermission("start_stop", a, o.DryRun(ctx, a)))
 	}
-	for _, a := range need.scale {
+	for _, a := range need.Scale {
 		out = append(out, newPermission("scale", a, o.DryRun(ctx, a)))
 	}
 	return out
 }
-
-var _ cloud.KindProber = (*conn)(nil)
 
 // KindPermissions tries what AWS lets be tried of one kind. It makes no call for kinds of which nothing can be tried.
 func (c *conn) KindPermissions(ctx context.Context, kind, region, _ string) ([]cloud.Permission, error) {
@@ -85,14 +82,14 @@ func newPermission(capability, action string, err error) cloud.Permission {
 	if err == nil {
 		return p
 	}
-	if p.Status = "unknown"; slices.ContainsFunc([]error{errNoDryRun, errNoneToTry, errCharged,
+	if p.Status = "unknown"; slices.ContainsFunc([]error{resource.ErrNoDryRun, resource.ErrNoneToTry, errCharged,
 		errNoBucket}, func(is error) bool {
 		return errors.Is(err, is)
 	}) {
 		p.Message = err.Error()
 		return p
 	}
-	err = classifyError(err)
+	err = resource.ClassifyError(err)
 	if p.Message = err.Error(); cloud.ClassOf(err) == cloud.Denied {
 		p.Status = "denied"
 	}

@@ -86,8 +86,9 @@ var priceSystems = map[string]string{"Linux": "linux", "Windows": "windows", "RH
 // priceTenancies are the tenancies of prices.
 var priceTenancies = map[string]string{"Shared": "default", "Dedicated": "dedicated"}
 
-// instance returns the key of an instance of EC2, or of a node of Redshift: "" of what is not on demand as it comes. One line of many
-// has the price that is meant: without software, its licence included or not needed, and used rather than kept free.
+// instance returns the key of an instance of EC2, or of a node of Redshift: "" of what is not on demand as it comes.
+// One line of many has the price that is meant: without software, its licence included or not needed, and used rather
+// than kept free.
 func (l priceLine) instance(usage string) string {
 	if node, ok := strings.CutPrefix(usage, "Node:"); ok {
 		return "redshift/" + node

@@ -14,8 +14,8 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// priceLists is where AWS publishes its prices: a file for each service and region, which anybody may read. It is one place for all regions,
-// those of GovCloud too; China has one of its own, in CNY.
+// priceLists is where AWS publishes its prices: a file for each service and region, which anybody may read. It is one
+// place for all regions, those of GovCloud too; China has one of its own, in CNY.
 const priceLists = "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws"
 
 // pricedServices are the services whose files are read. The first one's version stands for all.
@@ -25,8 +25,8 @@ var pricedServices = []string{
 	"AmazonSageMaker", "AWSLambda",
 }
 
-// Prices reads the files of a region, a line at a time: that of EC2 has hundreds of megabytes. A service that AWS does not have in the
-// region has none (404).
+// Prices reads the files of a region, a line at a time: that of EC2 has hundreds of megabytes. A service that AWS does
+// not have in the region has none (404).
 func (p *Provider) Prices(ctx context.Context, region string, take func(cloud.Price) error) (string, error) {
 	if strings.HasPrefix(region, "cn-") {
 		return "", fault.New(fault.Unavailable, "AWS tells the prices of %s in CNY alone, which are not compared "+

@@ -16,7 +16,8 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// offers is a server of price lists in the shape that AWS publishes: some lines about the file, the columns, and the lines.
+// offers is a server of price lists in the shape that AWS publishes: some lines about the file, the columns, and the
+// lines.
 type offers struct {
 	files    map[string][]string // by service
 	refuse   atomic.Int64        // so many requests with 429 first

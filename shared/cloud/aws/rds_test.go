@@ -102,7 +102,8 @@ func TestAMemberNamesItsCluster(t *testing.T) {
 	}
 }
 
-// DescribeDBClusters tells of the clusters of three services: each is listed as one of its own, so that none has two records.
+// DescribeDBClusters tells of the clusters of three services: each is listed as one of its own, so that none has two
+// records.
 func TestAClusterIsListedAsOneOfItsEngineAlone(t *testing.T) {
 	tw, c := connect(t)
 	engines := map[string]string{"aws-aurora": "aurora-mysql", "aws-docdb": "docdb", "aws-neptune": "neptune"}

@@ -6,11 +6,12 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 )
 
-// baseNeeds are the permissions that no kind has to itself: the last two AWS checks when a listing is to tell tags, and no call bears
-// their names.
+// baseNeeds are the permissions that no kind has to itself: the last two AWS checks when a listing is to tell tags,
+// and no call bears their names.
 var baseNeeds = []string{"ec2:DescribeRegions", "rds:ListTagsForResource", "ecs:ListTagsForResource"}
 
-// RequiredActions are the IAM actions that this package calls, by what a customer allows: each level holds the ones before.
+// RequiredActions are the IAM actions that this package calls, by what a customer allows: each level holds the ones
+// before.
 type RequiredActions struct {
 	Discover  []string // to read what is there, clusters included
 	StartStop []string // to discover, start and stop
@@ -20,15 +21,15 @@ type RequiredActions struct {
 	Billing      []string // to read bills, besides: those of S3 in the bucket of the export
 }
 
-// ListRequiredActions returns the actions of every registered kind, sorted and each once. What customers are told to allow
-// is tested against it.
+// ListRequiredActions returns the actions of every registered kind, sorted and each once. What customers are told to
+// allow is tested against it.
 func ListRequiredActions() RequiredActions {
 	discover := slices.Concat(baseNeeds, clusterNeeds, othersNeeds(), []string{metricsNeed})
 	var startStop, scale []string
 	for _, o := range registry {
-		n := o.open(sdk.Config{}, "").Needs()
-		discover, startStop, scale = append(discover, n.discover...), append(startStop, n.startStop...),
-			append(scale, n.scale...)
+		n := o.Open(sdk.Config{}, "").Needs()
+		discover, startStop, scale = append(discover, n.Discover...), append(startStop, n.StartStop...),
+			append(scale, n.Scale...)
 	}
 	return RequiredActions{sortUnique(discover), sortUnique(discover, startStop),
 		sortUnique(discover, startStop, scale), sortUnique(organisationNeeds), sortUnique(billingNeeds)}

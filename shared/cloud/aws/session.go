@@ -19,6 +19,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/resource"
 	"lamplighter.dev/shared/cloud/aws/wire/ec2"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -55,11 +56,12 @@ func (p *Provider) homeRegion(a cloud.Account) string {
 	return p.options.HomeRegion
 }
 
-// retryer retries what AWS says may be retried. The SDK's own budget is switched off: the limiter paces instead. Lack of
-// capacity comes as HTTP 500, but does not pass in seconds; an address that the guard refuses comes as a failed dial.
+// retryer retries what AWS says may be retried. The SDK's own budget is switched off: the limiter paces instead. Lack
+// of capacity comes as HTTP 500, but does not pass in seconds; an address that the guard refuses comes as a failed
+// dial.
 func (p *Provider) retryer() sdk.Retryer {
 	final := retry.IsErrorRetryableFunc(func(err error) sdk.Ternary {
-		if strings.HasPrefix(codeOf(err), "Insufficient") || fault.Is(err, fault.Invalid) {
+		if strings.HasPrefix(resource.CodeOf(err), "Insufficient") || fault.Is(err, fault.Invalid) {
 			return sdk.FalseTernary
 		}
 		return sdk.UnknownTernary
@@ -88,14 +90,15 @@ func (p *Provider) addCredentials(cfg *sdk.Config, a cloud.Account) error {
 		cfg.Credentials = p.role(*cfg, a)
 		return roleGiven(c)
 	default:
-		return errInvalid("authMethod %q is not one of static_keys, temporary_credentials, assume_role", a.AuthMethod)
+		return resource.ErrInvalid("authMethod %q is not one of static_keys, temporary_credentials, assume_role",
+			a.AuthMethod)
 	}
 }
 
 func given(c map[string]string, names ...string) error {
 	for _, n := range names {
 		if c[n] == "" {
-			return errInvalid("credentials.%s is missing", n)
+			return resource.ErrInvalid("credentials.%s is missing", n)
 		}
 	}
 	return nil
@@ -106,7 +109,7 @@ func roleGiven(c map[string]string) error {
 		return err
 	}
 	if !roleArn.MatchString(c["roleArn"]) {
-		return errInvalid("credentials.roleArn %q is not the ARN of a role", c["roleArn"])
+		return resource.ErrInvalid("credentials.roleArn %q is not the ARN of a role", c["roleArn"])
 	}
 	return nil
 }
@@ -168,8 +171,9 @@ func noIdentity(err error) error {
 	}
 }
 
-// Identify returns the account number. A role that can be assumed without its external id would open for whoever guesses
-// its name (the confused deputy): it is class Refused. Emulators do not check external ids, so it is not asked of them.
+// Identify returns the account number. A role that can be assumed without its external id would open for whoever
+// guesses its name (the confused deputy): it is class Refused. Emulators do not check external ids, so it is not asked
+// of them.
 func (c *conn) Identify(ctx context.Context) (string, error) {
 	if c.account.AuthMethod == "assume_role" && c.account.EndpointURL == "" {
 		if err := c.demandExternalID(ctx); err != nil {
@@ -178,13 +182,13 @@ func (c *conn) Identify(ctx context.Context) (string, error) {
 	}
 	out, err := sts.NewFromConfig(c.config).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{}, limitIdentifyAttempts)
 	if err != nil {
-		return "", classifyError(err)
+		return "", resource.ClassifyError(err)
 	}
 	return sdk.ToString(out.Account), nil
 }
 
-// limitIdentifyAttempts keeps the pauses between attempts below the 15 seconds that a client waits: the answer then says why nobody answers, and not
-// that time is up.
+// limitIdentifyAttempts keeps the pauses between attempts below the 15 seconds that a client waits: the answer then
+// says why nobody answers, and not that time is up.
 func limitIdentifyAttempts(o *sts.Options) { o.RetryMaxAttempts = 4 }
 
 func (c *conn) demandExternalID(ctx context.Context) error {
@@ -200,17 +204,17 @@ func (c *conn) demandExternalID(ctx context.Context) error {
 				"this service; add the condition StringEquals sts:ExternalId to its trust policy",
 			c.account.Credentials["roleArn"])}
 	}
-	if codeOf(err) == "AccessDenied" {
+	if resource.CodeOf(err) == "AccessDenied" {
 		return nil
 	}
-	return classifyError(err)
+	return resource.ClassifyError(err)
 }
 
 // Regions lists the enabled regions: of those that the account names, or of all.
 func (c *conn) Regions(ctx context.Context) ([]string, error) {
 	out, err := ec2.NewFromConfig(c.config).DescribeRegions(ctx, &ec2.DescribeRegionsInput{})
 	if err != nil {
-		return nil, classifyError(err)
+		return nil, resource.ClassifyError(err)
 	}
 	var names []string
 	for _, r := range out.Regions {

@@ -8,8 +8,8 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
-// TestEverythingElse_DoesNotDescribeAgainWhatWasListed lists 450 instances, each with a volume that has a snapshot, and then everything
-// else, by one connection, as a discovery does.
+// TestEverythingElse_DoesNotDescribeAgainWhatWasListed lists 450 instances, each with a volume that has a snapshot,
+// and then everything else, by one connection, as a discovery does.
 func TestEverythingElse_DoesNotDescribeAgainWhatWasListed(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -58,8 +58,9 @@ func TestEverythingElse_DoesNotDescribeAgainWhatWasListed(t *testing.T) {
 	}
 }
 
-// TestEverythingElse_ReadsSnapshotsOnce lists volumes, more than one filter takes, and their snapshots. When one answer holds all
-// snapshots, volumes take theirs from it; which of them are public is asked once, however many pages there are.
+// TestEverythingElse_ReadsSnapshotsOnce lists volumes, more than one filter takes, and their snapshots. When one
+// answer holds all snapshots, volumes take theirs from it; which of them are public is asked once, however many pages
+// there are.
 func TestEverythingElse_ReadsSnapshotsOnce(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -65,7 +65,8 @@ func TestAGroupKeepsTheSuspensionsOfItsOwner(t *testing.T) {
 	}
 }
 
-// Both acts make the two calls in the order that leaves, after a crash in between, a state in which the act is done again.
+// Both acts make the two calls in the order that leaves, after a crash in between, a state in which the act is done
+// again.
 func TestAGroupThatIsHalfStoppedStillRuns(t *testing.T) {
 	tw, c := connect(t)
 	g := tw.AddGroup(awstwin.Group{Name: "web", Region: region, Min: 1, Max: 3, Desired: 2})
@@ -111,7 +112,8 @@ func TestAGroupThatCannotArriveSaysWhy(t *testing.T) {
 	}
 }
 
-// TestStart_InventsNoSize starts what nothing is remembered of. A minimum of its scaling is a size that its owner has set.
+// TestStart_InventsNoSize starts what nothing is remembered of. A minimum of its scaling is a size that its owner has
+// set.
 func TestStart_InventsNoSize(t *testing.T) {
 	tw, c := connect(t)
 	g := tw.AddGroup(awstwin.Group{Name: "web", Region: region, Max: 5})

@@ -75,7 +75,7 @@ func (a *Attachment) done() { <-a.turn }
 func (a *Attachment) prepareWrites(ctx context.Context, f fence) (context.Context, []Write, error) {
 	own, err := a.make()
 	if err != nil {
-		return ctx, nil, fault.Wrap("make what is stored with a change", err)
+		return ctx, nil, fault.Wrap("make the attachment of a change", err)
 	}
 	pks := make([]string, len(own))
 	for i := range own {
@@ -118,7 +118,7 @@ func (a *Attachment) storeWrites(ctx context.Context, f fence, own []Write) (err
 		err = f.next.Transact(ctx, own...)
 	}
 	a.recordOutcome(err)
-	return fault.Wrap("store what goes before a change", err)
+	return fault.Wrap("store the attachment of a change", err)
 }
 
 // transactWith stores ws and a in one transaction. a comes last and has no conditions, so the indexes of failed

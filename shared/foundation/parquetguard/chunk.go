@@ -211,7 +211,7 @@ func (p *page) checkSum(packed []byte) error {
 	return nil
 }
 
-// account replaces what is estimated for the page or dictionary by n bytes.
+// account replaces the estimated size of the page or dictionary by n bytes.
 func (c *Chunk) account(was *int64, n int64) error {
 	if open := c.file.open + n - *was; n > 0 && open > MaxOpenBytes {
 		return fault.New(fault.Invalid,

@@ -111,7 +111,7 @@ func (f *footer) readElement(c *cursor) error {
 	return err
 }
 
-// readLogical reads the logical type, of which the parts of decimals and timestamps matter.
+// readLogical reads the logical type. It uses only the details of decimals and timestamps.
 func (e *element) readLogical(c *cursor, of field) (bool, error) {
 	if of.kind != typeStruct {
 		return false, nil

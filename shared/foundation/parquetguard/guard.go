@@ -1,6 +1,6 @@
 // Package parquetguard opens Parquet files of unknown origin for a library that trusts them. The library allocates
-// whatever a footer, a page header or a run of values claims, so a file of 71 bytes can end the process: its fatal
-// errors cannot be recovered.
+// the sizes that a footer, a page header or a run of values claims, so a file of 71 bytes can crash the process: its
+// fatal errors cannot be recovered.
 //
 // The guard decodes the footer itself, within bounds, and gives the library a new footer that holds only checked
 // fields. It reads each page, checks its header, unpacks it into a buffer of at most MaxPageBytes, checks the runs in
@@ -18,8 +18,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// The bounds of a file. Each is several times what writers of real files make; docs/decisions/051-untrusted-files.md
-// has the sources.
+// The limits of a file. Each is several times the size in real files; docs/decisions/051-untrusted-files.md has the
+// sources.
 const (
 	MaxFooterBytes = 64 << 20
 	MaxElements    = 10_000  // of a schema, groups included

@@ -208,7 +208,7 @@ type failing struct{}
 
 func (failing) ReadAt([]byte, int64) (int, error) { return 0, io.ErrClosedPipe }
 
-// FuzzFooter gives the guard any footer, and the library what the guard lets pass: neither may panic beyond recovery,
+// FuzzFooter gives the guard any footer, and the library every accepted file: neither may panic beyond recovery,
 // or allocate more than a file of this size is worth.
 func FuzzFooter(f *testing.F) {
 	for _, file := range [][]byte{write(f, 10),

@@ -13,8 +13,8 @@ import (
 // most.
 const runSlack = 512
 
-// checkValues checks what the body of a page itself claims: the lengths of runs and lists, of which the library makes
-// buffers.
+// checkValues checks the sizes that the body of a page claims: the lengths of runs and lists. The library allocates
+// buffers of these sizes.
 func (c *Chunk) checkValues(p *page) error {
 	if p.isDictionary() {
 		return c.checkDictionary(p)
@@ -182,8 +182,7 @@ func deltaWidth(kind int64) int {
 	return 64
 }
 
-// checkPrefixes checks texts of which each has its beginning from the one before: unpacked they may be many times as
-// large.
+// checkPrefixes checks texts that share prefixes with the previous text. Decoded they may be many times as large.
 func checkPrefixes(b []byte, values int) error {
 	total := int64(0)
 	for range 2 { // the lengths of the prefixes, then those of the rest
@@ -253,7 +252,7 @@ type deltaBlocks struct {
 	width          int // the most bits of a value
 }
 
-// pass passes over a block, of which at most left values are wanted, and returns how many it has of them.
+// pass skips a block, and returns how many of its values count: at most left.
 func (d *deltaBlocks) pass(left int) (int, error) {
 	_, n := binary.Uvarint(d.b[d.at:])
 	if n <= 0 {

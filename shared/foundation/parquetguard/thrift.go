@@ -198,7 +198,7 @@ func (c *cursor) skipList() error {
 	return err
 }
 
-// eachStruct calls read for each element of a list of structs, of which there are at most most.
+// eachStruct calls read for each element of a list of structs. It returns an error for more than most elements.
 func (c *cursor) eachStruct(what string, most int, read func(i int) error) error {
 	n, kind, err := c.readList()
 	if err != nil || n == 0 {

@@ -51,7 +51,7 @@ func (u *unpacker) decompress(dst, src []byte, codec format.CompressionCodec) (i
 	}
 }
 
-// unpackSnappy looks at the length that the block itself claims first, of which the library makes a buffer.
+// unpackSnappy first checks the length that the block claims, because the library allocates a buffer of that size.
 func unpackSnappy(dst, src []byte) (int, error) {
 	n, err := snappy.DecodedLen(src)
 	if err != nil {

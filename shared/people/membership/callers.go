@@ -53,7 +53,7 @@ func ReadCallers(ctx context.Context, s table.Store, org string, users ...string
 	}
 	items, err := s.BatchGet(table.Within(ctx, table.OrgPK(org)), keys...)
 	if err != nil {
-		return nil, fmt.Errorf("read what %d users of %s may do: %w", len(asked), org, err)
+		return nil, fmt.Errorf("read the grants of %d users of %s: %w", len(asked), org, err)
 	}
 	access, err := decodeAccess(items[keys[0]])
 	if err != nil {

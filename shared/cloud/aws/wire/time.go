@@ -7,8 +7,8 @@ import (
 	smithytime "github.com/aws/smithy-go/time"
 )
 
-// Time is a time in an API. It is written as a number of seconds in JSON, and as ISO 8601 in XML and forms; both are read
-// in any place.
+// Time is a time in an API. It is written as a number of seconds in JSON, and as ISO 8601 in XML and forms; both are
+// read in any place.
 type Time struct{ time.Time }
 
 // At returns a time that a request can hold.

@@ -1,7 +1,8 @@
 // Package wire calls AWS APIs without the SDK's service packages. It uses the SDK's own parts for everything that the
 // calls have in common: middleware stack, retries, clock skew, request signing, user agent, HTTP transport and error
-// types. A service package below this one declares only the operations and the fields that Lamplighter uses, because the
-// complete packages take longer to compile than the rest of the program (docs/decisions/057-which-sdks-are-compiled.md).
+// types. A service package below this one declares only the operations and the fields that Lamplighter uses, because
+// the complete packages take longer to compile than the rest of the program
+// (docs/decisions/057-which-sdks-are-compiled.md).
 package wire
 
 import (

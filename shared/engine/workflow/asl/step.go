@@ -47,7 +47,7 @@ func (f *fiber) stateInput(s *state) (in, given any, err error) {
 	if given, err = s.parameters.evaluate(f.pathScope(in)); err != nil {
 		return nil, nil, err
 	}
-	return in, given, checkDataLimit(given, "what Parameters of state "+s.name+" makes")
+	return in, given, checkDataLimit(given, "the result of Parameters of state "+s.name)
 }
 
 // doWork does the work of a state. `in` is the data after InputPath, `given` the data after Parameters.

@@ -75,8 +75,8 @@ func IsTime(t reflect.Type) bool {
 	return ok && f.Anonymous && f.Type == reflect.TypeFor[time.Time]()
 }
 
-// Plain returns the fields that the type has, from v, as maps, lists and texts. An absent list is an empty one. v may be
-// of another type with fields of the same names.
+// Plain returns the fields that the type has, from v, as maps, lists and texts. An absent list is an empty one. v may
+// be of another type with fields of the same names.
 func Plain(v reflect.Value, as reflect.Type) any {
 	if as.Kind() == reflect.Pointer {
 		as = as.Elem()

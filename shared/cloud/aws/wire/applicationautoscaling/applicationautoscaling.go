@@ -1,4 +1,5 @@
-// Package applicationautoscaling calls the operations of Application Auto Scaling that Lamplighter uses (shared/cloud/aws/wire).
+// Package applicationautoscaling calls the operations of Application Auto Scaling that Lamplighter uses
+// (shared/cloud/aws/wire).
 package applicationautoscaling
 
 import (

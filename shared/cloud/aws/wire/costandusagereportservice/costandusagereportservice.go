@@ -1,4 +1,5 @@
-// Package costandusagereportservice calls the operations of Cost and Usage Report Service that Lamplighter uses (shared/cloud/aws/wire).
+// Package costandusagereportservice calls the operations of Cost and Usage Report Service that Lamplighter uses
+// (shared/cloud/aws/wire).
 package costandusagereportservice
 
 import (

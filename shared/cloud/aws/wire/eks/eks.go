@@ -57,7 +57,8 @@ func (c *Client) ListUpdates(ctx context.Context, in *ListUpdatesInput) (*ListUp
 	return wire.Call[ListUpdatesOutput](ctx, c.wire, op, in)
 }
 
-// UpdateNodegroupConfig calls UpdateNodegroupConfig of EKS. All attempts carry one token, so that the update is made once.
+// UpdateNodegroupConfig calls UpdateNodegroupConfig of EKS. All attempts carry one token, so that the update is made
+// once.
 func (c *Client) UpdateNodegroupConfig(ctx context.Context,
 	in *UpdateNodegroupConfigInput) (*UpdateNodegroupConfigOutput, error) {
 	token, err := wire.NewToken()

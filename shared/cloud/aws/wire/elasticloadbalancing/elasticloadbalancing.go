@@ -1,4 +1,5 @@
-// Package elasticloadbalancing calls the operations of Elastic Load Balancing that Lamplighter uses (shared/cloud/aws/wire).
+// Package elasticloadbalancing calls the operations of Elastic Load Balancing that Lamplighter uses
+// (shared/cloud/aws/wire).
 package elasticloadbalancing
 
 import (

@@ -1,4 +1,5 @@
-// Package elasticloadbalancingv2 calls the operations of Elastic Load Balancing v2 that Lamplighter uses (shared/cloud/aws/wire).
+// Package elasticloadbalancingv2 calls the operations of Elastic Load Balancing v2 that Lamplighter uses
+// (shared/cloud/aws/wire).
 package elasticloadbalancingv2
 
 import (

@@ -1,4 +1,5 @@
-// Package resourcegroupstaggingapi calls the operations of Resource Groups Tagging API that Lamplighter uses (shared/cloud/aws/wire).
+// Package resourcegroupstaggingapi calls the operations of Resource Groups Tagging API that Lamplighter uses
+// (shared/cloud/aws/wire).
 package resourcegroupstaggingapi
 
 import (

@@ -1,5 +1,6 @@
 // Command record writes how the clients of the AWS SDK send requests and read responses, for the tests of
-// shared/cloud/aws/wire. It is a module of its own, because the service does not compile the SDK's packages that it needs.
+// shared/cloud/aws/wire. It is a module of its own, because the service does not compile the SDK's packages that it
+// needs.
 //
 //	cd shared/testkit/clouds/awswire/record && go run . ../../../../cloud/aws/wire/testdata
 //

@@ -1,0 +1,132 @@
+package databases
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/resource"
+	"lamplighter.dev/shared/cloud/aws/wire/rds"
+)
+
+// Clusters are Aurora clusters; the uid is the ARN. Their members follow them, and AWS starts them by itself after
+// seven days as it does databases.
+var Clusters = databaseClusters(cloud.AWSAurora, func(engine string) bool {
+	return strings.HasPrefix(engine, "aurora")
+})
+
+// databaseClusters makes the kind of the clusters whose engine is one of those meant. DocumentDB and Neptune are run
+// by RDS's API: their own SDKs send the same requests to the same endpoint, under RDS's permissions.
+func databaseClusters(kindType string, isMeant func(engine string) bool) resource.Kind[rdsAPI] {
+	isOurs := func(d rds.DBCluster) bool { return isMeant(sdk.ToString(d.Engine)) }
+	return resource.Kind[rdsAPI]{
+		Kind: resource.CatalogueKind(kindType),
+		Needs: resource.Needs{
+			Discover: []string{"rds:DescribeDBClusters", "rds:DescribeDBInstances",
+				"rds:DescribeDBMajorEngineVersions", deploymentNeed},
+			StartStop: []string{"rds:StartDBCluster", "rds:StopDBCluster"},
+		},
+		Client: Databases.Client,
+		List: func(ctx context.Context, c rdsAPI, page string) (cloud.ResourcePage, error) {
+			found, next, err := listClusters(ctx, c, isOurs, page)
+			if err != nil {
+				return cloud.ResourcePage{}, err
+			}
+			p := cloud.ResourcePage{Next: next}
+			for _, d := range found {
+				r := clusterResource(d)
+				r.Facts = clusterFacts(kindType, d)
+				p.Resources = append(p.Resources, r)
+			}
+			if kindType == cloud.AWSAurora {
+				askClusterFacts(ctx, c, found, p.Resources)
+			}
+			return p, tieDeployed(ctx, c, p.Resources)
+		},
+		Read: func(ctx context.Context, c rdsAPI, uids []string) ([]cloud.State, error) {
+			return readClusters(ctx, c, isOurs, uids)
+		},
+		Act: resource.ActOneByOne(actCluster),
+	}
+}
+
+// ClusterName returns the name of the database cluster that the ARN names; "" of another ARN.
+func ClusterName(uid string) string { return resource.NameIn(uid, "rds", "cluster:") }
+
+// listClusters chooses among the clusters of all engines, and multi-zone RDS clusters, which the call returns. The
+// call's own filter is not used: RDS may refuse the name of an engine that it has retired, and with it the whole
+// listing.
+func listClusters(ctx context.Context, c rdsAPI, isOurs func(rds.DBCluster) bool, page string) ([]rds.DBCluster,
+	string, error) {
+	out, err := c.DescribeDBClusters(ctx,
+		&rds.DescribeDBClustersInput{MaxRecords: sdk.Int32(100), Marker: resource.OptionalString(page)})
+	if err != nil {
+		return nil, "", err
+	}
+	return slices.DeleteFunc(out.DBClusters, func(d rds.DBCluster) bool {
+		return !isOurs(d)
+	}), sdk.ToString(out.Marker), nil
+}
+
+func clusterResource(d rds.DBCluster) cloud.Resource {
+	return cloud.Resource{
+		UID: sdk.ToString(d.DBClusterArn), Name: sdk.ToString(d.DBClusterIdentifier),
+		Status: databaseStatus(sdk.ToString(d.Status)), InstanceType: sdk.ToString(d.DBClusterInstanceClass),
+		Tags: databaseTags(d.TagList), Capacity: map[string]int64{"members": int64(len(d.DBClusterMembers))},
+		Unschedulable: tiedCluster(d), CreatedAt: d.ClusterCreateTime.Value().UTC(),
+	}
+}
+
+// tiedCluster returns why a cluster cannot be stopped.
+func tiedCluster(d rds.DBCluster) string {
+	switch mode := sdk.ToString(d.EngineMode); {
+	case mode != "" && mode != "provisioned":
+		return "a cluster in mode " + mode + ", which cannot be stopped"
+	case sdk.ToString(d.GlobalClusterIdentifier) != "":
+		return "part of global database " + *d.GlobalClusterIdentifier + ", which cannot be stopped"
+	case sdk.ToString(d.ReplicationSourceIdentifier) != "":
+		return "replica of " + *d.ReplicationSourceIdentifier + ", which cannot be stopped"
+	case len(d.ReadReplicaIdentifiers) > 0:
+		return "source of replicas (" + strings.Join(d.ReadReplicaIdentifiers, ", ") + "), which cannot be stopped"
+	}
+	return ""
+}
+
+func readClusters(ctx context.Context, c rdsAPI, isOurs func(rds.DBCluster) bool, uids []string) ([]cloud.State,
+	error) {
+	names := resource.NamesIn(uids, ClusterName)
+	if len(names) == 0 {
+		return nil, nil
+	}
+	out, err := c.DescribeDBClusters(ctx, &rds.DescribeDBClustersInput{
+		MaxRecords: sdk.Int32(100),
+		Filters:    []rds.Filter{{Name: sdk.String("db-cluster-id"), Values: slices.Sorted(maps.Keys(names))}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	var states []cloud.State
+	for _, d := range out.DBClusters {
+		if uid := sdk.ToString(d.DBClusterArn); isOurs(d) && names[ClusterName(uid)] == uid {
+			states = append(states, databaseState(uid, sdk.ToString(d.Status), tiedCluster(d), d.AutomaticRestartTime))
+		}
+	}
+	return states, tieDeployedStates(ctx, c, states)
+}
+
+func actCluster(ctx context.Context, c rdsAPI, v cloud.Verb, t cloud.Target) error {
+	name := ClusterName(t.UID)
+	if name == "" {
+		return resource.NotFound("%q is not the ARN of a database cluster", t.UID)
+	}
+	if v == cloud.Start {
+		_, err := c.StartDBCluster(ctx, &rds.StartDBClusterInput{DBClusterIdentifier: &name})
+		return err
+	}
+	_, err := c.StopDBCluster(ctx, &rds.StopDBClusterInput{DBClusterIdentifier: &name})
+	return err
+}

@@ -1,0 +1,125 @@
+package network
+
+import (
+	"context"
+	"strings"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/resource"
+	"lamplighter.dev/shared/cloud/aws/wire"
+	"lamplighter.dev/shared/cloud/aws/wire/ec2"
+)
+
+// addNetworkFacts adds what the networks of NAT gateways tell: who routes to them, from which zones, and what could go
+// without them.
+func addNetworkFacts(ctx context.Context, api *ec2.Client, all []ec2.NatGateway, found []cloud.Resource) {
+	if len(all) == 0 {
+		return
+	}
+	available := map[string]int{}
+	for _, n := range all {
+		if n.State == ec2.NatGatewayStateAvailable {
+			available[sdk.ToString(n.VpcId)]++
+		}
+	}
+	for i, n := range all {
+		found[i].Facts["vpc_nat_count"] = float64(available[sdk.ToString(n.VpcId)])
+	}
+	addRoutes(ctx, api, all, found)
+	addEndpoints(ctx, api, all, found)
+}
+
+// addRoutes adds the routes that lead to each gateway, and the zones of its network from whose subnets one leads to
+// any.
+func addRoutes(ctx context.Context, api *ec2.Client, all []ec2.NatGateway, found []cloud.Resource) {
+	tables, err := routeTables(ctx, api)
+	if err != nil {
+		resource.MissAll(found, err, "ec2:DescribeRouteTables", "route_count", "vpc_zone_count")
+		return
+	}
+	routes, byVPC := map[string]int{}, map[string][]string{} // subnets
+	for _, t := range tables {
+		led := false
+		for _, r := range t.Routes {
+			if r.NatGatewayId != nil {
+				routes[*r.NatGatewayId]++
+				led = true
+			}
+		}
+		for _, a := range t.Associations {
+			if led && a.SubnetId != nil {
+				byVPC[sdk.ToString(t.VpcId)] = append(byVPC[sdk.ToString(t.VpcId)], *a.SubnetId)
+			}
+		}
+	}
+	zones, err := zonesOf(ctx, api)
+	for i, n := range all {
+		f := found[i].Facts
+		if f["route_count"] = float64(routes[sdk.ToString(n.NatGatewayId)]); err != nil {
+			resource.Miss(f, err, "ec2:DescribeSubnets", "vpc_zone_count")
+			continue
+		}
+		distinct := map[string]bool{}
+		for _, subnet := range byVPC[sdk.ToString(n.VpcId)] {
+			distinct[zones[subnet]] = true
+		}
+		f["vpc_zone_count"] = float64(len(distinct))
+	}
+}
+
+func routeTables(ctx context.Context, api *ec2.Client) ([]ec2.RouteTable, error) {
+	var all []ec2.RouteTable
+	pages := wire.NewPages(api.DescribeRouteTables, &ec2.DescribeRouteTablesInput{MaxResults: sdk.Int32(100)})
+	for pages.HasMorePages() {
+		out, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, out.RouteTables...)
+	}
+	return all, nil
+}
+
+// zonesOf returns the zones of all subnets of the region.
+func zonesOf(ctx context.Context, api *ec2.Client) (map[string]string, error) {
+	zones := map[string]string{}
+	pages := wire.NewPages(api.DescribeSubnets, &ec2.DescribeSubnetsInput{MaxResults: sdk.Int32(1000)})
+	for pages.HasMorePages() {
+		out, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range out.Subnets {
+			zones[sdk.ToString(s.SubnetId)] = sdk.ToString(s.AvailabilityZone)
+		}
+	}
+	return zones, nil
+}
+
+// addEndpoints adds whether a gateway endpoint, which is free, takes the traffic to S3 and to DynamoDB.
+func addEndpoints(ctx context.Context, api *ec2.Client, all []ec2.NatGateway, found []cloud.Resource) {
+	type endpoint struct{ vpc, service string }
+	there := map[endpoint]bool{}
+	pages := wire.NewPages(api.DescribeVpcEndpoints, &ec2.DescribeVpcEndpointsInput{
+		MaxResults: sdk.Int32(1000),
+		Filters:    []ec2.Filter{{Name: sdk.String("vpc-endpoint-type"), Values: []string{"Gateway"}}},
+	})
+	for pages.HasMorePages() {
+		out, err := pages.NextPage(ctx)
+		if err != nil {
+			resource.MissAll(found, err, "ec2:DescribeVpcEndpoints", "dynamodb_endpoint", "s3_endpoint")
+			return
+		}
+		for _, e := range out.VpcEndpoints {
+			service := sdk.ToString(e.ServiceName) // com.amazonaws.eu-west-1.s3
+			there[endpoint{sdk.ToString(e.VpcId), service[strings.LastIndex(service, ".")+1:]}] = true
+		}
+	}
+	for i, n := range all {
+		vpc := sdk.ToString(n.VpcId)
+		found[i].Facts["s3_endpoint"], found[i].Facts["dynamodb_endpoint"] = there[endpoint{vpc, "s3"}],
+			there[endpoint{vpc, "dynamodb"}]
+	}
+}

@@ -1,0 +1,57 @@
+package resource
+
+import (
+	"errors"
+	"slices"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// IsEverybody reports whether a principal is anybody at all: "*" or {"AWS": "*"}.
+func IsEverybody(principal any) bool {
+	if m, ok := principal.(map[string]any); ok {
+		return IsEverybody(m["AWS"])
+	}
+	return principal == "*" || IsEverybodyIn(principal, "*")
+}
+
+// IsEverybodyIn reports whether list is a list that contains the word.
+func IsEverybodyIn(list any, word string) bool {
+	all, _ := list.([]any)
+	return slices.Contains(all, any(word))
+}
+
+// FactAttempts is how often a fact is asked for that few clouds beside AWS tell: its absence must not hold a listing
+// up.
+const FactAttempts = 2
+
+// Miss notes that facts could not be read: by the permission that was asked for, and AWS's word for what was wrong.
+func Miss(f cloud.Facts, err error, need string, names ...string) {
+	code := CodeOf(err)
+	if e, ok := errors.AsType[*cloud.Error](ClassifyError(err)); ok && code == "" {
+		code = e.Code
+	}
+	f.Miss(need+": "+code, names...)
+}
+
+// Texts is a list of texts as a fact: empty, and not nil, and in order where AWS keeps none.
+func Texts(all []string) []string {
+	out := append([]string{}, all...)
+	slices.Sort(out)
+	return out
+}
+
+// Count32 returns a number of AWS's as a fact; 0 for nil.
+func Count32(n *int32) float64 { return float64(sdk.ToInt32(n)) }
+
+// MissAll notes of all resources that facts could not be read.
+func MissAll(found []cloud.Resource, err error, need string, names ...string) { //nolint:revive // as miss, of more
+	for i := range found {
+		Miss(found[i].Facts, err, need, names...)
+	}
+}
+
+// PerFilter is how many values a filter of EC2 takes.
+const PerFilter = 200

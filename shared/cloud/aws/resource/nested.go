@@ -1,0 +1,56 @@
+package resource
+
+import (
+	"context"
+	"encoding/json"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// nested is a place in a listing of things inside of things (services in clusters), as a page of ours names it.
+type nested struct {
+	Outer string   `json:"o,omitempty"` // the page of outer things that comes after Queue
+	Queue []string `json:"q,omitempty"` // outer things yet to be gone through, the first one at Inner
+	Inner string   `json:"i,omitempty"`
+}
+
+// Lister lists the outer things by page, and one page of resources in one of them.
+type Lister struct {
+	Outer func(ctx context.Context, page string) (things []string, next string, err error)
+	Inner func(ctx context.Context, thing, page string) (found []cloud.Resource, next string, err error)
+}
+
+// ListPage returns the page of resources at the place, and where the next one is.
+func (l Lister) ListPage(ctx context.Context, at string) (cloud.ResourcePage, error) {
+	var n nested
+	if at != "" {
+		if err := json.Unmarshal([]byte(at), &n); err != nil {
+			return cloud.ResourcePage{}, ErrInvalid("page %q is not one of this listing", at)
+		}
+	}
+	var err error
+	if len(n.Queue) == 0 {
+		if n.Queue, n.Outer, err = l.Outer(ctx, n.Outer); err != nil {
+			return cloud.ResourcePage{}, err
+		}
+	}
+	var p cloud.ResourcePage
+	if len(n.Queue) > 0 {
+		if p.Resources, n.Inner, err = l.Inner(ctx, n.Queue[0], n.Inner); err != nil {
+			return cloud.ResourcePage{}, err
+		}
+		if n.Inner == "" {
+			n.Queue = n.Queue[1:]
+		}
+	}
+	p.Next = n.String()
+	return p, nil
+}
+
+// String is "" at the end.
+func (n nested) String() string {
+	if n.Outer == "" && len(n.Queue) == 0 {
+		return ""
+	}
+	return string(EncodeSnapshot(n))
+}

@@ -1,0 +1,74 @@
+package resource
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// Source is one listing of AWS's that finds resources which no kind lists. Most are of one type and tell its facts;
+// the last is the index that AWS keeps of all types.
+type Source struct {
+	Name  string   // in the names of pages
+	Needs []string // permissions, that of the listing first
+	List  func(ctx context.Context, at Place, page string) (cloud.ResourcePage, error)
+}
+
+// Place is where a source is asked.
+type Place struct {
+	Cfg     sdk.Config // of the region that is called
+	Region  string     // whose resources are wanted; may be cloud.Global
+	Account string     // number
+	Custom  bool       // an emulator or a private cloud, which have no index
+	Now     time.Time
+	Seen    *Sightings
+	// closed when what is asked for beside this source has answered; nil when it is not
+	Volumes, Snapshots chan struct{}
+}
+
+// AwaitVolumes waits until the volumes that are listed side by side were seen.
+func (p Place) AwaitVolumes(ctx context.Context) { await(ctx, p.Volumes) }
+
+// AwaitSnapshots waits until the snapshots that are listed side by side were seen, but not for their facts.
+func (p Place) AwaitSnapshots(ctx context.Context) { await(ctx, p.Snapshots) }
+
+// TellSnapshots ends the wait for the snapshots.
+func (p Place) TellSnapshots() {
+	if p.Snapshots != nil {
+		close(p.Snapshots)
+	}
+}
+
+func await(ctx context.Context, answered <-chan struct{}) {
+	if answered == nil {
+		return
+	}
+	select {
+	case <-answered:
+	case <-ctx.Done():
+	}
+}
+
+// IndexRegion is where what belongs to no region is indexed.
+const IndexRegion = "us-east-1"
+
+// ARN makes the ARN of a resource of EC2, which its answers mostly do not hold.
+func (p Place) ARN(resource string) string {
+	return "arn:" + PartitionOf(p.Cfg.Region) + ":ec2:" + p.Cfg.Region + ":" + p.Account + ":" + resource
+}
+
+// PartitionOf returns the partition of a region, as ARNs name it.
+func PartitionOf(region string) string {
+	switch {
+	case strings.HasPrefix(region, "cn-"):
+		return "aws-cn"
+	case strings.HasPrefix(region, "us-gov-"):
+		return "aws-us-gov"
+	default:
+		return "aws"
+	}
+}

@@ -1,0 +1,111 @@
+package resource
+
+import (
+	"encoding/json"
+	"fmt"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// Size is the capacity of something that has a minimum, a maximum and a desired count.
+type Size struct {
+	Min     int32 `json:"min"`
+	Max     int32 `json:"max"`
+	Desired int32 `json:"desired"`
+}
+
+// WithCapacity returns the size with what is wanted put in. A size that contradicts itself is class Invalid: AWS's own
+// answers to that differ by service, and some accept it.
+func (s Size) WithCapacity(c cloud.Capacity) (Size, error) {
+	for _, f := range []struct {
+		to   *int32
+		from *int64
+	}{{&s.Min, c.Min}, {&s.Max, c.Max}, {&s.Desired, c.Desired}} {
+		if f.from == nil {
+			continue
+		}
+		if *f.from < 0 || *f.from > 1_000_000 {
+			return s, ErrInvalid("a size of %d is not possible", *f.from)
+		}
+		*f.to = int32(*f.from)
+	}
+	switch {
+	case s.Min > s.Max:
+		return s, ErrInvalid("minimum %d is above maximum %d: give both", s.Min, s.Max)
+	case s.Desired < s.Min:
+		return s, ErrInvalid("desired %d is below minimum %d: lower the minimum too", s.Desired, s.Min)
+	case s.Desired > s.Max:
+		return s, ErrInvalid("desired %d is above maximum %d: raise the maximum too", s.Desired, s.Max)
+	}
+	return s, nil
+}
+
+// CapacityMap returns the size as a resource's capacity.
+func (s Size) CapacityMap() map[string]int64 {
+	return map[string]int64{"min": int64(s.Min), "max": int64(s.Max), "desired": int64(s.Desired)}
+}
+
+// ChangedTo returns the size that a start gives back, where the stop has set what is 0 in live: a number that somebody
+// has changed since stays as it is, and the others give way to it.
+func (s Size) ChangedTo(live Size) Size {
+	for _, f := range []struct{ to, live *int32 }{{&s.Min, &live.Min}, {&s.Max, &live.Max},
+		{&s.Desired, &live.Desired}} {
+		if *f.live != 0 {
+			*f.to = *f.live
+		}
+	}
+	switch {
+	case s.Min > s.Max && live.Min != 0:
+		s.Max = s.Min
+	case s.Min > s.Max:
+		s.Min = s.Max
+	}
+	s.Desired = min(max(s.Desired, s.Min), s.Max)
+	return s
+}
+
+// OrUnknown returns the size of something of which nothing is remembered. It is class Unsupported where that is off.
+func (s Size) OrUnknown(name string) (Size, error) {
+	if s.Desired == 0 {
+		return s, ErrUnsupported("%s", cloud.NoSizeRemembered(name))
+	}
+	return s, nil
+}
+
+// EncodeSnapshot encodes what a stop forgets.
+func EncodeSnapshot(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil { // of structs of numbers and strings: a defect of ours
+		panic(fmt.Sprintf("encode snapshot %+v: %v", v, err))
+	}
+	return b
+}
+
+// DecodeSnapshot decodes a snapshot; ok is false when there is none.
+func DecodeSnapshot[T any](raw json.RawMessage) (v T, ok bool, err error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return v, false, nil
+	}
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return v, false, ErrInvalid("the remembered size %s cannot be read: %v", raw, err)
+	}
+	return v, true, nil
+}
+
+// CountIf returns how many members of the list meet the condition.
+func CountIf[T any](list []T, is func(T) bool) int32 {
+	var n int32
+	for _, v := range list {
+		if is(v) {
+			n++
+		}
+	}
+	return n
+}
+
+// SizeOf returns a size of AWS's numbers; nil is 0.
+func SizeOf(least, most, desired *int32) Size {
+	return Size{Min: sdk.ToInt32(least), Max: sdk.ToInt32(most), Desired: sdk.ToInt32(desired)}
+}

@@ -1,0 +1,60 @@
+package resource
+
+import (
+	"context"
+	"slices"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/wire/ec2"
+	"lamplighter.dev/shared/cloud/aws/wire/resourcegroupstaggingapi"
+)
+
+// perTagCall is how many resources the tagging API tells the tags of in one call.
+const perTagCall = 100
+
+// AddTags adds the tags, and the names in them, of resources whose own listing does not tell them: a call for each
+// hundred.
+func AddTags(ctx context.Context, at Place, found []cloud.Resource) error {
+	api := resourcegroupstaggingapi.NewFromConfig(at.Cfg)
+	byARN := map[string]*cloud.Resource{}
+	for i := range found {
+		found[i].Tags = map[string]string{}
+		byARN[found[i].UID] = &found[i]
+	}
+	for part := range slices.Chunk(found, perTagCall) {
+		arns := make([]string, len(part))
+		for i := range part {
+			arns[i] = part[i].UID
+		}
+		out, err := api.GetResources(ctx, &resourcegroupstaggingapi.GetResourcesInput{ResourceARNList: arns})
+		if err != nil {
+			return err
+		}
+		for _, m := range out.ResourceTagMappingList {
+			r := byARN[sdk.ToString(m.ResourceARN)]
+			if r == nil {
+				continue
+			}
+			for _, t := range m.Tags {
+				r.Tags[sdk.ToString(t.Key)] = sdk.ToString(t.Value)
+			}
+			r.Name = NameOf(r.Tags, r.Name)
+		}
+	}
+	return nil
+}
+
+// Ec2Tags returns tags as EC2 gives them.
+func Ec2Tags(tags []ec2.Tag) map[string]string {
+	out := make(map[string]string, len(tags))
+	for _, t := range tags {
+		out[sdk.ToString(t.Key)] = sdk.ToString(t.Value)
+	}
+	return out
+}
+
+// Each asks one call for each of n things, some side by side, and forgets which failed: what could not be read is no
+// fact.
+func Each(n int, ask func(i int)) { cloud.InParallel(n, Width, ask) }

@@ -337,7 +337,7 @@ func TestUnitMetrics_TellWhatAUnitCosts(t *testing.T) {
 	post(values, `{"values":[{"date":"2026-03-02","value":"1000"},{"date":"2026-03-03","value":0}]}`).Want(http.StatusOK)
 	for body, word := range map[string]string{
 		`{"values":[{"date":"2026-03-02","value":-1}]}`:                                          "below 0",
-		`{"values":[{"date":"2026-03-02","value":"many"}]}`:                                      "no decimal",
+		`{"values":[{"date":"2026-03-02","value":"many"}]}`:                                      "is not a decimal",
 		`{"values":[{"date":"2026-03-02","value":1},{"date":"2026-03-02T05:00:00Z","value":1}]}`: "twice",
 		`{"values":[]}`: "values",
 	} {

@@ -67,7 +67,7 @@ func TestRules_RefuseWhatCannotBeCarriedOut(t *testing.T) {
 		a.rule("Nothing", 1, "0",
 			"50"): "more than 0",
 		a.rule("No number", 1, "x",
-			"50"): "no decimal",
+			"50"): "is not a decimal",
 		strings.ReplaceAll(a.rule("Twice", 1, "1", "1"), a.data,
 			a.web): "named twice",
 		strings.ReplaceAll(a.rule("Unknown", 1, "1", "1"), a.data,

@@ -77,7 +77,7 @@ func (p Providers) Find(name string) (Provider, error) {
 		return nil, fault.New(fault.NotFound, "provider: sign-in at %s is not configured here; use e-mail and "+
 			"password, POST /auth/login", name)
 	}
-	return nil, fault.New(fault.NotFound, "provider: %.40q is none; there are google and github", name)
+	return nil, fault.New(fault.NotFound, "provider: %.40q is not supported; choose google or github", name)
 }
 
 // VerifyIDToken checks an ID token that a client has obtained from Google. The error is fault.Unauthenticated if it

@@ -118,15 +118,21 @@ func bills(t *testing.T) map[string][]byte {
 	t.Helper()
 	out := map[string][]byte{"nothing": nil, "no bill": []byte("a,b\n1,2\n"), "a broken row": nil}
 	for _, name := range []string{"focus.csv", "cur.csv", "cur2.csv", "azure.csv", "google.json", "focus.ndjson"} {
-		b, err := os.ReadFile(filepath.Join("..", "testdata", name))
+		b, err := os.ReadFile(filepath.Join("../../../shared/domain/billfile/testdata", name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		out[name] = b
 	}
 	out["a broken row"] = bytes.Replace(out["focus.csv"], []byte("USD"), []byte("MC"), 1)
-	sample := filepath.Join("..", "..", "..", "..", "..", "shared", "data", "focus", "focus_1.0_sample_1000.csv.gz")
-	if b, err := os.ReadFile(sample); err == nil {
+	root := os.Getenv("LAMPLIGHTER_DATA")
+	if root == "" {
+		root = "../../../../shared/data"
+	}
+	b, err := os.ReadFile(filepath.Join(root, "focus", "focus_1.0_sample_1000.csv.gz"))
+	if err != nil {
+		t.Logf("SKIPPED: no real bill to read: %v", err)
+	} else {
 		out["the real sample"] = b
 	}
 	var parquet bytes.Buffer

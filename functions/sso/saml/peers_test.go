@@ -28,9 +28,9 @@ func startSamlp(t testing.TB) string {
 	modules := npmpeer.InstallNode(t, "samlp", "samlp@8.0.0", "express@4.21.2")
 	port := npmpeer.FreePort(t)
 	cmd := exec.Command("node",
-		filepath.Join(npmpeer.ModuleRoot(t), "shared", "people", "saml", "samltest", "testdata", "samlp.mjs"))
+		filepath.Join(npmpeer.ModuleRoot(t), "shared", "testkit", "samltest", "testdata", "samlp.mjs"))
 	cmd.Env = append(cmd.Environ(), "PORT="+port, "MODULES="+modules,
-		"PEM="+filepath.Join(npmpeer.ModuleRoot(t), "shared", "people", "saml", "samltest", "testdata", "idp.pem"))
+		"PEM="+filepath.Join(npmpeer.ModuleRoot(t), "shared", "testkit", "samltest", "testdata", "idp.pem"))
 	npmpeer.StartPeer(t, cmd, port)
 	return "http://127.0.0.1:" + port
 }

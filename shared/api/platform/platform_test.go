@@ -50,7 +50,7 @@ func TestClone_HasEveryPart(t *testing.T) {
 		Sealer: struct{ seal.Sealer }{}, Tokens: struct{ token.Tokens }{}, Resolver: net.DefaultResolver,
 		Archive: struct{ archive.Store }{}, Inbox: struct{ archive.Inbox }{},
 		Lines: struct{ archive.Files }{}, Log: slog.Default(),
-		Settings: Settings{Version: "1"},
+		Pending: struct{ Pending }{}, Settings: Settings{Version: "1"},
 	}
 	old, got := reflect.ValueOf(p).Elem(), reflect.ValueOf(p.Clone()).Elem()
 	for i := range old.NumField() {

@@ -12,7 +12,7 @@ import (
 
 // The table is the project's own copy. Beside a checkout with the rules it is held against them.
 func TestFacts_AreThoseOfTheRules(t *testing.T) {
-	f, err := os.Open(filepath.Join("..", "..", "..", "..", "shared", "data", "rules", "facts.csv"))
+	f, err := os.Open(filepath.Join("..", "..", "..", "..", "..", "shared", "data", "rules", "facts.csv"))
 	if os.IsNotExist(err) {
 		t.Skip("SKIPPED: there are no rules beside the checkout to hold the facts against")
 	}

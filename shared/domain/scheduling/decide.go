@@ -20,7 +20,7 @@ const (
 	Unschedulable    Reason = "unschedulable"        // the resource cannot be started and stopped
 	HeldByEvent      Reason = "event"                // an active event readiness plan holds the resource
 	Overridden       Reason = "override"             // an override holds the resource
-	OverrideEnded    Reason = "override_ended"       // the override behind the order does not hold the resource any more
+	OverrideEnded    Reason = "override_ended"       // the override behind the order no longer holds the resource
 	Contradicted     Reason = "contradiction"        // a start of the same minute wins over this stop
 )
 

@@ -34,7 +34,7 @@ type EndingConfirmation struct {
 	At time.Time `json:"at"`
 }
 
-// EndingRules are the inputs of EndMembers besides the members.
+// EndingRules are the inputs of EndMembers, except the members.
 type EndingRules struct {
 	Now       time.Time
 	Connected int    // members with a connected account, including ending ones

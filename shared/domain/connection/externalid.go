@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// trust is the external ID that a customer's role requires when it is assumed. We choose it; a customer who chose it
+// trust is the external ID that a customer's role requires when it is assumed. We choose it: if customers chose it, one
 // could use another customer's.
 type trust struct {
 	ExternalID string `json:"externalID"`

@@ -40,7 +40,7 @@ const (
 
 const simulatedCloud = "simulated"
 
-// OAuthMethod is the authMethod of projects to which a person has granted access.
+// OAuthMethod is the authMethod of projects that a person has granted access to.
 const OAuthMethod = "oauth"
 
 var guid = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)

@@ -11,7 +11,7 @@ import (
 // The keys of messages that no event causes.
 const (
 	TestMessage = "test" // checks that a channel works
-	// a recommendation shared by a person; its data is a Recommendation
+	// RecommendationShared is a recommendation shared by a person. Its data is a Recommendation.
 	RecommendationShared = "recommendation.shared"
 )
 

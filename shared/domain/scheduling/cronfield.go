@@ -23,7 +23,7 @@ var fields = [...]cronField{
 	{"day of week", 0, 6, []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}},
 }
 
-// sunday is the second number of Sunday, which the field weekday accepts besides 0.
+// sunday is the second number of Sunday. The field day of week accepts both 0 and 7.
 const sunday = 7
 
 func (f cronField) isWeekday() bool { return f.most == 6 }

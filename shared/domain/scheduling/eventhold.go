@@ -151,7 +151,7 @@ func (l EventHolds) All() map[string]EventHold { return l.byUID }
 // Ended returns the ended holds whose schedules are not yet evaluated, by the names of their fields.
 func (l EventHolds) Ended() map[string]EventHold { return l.ended }
 
-// OwedAction returns the stop of the resource of a UID that a hold has kept from being made; false when there is none.
+// Owed returns the stop of the resource with a UID that the hold h prevented, or false when h prevented no such stop.
 func (l EventHolds) Owed(h EventHold, uid string) (out OwedAction, is bool) {
 	for _, o := range l.owed {
 		if o.PolicyID == h.PolicyID && o.UID == uid && o.Since.Equal(h.Since) {

@@ -73,8 +73,8 @@ func EndEventHold(ctx context.Context, s table.Store, org, policyID string, at t
 	}, nil
 }
 
-// DropEventHold returns the write that ends the hold on the target of a policy because of a forced stop. The target's
-// schedules are not evaluated for the time of the hold.
+// DropEventHold returns the write that ends the hold on the target of a policy because of a forced stop. Afterwards
+// its schedules act on the target as on any other resource.
 func DropEventHold(org, policyID string) table.Write {
 	return table.Update(EventHoldKey(org), []table.Change{table.Remove(policyID)})
 }

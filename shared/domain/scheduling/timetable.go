@@ -95,7 +95,7 @@ func (t *Timetable) Firings(s Span) iter.Seq[Firing] {
 	}
 }
 
-// next returns the first firing after after and before end, or the zero time when there is none.
+// next returns the first firing later than after and before end, or the zero time when there is none.
 func (l *line) next(after time.Time, loc *time.Location, end time.Time) time.Time {
 	if at, ok := l.cron.Next(after, loc); ok && at.Before(end) {
 		return at

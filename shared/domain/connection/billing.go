@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Billing is where the bills of an account are, as it was connected. What is null is found.
+// Billing is the location of an account's bills, as given when the account was connected. Null fields are detected.
 type Billing struct {
 	Source         *string `json:"source" example:"data_export"`
 	Export         *string `json:"export"`
@@ -21,7 +21,7 @@ type Billing struct {
 	Dataset        *string `json:"dataset" doc:"Of BigQuery"`
 }
 
-// newBilling makes the record of settings; nil of none.
+// newBilling returns the record of settings, or nil for empty settings.
 func newBilling(b cloud.BillSettings) *Billing {
 	if b == (cloud.BillSettings{}) {
 		return nil
@@ -33,15 +33,15 @@ func newBilling(b cloud.BillSettings) *Billing {
 	}
 }
 
-// billingField is a setting of where bills are: what it looks like, and where there is such a thing.
+// billingField is a field of the location of bills: its format and the providers that have it.
 type billingField struct {
 	name, value string
 	form        *regexp.Regexp
 	providers   []string
 }
 
-// What names look like in the clouds. They stand in addresses that tokens are sent to, and in questions, so nothing
-// else may.
+// The formats of names in the clouds. These names become parts of addresses that receive tokens, and of queries, so
+// all other names are refused.
 var (
 	exportName     = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,199}$`)
 	bucketName     = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
@@ -51,14 +51,14 @@ var (
 	billingDataset = regexp.MustCompile(`^([a-z0-9.-]+(:[a-z0-9-]+)?\.)?[A-Za-z0-9_]{1,1000}$`)
 )
 
-// billingSources are the sources of bills of each provider.
+// billingSources are the sources of bills, by provider.
 var billingSources = map[string][]cloud.BillSource{
 	"aws": {cloud.DataExport, cloud.CostReport, cloud.CostExplorer}, "azure": {cloud.StorageExport},
 	"gcp":          {cloud.BigQueryExport},
 	simulatedCloud: {cloud.SimulatedBills},
 }
 
-// checkBilling refuses what cannot be where the bills of an account are: fault.Invalid names the field.
+// checkBilling validates the location of an account's bills. The error is fault.Invalid and names the field.
 func checkBilling(a inventory.Account) error {
 	b := a.Billing
 	for _, f := range []billingField{

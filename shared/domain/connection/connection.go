@@ -1,7 +1,7 @@
-// Package connection stores connected cloud accounts, and keeps their native ids and names unique, whether a person
-// connects one or the synchronization of a whole organization does. It also keeps the record of each connected
-// organization of a cloud (an AWS organization, a management group, a folder): which of its members are wanted, and
-// the state of each (Organisation, Member, Sync).
+// Package connection stores connected cloud accounts and keeps their native IDs and names unique. Accounts are
+// connected by a person or by the synchronization of a cloud organization. The package also stores the record of each
+// connected organization of a cloud (an AWS organization, a management group, a folder), with its selection of
+// members and the state of each member (Organisation, Member, Sync).
 package connection
 
 import (
@@ -19,44 +19,44 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// MaxAccounts is how many accounts an organization can have: a list of them is one read.
+// MaxAccounts is the maximum number of accounts in an organization; one read returns all.
 const MaxAccounts = 500
 
-// The partitions of what is unique.
+// The partitions that keep native IDs and names unique.
 const (
 	NativePartition table.Partition = "ORG#*#CANATIVE"
 	NamePartition   table.Partition = "ORG#*#CANAME"
 )
 
-// NativeKey returns the row that exists once for each native id in use.
+// NativeKey returns the key of the row that claims a native ID.
 func NativeKey(org, provider, native string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "CANATIVE", SK: provider + "#" + native}
 }
 
-// NameKey returns the key of the claim to the name of a cloud account (see table.UniqueNames).
+// NameKey returns the key of the row that claims the name of a cloud account (see table.UniqueNames).
 func NameKey(org, name string) table.Key { return names(org).Key(name) }
 
 func names(org string) table.UniqueNames {
 	return table.UniqueNames{PK: table.OrgPK(org) + NamePartition.Name(), Noun: "cloud account", IDAttr: "accountID"}
 }
 
-// Taken is what the rows at NativeKey and NameKey hold.
+// Taken is the content of the rows at NativeKey and NameKey.
 type Taken struct {
 	AccountID string `json:"accountID"`
 }
 
-// Reserve returns the write that takes a native id or a name.
+// Reserve returns the write that claims a native ID or a name. It fails when another account has claimed it.
 func Reserve(k table.Key, accountID string) (table.Write, error) {
 	it, err := table.NewItem(k, Taken{accountID})
 	return table.Put(it, table.Absent()), err
 }
 
-// Release returns the write that gives a native id or a name back, unless it is somebody else's by now.
+// Release returns the write that releases a native ID or a name. It fails when another account has claimed it.
 func Release(k table.Key, accountID string) table.Write {
 	return table.Delete(k, table.Any(table.Absent(), table.Equal("accountID", accountID)))
 }
 
-// ListAccounts reads every account of the organization, oldest first.
+// ListAccounts returns all accounts of the organization, oldest first.
 func ListAccounts(ctx context.Context, s table.Store, org string) ([]inventory.Account, error) {
 	page, err := s.Query(ctx, table.Query{PK: inventory.AccountKey(org, "").PK, Limit: MaxAccounts + 1})
 	if err != nil {
@@ -65,7 +65,8 @@ func ListAccounts(ctx context.Context, s table.Store, org string) ([]inventory.A
 	return table.DecodeAll[inventory.Account](page.Items)
 }
 
-// CheckVacant refuses what Create would refuse, and one account too many, before a cloud is asked: fault.Conflict.
+// CheckVacant returns fault.Conflict when Create would refuse the account, before a cloud is asked: its native ID or
+// name is in use, or the organization has MaxAccounts.
 func CheckVacant(a inventory.Account, have []inventory.Account) error {
 	if err := checkRoom(have); err != nil {
 		return err
@@ -81,7 +82,7 @@ func CheckVacant(a inventory.Account, have []inventory.Account) error {
 	return nil
 }
 
-// ErrFull is the cause of the error that says that an organization has MaxAccounts accounts.
+// ErrFull is the cause of the error for an organization with MaxAccounts accounts.
 var ErrFull = errors.New("no room for another cloud account")
 
 func checkRoom(have []inventory.Account) error {
@@ -92,22 +93,24 @@ func checkRoom(have []inventory.Account) error {
 		"the organization has %d cloud accounts, which is the most that it can have", len(have))
 }
 
-// ErrNative says that the native id is in use.
+// ErrNative returns the error for a native ID that is in use.
 func ErrNative(a inventory.Account) error {
 	return fault.New(fault.Conflict, "cloudAccountID: %s account %s is connected already", a.Provider, a.CloudAccountID)
 }
 
-// ErrName says that the name is in use.
+// ErrName returns the error for a name that is in use.
 func ErrName(a inventory.Account) error {
 	return names("").Taken(a.Name)
 }
 
-// Create stores the account a, which has an id, takes its native id and name, and records its first discovery, the
-// first import of its bills, which it starts, and when the next are due, all in one transaction with more. Whoever
-// calls starts the job's machine. What is in use is fault.Conflict, as is a condition of more that does not hold, and
-// an organization that has MaxAccounts: ErrFull. Of several calls at the same moment as many succeed as there is room
-// for; one that finds others before it too often is fault.Conflict, for which table.IsTurnLost holds. Three round
-// trips.
+// Create stores the account a, whose ID is set, and claims its native ID and name. In the same transaction it stores
+// its first discovery, the first import of its bills and the times of the next ones, and makes the writes more. It
+// starts the import; the caller starts the machine of the returned discovery job.
+//
+// It returns fault.Conflict when the native ID or name is in use, when a condition of more fails, or when the
+// organization has MaxAccounts (ErrFull). Of concurrent calls, as many succeed as there is room for. A call that
+// loses to others too often returns fault.Conflict, and table.IsTurnLost reports true for the error. Create takes
+// three round trips.
 func Create(ctx context.Context, p *platform.Platform, org string, a *inventory.Account,
 	more ...table.Write) (discovery.Job, error) {
 	var j discovery.Job
@@ -158,7 +161,7 @@ func create(ctx context.Context, p *platform.Platform, org string, a *inventory.
 	return j, fault.New(fault.Conflict, "the account %s was connected by somebody else meanwhile", a.ID)
 }
 
-// writes are those of the account itself: native id and name first.
+// writes returns the writes of the account itself; the claims of native ID and name come first.
 func writes(org string, a *inventory.Account) ([]table.Write, error) {
 	native, err := Reserve(NativeKey(org, a.Provider, a.CloudAccountID), a.ID)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// What identifiers of credentials look like. They stand in addresses that tokens are asked for at, so nothing else may.
+// The formats of identifiers in credentials. They become parts of addresses that tokens are requested from, so all
+// other values are refused.
 var (
 	domain           = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$`)
 	serviceAccount   = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*@([a-z0-9-]+\.)+gserviceaccount\.com$`)
@@ -21,7 +22,7 @@ var (
 		`^//iam\.googleapis\.com/projects/\d{1,19}/locations/global/workloadIdentityPools/[a-z0-9-]{4,32}/providers/[a-z0-9-]{4,32}$`)
 )
 
-// longest is how many bytes a credential may have.
+// longest returns the maximum length of a credential, in bytes.
 func longest(name string) int {
 	if name == "kubeconfig" {
 		return kubeconfig.MaxBytes
@@ -29,7 +30,7 @@ func longest(name string) int {
 	return maxCredential
 }
 
-// checkPrincipal checks the identifiers of an application in Entra.
+// checkPrincipal validates the identifiers of an Entra application and converts them to lower case.
 func checkPrincipal(_ Opener, _ inventory.Account, c map[string]string) error {
 	c["tenantID"], c["clientID"] = strings.ToLower(c["tenantID"]), strings.ToLower(c["clientID"])
 	switch {
@@ -42,8 +43,8 @@ func checkPrincipal(_ Opener, _ inventory.Account, c map[string]string) error {
 	return nil
 }
 
-// checkFederation checks the names of a workload identity provider and of the service account that it lets
-// impersonate. The provider's is taken as gcloud prints it, and kept as its audience.
+// checkFederation validates the names of a workload identity provider and of its service account. It accepts the
+// provider's name as gcloud prints it, and stores it as the audience.
 func checkFederation(_ Opener, _ inventory.Account, c map[string]string) error {
 	const field = "workloadIdentityProvider"
 	name := strings.TrimPrefix(strings.TrimPrefix(c[field], "https:"), "//iam.googleapis.com/")
@@ -61,8 +62,8 @@ func checkFederation(_ Opener, _ inventory.Account, c map[string]string) error {
 	return nil
 }
 
-// key is a service account's, as Google writes it. Files of other types name addresses to call and programs to run,
-// and are refused.
+// key is a service account key in Google's format. Other types of files are refused, because they contain addresses
+// to call and programs to run.
 type key struct {
 	Type       string `json:"type"`
 	Project    string `json:"project_id"`
@@ -74,11 +75,11 @@ type key struct {
 	Universe   string `json:"universe_domain,omitempty"`
 }
 
-// googleToken is where tokens for a key are had; keys of before 2018 name the other address of the same.
+// googleToken is the token address for a key. Keys from before 2018 contain an older address of the same service.
 const googleToken = "https://oauth2.googleapis.com/token" //nolint:gosec // an address
 
-// wrapKey takes the key also as the credentials themselves, which is what "the JSON key" may mean: all of its values
-// are texts.
+// wrapKey also accepts the fields of the key as the credentials themselves, because all its values are strings and
+// callers may read "the JSON key" that way.
 func wrapKey(sent map[string]string) map[string]string {
 	if sent["serviceAccountKey"] != "" || sent["private_key"] == "" {
 		return sent
@@ -90,7 +91,7 @@ func wrapKey(sent map[string]string) map[string]string {
 	return map[string]string{"serviceAccountKey": string(text)}
 }
 
-// checkServiceAccount reads the key, and keeps of it what a service account's has.
+// checkServiceAccount validates the key and removes all fields that a service account key does not have.
 func checkServiceAccount(_ Opener, a inventory.Account, c map[string]string) error {
 	const field = "credentials.serviceAccountKey: "
 	var k key
@@ -132,7 +133,7 @@ func isPrivateKey(text string) bool {
 	return err == nil
 }
 
-// checkKubeconfig keeps of a kubeconfig what opens the cluster of its current context.
+// checkKubeconfig validates a kubeconfig and replaces it by a copy reduced to its current context.
 func checkKubeconfig(o Opener, _ inventory.Account, c map[string]string) error {
 	access, err := kubeconfig.ParseKubeconfig(c["kubeconfig"], o.P.Clock.Now())
 	if err != nil {

@@ -5,17 +5,16 @@ import (
 	"slices"
 )
 
-// SyncCursor is a position in the ring of members that are to be opened, in the order of their native ids. A
-// synchronization begins after From, goes on after Last, and ends when it is back at From. So members that are slow to
-// refuse do not keep the ones behind them from being tried: the next run, or the next synchronization, goes on after
-// them.
+// SyncCursor is a position in the ring of members to open, ordered by native ID. A synchronization begins after From,
+// continues after Last, and ends when it is back at From. So members that refuse slowly do not block the ones behind
+// them: the next run, or the next synchronization, continues after them.
 type SyncCursor struct {
 	From string `json:"from,omitempty"`
-	Last string `json:"last,omitempty"` // empty until a member was tried
+	Last string `json:"last,omitempty"` // empty until a member has been tried
 }
 
-// next returns the cursor that the next synchronization begins with. One that was not completed is continued where it
-// stopped.
+// next returns the cursor for the next synchronization. If the synchronization was not completed, the next one
+// continues at its last member.
 func (c SyncCursor) next(completed bool) SyncCursor {
 	if completed {
 		return SyncCursor{From: c.From}
@@ -23,7 +22,7 @@ func (c SyncCursor) next(completed bool) SyncCursor {
 	return SyncCursor{From: cmp.Or(c.Last, c.From)}
 }
 
-// MemberLeft sorts ids in the order of the ring and returns those that the synchronization has not tried yet.
+// Left sorts IDs in the order of the ring and returns those that the synchronization has not tried yet.
 func (c SyncCursor) Left(ids []string) []string {
 	out := slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
 		return c.Last != "" && c.compare(id, c.Last) <= 0
@@ -32,12 +31,12 @@ func (c SyncCursor) Left(ids []string) []string {
 	return out
 }
 
-// compare orders two ids by their places in the ring after From.
+// compare orders two IDs by their positions in the ring after From.
 func (c SyncCursor) compare(a, b string) int {
 	return cmp.Or(cmp.Compare(c.turn(a), c.turn(b)), cmp.Compare(a, b))
 }
 
-// turn returns 0 for ids after From, and 1 for those that come after the end of the ring.
+// turn returns 0 for IDs after From, and 1 for IDs after the end of the ring.
 func (c SyncCursor) turn(id string) int {
 	if id > c.From {
 		return 0

@@ -6,9 +6,9 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// checkDestination refuses a change of the endpoint that keeps the stored credentials: fault.Invalid. The stored
-// credentials were given for the endpoint that the account had, and everything that opens the account sends them to
-// the new one.
+// checkDestination returns fault.Invalid when a change sets another endpoint and keeps the stored credentials. The
+// stored credentials were given for the previous endpoint, and every use of the account would send them to the new
+// one.
 func (c Change) checkDestination() error {
 	moved := c.Before.EndpointURL != c.After.EndpointURL
 	if !moved || c.Credentials != nil || !bytes.Equal(c.Before.Sealed, c.After.Sealed) {

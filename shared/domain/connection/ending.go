@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// A member whose account is connected is ending when a listing lacks it, shows it closed, or shows it where the
-// selection no longer names it. One listing may be short or wrong, so an account is disconnected only when these rules
-// allow it.
+// A member with a connected account is ending when a listing does not contain it, shows it closed, or shows it
+// outside of the selection. A single listing may be incomplete or wrong, so an account is disconnected only when
+// these rules allow it.
 const (
-	// EndingWait is the shortest time between the first and the last listing that end a member.
+	// EndingWait is the minimum time between the first and the last listing that end a member.
 	EndingWait = 24 * time.Hour
-	// maxEndedPercent is the largest part of the connected members that is disconnected within EndingWait without a
-	// person's confirmation.
+	// maxEndedPercent is the maximum percentage of connected members that are disconnected within EndingWait without
+	// a person's confirmation.
 	maxEndedPercent = 10
 )
 
-// PendingEnding describes the members of an organization that are ending while their accounts are still connected.
+// PendingEnding describes an organization's ending members whose accounts are still connected.
 type PendingEnding struct {
 	Members  int       `json:"members"`
-	Awaiting int       `json:"awaiting,omitempty"` // of Members: those that wait for a person's confirmation
-	Since    time.Time `json:"since,omitzero"`     // MissingSince of the first
+	Awaiting int       `json:"awaiting,omitempty"` // number of Members that wait for a person's confirmation
+	Since    time.Time `json:"since,omitzero"`     // the earliest MissingSince
 }
 
 // EndingConfirmation is a person's consent to disconnect the members that wait under ID.
@@ -34,26 +34,26 @@ type EndingConfirmation struct {
 	At time.Time `json:"at"`
 }
 
-// EndingRules are what EndMembers judges by.
+// EndingRules are the inputs of EndMembers, except the members.
 type EndingRules struct {
 	Now       time.Time
-	Connected int    // members with a connected account, ending ones included
+	Connected int    // members with a connected account, including ending ones
 	Recent    int    // members disconnected within EndingWait without a confirmation
-	Confirmed string // the ID of the last Confirmation
+	Confirmed string // the ID of the last confirmation
 }
 
-// EndingVerdict splits the ending members of a listing.
+// EndingVerdict is the result of EndMembers.
 type EndingVerdict struct {
-	Disconnect []Member // their accounts are disconnected now
-	Wait       []Member // their accounts stay connected
-	// ConfirmationID names those of Wait that wait for a person; empty when there are none.
+	Disconnect []Member // to disconnect now
+	Wait       []Member // to keep connected
+	// ConfirmationID identifies the members of Wait that wait for a person; empty when there are none.
 	ConfirmationID string
 }
 
 // EndMembers decides which of the ending members are disconnected now. A member waits until listings EndingWait apart
-// agree. Those that have waited are disconnected together when they are few, as by maxEndedPercent, and else wait for
-// a person's confirmation. The ID of a confirmation is a digest of the members and of the time since when each is
-// missing, so that it is good for no other members, and not for the same ones later.
+// agree. The members that have waited are disconnected if they are at most maxEndedPercent; else they wait for a
+// person's confirmation. The ID of a confirmation is a digest of the members and their MissingSince, so it is not
+// valid for other members, or for the same members later.
 func EndMembers(r EndingRules, ending []Member) EndingVerdict {
 	var v EndingVerdict
 	var ripe []Member
@@ -86,7 +86,7 @@ func EndMembers(r EndingRules, ending []Member) EndingVerdict {
 	return v
 }
 
-// confirmationID returns the digest of the members and of the time since when each is missing.
+// confirmationID returns the digest of the members and their MissingSince.
 func confirmationID(members []Member) string {
 	members = slices.Clone(members)
 	slices.SortFunc(members, func(a, b Member) int { return cmp.Compare(a.NativeID, b.NativeID) })
@@ -98,11 +98,11 @@ func confirmationID(members []Member) string {
 	return hex.EncodeToString(h.Sum(nil)[:bytes])
 }
 
-// Shown returns the status that the API shows: what the listings say of a member that is ending, although its account
-// is still connected.
+// Shown returns the status for the API: for an ending member the status from the listings, although its account is
+// still connected.
 func (m Member) Shown() MemberStatus { return cmp.Or(m.Ending, m.Status) }
 
-// IsEnding reports whether the member's account is to be disconnected and is not yet.
+// IsEnding reports whether the member's account is to be disconnected but is still connected.
 func (m Member) IsEnding() bool { return m.Ending != "" }
 
 // HasEnded reports whether the member is closed, left or excluded and its account, if it had one, is disconnected.
@@ -110,5 +110,5 @@ func (m Member) HasEnded() bool {
 	return m.Status == MemberClosed || m.Status == MemberLeft || m.Status == MemberExcluded
 }
 
-// DisconnectsFrom returns the time of the first listing that may disconnect the account of a member that is ending.
+// DisconnectsFrom returns the earliest time at which a listing may disconnect the account of an ending member.
 func (m Member) DisconnectsFrom() time.Time { return m.MissingSince.Add(EndingWait) }

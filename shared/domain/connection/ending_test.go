@@ -14,7 +14,7 @@ import (
 
 var noon = time.Date(2026, time.March, 10, 12, 0, 0, 0, time.UTC)
 
-// missing are n members that are missing since a time.
+// missing returns n ending members with a MissingSince.
 func missing(n int, since time.Time, awaits string) []connection.Member {
 	out := make([]connection.Member, n)
 	for i := range out {
@@ -30,7 +30,7 @@ func TestEndMembers_DisconnectsFewAfterADay(t *testing.T) {
 		rules      connection.EndingRules
 		ending     []connection.Member
 		disconnect int
-		confirms   bool // something waits for a confirmation
+		confirms   bool // members wait for a confirmation
 	}{
 		"one of ten, a second before a day": {connection.EndingRules{Connected: 10},
 			missing(1, noon.Add(time.Second-day), ""), 0, false},
@@ -89,8 +89,8 @@ func TestEndMembers_AConfirmationIsGoodForTheseMembersAlone(t *testing.T) {
 	}
 }
 
-// Whatever the listings say, nobody is disconnected who was in one of the last day, and no more than a tenth in any
-// day.
+// For any sequence of listings, a member listed within the last day is not disconnected, and at most a tenth of the
+// members is disconnected in a day.
 func TestEndMembers_HoldsItsPromisesForRandomListings(t *testing.T) {
 	random := seed.Random(t)
 	for range 200 {
@@ -102,7 +102,7 @@ func TestEndMembers_HoldsItsPromisesForRandomListings(t *testing.T) {
 func simulateListings(t *testing.T, random *rand.Rand) {
 	t.Helper()
 	members := make([]connection.Member, 1+random.IntN(60))
-	listed := make([]time.Time, len(members)) // when each was listed last
+	listed := make([]time.Time, len(members)) // the last listing of each member
 	for i := range members {
 		members[i].NativeID = strconv.Itoa(i)
 		listed[i] = noon

@@ -9,13 +9,13 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// trust is what a customer's role demands of whoever assumes it. We choose it, never the customer: else one customer
-// could name another's.
+// trust is the external ID that a customer's role requires when it is assumed. We choose it: if customers chose it, one
+// could use another customer's.
 type trust struct {
 	ExternalID string `json:"externalID"`
 }
 
-// ExternalID returns the organization's, made when it is first asked for, and the same ever after.
+// ExternalID returns the organization's external ID. The first call creates it; it never changes.
 func (o Opener) ExternalID(ctx context.Context, org string) (string, error) {
 	k := table.Key{PK: table.OrgPK(org) + "META", SK: "EXTERNALID"}
 	t, err := table.Read[trust](ctx, o.P.Table, k)
@@ -33,6 +33,6 @@ func (o Opener) ExternalID(ctx context.Context, org string) (string, error) {
 	case !fault.Is(err, fault.Conflict):
 		return "", fmt.Errorf("make external id of %s: %w", org, err)
 	}
-	t, err = table.Read[trust](ctx, o.P.Table, k) // somebody else was faster
+	t, err = table.Read[trust](ctx, o.P.Table, k) // another caller was faster
 	return t.ExternalID, fault.Wrap("read external id of "+org, err)
 }

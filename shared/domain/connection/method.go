@@ -12,27 +12,27 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// provider is how accounts of one cloud are described.
+// provider describes the accounts of one cloud.
 type provider struct {
-	native  *regexp.Regexp // what its account numbers look like, in lower case where fold is set
+	native  *regexp.Regexp // the format of its account numbers, in lower case if fold is set
 	example string
-	fold    bool // its account numbers are the same in either case
-	told    bool // the number may be left out, for whoever connects does not know it: the cloud tells it
+	fold    bool // its account numbers are case-insensitive
+	told    bool // the number may be omitted, because the cloud returns it
 	methods map[string]method
 }
 
-// method is an authMethod: the credentials that it takes. Any accepts others besides.
+// method describes an authMethod by its credentials. If any is set, it also accepts other credentials.
 type method struct {
 	required []string
 	any      bool
-	// the external id belongs to it, which we give out
+	// its credentials include the external ID, which we issue
 	ours bool
-	// how an account gets these credentials, where nobody can send them
+	// how an account gets these credentials, if callers cannot send them
 	made  string
-	check func(o Opener, a inventory.Account, c map[string]string) error // and keeps of c only what is needed
+	check func(o Opener, a inventory.Account, c map[string]string) error // validates c and removes unneeded fields
 }
 
-// Bounds of credentials.
+// The limits of credentials.
 const (
 	maxCredentials = 40
 	maxCredential  = 32 << 10 // bytes
@@ -45,7 +45,7 @@ const OAuthMethod = "oauth"
 
 var guid = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// providers are those that there are. Whether a deployment has them is for its workers to say, which link their SDKs.
+// providers are all providers. The workers link the SDKs, so they decide which providers a deployment has.
 var providers = map[string]provider{
 	"aws": {
 		native: regexp.MustCompile(`^\d{12}$`), example: "12 digits",
@@ -85,7 +85,7 @@ var providers = map[string]provider{
 	},
 }
 
-// findProvider finds a provider that this deployment may have.
+// findProvider returns a provider that this deployment may have, or fault.Invalid.
 func findProvider(p *platform.Platform, name string) (provider, error) {
 	names := slices.Sorted(maps.Keys(providers))
 	if !p.Settings.Simulated {
@@ -105,7 +105,7 @@ func IsProvider(p *platform.Platform, name string) bool {
 	return err == nil
 }
 
-// checkNative brings the account number into the one spelling that is stored, and refuses what cannot be one.
+// checkNative validates the account number and converts it to its stored spelling.
 func (pr provider) checkNative(a *inventory.Account) error {
 	if pr.fold {
 		a.CloudAccountID = strings.ToLower(a.CloudAccountID)
@@ -122,8 +122,8 @@ func (pr provider) checkNative(a *inventory.Account) error {
 	return nil
 }
 
-// CheckCredentials checks what a caller sent for the authMethod of a, keeps of it what is needed, and completes it
-// with the external id of the organization: fault.Invalid names the field.
+// CheckCredentials validates the credentials sent for the authMethod of a. It returns the needed ones, completed with
+// the organization's external ID. The error is fault.Invalid and names the field.
 func (o Opener) CheckCredentials(ctx context.Context, org string, a inventory.Account,
 	sent map[string]string) (map[string]string, error) {
 	pr, err := findProvider(o.P, a.Provider)
@@ -152,7 +152,7 @@ func (o Opener) CheckCredentials(ctx context.Context, org string, a inventory.Ac
 	return out, err
 }
 
-// pick takes what the method needs from what was sent: everything where any is accepted, and nothing else where not.
+// pick returns the credentials that the method needs. If the method accepts any, pick returns all of them.
 func (m method) pick(name string, sent map[string]string) (map[string]string, error) {
 	out := map[string]string{}
 	if m.any {
@@ -169,7 +169,7 @@ func (m method) pick(name string, sent map[string]string) (map[string]string, er
 	return out, nil
 }
 
-// demanded returns the organization's external id; another one that was sent is refused.
+// demanded returns the organization's external ID. It refuses another ID sent by the caller.
 func (o Opener) demanded(ctx context.Context, org, sent string) (string, error) {
 	ours, err := o.ExternalID(ctx, org)
 	if err == nil && sent != "" && sent != ours {

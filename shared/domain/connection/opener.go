@@ -16,15 +16,15 @@ import (
 	"lamplighter.dev/shared/foundation/ssrfguard"
 )
 
-// MaxName is how many characters the name of an account may have.
+// MaxName is the maximum length of an account name, in characters.
 const MaxName = 100
 
-// Opener checks what callers send to connect accounts and whole organizations of them, and has the cloud asked whether
-// it opens them.
+// Opener validates requests to connect accounts and cloud organizations, and asks the cloud whether the credentials
+// are accepted.
 type Opener struct{ P *platform.Platform }
 
-// Prepare checks what can be known of an account without asking the cloud, and brings it into the spelling that is
-// stored. What cannot be is fault.Invalid, what is in use fault.Conflict.
+// Prepare validates an account without asking the cloud, and converts it to its stored spelling. It returns
+// fault.Invalid for invalid values and fault.Conflict for a native ID or name in use.
 func (o Opener) Prepare(ctx context.Context, org string, a *inventory.Account) error {
 	pr, err := findProvider(o.P, a.Provider)
 	if err != nil {
@@ -43,8 +43,8 @@ func (o Opener) Prepare(ctx context.Context, org string, a *inventory.Account) e
 	return CheckVacant(*a, have)
 }
 
-// Open has the cloud asked whether the sealed credentials of a open it, stores it, together with more, and has it
-// discovered.
+// Open asks the cloud to verify the sealed credentials of a, stores the account together with more, and starts its
+// discovery.
 func (o Opener) Open(ctx context.Context, org string, a inventory.Account, more ...table.Write) (Account, error) {
 	if err := o.verify(ctx, org, &a, nil); err != nil {
 		return Account{}, err
@@ -57,8 +57,8 @@ func (o Opener) Open(ctx context.Context, org string, a inventory.Account, more 
 	return NewRecord(a), nil
 }
 
-// CheckAccount brings the name into shape, and refuses names, regions, endpoints and places of bills that cannot be:
-// fault.Invalid names the field.
+// CheckAccount normalizes the name and validates names, regions, endpoints and locations of bills. The error is
+// fault.Invalid and names the field.
 func (o Opener) CheckAccount(a *inventory.Account) error {
 	var err error
 	if a.Name, err = displayname.CleanName("name", a.Name, MaxName); err != nil {
@@ -81,8 +81,8 @@ func (o Opener) CheckAccount(a *inventory.Account) error {
 	return o.CheckReachable("endpointURL", a.EndpointURL)
 }
 
-// CheckReachable refuses an address of a field that could only lead into our own network. What a name leads to is
-// looked at again whenever it is dialled. The address is not repeated: there may be a password in it.
+// CheckReachable returns an error for an address that can only be in our own network. The IP addresses of a host name
+// are checked again at each dial. The error does not contain the address, which may contain a password.
 func (o Opener) CheckReachable(field, address string) error {
 	err := ssrfguard.Policy{Private: o.P.Settings.PrivateAddresses, AnyPort: true}.CheckAddress(address)
 	if err != nil {
@@ -91,8 +91,8 @@ func (o Opener) CheckReachable(field, address string) error {
 	return nil
 }
 
-// verify seals the credentials into a (nil leaves those that it has), and has the cloud asked whether they open the
-// account that it claims to be.
+// verify seals the credentials into a (nil keeps the current ones) and asks the cloud whether they open the account
+// with a's number.
 func (o Opener) verify(ctx context.Context, org string, a *inventory.Account, credentials map[string]string) error {
 	if credentials != nil {
 		sealed, err := inventory.SealCredentials(ctx, o.P.Sealer, inventory.SecretPlace(org, a.ID), credentials)
@@ -123,22 +123,21 @@ func (o Opener) verify(ctx context.Context, org string, a *inventory.Account, cr
 	return nil
 }
 
-// Ask puts a question to the connector, and decodes its answer into answer.
+// Ask sends a question to the connector and decodes the answer into answer.
 func (o Opener) Ask(ctx context.Context, q inventory.Question, answer any) error {
 	return inventory.AskConnector(ctx, o.P.Workers, q, answer)
 }
 
-// Change is an account as it was read, and as it is to be; Credentials are new ones, nil when those in After are to be
-// used.
+// Change is an account as it was read and its new version. Credentials are new ones, or nil to use those in After.
 type Change struct {
 	Before      inventory.Account
 	After       *inventory.Account
 	Credentials map[string]string
 }
 
-// Reopen verifies the account as it is to be, stores it, together with more, and has it discovered anew. Another
-// endpoint without other credentials is fault.Invalid, an account that its cloud organisation has disconnected is
-// fault.Conflict: then nothing is sent.
+// Reopen verifies the new version of the account, stores it together with more, and starts its discovery. It returns
+// fault.Invalid for another endpoint without new credentials, and fault.Conflict for an account that its cloud
+// organisation has disconnected. In both cases it sends nothing to the cloud.
 func (o Opener) Reopen(ctx context.Context, org string, c Change, more ...table.Write) error {
 	a := c.After
 	if err := cmp.Or(c.checkDestination(), c.Before.RefuseEnded()); err != nil {
@@ -157,8 +156,8 @@ func (o Opener) Reopen(ctx context.Context, org string, c Change, more ...table.
 	return err
 }
 
-// Replace stores what the account is to have other than before, if that is still what is stored: else fault.Conflict.
-// Fields that a discovery writes are left alone.
+// Replace stores the changed fields of the account together with more. It returns fault.Conflict when the account has
+// changed since it was read. It does not write the fields that a discovery writes.
 func (o Opener) Replace(ctx context.Context, org string, c Change, more ...table.Write) error {
 	old, a := c.Before, *c.After
 	if err := c.checkDestination(); err != nil {

@@ -16,16 +16,15 @@ func (o Opener) mustWait(a inventory.Account) bool {
 	return o.P.Pending != nil && o.P.Pending.Reason(a.Provider) != ""
 }
 
-// postpone accepts the account without asking its cloud. Its error says why, and Verify asks the cloud later. An
-// account whose native id only the cloud knows has our id in its place until then, so that two of them are two
-// accounts.
+// postpone accepts the account without asking its cloud. The account's error is the reason; Verify asks the cloud
+// later. If only the cloud knows the native ID, our ID takes its place until then, so that two such accounts differ.
 func (o Opener) postpone(org string, a *inventory.Account) error {
 	a.Unverified, a.Error = true, o.P.Pending.Reason(a.Provider)
 	a.CloudAccountID = cmp.Or(a.CloudAccountID, a.ID)
 	return o.P.Pending.Remember(org, a.ID)
 }
 
-// Explain returns the account with the reason why its cloud was not asked yet as it is now.
+// Explain returns the account with the current reason why its cloud was not asked yet.
 func (o Opener) Explain(a inventory.Account) inventory.Account {
 	if a.Unverified && o.mustWait(a) {
 		a.Error = o.P.Pending.Reason(a.Provider)
@@ -33,8 +32,8 @@ func (o Opener) Explain(a inventory.Account) inventory.Account {
 	return a
 }
 
-// Verify has the cloud asked about an account that was accepted without that, and stores the answer. Credentials that
-// do not open the account disconnect it. It returns no error for an account that is gone or verified, and
+// Verify asks the cloud to verify an account that was accepted without asking, and stores the result. Credentials
+// that do not open the account disconnect it. It returns no error for an account that is deleted or verified, and
 // fault.Unavailable when the cloud did not answer: then the account is verified later.
 func (o Opener) Verify(ctx context.Context, org, accountID string) error {
 	a, err := inventory.New(o.P).ReadAccount(ctx, org, accountID)
@@ -64,8 +63,8 @@ func (o Opener) refuse(ctx context.Context, org string, a inventory.Account, why
 	return fault.Wrap("refuse account "+a.ID, err)
 }
 
-// confirm stores that the account is verified, and the native id that the cloud told. When another account has that id,
-// this one is disconnected.
+// confirm stores that the account is verified, with the native ID from the cloud. When another account has that ID,
+// it disconnects this account.
 func (o Opener) confirm(ctx context.Context, org string, before, a inventory.Account) error {
 	changes := []table.Change{table.Set("cloudAccountID", a.CloudAccountID), table.Remove("unverified")}
 	if before.Status == inventory.AccountConnecting { // else the error is that of a discovery
@@ -88,12 +87,12 @@ func (o Opener) confirm(ctx context.Context, org string, before, a inventory.Acc
 	return fault.Wrap("confirm account "+a.ID, err)
 }
 
-// unchanged holds while the account is as it was read.
+// unchanged returns the condition that the account has not changed since it was read.
 func unchanged(a inventory.Account) table.Cond {
 	return table.Equal("updatedAt", a.UpdatedAt.Format(time.RFC3339Nano))
 }
 
-// markUnverified returns the change that stores whether the account is unverified.
+// markUnverified returns the change that stores a.Unverified.
 func markUnverified(a inventory.Account) table.Change {
 	if a.Unverified {
 		return table.Set("unverified", true)

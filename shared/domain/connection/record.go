@@ -30,7 +30,7 @@ type Account struct {
 	UpdatedAt        time.Time  `json:"updatedAt"`
 }
 
-// NewRecord makes the record of an account.
+// NewRecord returns the record of an account.
 func NewRecord(a inventory.Account) Account {
 	return Account{
 		ID: a.ID, Provider: a.Provider, CloudAccountID: a.CloudAccountID, Name: a.Name, AuthMethod: a.AuthMethod,
@@ -44,14 +44,13 @@ func NewRecord(a inventory.Account) Account {
 	}
 }
 
-// AuditedAccount is what the audit log shows of an account that was changed: its credentials are part of no other
-// field.
+// AuditedAccount is the record of a changed account in the audit log. It contains no credentials.
 type AuditedAccount struct {
 	Account
 	CredentialsReplaced bool `json:"credentialsReplaced"`
 }
 
-// ErrUnknown says that there is no such account.
+// ErrUnknown returns the error for an account that does not exist.
 func ErrUnknown(accountID string) error {
 	return fault.New(fault.NotFound, "there is no cloud account %.64q", accountID)
 }

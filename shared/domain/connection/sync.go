@@ -15,10 +15,10 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// OrganisationSyncMachine is the state machine that synchronizes, named as its file in statemachines/.
+// OrganisationSyncMachine is the state machine of synchronizations. Its name is that of its file in statemachines/.
 const OrganisationSyncMachine = "organisation-sync"
 
-// deadline is after how long a synchronization counts as lost. The machine's TimeoutSeconds are fewer.
+// deadline is the time after which a synchronization counts as lost. It is longer than the machine's TimeoutSeconds.
 const deadline = 3 * time.Hour
 
 // SyncInput is the input of the machine.
@@ -31,42 +31,44 @@ type SyncInput struct {
 // Organisation returns the organization that the input belongs to.
 func (in SyncInput) Organisation() string { return in.Org }
 
-// Every organization is synchronized each hour: the rows of these partitions list those of all organizations of ours.
-// An organization's transaction that writes one runs in table.Within(ctx, DuePrefix).
+// Every cloud organization is synchronized each hour. These partitions list the cloud organizations of all our
+// organizations. A transaction of an organization that writes to them runs in table.Within(ctx,
+// OrganisationDuePrefix).
 const (
 	OrganisationDuePrefix = "CLOUDORGS#"
 	OrganisationDueShards = 4
 )
 
-// OrganisationDue names an organization that is synchronized each hour.
+// OrganisationDue is a row for a cloud organization that is synchronized each hour.
 type OrganisationDue struct {
 	Org            string `json:"org"`
 	OrganisationID string `json:"organisationID"`
 }
 
-// OrganisationDuePK returns one of the DueShards partitions.
+// OrganisationDuePK returns one of the OrganisationDueShards partitions.
 func OrganisationDuePK(shard int) string { return fmt.Sprintf("%s%02d", OrganisationDuePrefix, shard) }
 
-// OrganisationDueKey returns where the organization is listed.
+// OrganisationDueKey returns the key of a cloud organization's due row.
 func OrganisationDueKey(organisationID string) table.Key {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(organisationID)) // a hash never fails
 	return table.Key{PK: OrganisationDuePK(int(h.Sum32() % OrganisationDueShards)), SK: organisationID}
 }
 
-// AddOrganisationDue returns the write that lists the organization. It belongs into the transaction that connects it.
+// AddOrganisationDue returns the write that lists the cloud organization. It belongs in the transaction that connects
+// it.
 func AddOrganisationDue(org, organisationID string) (table.Write, error) {
 	it, err := table.NewItem(OrganisationDueKey(organisationID), OrganisationDue{org, organisationID})
 	return table.Put(it), err
 }
 
-// RemoveOrganisationDue returns the write that takes the organization off the list.
+// RemoveOrganisationDue returns the write that removes the cloud organization from the list.
 func RemoveOrganisationDue(organisationID string) table.Write {
 	return table.Delete(OrganisationDueKey(organisationID))
 }
 
-// NewSync makes a synchronization that begins now, and the write that lists its work. It belongs into the transaction
-// that stores the organization, run in table.Within(ctx, workqueue.Prefix).
+// NewSync returns a synchronization that begins now, and the write that lists its work. The write belongs in the
+// transaction that stores the organization, run in table.Within(ctx, workqueue.Prefix).
 func NewSync(org, organisationID string, now time.Time) (Sync, table.Write, error) {
 	s := Sync{JobID: id.New("job", now), Status: SyncRunning, StartedAt: now}
 	work, err := workqueue.AddWork(workqueue.Work{ID: s.JobID, Org: org, Machine: OrganisationSyncMachine, At: now},
@@ -79,10 +81,10 @@ func (s Sync) IsUnderway(now time.Time) bool {
 	return s.Status == SyncRunning && now.Sub(s.StartedAt) < deadline
 }
 
-// StartSync begins a synchronization, or gives the one that is under way, and reports whether it began one. An
-// organization that does not exist is fault.NotFound.
+// StartSync starts a synchronization, or returns the one that is under way. The second result reports whether it
+// started one. An organization that does not exist is fault.NotFound.
 func StartSync(ctx context.Context, p *platform.Platform, org, organisationID string) (Sync, bool, error) {
-	for range 3 { // each time that somebody else was faster
+	for range 3 { // retries when another caller was faster
 		o, err := table.Read[Organisation](ctx, p.Table, OrganisationKey(org, organisationID))
 		if err != nil {
 			return Sync{}, false, fmt.Errorf("read %s: %w", organisationID, err)
@@ -104,7 +106,7 @@ func StartSync(ctx context.Context, p *platform.Platform, org, organisationID st
 		fault.New(fault.Conflict, "the synchronization of %s is being started by others: try again", organisationID)
 }
 
-// begin records a synchronization, unless another began since o was read.
+// begin stores a synchronization, unless another one began since o was read.
 func begin(ctx context.Context, p *platform.Platform, org string, o Organisation) (Sync, error) {
 	s, work, err := NewSync(org, o.ID, p.Clock.Now())
 	if err != nil {
@@ -115,7 +117,7 @@ func begin(ctx context.Context, p *platform.Platform, org string, o Organisation
 		[]table.Change{table.Set("sync", s), table.Set("jobID", s.JobID)},
 		table.Exists(), sameJob(o.Sync.JobID))
 	ws := []table.Write{change, work}
-	if o.Sync.JobID != "" { // a lost one: the sweeper need not revive it any more
+	if o.Sync.JobID != "" { // a lost one, which the sweeper need not restart
 		ws = append(ws, workqueue.RemoveWork(o.Sync.JobID))
 	}
 	return s, p.Table.Transact(table.Within(ctx, workqueue.Prefix), ws...)
@@ -128,8 +130,7 @@ func sameJob(jobID string) table.Cond {
 	return table.Equal("jobID", jobID)
 }
 
-// StartSyncMachine starts the machine of a synchronization that was recorded. When that fails the sweeper does it a
-// little later.
+// StartSyncMachine starts the machine of a stored synchronization. If that fails, the sweeper starts it later.
 func StartSyncMachine(ctx context.Context, p *platform.Platform, in SyncInput) {
 	if err := p.Workflow.Start(ctx, OrganisationSyncMachine, in.JobID, in); err != nil {
 		p.Log.WarnContext(ctx, "synchronization will be started by the sweeper", "job", in.JobID, "org", in.Org,
@@ -137,8 +138,8 @@ func StartSyncMachine(ctx context.Context, p *platform.Platform, in SyncInput) {
 	}
 }
 
-// SaveSyncCursor stores how far a synchronization is, for the run that goes on with it. One that was settled, or is
-// gone, is left alone.
+// SaveSyncCursor stores the progress of a synchronization for the run that continues it. It does nothing when the
+// synchronization is finished or deleted.
 func SaveSyncCursor(ctx context.Context, p *platform.Platform, in SyncInput, c Sync) error {
 	_, err := p.Table.Write(ctx,
 		table.Update(OrganisationKey(in.Org, in.OrganisationID), []table.Change{table.Set("sync", c)}, table.Exists(),
@@ -149,8 +150,8 @@ func SaveSyncCursor(ctx context.Context, p *platform.Platform, in SyncInput, c S
 	return fault.Wrap("save the cursor of "+in.JobID, err)
 }
 
-// ConfirmEnding stores a person's confirmation that the members that wait under c.ID are disconnected. Another ID than
-// the one that waits now is fault.Conflict.
+// ConfirmEnding stores a person's confirmation to disconnect the members that wait under c.ID. It returns
+// fault.Conflict when c.ID is not the ID that waits now.
 func ConfirmEnding(ctx context.Context, p *platform.Platform, k table.Key, c EndingConfirmation) error {
 	_, err := p.Table.Write(ctx,
 		table.Update(k, []table.Change{table.Set("confirmed", c)}, table.Equal("confirmationID", c.ID)))
@@ -162,9 +163,9 @@ func ConfirmEnding(ctx context.Context, p *platform.Platform, k table.Key, c End
 	return fault.Wrap("confirm the disconnections of "+k.SK, err)
 }
 
-// FinishSync stores how a synchronization went, and the status and the pending disconnections that the organization
-// has now, takes its work off the list, and writes more, all or nothing. One that was settled before, or whose
-// organization is gone, leaves nothing to do.
+// FinishSync stores the result of a synchronization and the organization's new status and pending disconnections,
+// removes its work, and writes more, in one transaction. It does nothing else than remove the work when the
+// synchronization was finished before or its organization does not exist.
 func FinishSync(ctx context.Context, p *platform.Platform, in SyncInput, o Organisation, more ...table.Write) error {
 	changes := []table.Change{
 		table.Set("sync", o.Sync), table.Set("status", o.Status), table.Set("error", o.Error),

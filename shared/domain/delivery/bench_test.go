@@ -17,7 +17,7 @@ import (
 
 const receivers = 1000
 
-// onDisk is an organization with receivers on the machine's clock and a store that syncs.
+// onDisk returns an organization with receivers, on the machine's clock and a store that syncs.
 func onDisk(t testing.TB, to ...delivery.Target) *fixture {
 	t.Helper()
 	s := apitest.Value(table.Open(filepath.Join(t.TempDir(), "store.db"), table.Options{}))(t)
@@ -34,8 +34,8 @@ func crowd() (to []delivery.Target) {
 	return to
 }
 
-// The bar: one event to 1,000 receivers within 2 s, each once, while one of them does not answer. That one is asked until the end of its
-// time; all others have their message long before.
+// Bar: one event reaches 1,000 receivers within 2 s, each once, while one of them does not answer. The engine waits
+// for that receiver until its deadline; the others get their message long before.
 func TestDeliver_AThousandReceiversOfWhichOneIsDead(t *testing.T) {
 	f := onDisk(t, crowd()...)
 	release, done := make(chan struct{}), make(chan time.Duration)
@@ -68,7 +68,7 @@ func TestDeliver_AThousandReceiversOfWhichOneIsDead(t *testing.T) {
 	t.Logf("%s", took)
 }
 
-// BenchmarkFanOut1000 tells 1,000 receivers of an event, on a store that syncs. The bar is 2 s.
+// BenchmarkFanOut1000 delivers an event to 1,000 receivers, on a store that syncs. The bar is 2 s.
 func BenchmarkFanOut1000(b *testing.B) {
 	f := onDisk(b, crowd()...)
 	b.ReportAllocs()

@@ -1,5 +1,5 @@
-// Package delivery brings events to whoever asked for them: it knows who is told of an event, tries each receiver by itself along a ladder
-// of pauses, parks what cannot be delivered, and keeps a log of it all.
+// Package delivery sends events to their receivers. It finds the receivers of an event, tries each one independently
+// with increasing pauses (the ladder), parks failed deliveries, and keeps a log of all deliveries.
 package delivery
 
 import (
@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/domain/event"
 )
 
-// Kind is what sort of receiver a target is.
+// Kind is the kind of a receiver.
 type Kind string
 
 // The kinds of receivers.
@@ -22,39 +22,40 @@ const (
 	Integration Kind = "integration" // Jira or PagerDuty; ID intg_…
 )
 
-// Target is a receiver.
+// Target identifies a receiver.
 type Target struct {
 	Kind Kind   `json:"kind"`
 	ID   string `json:"id"`
 }
 
-// Message is what a sender is given: one event, or a digest of several events of one key for the same receiver.
+// Message is the input of a Sender: one event, or a digest of several events of one key for the same receiver.
 type Message struct {
-	ID     string        // of the delivery, dlv_…: the same for each attempt, so receivers dedupe by it
-	Org    string        // whose
-	Target Target        // to whom
+	ID     string        // of the delivery, dlv_…: the same for each attempt, so that receivers can deduplicate
+	Org    string        // the organization
+	Target Target        // the receiver
 	Events []event.Event // at least one; more than one is a digest
-	Total  int           // how many events the digest stands for; may be more than Events
-	Text   string        // what a person wrote besides (a shared recommendation, a test); may be empty
+	Total  int           // the number of events the digest stands for; may be more than len(Events)
+	Text   string        // written by a person (a shared recommendation, a test); may be empty
 	Data   json.RawMessage
 }
 
-// Answer is what the receiver said.
+// Answer is the response of a receiver.
 type Answer struct {
-	Status     int           `json:"status,omitempty"`  // of HTTP
+	Status     int           `json:"status,omitempty"`  // HTTP status
 	Message    string        `json:"message,omitempty"` // at most 200 characters, without secrets
-	RetryAfter time.Duration `json:"-"`                 // what it asked for; 0 is the ladder's
-	// it will never take anything again (410, a deleted webhook of Slack)
+	RetryAfter time.Duration `json:"-"`                 // requested by the receiver; 0 means the pause of the ladder
+	// it refuses all further messages for good (410, a deleted webhook of Slack)
 	Gone bool `json:"-"`
 }
 
-// Matcher finds who is told of an event. One matcher a kind of receiver, or several kinds; at most three round trips to the store.
+// Matcher finds the receivers of an event, of one kind or of several kinds. It takes at most three round trips to the
+// store.
 type Matcher interface {
 	Match(ctx context.Context, org string, e event.Event) ([]Target, error)
 }
 
-// Sender hands a message to a receiver, within its deadline. An error of kind fault.Invalid will not pass by trying again; a target that is
-// not there any more is fault.NotFound, and its delivery is forgotten.
+// Sender sends a message to a receiver before the deadline of ctx. An error of kind fault.Invalid is permanent: a
+// retry does not help. fault.NotFound means that the target does not exist any more; its delivery is removed.
 type Sender interface {
 	Send(ctx context.Context, m Message) (Answer, error)
 }

@@ -7,41 +7,42 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// DuePrefix begins the partitions of what is due; a transaction that writes one runs in table.Within(ctx, DuePrefix).
+// DuePrefix begins the partitions of due rows. A transaction that writes one runs in table.Within(ctx, DuePrefix).
 const DuePrefix = "DELIVERYDUE#"
 
-// DuePartition is of what is due, of all organizations. A round each minute finds it.
+// DuePartition holds the due rows of all organizations. Engine.Round reads them each minute.
 const DuePartition table.Partition = DuePrefix + "*"
 
-// NowPartition is the one of its partitions that is an outbox: the stream brings at once what somebody has begun again.
+// NowPartition is the due partition that is also an outbox: the stream delivers redelivery requests at once.
 const NowPartition table.Partition = nowPK
 
 const nowPK = DuePrefix + "NOW" + table.OutboxSuffix
 
-// dueShards is how many keys the others are.
+// dueShards is the number of the other due partitions.
 const dueShards = 16
 
-// due says that deliveries of an organization are to be tried at a time. It lies there until each of them has ended, or another one sees to
-// it (Record.Due): so whatever becomes of who tries them, somebody tries them again.
+// due is a row that lists deliveries of an organization to try at a time. It exists until each of its deliveries has
+// ended or belongs to another due row (Record.Due). So if an engine dies, another one tries its deliveries.
 type due struct {
 	Org  string    `json:"org"`
 	At   time.Time `json:"at"`
 	IDs  []string  `json:"ids,omitempty"`
 	Name string    `json:"name"`
-	// Rows are of events whose receivers could not be found, in place of IDs: they are looked for again, Tries times so far.
+	// Rows are the keys of events whose receivers could not be found, in place of IDs. Tries counts the failed
+	// attempts to find them.
 	Rows  []string `json:"rows,omitempty"`
 	Tries int      `json:"tries,omitempty"`
 
-	key table.Key // where it was read
+	key table.Key // the key of the row, set when it is read
 }
 
-// dueName returns the name of the row that the change of a delivery leads to: nobody else makes one of that name.
+// dueName returns the name of the due row that a change of a delivery creates. Each change has its own name.
 func dueName(deliveryID string, change int) string { return fmt.Sprintf("%s#%d", deliveryID, change) }
 
-// dueTime is how times are written in keys, where they sort.
+// dueTime is the layout of times in keys; its text order is the time order.
 const dueTime = "2006-01-02T15:04:05.000Z"
 
-// put returns the write that lists d.
+// put returns the write that stores d.
 func (d due) put() (table.Write, error) {
 	k := table.Key{PK: duePK(table.ShardOf(d.Name, dueShards)), SK: d.At.UTC().Format(dueTime) + "#" + d.Name}
 	it, err := table.NewItem(k, d)
@@ -51,7 +52,7 @@ func (d due) put() (table.Write, error) {
 
 func duePK(shard int) string { return fmt.Sprintf("%s%02d", DuePrefix, shard) }
 
-// duePKs returns all partitions of what is due.
+// duePKs returns all due partitions.
 func duePKs() []string {
 	out := []string{nowPK}
 	for i := range dueShards {
@@ -60,7 +61,7 @@ func duePKs() []string {
 	return out
 }
 
-// decodeDue reads a row.
+// decodeDue decodes a due row.
 func decodeDue(it table.Item) (due, error) {
 	d, err := table.Decode[due](it)
 	d.key = it.Key

@@ -33,7 +33,7 @@ func TestDeliver_TellsEachReceiverOnce(t *testing.T) {
 	}
 }
 
-// The ladder of contract.md, section 11: a receiver that is down for six hours, and one that is for good.
+// The ladder of contract.md, section 11: a receiver that is down for six hours, and one that is down for good.
 func TestRound_TriesAlongTheLadder(t *testing.T) {
 	for name, tt := range map[string]struct {
 		downFor time.Duration
@@ -88,20 +88,20 @@ func TestRedeliver_BeginsANewLadder(t *testing.T) {
 	if r := f.only(); r.Status != delivery.Delivered || f.post.count() != 1 || f.post.sent[0].ID != parked.ID {
 		t.Errorf("%+v", r)
 	}
-	apitest.Value(s.Redeliver(f.In(org), org, parked.ID))(f) // what was delivered, too
+	apitest.Value(s.Redeliver(f.In(org), org, parked.ID))(f) // a delivered delivery can be redelivered, too
 	f.feed()
 	if f.post.count() != 2 || f.due() != 0 {
 		t.Errorf("sent %d times, due %d", f.post.count(), f.due())
 	}
 }
 
-// feed hands all that the feed holds to an engine.
+// feed passes all items of the feed to an engine.
 func (f *fixture) feed() {
 	f.Helper()
 	f.deliver(apitest.Value(f.Table.Feed(f.Anywhere(), "", 1000))(f).Items)
 }
 
-// Every (status, answer) pair, and what becomes of it.
+// Each case is a pair of status and answer, with the resulting state of the delivery.
 func TestDeliver_WhatBecomesOfATry(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answer delivery.Answer
@@ -188,7 +188,7 @@ func TestRound_AReceiverThatFailsIsReportedOnce(t *testing.T) {
 	if said := f.health.said; said[len(said)-1] != "wh_1 failing false gone false" {
 		t.Errorf("when it works again: %v", said)
 	}
-	f.post.refuse(hook.ID, down) // and anew
+	f.post.refuse(hook.ID, down) // and fails again
 	f.deliver(f.happen(event.ResourceFailed, 1))
 	f.rounds(9 * time.Hour)
 	if n := len(f.Mails()); n != 2 {
@@ -210,7 +210,8 @@ func TestDeliver_WhoIsGoneIsReportedAtOnce(t *testing.T) {
 	}
 }
 
-// Ten failures in a row, and a receiver is asked once in five minutes, whatever waits for it; when it answers, all of it goes.
+// After ten failures in a row, the engine tries a receiver once in five minutes, for any number of waiting
+// deliveries. When the receiver answers, all deliveries are sent.
 func TestRound_AReceiverThatIsDownIsAskedNowAndThen(t *testing.T) {
 	f := newFixture(t, hook)
 	f.post.refuse(hook.ID, down)
@@ -258,7 +259,7 @@ func TestRound_WhatWaitsForAReceiverThatStaysDownIsParked(t *testing.T) {
 func TestDeliver_ManyEventsOfAKeyAreADigest(t *testing.T) {
 	for name, tt := range map[string]struct {
 		to    delivery.Target
-		happy []int // events that come together, ten seconds apart
+		happy []int // batches of events, ten seconds apart
 		want  string
 	}{
 		"one":                        {chat, []int{1}, "1"},

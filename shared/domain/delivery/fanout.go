@@ -17,25 +17,25 @@ import (
 )
 
 const (
-	matchersAtOnce = 8  // events that are matched side by side
-	writersAtOnce  = 8  // transactions of new deliveries
-	perTransaction = 90 // deliveries that one makes: with what is due they are fewer than 100 writes
+	matchersAtOnce = 8  // events that are matched at the same time
+	writersAtOnce  = 8  // concurrent transactions of new deliveries
+	perTransaction = 90 // deliveries per transaction; with the due row and the windows they are fewer than 100 writes
 )
 
-// news is an event, and the row that brought it: the events of one row come together whenever they come.
+// news is an event with its outbox row. All events of one row always arrive together.
 type news struct {
 	event.Event
 	row string
 }
 
-// wish is what one receiver is told together: a single event, or for people the events of one key and minute.
+// wish is the events for one receiver: a single event, or for people the events of one key and minute.
 type wish struct {
 	to   Target
 	news []news
 }
 
-// fanOut makes the deliveries of events of an organization and returns those that are new, taken. It may be repeated: what was made before
-// is not made again.
+// fanOut creates the deliveries of an organization's events and returns the new ones, claimed. It is idempotent:
+// existing deliveries are not created again.
 func (e *Engine) fanOut(ctx context.Context, org string, all []news) ([]batch, error) {
 	ctx = membership.RememberCallers(within(ctx, org))
 	found, err := e.match(ctx, org, all)
@@ -50,7 +50,7 @@ func (e *Engine) fanOut(ctx context.Context, org string, all []news) ([]batch, e
 	return p.made, p.writeAll(ctx, units)
 }
 
-// match finds who is told of each event.
+// match returns the receivers of each event.
 func (e *Engine) match(ctx context.Context, org string, all []news) ([][]Target, error) {
 	found := make([][]Target, len(all))
 	g, ctx := errgroup.WithContext(ctx)
@@ -70,7 +70,7 @@ func (e *Engine) match(ctx context.Context, org string, all []news) ([][]Target,
 	return found, g.Wait()
 }
 
-// gather puts together what goes to one receiver.
+// gather groups events by receiver, and for people also by key and minute.
 func gather(all []news, found [][]Target) []wish {
 	type group struct {
 		to     Target
@@ -100,10 +100,10 @@ func gather(all []news, found [][]Target) []wish {
 	return out
 }
 
-// digests reports whether receivers of the kind are people, who read one message of many events. Programs want each by itself.
+// digests reports whether receivers of the kind get digests. People do; programs get each event separately.
 func (k Kind) digests() bool { return k != Webhook && k != Integration }
 
-// planner makes the deliveries of one pass over events.
+// planner creates the deliveries of one pass over events.
 type planner struct {
 	e   *Engine
 	org string
@@ -113,7 +113,7 @@ type planner struct {
 	made []batch
 }
 
-// unit is deliveries that are made together or not at all: those of a wish.
+// unit is the deliveries of a wish. They are created in one transaction.
 type unit struct {
 	wish
 	records []Record
@@ -126,7 +126,7 @@ func (p *planner) single(to Target, n news) Record {
 
 func (t Target) name() string { return string(t.Kind) + "/" + t.ID }
 
-// record returns a new delivery of events, taken.
+// record returns a new delivery of events, claimed.
 func (p *planner) record(deliveryID string, to Target, some []news) Record {
 	r := Record{
 		ID: deliveryID, Target: to, EventID: some[0].ID, EventKey: some[0].Key, Total: len(some), Status: Pending,
@@ -138,7 +138,8 @@ func (p *planner) record(deliveryID string, to Target, some []news) Record {
 	return r
 }
 
-// writeAll writes units in as few transactions as they need. What somebody was told in the same minute before is looked at one by one.
+// writeAll writes units in as few transactions as possible. If a receiver has a delivery of the same minute already,
+// its wish is joined separately.
 func (p *planner) writeAll(ctx context.Context, units []unit) error {
 	var g errgroup.Group
 	g.SetLimit(writersAtOnce)
@@ -155,7 +156,8 @@ func (p *planner) writeAll(ctx context.Context, units []unit) error {
 	return g.Wait()
 }
 
-// writeSome writes units in one transaction, without those that are there already.
+// writeSome writes units in one transaction. It leaves out units that have existing deliveries and joins their
+// wishes.
 func (p *planner) writeSome(ctx context.Context, units []unit) error {
 	for len(units) > 0 {
 		var records []Record
@@ -193,7 +195,7 @@ func (p *planner) writeSome(ctx context.Context, units []unit) error {
 	return nil
 }
 
-// create writes new deliveries, the row that says when they are due, and what else belongs to them; a delivery that is there fails it all.
+// create writes new deliveries, their due row and more in one transaction. It fails if one of the deliveries exists.
 func (p *planner) create(ctx context.Context, records []Record, at time.Time, more ...table.Write) error {
 	if len(records) == 0 {
 		return nil
@@ -218,7 +220,7 @@ func (p *planner) create(ctx context.Context, records []Record, at time.Time, mo
 		return fmt.Errorf("make %d deliveries from %s: %w", len(records), records[0].ID, err)
 	}
 	d.key = list.Item.Key
-	if at.Equal(p.now.Add(lease)) { // they are ours, to be sent now
+	if at.Equal(p.now.Add(lease)) { // claimed by this engine, to be sent now
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.made = append(p.made, batch{d, records, slices.Repeat([]bool{true}, len(records))})

@@ -14,11 +14,12 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// feedTime is how long what the feed brings is sent: what it brings next must not wait for slow receivers. Rounds go on.
+// feedTime limits the sending of deliveries from one feed call, so that the next items do not wait for slow
+// receivers. Rounds send the rest.
 const feedTime = 15 * time.Second
 
-// Deliver takes what the feed brings: events, whose receivers are told now, and deliveries that somebody has begun again. Other rows are
-// left alone. It returns those that are to be brought again.
+// Deliver processes items of the change feed: it delivers new events and tries redelivered deliveries. It ignores
+// other rows. It returns the items that the feed must deliver again.
 func (e *Engine) Deliver(ctx context.Context, items []table.Item) []table.FeedFailure {
 	p := e.newPass()
 	var mu sync.Mutex
@@ -47,7 +48,7 @@ func (e *Engine) Deliver(ctx context.Context, items []table.Item) []table.FeedFa
 	return failed
 }
 
-// resume tries what a row says is due.
+// resume tries the deliveries of a due row.
 func (p *pass) resume(ctx context.Context, it table.Item) error {
 	d, err := decodeDue(it)
 	if err != nil {
@@ -58,7 +59,7 @@ func (p *pass) resume(ctx context.Context, it table.Item) error {
 	return p.sendRow(ctx, d)
 }
 
-// byOrg returns the rows of events by their organizations.
+// byOrg groups the rows of events by organization.
 func byOrg(items []table.Item) map[string][]table.Item {
 	out := map[string][]table.Item{}
 	for _, it := range items {
@@ -70,8 +71,8 @@ func byOrg(items []table.Item) map[string][]table.Item {
 	return out
 }
 
-// tellOrPostpone tells of rows of events, or lists them as due when that fails: they are not brought again and again, before those of other
-// organizations. Only when the store takes nothing they are.
+// tellOrPostpone delivers the events of rows. If that fails, it writes a due row for them, so that the feed does not
+// repeat them and block other organizations. It returns an error only when that write fails too.
 func (p *pass) tellOrPostpone(ctx context.Context, org string, rows []table.Item) error {
 	why := p.tell(ctx, org, rows)
 	if why == nil {
@@ -95,10 +96,10 @@ func (p *pass) tellOrPostpone(ctx context.Context, org string, rows []table.Item
 
 const (
 	retellFirst = time.Minute
-	retellLast  = time.Hour // the longest pause before who is told is looked for again
+	retellLast  = time.Hour // the longest pause between attempts to find receivers
 )
 
-// retell tells of the events of a row that says that nobody could be told before.
+// retell delivers the events of a due row whose earlier delivery failed.
 func (p *pass) retell(ctx context.Context, d due) error {
 	ctx = within(ctx, d.Org)
 	keys := make([]table.Key, len(d.Rows))
@@ -124,12 +125,12 @@ func (p *pass) retell(ctx context.Context, d due) error {
 	return errors.Join(why, p.change(ctx, gone, list))
 }
 
-// tell makes the deliveries of rows of events and sends them.
+// tell creates the deliveries of rows of events and sends them.
 func (p *pass) tell(ctx context.Context, org string, rows []table.Item) error {
 	var all []news
 	for _, it := range rows {
 		events, err := event.Decode(it)
-		if err != nil { // it will never be read: the others must not wait for it
+		if err != nil { // it will never be readable, and other rows must not wait for it
 			p.Log.ErrorContext(ctx, "events cannot be read, and nobody is told of them", "org", org, "row", it.SK,
 				"error", err.Error())
 			continue
@@ -141,7 +142,7 @@ func (p *pass) tell(ctx context.Context, org string, rows []table.Item) error {
 	batches, err := p.fanOut(ctx, org, all)
 	ctx, cancel := context.WithTimeout(ctx, feedTime)
 	defer cancel()
-	// What was made is sent though not all could be made; what fails there stays due.
+	// The created deliveries are sent even if others could not be created. Failed ones stay due.
 	if failed := p.sendAll(ctx, batches); failed != nil {
 		p.Log.WarnContext(ctx, "what became of deliveries could not be noted, and they are looked at again", "org", org,
 			"error", failed.Error())

@@ -17,7 +17,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// between is a store in which somebody else does something just before the first transaction.
+// between is a store that calls do just before the first transaction, to simulate a concurrent change.
 type between struct {
 	table.Store
 	do func()
@@ -28,21 +28,21 @@ func (b between) Transact(ctx context.Context, ws ...table.Write) error {
 	return b.Store.Transact(ctx, ws...)
 }
 
-// everybody matches each event with all of its targets.
+// everybody is a matcher that returns all its targets for each event.
 type everybody []delivery.Target
 
 func (e everybody) Match(context.Context, string, event.Event) ([]delivery.Target, error) {
 	return e, nil
 }
 
-// post is a sender that keeps what it is given, and answers as it is told to: by the id of the receiver, and else well.
+// post is a sender that stores its messages. It answers with the function of the receiver's ID, or else with success.
 type post struct {
 	mu     sync.Mutex
 	answer map[string]func(context.Context) (delivery.Answer, error)
 	sent   []delivery.Message
 	tried  []time.Time
 	now    func() time.Time
-	more   *sync.Cond // something was sent
+	more   *sync.Cond // signals a sent message
 }
 
 func (p *post) Send(ctx context.Context, m delivery.Message) (delivery.Answer, error) {
@@ -62,7 +62,7 @@ func (p *post) Send(ctx context.Context, m delivery.Message) (delivery.Answer, e
 	return delivery.Answer{Status: 200}, nil
 }
 
-// refuse has a receiver answer with an error; nil has it take everything again.
+// refuse makes a receiver answer with an error; with nil it accepts messages again.
 func (p *post) refuse(receiver string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -72,7 +72,7 @@ func (p *post) refuse(receiver string, err error) {
 	}
 }
 
-// await waits until so many were sent.
+// await waits until n messages were sent.
 func (p *post) await(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,7 +87,7 @@ func (p *post) count() int {
 	return len(p.sent)
 }
 
-// records keeps what is noted of receivers.
+// records stores the health that is recorded for receivers.
 type records struct {
 	mu   sync.Mutex
 	said []string
@@ -106,7 +106,7 @@ var (
 	down = fault.New(fault.Unavailable, "it is down")
 )
 
-// fixture is an organization with receivers, and an engine.
+// fixture is an organization with receivers and an engine.
 type fixture struct {
 	*apitest.Fixture
 	post   *post
@@ -126,7 +126,7 @@ func fixtureOn(t testing.TB, a *apitest.Fixture, to ...delivery.Target) *fixture
 	return &fixture{Fixture: a, post: p, health: &records{}, to: to}
 }
 
-// engine makes an engine: another process than the others.
+// engine returns a new engine, as of another process.
 func (f *fixture) engine() *delivery.Engine {
 	senders, health := map[delivery.Kind]delivery.Sender{}, map[delivery.Kind]delivery.HealthRecorder{}
 	for _, k := range []delivery.Kind{delivery.Channel, delivery.Webhook, delivery.Email, delivery.Integration} {
@@ -138,7 +138,7 @@ func (f *fixture) engine() *delivery.Engine {
 	})
 }
 
-// happen puts events of one key into the outbox, each by itself, and returns their rows.
+// happen adds n events of one key to the outbox, each in its own row, and returns the rows.
 func (f *fixture) happen(key string, n int) []table.Item {
 	f.Helper()
 	out := make([]table.Item, n)
@@ -153,7 +153,7 @@ func (f *fixture) happen(key string, n int) []table.Item {
 	return out
 }
 
-// deliver hands rows to an engine.
+// deliver passes rows to an engine.
 func (f *fixture) deliver(rows []table.Item) {
 	f.Helper()
 	for _, failed := range f.engine().Deliver(f.Context(), rows) {
@@ -161,7 +161,7 @@ func (f *fixture) deliver(rows []table.Item) {
 	}
 }
 
-// rounds makes a round each ten seconds until d has passed.
+// rounds runs a round every ten seconds until d has passed.
 func (f *fixture) rounds(d time.Duration) {
 	f.Helper()
 	e := f.engine()
@@ -170,7 +170,7 @@ func (f *fixture) rounds(d time.Duration) {
 	}
 }
 
-// log reads the log, newest first.
+// log returns the log, newest first.
 func (f *fixture) log() []delivery.Record {
 	f.Helper()
 	l, err := delivery.NewStore(f.Table, f.Clock).List(f.In(org), org, delivery.Filter{},
@@ -189,7 +189,7 @@ func (f *fixture) only() delivery.Record {
 	return all[0]
 }
 
-// due counts the rows of what is due.
+// due counts the due rows.
 func (f *fixture) due() (n int) {
 	f.Helper()
 	for i := range 17 {

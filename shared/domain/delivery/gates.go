@@ -7,14 +7,15 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// How much goes on side by side: in all, of one organization, so that its slow receivers keep nobody else waiting, and to one receiver.
+// The limits of concurrent tries: in total, per organization, so that its slow receivers do not block other
+// organizations, and per receiver.
 const (
 	atOnce      = 128
 	perOrg      = 32
 	perReceiver = 4
 )
 
-// gates hold tries back until there is room for them.
+// gates limit concurrent tries.
 type gates struct {
 	all *semaphore.Weighted
 
@@ -22,7 +23,7 @@ type gates struct {
 	some map[any]*gate
 }
 
-// gate is that of one organization, or of one receiver; it goes when nobody stands before it or is behind it.
+// gate is the semaphore of one organization or one receiver. It is removed when it has no users.
 type gate struct {
 	*semaphore.Weighted
 	users int
@@ -38,8 +39,8 @@ type receiverKey struct {
 	Target
 }
 
-// enter waits until a receiver may be sent to, and returns what must be called after that. The widest gate is the last: whoever waits at
-// another takes no place there.
+// enter waits until the receiver may be tried and returns the function that releases its places. It acquires the
+// total limit last, so that a try that waits for its receiver or organization does not take a place there.
 func (g *gates) enter(ctx context.Context, k receiverKey) (leave func(), err error) {
 	var undo []func()
 	leave = func() {
@@ -67,7 +68,7 @@ func (g *gates) enter(ctx context.Context, k receiverKey) (leave func(), err err
 	return leave, nil
 }
 
-// gate returns the gate of a key, and what must be called when it is needed no more.
+// gate returns the gate of a key and the function that releases it.
 func (g *gates) gate(key any, most int64) (w *gate, drop func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -13,7 +13,8 @@ import (
 	"lamplighter.dev/shared/testkit/killpoint"
 )
 
-// Four events are told to a chat and a webhook that is down at first. What was sent and could not be noted is sent again under the same id.
+// Four events are delivered to a chat and to a webhook that is down at first. A message that was sent but not
+// recorded is sent again with the same ID.
 func TestKilledAtAnyStep_EverybodyIsTold(t *testing.T) {
 	killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
 		t.Helper()
@@ -32,7 +33,7 @@ func TestKilledAtAnyStep_EverybodyIsTold(t *testing.T) {
 			e := f.engine()
 			f.Table = whole
 			if failed := e.Deliver(ctx, rows); len(failed) > 0 {
-				return failed[0].Err // the stream brings the rows again
+				return failed[0].Err // the stream repeats the rows
 			}
 			for range 30 {
 				if err := e.Round(ctx); err != nil {
@@ -46,7 +47,7 @@ func TestKilledAtAnyStep_EverybodyIsTold(t *testing.T) {
 	})
 }
 
-// told returns which events were told to whom, how many messages that took, and what the log says of them.
+// told returns the delivered events per receiver, the number of messages, and the log entries.
 func (f *fixture) told() string {
 	f.Helper()
 	ids, lines := map[string]bool{}, map[string]bool{}

@@ -6,17 +6,18 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// pauses lie between the tries of a delivery; after the last one it is parked.
+// pauses are the pauses between the tries of a delivery. After the last try it is parked.
 var pauses = []time.Duration{30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour}
 
 const (
-	// longestAsked is the longest pause that a receiver may ask for.
+	// longestAsked caps the pause that a receiver may request.
 	longestAsked = time.Hour
-	// patience is how long a delivery that is never tried, because its receiver is known to be down, waits: as long as its ladder.
+	// patience is the maximum wait of a delivery that is not tried because its receiver is down. It is the length of
+	// the ladder.
 	patience = 7*time.Hour + 12*time.Minute + 30*time.Second
 )
 
-// afterTry returns r after a try that the receiver answered with a, or that ended in err: Delivered, Retrying at a later time, or Parked.
+// afterTry returns r after a try with answer a or error err: Delivered, Retrying at a later time, or Parked.
 func (r Record) afterTry(now time.Time, a Answer, err error) Record {
 	r = r.attempted(newAttempt(now, a, err))
 	if err == nil {
@@ -31,7 +32,7 @@ func (r Record) afterTry(now time.Time, a Answer, err error) Record {
 	return r
 }
 
-// ended returns r at its end.
+// ended returns r with a final status.
 func (r Record) ended(s Status, now time.Time) Record {
 	r.Status, r.NextAttemptAt, r.Due = s, time.Time{}, ""
 	if s == Delivered {
@@ -40,5 +41,5 @@ func (r Record) ended(s Status, now time.Time) Record {
 	return r
 }
 
-// tooOld reports whether r, which is held back because its receiver is down, has waited as long as a ladder takes.
+// tooOld reports whether r, which waits because its receiver is down, has waited longer than patience.
 func (r *Record) tooOld(now time.Time) bool { return now.Sub(r.BegunAt) > patience }

@@ -13,29 +13,29 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// ReceiverPartition is of the receivers of an organization that fail: one that does not has no row.
+// ReceiverPartition holds an organization's failing receivers. A working receiver has no row.
 const ReceiverPartition table.Partition = "ORG#*#RECEIVER"
 
 const (
-	// tolerated is how many tries in a row may fail before a receiver is only asked now and then.
+	// tolerated is the number of failures in a row after which a receiver is only probed.
 	tolerated = 10
-	// probeEvery is how often it is asked then.
+	// probeEvery is the interval of probes.
 	probeEvery = 5 * time.Minute
 )
 
-// receiver is how a receiver fails.
+// receiver is the failure state of a receiver.
 type receiver struct {
 	Failures int       `json:"failures"` // in a row
 	Since    time.Time `json:"since"`
-	ProbeAt  time.Time `json:"probeAt"` // when it is asked again, once it has failed often enough
-	Told     bool      `json:"told"`    // its owners were
+	ProbeAt  time.Time `json:"probeAt"` // the next probe, once Failures reaches tolerated
+	Told     bool      `json:"told"`    // its owners were informed
 }
 
 func receiverRow(k receiverKey) table.Key {
 	return table.Key{PK: table.OrgPK(k.org) + "RECEIVER", SK: string(k.Kind) + "#" + k.ID}
 }
 
-// standing is how receivers stand, as far as a pass over deliveries knows.
+// standing caches the failure states of receivers during one pass.
 type standing struct {
 	e *Engine
 
@@ -57,7 +57,7 @@ func (s *standing) learn(k receiverKey, r receiver) {
 	s.known[k] = r
 }
 
-// read reads how the receivers of deliveries stand that are not known yet: a round trip for a hundred.
+// read loads the failure states of the deliveries' receivers that are not cached. It takes a round trip per hundred.
 func (s *standing) read(ctx context.Context, org string, records []Record) error {
 	ask := map[table.Key]receiverKey{}
 	for i := range records {
@@ -88,7 +88,7 @@ func (s *standing) read(ctx context.Context, org string, records []Record) error
 	return nil
 }
 
-// mayAsk reports whether a receiver may be asked now. One that has failed often is asked once in a while by one of all.
+// mayAsk reports whether a receiver may be tried now. A failing receiver is probed by one engine once per probeEvery.
 func (s *standing) mayAsk(ctx context.Context, k receiverKey) (bool, error) {
 	now, r := s.e.Clock.Now(), s.of(k)
 	if r.Failures < tolerated {
@@ -125,7 +125,7 @@ func (s *standing) fail(ctx context.Context, k receiverKey) error {
 	return err
 }
 
-// succeed forgets the failures of a receiver that has any, and has its record say so when that says otherwise.
+// succeed removes the failure state of a receiver, and records its recovery if its owners were informed.
 func (s *standing) succeed(ctx context.Context, k receiverKey) error {
 	r := s.of(k)
 	if r.Failures == 0 && !r.Told {

@@ -8,76 +8,77 @@ import (
 	"lamplighter.dev/shared/domain/event"
 )
 
-// Status is how a delivery stands.
+// Status is the state of a delivery.
 type Status string
 
-// The statuses. A delivery is pending until its first try has ended, and delivered or parked at its end.
+// The statuses. A delivery is pending until its first try has ended. Delivered and parked are final.
 const (
 	Pending   Status = "pending"
 	Delivered Status = "delivered"
-	Retrying  Status = "retrying" // a try has failed, and another follows
-	Parked    Status = "parked"   // all tries have failed, or no other can help
+	Retrying  Status = "retrying" // a try failed, and another one follows
+	Parked    Status = "parked"   // all tries failed, or another one cannot help
 )
 
-// Statuses are all statuses, in the order in which a delivery may take them.
+// Statuses are all statuses, in the order of a delivery's life.
 var Statuses = []Status{Pending, Retrying, Delivered, Parked}
 
-// IsFinal reports whether a delivery has ended, and only Redeliver begins it again.
+// IsFinal reports whether a delivery has ended. Only Redeliver restarts it.
 func (s Status) IsFinal() bool { return s == Delivered || s == Parked }
 
 const (
 	// Keep is how long a delivery is kept after its end.
 	Keep = 14 * 24 * time.Hour
-	// MaxEvents is how many of the events of a digest a delivery holds; its Total counts the others.
+	// MaxEvents is the maximum number of a digest's events that a delivery stores. Record.Total counts all of them.
 	MaxEvents = 10
-	// maxAttempts is how many attempts a delivery tells of: those of two ladders, the last ones.
+	// maxAttempts is the maximum number of attempts that a delivery stores: the last ones, of two ladders.
 	maxAttempts = 12
 )
 
-// Attempt is one try, and what the receiver said.
+// Attempt is one try and the receiver's response.
 type Attempt struct {
 	At      time.Time `json:"at"`
-	Status  int       `json:"status,omitempty"`  // of HTTP; 0 when there was no answer
+	Status  int       `json:"status,omitempty"`  // HTTP status; 0 without an answer
 	Message string    `json:"message,omitempty"` // why it failed; at most 200 characters, without secrets
 }
 
-// Record is a delivery, as the log keeps it: one message for one receiver. Its id follows from what it tells of and to whom.
+// Record is a delivery in the log: one message for one receiver. Its ID is derived from the event and the receiver.
 type Record struct {
 	ID            string          `json:"id"` // dlv_…
 	Target        Target          `json:"target"`
-	EventID       string          `json:"eventID"` // of the first event; empty of what a person sent (a test, a share)
+	EventID       string          `json:"eventID"` // of the first event; empty for a test or a share by a person
 	EventKey      string          `json:"eventKey"`
 	Events        []event.Event   `json:"events"` // the first MaxEvents
-	Total         int             `json:"total"`  // of how many events it tells
+	Total         int             `json:"total"`  // the number of events, including those not stored
 	Text          string          `json:"text,omitempty"`
 	Data          json.RawMessage `json:"data,omitempty"`
 	Status        Status          `json:"status"`
 	Attempts      []Attempt       `json:"attempts"`               // the last ones, oldest first
-	Tries         int             `json:"tries"`                  // that have failed since it began, or was begun again
+	Tries         int             `json:"tries"`                  // failed tries since BegunAt
 	NextAttemptAt time.Time       `json:"nextAttemptAt,omitzero"` // zero when it has ended
 	CreatedAt     time.Time       `json:"createdAt"`
-	BegunAt       time.Time       `json:"begunAt"`     // when it was made, or begun again
-	DeliveredAt   time.Time       `json:"deliveredAt"` // zero when it was not
-	// the name of the row of what is due that sees to it; none when it has ended
+	BegunAt       time.Time       `json:"begunAt"`     // when it was created or redelivered
+	DeliveredAt   time.Time       `json:"deliveredAt"` // zero when it is not delivered
+	// the name of its due row; empty when it has ended
 	Due    string  `json:"due,omitempty"`
-	Window *window `json:"window,omitempty"` // of the first and the last of a minute, see window.go
-	// how often Window was written since: it changes beside the delivery
+	Window *window `json:"window,omitempty"` // of the first and the last delivery of a minute, see window.go
+	// incremented by each write of Window, which does not change Change
 	WindowSeq int `json:"windowSeq,omitempty"`
-	// how often it was written, which each write is conditioned on
+	// incremented by each write; each write requires the old value
 	Change int `json:"change"`
 }
 
-// Message returns what a sender is given of it.
+// Message returns the message for the sender.
 func (r *Record) Message(org string) Message {
 	return Message{ID: r.ID, Org: org, Target: r.Target, Events: r.Events, Total: r.Total, Text: r.Text, Data: r.Data}
 }
 
-// attempted returns r with one more attempt on record.
+// attempted returns r with one more attempt.
 func (r Record) attempted(a Attempt) Record {
 	r.Attempts = append(slices.Clone(r.Attempts), a)
 	r.Attempts = r.Attempts[max(0, len(r.Attempts)-maxAttempts):]
 	return r
 }
 
-// expires returns when it goes, as it is written now. One that has not ended is written again before that: its ladder is shorter.
+// expires returns the expiry of a record that is written now. A record that has not ended is written again before it
+// expires, because its ladder is shorter.
 func (r *Record) expires(now time.Time) time.Time { return now.Add(Keep) }

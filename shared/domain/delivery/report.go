@@ -11,14 +11,14 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// words are what people call the kinds of receivers.
+// words are the display names of kinds of receivers.
 var words = map[Kind]string{
 	Channel: "notification channel", Legacy: "notification configuration", Email: "mail address", Webhook: "webhook",
 	Integration: "integration",
 }
 
-// report tells of a receiver that takes nothing: its record, the log, and, once until something reaches it again, the owners of the
-// organization by mail.
+// report reports a failing receiver: in its record, in the service's log, and by mail to the owners of the
+// organization, once until it recovers.
 func (e *Engine) report(ctx context.Context, k receiverKey, h Health) error {
 	e.Log.ErrorContext(ctx, "a receiver takes nothing, and what was for it is parked", "org", k.org, "kind",
 		string(k.Kind), "receiver", k.ID,
@@ -35,12 +35,13 @@ func (e *Engine) report(ctx context.Context, k receiverKey, h Health) error {
 		name = called
 	}
 	if k.Kind == Email {
-		return nil // that a mail cannot be sent is for the operator, in the log of mails
+		return nil // a failing mail is the operator's concern, see the log of mails
 	}
 	return e.mailOwners(ctx, k, name)
 }
 
-// mailOwners queues the mails with the note that they were, in one transaction: who comes second changes nothing.
+// mailOwners queues the mails and marks the owners as informed in one transaction. A second, concurrent call changes
+// nothing.
 func (e *Engine) mailOwners(ctx context.Context, k receiverKey, name string) error {
 	owners, err := identity.OwnerAddresses(within(ctx, k.org), e.Table, k.org)
 	if err != nil {

@@ -13,14 +13,15 @@ import (
 )
 
 const (
-	roundTime    = 50 * time.Second // below the time-out of the function; the next minute goes on
+	roundTime    = 50 * time.Second // below the function's timeout; the next round continues
 	duePage      = 500
-	mostOfOrg    = 200 // rows of one organization that a round takes of a key
-	rowsAtOnce   = 8   // rows of one organization that are tried side by side
-	takersAtOnce = 16  // deliveries of a row that are taken side by side
+	mostOfOrg    = 200 // rows of one organization per round and partition
+	rowsAtOnce   = 8   // rows of one organization that are tried at the same time
+	takersAtOnce = 16  // deliveries of a row that are claimed at the same time
 )
 
-// Round tries what is due. Call it each minute or more often; two at once do not try the same delivery.
+// Round tries all due deliveries. Call it each minute or more often. It is safe to call concurrently: a delivery is
+// tried by one call.
 func (e *Engine) Round(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, roundTime)
 	defer cancel()
@@ -38,13 +39,13 @@ func (e *Engine) Round(ctx context.Context) error {
 		})
 	}
 	all.Wait()
-	if ctx.Err() != nil { // the next round goes on
+	if ctx.Err() != nil { // the next round continues
 		return nil
 	}
 	return errors.Join(errs...)
 }
 
-// readAllDue reads what is due, by organization.
+// readAllDue reads the due rows, by organization.
 func (e *Engine) readAllDue(ctx context.Context) (map[string][]due, error) {
 	var mu sync.Mutex
 	var g errgroup.Group
@@ -64,7 +65,7 @@ func (e *Engine) readAllDue(ctx context.Context) (map[string][]due, error) {
 	return out, err
 }
 
-// sendRows tries what rows of one organization say is due.
+// sendRows tries the deliveries of due rows of one organization.
 func (p *pass) sendRows(ctx context.Context, rows []due) error {
 	var g errgroup.Group
 	g.SetLimit(rowsAtOnce)
@@ -81,7 +82,7 @@ func (p *pass) sendRows(ctx context.Context, rows []due) error {
 	return errors.Join(errs...)
 }
 
-// sendRow takes the deliveries of a row and tries them; one that is of events it tells of these.
+// sendRow claims the deliveries of a due row and tries them. If the row lists events, it delivers these.
 func (p *pass) sendRow(ctx context.Context, d due) error {
 	if len(d.Rows) > 0 {
 		return p.retell(ctx, d)
@@ -93,12 +94,13 @@ func (p *pass) sendRow(ctx context.Context, d due) error {
 	return p.sendBatch(ctx, &b)
 }
 
-// readDue reads what is due of a key, of each organization no more than its share.
+// readDue reads the due rows of a partition, at most mostOfOrg per organization.
 func (e *Engine) readDue(ctx context.Context, pk string) (out []due, err error) {
 	of := map[string]int{}
 	q := table.Query{PK: pk, To: e.Clock.Now().UTC().Format(dueTime) + "~", Limit: duePage}
 	for {
-		// What a replica does not have yet waits for the next round, and what it still has is looked at once more, for nothing.
+		// The read is eventually consistent: a missing row is read by the next round, and a deleted row is read once
+		// more without effect.
 		page, err := e.Table.Query(table.Eventually(table.Within(ctx, DuePrefix)), q)
 		if err != nil {
 			return out, fmt.Errorf("read what is to be delivered: %w", err)
@@ -118,7 +120,7 @@ func (e *Engine) readDue(ctx context.Context, pk string) (out []due, err error) 
 	}
 }
 
-// take reads the deliveries of a row, and takes those that are due. Of the others it keeps those that have not ended.
+// take reads the deliveries of a due row and claims the due ones. It keeps the others that have not ended.
 func (e *Engine) take(ctx context.Context, d due) (batch, error) {
 	ctx = within(ctx, d.Org)
 	b := batch{due: d}
@@ -147,7 +149,8 @@ func (e *Engine) take(ctx context.Context, d due) (batch, error) {
 	return b, e.claim(ctx, &b)
 }
 
-// claim takes the deliveries of a batch that are due for as long as a lease; those that somebody else takes at the same moment are his.
+// claim claims the due deliveries of a batch for the time of a lease. It skips deliveries that another engine claims
+// first.
 func (e *Engine) claim(ctx context.Context, b *batch) error {
 	var g errgroup.Group
 	g.SetLimit(takersAtOnce)
@@ -174,7 +177,8 @@ func (e *Engine) claim(ctx context.Context, b *batch) error {
 	return g.Wait()
 }
 
-// settle removes the row of a batch when it sees to nothing any more, or has it see to what is left when that is due.
+// settle deletes the due row of a batch when all of its deliveries have ended, or moves it to the next time at which
+// one is due.
 func (e *Engine) settle(ctx context.Context, b *batch) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(within(ctx, b.due.Org)), noteTime)
 	defer cancel()
@@ -201,7 +205,7 @@ func (e *Engine) settle(ctx context.Context, b *batch) error {
 	return e.change(ctx, gone, list)
 }
 
-// change does writes of what is due, unless another has done so before.
+// change makes writes to due rows. It does nothing when another engine has made them.
 func (e *Engine) change(ctx context.Context, ws ...table.Write) error {
 	err := e.store.table.Transact(ctx, ws...)
 	if _, others := errors.AsType[*table.ConditionError](err); others {

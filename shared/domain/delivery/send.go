@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// pass is one pass over deliveries.
+// pass is one pass over deliveries with its cache of failure states.
 type pass struct {
 	*Engine
 	standing *standing
@@ -20,7 +20,7 @@ type pass struct {
 
 func (e *Engine) newPass() *pass { return &pass{e, e.newStanding()} }
 
-// sendAll tries the deliveries of batches side by side. It returns failures of the store.
+// sendAll tries the deliveries of batches concurrently. It returns errors of the store.
 func (p *pass) sendAll(ctx context.Context, batches []batch) error {
 	errs := make([]error, len(batches))
 	var all sync.WaitGroup
@@ -31,8 +31,8 @@ func (p *pass) sendAll(ctx context.Context, batches []batch) error {
 	return errors.Join(errs...)
 }
 
-// sendBatch tries those deliveries of a batch that are taken, side by side, and then sees to it that what is left of it is due. What there
-// is no time for stays so.
+// sendBatch tries the claimed deliveries of a batch concurrently and then settles its due row. Deliveries without
+// time left stay due.
 func (p *pass) sendBatch(ctx context.Context, b *batch) error {
 	if err := p.standing.read(ctx, b.due.Org, b.records); err != nil {
 		return err
@@ -49,7 +49,7 @@ func (p *pass) sendBatch(ctx context.Context, b *batch) error {
 	return errors.Join(errors.Join(errs...), p.settle(ctx, b))
 }
 
-// send tries a delivery when there is room for it, and leaves in r how it stands then.
+// send waits for a gate, tries the delivery, and updates r.
 func (p *pass) send(ctx context.Context, org string, r *Record) error {
 	k := receiverKey{org, r.Target}
 	leave, err := p.gates.enter(ctx, k)
@@ -58,7 +58,7 @@ func (p *pass) send(ctx context.Context, org string, r *Record) error {
 	}
 	defer leave()
 	if ctx.Err() != nil || p.Clock.Now().Add(sendTime).After(r.NextAttemptAt) {
-		return nil // there is no time to try it while it is ours
+		return nil // not enough time left before the lease ends
 	}
 	ask, err := p.standing.mayAsk(ctx, k)
 	if err != nil {
@@ -70,7 +70,7 @@ func (p *pass) send(ctx context.Context, org string, r *Record) error {
 	return p.try(ctx, org, r)
 }
 
-// try sends a delivery and notes what came of it.
+// try sends a delivery and stores the result.
 func (p *pass) try(ctx context.Context, org string, r *Record) error {
 	a, why := p.ask(ctx, r.Message(org), p.Senders[r.Target.Kind])
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
@@ -86,7 +86,8 @@ func (p *pass) try(ctx context.Context, org string, r *Record) error {
 	return errors.Join(err, p.blame(ctx, org, &next, a, why))
 }
 
-// ask hands a message to a sender. One that panics has failed: it must not take others with it, again and again.
+// ask passes a message to a sender. It converts a panic to an error, so that one message does not repeatedly stop
+// others.
 func (e *Engine) ask(ctx context.Context, m Message, s Sender) (a Answer, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -106,8 +107,8 @@ func (e *Engine) ask(ctx context.Context, m Message, s Sender) (a Answer, err er
 	return a, err
 }
 
-// blame counts a failed try against the receiver, and tells of one for which something is parked. A message that is refused as such is
-// no fault of the receiver's.
+// blame counts a failed try for the receiver and reports the receiver when the delivery is parked. A message that is
+// refused as invalid does not count as a failure of the receiver.
 func (p *pass) blame(ctx context.Context, org string, r *Record, a Answer, why error) error {
 	k := receiverKey{org, r.Target}
 	if fault.Is(why, fault.Invalid) && !a.Gone {
@@ -123,7 +124,7 @@ func (p *pass) blame(ctx context.Context, org string, r *Record, a Answer, why e
 	return err
 }
 
-// hold leaves a delivery for when its receiver is asked again, or parks it when it has waited as long as if it had been tried.
+// hold postpones a delivery to the receiver's next probe, or parks it after patience.
 func (p *pass) hold(ctx context.Context, org string, r *Record) error {
 	now, known := p.Clock.Now(), p.standing.of(receiverKey{org, r.Target})
 	if !r.tooOld(now) {
@@ -143,7 +144,8 @@ func maxTime(a, b time.Time) time.Time {
 	return b
 }
 
-// note stores how a delivery stands; r becomes next, unless somebody else has it by now.
+// note stores the new state of a delivery and sets r to next. It does nothing when another engine has claimed the
+// delivery.
 func (e *Engine) note(ctx context.Context, org string, r *Record, next Record) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(within(ctx, org)), noteTime)
 	defer cancel()
@@ -168,7 +170,7 @@ func (e *Engine) note(ctx context.Context, org string, r *Record, next Record) e
 	return nil
 }
 
-// forget removes a delivery whose receiver is not there any more.
+// forget deletes a delivery whose receiver does not exist any more.
 func (e *Engine) forget(ctx context.Context, org string, r *Record) error {
 	_, err := e.store.table.Write(within(ctx, org), table.Delete(spread(org).Key(r.ID)))
 	if err != nil {

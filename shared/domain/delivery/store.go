@@ -13,42 +13,42 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Partition is of the deliveries of an organization.
+// Partition holds the deliveries of an organization.
 const Partition table.Partition = "ORG#*#DELIVERY#*"
 
-// shards is how many keys the deliveries of an organization are spread over: an event of 1,000 receivers, or 10,000 events of one, are
-// written within seconds.
+// shards is the number of partitions of an organization's deliveries, so that the deliveries of an event with 1,000
+// receivers, or of 10,000 events, are written within seconds.
 const shards = 16
 
 func spread(org string) table.Spread {
 	return table.Spread{PK: table.OrgPK(org) + "DELIVERY", Shards: shards}
 }
 
-// PKs returns the partitions of the deliveries of an organization, each oldest first.
+// PKs returns the partitions of an organization's deliveries. In each, the oldest delivery is first.
 func PKs(org string) []string { return spread(org).PKs() }
 
-// Access is what a function declares that sends, logs or redelivers.
+// Access returns the access that a function needs to send, log or redeliver.
 func Access() table.Access {
 	return table.Access{Writes: []table.Partition{Partition, DuePartition}}
 }
 
-// Store keeps the deliveries.
+// Store stores the deliveries.
 type Store struct {
 	table table.Store
 	clock clock.Clock
 }
 
-// NewStore makes a store of deliveries.
+// NewStore returns a Store of deliveries.
 func NewStore(s table.Store, c clock.Clock) *Store { return &Store{s, c} }
 
-// Filter says which deliveries a list has; what is empty does not count.
+// Filter selects deliveries. Empty fields match all deliveries.
 type Filter struct {
 	Kinds    []Kind
 	TargetID string
 	Statuses []string
 	EventKey string
-	From, To time.Time          // when they were made, from From and before To
-	Sees     func(*Record) bool // whether the caller may see a delivery; nil when every one may be seen
+	From, To time.Time          // creation time, From inclusive, To exclusive
+	Sees     func(*Record) bool // whether the caller may see a delivery; nil means all
 }
 
 func (f *Filter) meets(r *Record) bool {
@@ -58,7 +58,7 @@ func (f *Filter) meets(r *Record) bool {
 		(f.Sees == nil || f.Sees(r))
 }
 
-// query selects the deliveries of the filter's time, newest first.
+// query returns the query for the deliveries in the filter's time range, newest first.
 func (f *Filter) query() table.Query {
 	q := table.Query{Reverse: true}
 	if !f.From.IsZero() {
@@ -70,15 +70,15 @@ func (f *Filter) query() table.Query {
 	return q
 }
 
-// List reads a page of the deliveries that f has, newest first, of the newest rest.Looked within its time: Total counts those of them. One
-// wave of round trips for each thousand.
+// List returns a page of the deliveries that match f, newest first. It searches the newest rest.Looked deliveries in
+// the time range; Total counts the matching ones among them. It takes one set of parallel round trips per thousand.
 func (s *Store) List(ctx context.Context, org string, f Filter, p rest.Page) (rest.List[Record], error) {
 	r := rest.Reading[Record]{Store: s.table, Page: p, Over: PKs(org)}
 	got, err := r.Filtered(table.Eventually(ctx), f.query(), func(d Record) bool { return f.meets(&d) })
 	return got, fault.Wrap("list deliveries of "+org, err)
 }
 
-// Get reads a delivery; fault.NotFound when there is none. One round trip.
+// Get reads a delivery. It returns fault.NotFound when it does not exist. It takes one round trip.
 func (s *Store) Get(ctx context.Context, org, deliveryID string) (Record, error) {
 	missing := fault.New(fault.NotFound, "delivery %.64q does not exist", deliveryID)
 	if !id.IsValid(prefix, deliveryID) {
@@ -91,8 +91,8 @@ func (s *Store) Get(ctx context.Context, org, deliveryID string) (Record, error)
 	return r, fault.Wrap("read delivery "+deliveryID, err)
 }
 
-// Redeliver has a delivery that has ended tried again, now and with its whole ladder; fault.Conflict of one that is still under way, for
-// its next try comes by itself. It returns the delivery as it is then: Pending. Two round trips.
+// Redeliver restarts an ended delivery now, with its whole ladder. It returns the pending delivery. It returns
+// fault.Conflict when the delivery has not ended, because its next try is already planned. It takes two round trips.
 func (s *Store) Redeliver(ctx context.Context, org, deliveryID string) (Record, error) {
 	old, err := s.Get(ctx, org, deliveryID)
 	if err != nil {
@@ -118,7 +118,7 @@ func (s *Store) Redeliver(ctx context.Context, org, deliveryID string) (Record, 
 	return next, fault.Wrap("redeliver "+old.ID, err)
 }
 
-// replace returns the write that replaces old by next, and numbers next. It leaves alone what is noted of the minute.
+// replace returns the write that replaces old by next, and sets next.Change. It does not write the window.
 func (s *Store) replace(org string, old, next *Record) (table.Write, error) {
 	next.Change = old.Change + 1
 	w, err := table.PutFields(spread(org).Key(next.ID), *next, table.Equal("change", old.Change))
@@ -129,7 +129,7 @@ func (s *Store) replace(org string, old, next *Record) (table.Write, error) {
 	return w, err
 }
 
-// rewrite returns the writes that replace old by next, and list next as due at a time, in a row of its own.
+// rewrite returns the writes that replace old by next and add a due row for next.
 func (s *Store) rewrite(org string, old, next *Record, at time.Time) (put, list table.Write, err error) {
 	d := due{Org: org, At: at, IDs: []string{next.ID}, Name: dueName(next.ID, old.Change+1)}
 	next.Due = d.Name
@@ -140,8 +140,8 @@ func (s *Store) rewrite(org string, old, next *Record, at time.Time) (put, list 
 	return put, list, err
 }
 
-// LogSent puts on record what was sent outside of the ladder and has ended: a test, or what a person shares. It is Delivered, or Parked
-// when err says that it failed. It returns the record. One round trip.
+// LogSent records a message that was sent without the ladder: a test, or a share by a person. The record is
+// Delivered, or Parked when err is not nil. It takes one round trip.
 func (s *Store) LogSent(ctx context.Context, m Message, a Answer, err error) (Record, error) {
 	now := s.clock.Now()
 	r := Record{
@@ -165,7 +165,7 @@ func (s *Store) LogSent(ctx context.Context, m Message, a Answer, err error) (Re
 	return r, fault.Wrap("log delivery "+r.ID, failed)
 }
 
-// newAttempt returns what is on record of a try.
+// newAttempt returns the attempt for an answer or an error.
 func newAttempt(at time.Time, a Answer, err error) Attempt {
 	said := a.Message
 	if err != nil && said == "" {
@@ -174,11 +174,11 @@ func newAttempt(at time.Time, a Answer, err error) Attempt {
 	return Attempt{At: at, Status: a.Status, Message: fault.CleanText(said, maxMessage)}
 }
 
-// maxMessage is how many characters of what a receiver said are kept.
+// maxMessage is the maximum number of characters of a receiver's response that are stored.
 const maxMessage = 200
 
-// prefix begins the ids of deliveries.
+// prefix is the prefix of delivery IDs.
 const prefix = "dlv"
 
-// NewID makes the id of a delivery that no event causes: a test, or what a person shares.
+// NewID returns the ID of a delivery without an event: a test, or a share by a person.
 func NewID(at time.Time) string { return id.New(prefix, at) }

@@ -17,7 +17,7 @@ import (
 
 const org = apitest.Org
 
-// sent logs a delivery of an event to a target, which failed when err says so.
+// sent logs a delivery of an event to a target. The delivery failed if err is not nil.
 func sent(f *apitest.Fixture, to delivery.Target, key string, err error) delivery.Record {
 	f.Helper()
 	f.Clock.Advance(time.Second)

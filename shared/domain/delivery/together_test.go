@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// Two notifiers take the same events at the same time, and make rounds beside each other.
+// Two notifiers process the same events and make rounds at the same time.
 func TestDeliver_TwoAtOnceTellOnce(t *testing.T) {
 	f := newFixture(t, chat, hook, delivery.Target{Kind: delivery.Email, ID: "usr_1"})
 	rows := f.happen(event.ResourceStarted, 12)
@@ -44,7 +44,7 @@ func TestDeliver_TwoAtOnceTellOnce(t *testing.T) {
 	f.Equal("events told", n, map[delivery.Kind]int{delivery.Channel: 12, delivery.Webhook: 12, delivery.Email: 12})
 }
 
-// killedStore is a store of a process that dies at a call: from then on it reaches nothing.
+// killedStore is the store of a process that dies at a call. All later calls fail.
 type killedStore struct {
 	table.Store
 	mu    *sync.Mutex
@@ -88,8 +88,8 @@ func (k killedStore) Write(ctx context.Context, w table.Write) (table.Item, erro
 	return it, err
 }
 
-// A process is killed at each of its writes in turn, before it takes effect and after. Whoever comes next tells everybody: once, but for what
-// was sent and could not be noted, which is sent again under the same id.
+// The process is killed at each write in turn, before and after the write takes effect. The next process delivers
+// each event once. Only a message that was sent but not recorded is sent again, with the same ID.
 func TestDeliver_KilledAnywhereLosesNothing(t *testing.T) {
 	for _, after := range []bool{false, true} {
 		for call := 0; ; call++ {
@@ -125,7 +125,7 @@ func TestDeliver_KilledAnywhereLosesNothing(t *testing.T) {
 	}
 }
 
-// One organization whose receivers hang does not keep another one waiting, though it was there first and with many.
+// One organization's hanging receivers do not delay another organization, even if they came first and are many.
 func TestRound_SlowReceiversOfOneOrganizationHoldUpNoOther(t *testing.T) {
 	var slow []delivery.Target
 	for i := range 200 {
@@ -149,7 +149,7 @@ func TestRound_SlowReceiversOfOneOrganizationHoldUpNoOther(t *testing.T) {
 	rows := f.happen(event.ResourceFailed, 1)
 	all.Go(func() { e.Deliver(f.Context(), rows) })
 	for range 32 {
-		<-hung // all that this organization may have at once hangs
+		<-hung // all tries that this organization may have at once hang
 	}
 	w, err := event.Put(apitest.OtherOrg, "x", f.Clock.Now(),
 		event.Event{Key: event.ResourceFailed, ScopeType: "org", At: f.Clock.Now(), Data: []byte("{}")})
@@ -162,14 +162,14 @@ func TestRound_SlowReceiversOfOneOrganizationHoldUpNoOther(t *testing.T) {
 	all.Wait()
 }
 
-// byOrganization matches by organization.
+// byOrganization is a matcher that returns the targets of the organization.
 type byOrganization map[string][]delivery.Target
 
 func (b byOrganization) Match(_ context.Context, of string, _ event.Event) ([]delivery.Target, error) {
 	return b[of], nil
 }
 
-// broken is a matcher that fails until it is mended.
+// broken is a matcher that fails while *fails is true.
 type broken struct {
 	everybody
 	fails *bool
@@ -182,8 +182,8 @@ func (b broken) Match(ctx context.Context, of string, e event.Event) ([]delivery
 	return b.everybody.Match(ctx, of, e)
 }
 
-// What nobody can be told of for now is neither lost nor brought again and again before the events of others; a row that cannot be read
-// keeps no other from being told of.
+// Events whose receivers cannot be found are neither lost nor repeated before the events of others. An unreadable row
+// does not block other rows.
 func TestRound_TellsOfWhatNobodyCouldBeToldOfBefore(t *testing.T) {
 	f := newFixture(t, hook)
 	fails := true
@@ -197,7 +197,7 @@ func TestRound_TellsOfWhatNobodyCouldBeToldOfBefore(t *testing.T) {
 	if failed := e.Deliver(f.Context(), append(rows, damaged)); len(failed) != 0 {
 		t.Fatalf("to be brought again: %+v", failed)
 	}
-	for range 30 { // the first of them fail
+	for range 30 { // the first rounds fail
 		_ = e.Round(f.Context())
 		f.Clock.Advance(time.Minute)
 		if f.Clock.Now().Sub(apitest.Start) > 8*time.Minute {

@@ -12,24 +12,26 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// People are told of up to mostSingle events of one key in one minute by a message each, and of more in a digest. Who is told of what in a
-// minute stands in the first delivery of that minute, whose id follows from the minute, the key and the receiver. What comes after that
-// and is too much is gathered in the last one, which is sent when the minute is over. So without a row more, and without a look at others,
-// whoever makes deliveries knows what was told, and a second pass over an event finds that it was.
+// People get up to mostSingle events of one key and minute as single messages, and the others in a digest. The window
+// of a receiver's minute is stored in the first delivery of that minute, whose ID is derived from the minute, the key
+// and the receiver. Further events are gathered in the last delivery, which is sent when the minute is over. So
+// without an additional row and without reading other deliveries, a planner knows the delivered events, and a second
+// pass over an event finds it.
 
-// mostSingle is how many events of a key people are told of one by one in a minute.
+// mostSingle is the maximum number of events of a key that people get as single messages in a minute.
 const mostSingle = 5
 
-// mostRows is how many rows a window remembers: more than a minute brings. Those beyond are counted, and not known again.
+// mostRows is the maximum number of rows that a window stores, more than occur in a minute. Rows beyond it are
+// counted but not recognized again.
 const mostRows = 20_000
 
-// window says which rows of events are told of in the deliveries of a minute that it stands in.
+// window records the event rows that are contained in the deliveries of a minute.
 type window struct {
-	Count int      `json:"count"` // events
-	Rows  []string `json:"rows"`  // the ends of their names
+	Count int      `json:"count"` // the number of events
+	Rows  []string `json:"rows"`  // the random parts of the rows' keys
 }
 
-// rowName returns as much of the name of a row as tells it from others of a minute: its random part.
+// rowName returns the random part of a row's key, which is unique within a minute.
 func rowName(row string) string { return row[max(0, len(row)-12):] }
 
 func (w *window) has(n news) bool { return slices.Contains(w.Rows, rowName(n.row)) }
@@ -48,16 +50,16 @@ func (w *window) with(some []news) *window {
 	return &out
 }
 
-// minuteOf returns the minute of a time.
+// minuteOf returns the start of the minute of a time.
 func minuteOf(at time.Time) time.Time { return at.UTC().Truncate(time.Minute) }
 
-// idIn returns the id of the first or the last delivery of the minute of a wish.
+// idIn returns the ID of the first or the last delivery of the wish's minute.
 func (w *wish) idIn(which string) string {
 	n := w.news[0]
 	return id.Derived(prefix, minuteOf(n.At), which+"/"+n.Key+"/"+w.to.name())
 }
 
-// plan returns the deliveries of a wish, should it be the first of its minute.
+// plan returns the deliveries of a wish if it is the first of its minute.
 func (p *planner) plan(w wish) unit {
 	if !w.to.Kind.digests() {
 		return unit{w, []Record{p.single(w.to, w.news[0])}}
@@ -79,13 +81,13 @@ func (p *planner) singles(to Target, some []news) []Record {
 	return out
 }
 
-// windowTries is how often a window is read anew because somebody else has changed it.
+// windowTries limits the attempts to update a window that others change at the same time.
 const windowTries = 10
 
-// join tells of what is new of a wish, some of whose deliveries are there: found is one of them.
+// join delivers the new events of a wish when some of its deliveries exist. found is one of these.
 func (p *planner) join(ctx context.Context, w wish, found table.Item) error {
 	if !w.to.Kind.digests() {
-		return nil // it is the only one
+		return nil // the only delivery of the wish exists
 	}
 	for range windowTries {
 		first, err := p.read(ctx, found, w.idIn("first"))
@@ -102,7 +104,8 @@ func (p *planner) join(ctx context.Context, w wish, found table.Item) error {
 		w.to.ID, windowTries)
 }
 
-// read decodes a delivery that was found, or reads it; the zero Record when there is none.
+// read decodes found if it is the delivery, or else reads it. It returns the zero Record when the delivery does not
+// exist.
 func (p *planner) read(ctx context.Context, found table.Item, deliveryID string) (Record, error) {
 	if found.SK == deliveryID && found.Data != nil {
 		return table.Decode[Record](found)
@@ -114,9 +117,10 @@ func (p *planner) read(ctx context.Context, found table.Item, deliveryID string)
 	return r, fault.Wrap("read delivery "+deliveryID, err)
 }
 
-// joinFirst tells one by one of what there is room for beside the first delivery of the minute, and else gathers it.
+// joinFirst adds new events to the window of the minute's first delivery. It delivers them as single messages if at
+// most mostSingle result, else with joinLast.
 func (p *planner) joinFirst(ctx context.Context, w wish, first Record) error {
-	if first.Window == nil { // it was forgotten: its receiver is gone
+	if first.Window == nil { // it was deleted because its receiver is gone
 		return nil
 	}
 	fresh := slices.DeleteFunc(slices.Clone(w.news), first.Window.has)
@@ -132,7 +136,7 @@ func (p *planner) joinFirst(ctx context.Context, w wish, first Record) error {
 		}, seqIs(first.WindowSeq)))
 }
 
-// seqIs demands that a window was not written since.
+// seqIs returns the condition that a window was not written since.
 func seqIs(seq int) table.Cond {
 	if seq == 0 {
 		return table.Lacks("windowSeq")
@@ -140,7 +144,7 @@ func seqIs(seq int) table.Cond {
 	return table.Equal("windowSeq", seq)
 }
 
-// joinLast gathers events in the last delivery of the minute, as long as that waits; those that come later, in another one.
+// joinLast adds events to the last delivery of the minute while that waits, or else to a further one.
 func (p *planner) joinLast(ctx context.Context, w wish, fresh []news) error {
 	end := minuteOf(fresh[0].At).Add(time.Minute)
 	for n := range windowTries {
@@ -164,7 +168,7 @@ func (p *planner) joinLast(ctx context.Context, w wish, fresh []news) error {
 	return nil
 }
 
-// createLast makes a last delivery of a minute, which waits for the end of the minute.
+// createLast creates a last delivery of a minute, which is sent at the end of the minute.
 func (p *planner) createLast(ctx context.Context, last Record, fresh []news, end time.Time) error {
 	last.Window = last.Window.with(fresh)
 	if !end.After(p.now) {
@@ -174,7 +178,7 @@ func (p *planner) createLast(ctx context.Context, last Record, fresh []news, end
 	return p.create(ctx, []Record{last}, end)
 }
 
-// extend has a delivery that waits tell of more.
+// extend adds events to a waiting delivery.
 func (p *planner) extend(ctx context.Context, last Record, fresh []news) error {
 	for _, n := range fresh[:min(len(fresh), MaxEvents-len(last.Events))] {
 		last.Events = append(last.Events, n.Event)

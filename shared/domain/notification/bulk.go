@@ -7,16 +7,16 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Upserted tells what a bulk did: how many rows it made, and how many it found.
+// Upserted counts the subscriptions that a bulk request created and updated.
 type Upserted struct{ Created, Updated int }
 
-// togetherInBulk is how many subscriptions are written in a transaction: each takes at most five writes, which are
-// its row, its list of receivers, its channel and two of its scope.
+// togetherInBulk is the number of subscriptions per transaction. Each takes at most five writes: its row, its list of
+// receivers, its channel and two of its scope.
 const togetherInBulk = (table.MaxTransact - 1) / 5
 
-// UpsertSubscriptions makes or changes subscriptions, each with an id of its own for when it is new: enabled is what
-// changes. Of several of one channel, event type and scope the last counts, and they are one row. It does so many at a
-// time; what is left after a failure is done by asking again.
+// UpsertSubscriptions creates or updates subscriptions. An update changes only enabled. Each subscription carries a
+// new ID in case it does not exist. If several have the same channel, event type and scope, the last one wins. It
+// writes in several transactions; after an error, call it again to complete the rest.
 func (s *Store) UpsertSubscriptions(ctx context.Context, org string, all []Subscription) (Upserted, error) {
 	var done Upserted
 	all = lastOfEach(all)
@@ -63,7 +63,7 @@ func (b *changes) upsert(org string, old *Subscription, next *Subscription, done
 	return b.replace(org, old, &changed)
 }
 
-// lastOfEach keeps the last of those of one channel, event type and scope, in the order in which they came first.
+// lastOfEach keeps the last subscription per channel, event type and scope, in the order of first occurrence.
 func lastOfEach(all []Subscription) []Subscription {
 	at := map[place]int{}
 	var out []Subscription

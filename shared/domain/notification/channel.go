@@ -1,7 +1,7 @@
-// Package notification finds the people who asked to be told of an event: by channels with their subscriptions, by
-// mail that users have switched on, and by the configurations that existed before channels. It writes the message, as
-// a mail or for a chat, of one event or of several events of one key as a digest, and hands it to each receiver. Text
-// of users is text in all forms: never markup, a mention or a link.
+// Package notification finds the receivers of an event: channels by their subscriptions, users who switched mail on,
+// and legacy configurations. It writes the message for one event, or a digest of several events with one key, as a
+// mail or for a chat, and hands it to each receiver. Text of users stays text in all forms: never markup, a mention
+// or a link.
 package notification
 
 import (
@@ -17,10 +17,10 @@ import (
 	"lamplighter.dev/shared/foundation/ssrfguard"
 )
 
-// Type is where a channel leads.
+// Type is the kind of a channel's destination.
 type Type string
 
-// The types of channels, as the contract names them.
+// The types of channels, as in the API contract.
 const (
 	Slack      Type = "slack"
 	Teams      Type = "teams"
@@ -28,17 +28,17 @@ const (
 	Email      Type = "email"
 )
 
-// The bounds of an organization.
+// The limits of an organization.
 const (
 	MaxChannels      = 1_000
-	MaxPersonal      = 20 // channels that a user makes whose grants are on teams or resources
+	MaxPersonal      = 20 // personal channels of a user with grants on teams or resources only
 	MaxSubscriptions = 100_000
 	MaxLegacy        = 100
-	MaxBulk          = 500 // subscriptions of one request
+	MaxBulk          = 500 // subscriptions per request
 	maxName          = 128 // characters
 )
 
-// Channel is a place that messages go to. The address of a chat is a credential: it is stored sealed, and shown masked.
+// Channel is a destination for messages. The address of a chat is a credential: it is stored sealed and shown masked.
 type Channel struct {
 	ID        string    `json:"id"`
 	Type      Type      `json:"type"`
@@ -46,21 +46,21 @@ type Channel struct {
 	Sealed    []byte    `json:"sealed,omitempty"`    // the address of a chat
 	Masked    string    `json:"masked,omitempty"`    // its host and last four characters
 	Email     string    `json:"email,omitempty"`     // in the form of identity.NormalizeAddress
-	FailingAt time.Time `json:"failingAt,omitzero"`  // since when nothing reaches it; it is tried on
-	BrokenAt  time.Time `json:"brokenAt,omitzero"`   // since when it is known that it will never take anything again
-	BrokenWhy string    `json:"brokenWhy,omitempty"` // of both
-	// the user among whose channels the name is unique; empty: among those of the organization
+	FailingAt time.Time `json:"failingAt,omitzero"`  // when sending began to fail; it is still tried
+	BrokenAt  time.Time `json:"brokenAt,omitzero"`   // when the receiver refused all further messages for good
+	BrokenWhy string    `json:"brokenWhy,omitempty"` // the reason for FailingAt and BrokenAt
+	// the user within whose channels the name is unique; empty: unique within the organization
 	Personal string `json:"personal,omitempty"`
 	receiver.Made
 	CreatedAt  time.Time `json:"createdAt"`
 	UpdatedAt  time.Time `json:"updatedAt"`
-	Generation int64     `json:"generation"` // counts the changes, which each is conditioned on
+	Generation int64     `json:"generation"` // incremented by each change; each change requires the old value
 }
 
-// Broken reports whether the receiver has said that it will never take anything again.
+// Broken reports whether the receiver has refused all further messages for good.
 func (c *Channel) Broken() bool { return !c.BrokenAt.IsZero() }
 
-// Status is how a channel stands.
+// Status returns the state of the channel: ok, failing, paused or broken.
 func (c *Channel) Status() string {
 	switch {
 	case c.Broken():
@@ -73,28 +73,29 @@ func (c *Channel) Status() string {
 	return "ok"
 }
 
-// Address is where a channel leads, as it is given: the address of a chat, or of a mailbox.
+// Address is the destination of a channel as given by the user: the address of a chat, or of a mailbox.
 type Address struct {
 	WebhookURL string
 	Email      string
 }
 
-// hosts are where the vendors take messages; a name with a dot before it stands for all below it.
+// hosts are the hosts of the vendors' webhooks. A name that begins with a dot stands for all its subdomains.
 var hosts = map[Type][]string{
 	Slack:      {"hooks.slack.com", "hooks.slack-gov.com"},
 	Teams:      {".logic.azure.com", ".api.powerplatform.com", ".webhook.office.com"},
 	GoogleChat: {"chat.googleapis.com"},
 }
 
-// Rules say which addresses of chats are taken: those of the vendors, and what the operator allows besides.
+// Rules says which addresses of chats are accepted: those of the vendors, and additional hosts that the operator
+// allows.
 type Rules struct {
-	Hosts   []string         // of chats that are not their vendor's: "chat.example.com", ".example.com" for all below
-	Private bool             // the loopback too, for a laptop and tests
-	Guard   ssrfguard.Policy // of what may be dialled
+	Hosts   []string         // additional hosts: "chat.example.com", ".example.com" for all subdomains
+	Private bool             // also allow the loopback, for a laptop and tests
+	Guard   ssrfguard.Policy // restricts the IP addresses to dial
 }
 
-// Check brings an address into shape, and refuses (fault.Invalid, naming the field) one that a channel of the type
-// cannot have. It asks nobody what a name leads to: that is seen when it is dialled.
+// Check normalizes an address. It returns fault.Invalid, naming the field, for an address that a channel of the type
+// cannot have. It does not resolve names; the guard checks IP addresses when a connection is dialled.
 func (r Rules) Check(of Type, at Address) (Address, error) {
 	if of == Email {
 		return checkMailbox(at)
@@ -137,7 +138,7 @@ func (r Rules) checkChat(of Type, raw string) error {
 	return r.checkChatHost(of, u)
 }
 
-// checkChatHost reports whether u is an address of the vendor of the chat, or of a host that the operator allows.
+// checkChatHost returns an error unless u is on a host of the chat's vendor or on a host that the operator allows.
 func (r Rules) checkChatHost(of Type, u *url.URL) error {
 	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 	if r.Private && isLoopback(host) {
@@ -158,21 +159,21 @@ func (r Rules) checkChatHost(of Type, u *url.URL) error {
 	return nil
 }
 
-// isLoopback reports whether host names the machine itself.
+// isLoopback reports whether host names the local machine.
 func isLoopback(host string) bool { return host == "localhost" || host == "127.0.0.1" || host == "::1" }
 
-// matchesHost reports whether host is one of names, or is below one that begins with a dot.
+// matchesHost reports whether host equals one of names, or is a subdomain of a name that begins with a dot.
 func matchesHost(names []string, host string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return isAllowedHost(host, n) })
 }
 
-// isAllowedHost reports whether host is the allowed one, or is below it where the allowed one begins with a dot.
+// isAllowedHost reports whether host equals allowed, or is a subdomain of it when allowed begins with a dot.
 func isAllowedHost(host, allowed string) bool {
 	domain, below := strings.CutPrefix(allowed, ".")
 	return host == allowed || below && host != domain && ssrfguard.IsWithinDomain(host, domain)
 }
 
-// starred spells hosts as people do: "*.example.com" for all below.
+// starred returns hosts in the usual notation: "*.example.com" for all subdomains.
 func starred(hosts []string) []string {
 	out := slices.Clone(hosts)
 	for i, h := range out {
@@ -183,7 +184,7 @@ func starred(hosts []string) []string {
 	return out
 }
 
-// mask tells where an address leads without giving it away: its host, and the last four characters.
+// mask returns an address without its secret: its host and the last four characters.
 func mask(raw string) string {
 	const shown = 4
 	u, err := url.Parse(raw)
@@ -191,11 +192,11 @@ func mask(raw string) string {
 		return "…"
 	}
 	tail := strings.TrimPrefix(raw, u.Scheme+"://"+u.Host)
-	if len(tail) < 4*shown { // too short for a part of it to be no secret
+	if len(tail) < 4*shown { // too short to show a part of it
 		tail = ""
 	}
 	return u.Scheme + "://" + u.Host + "/…" + tail[max(len(tail)-shown, 0):]
 }
 
-// CleanName brings the name of a channel into shape; fault.Invalid names the field.
+// CleanName normalizes the name of a channel. The error is fault.Invalid and names the field.
 func CleanName(name string) (string, error) { return displayname.CleanName("name", name, maxName) }

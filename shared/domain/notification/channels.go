@@ -12,14 +12,14 @@ import (
 	"lamplighter.dev/shared/foundation/seal"
 )
 
-// channelRow is a channel as it is stored: with what is counted of it, which its own changes leave alone.
+// channelRow is a stored channel. Changes of the channel do not write the additional fields.
 type channelRow struct {
 	Channel
 	Subscriptions int64 `json:"subscriptions"`
-	Ended         bool  `json:"ended"` // it is being deleted: nobody sees it, and nothing is added to it
+	Ended         bool  `json:"ended"` // it is being deleted: it is hidden, and no subscription can be added
 }
 
-// ListChannels lists the channels of an organization, oldest first: never more than MaxChannels, in one round trip.
+// ListChannels lists the channels of an organization, oldest first, at most MaxChannels. It takes one round trip.
 func (s *Store) ListChannels(ctx context.Context, org string) ([]Channel, error) {
 	rows, err := listAll[channelRow](ctx, s.table, ChannelKey(org, "").PK, "chn_")
 	if err != nil {
@@ -34,7 +34,7 @@ func (s *Store) ListChannels(ctx context.Context, org string) ([]Channel, error)
 	return out, nil
 }
 
-// ReadChannel reads a channel; fault.NotFound when there is none. One round trip.
+// ReadChannel reads a channel. It returns fault.NotFound when the channel does not exist. It takes one round trip.
 func (s *Store) ReadChannel(ctx context.Context, org, channelID string) (Channel, error) {
 	row, err := s.channelRow(ctx, org, channelID)
 	if err == nil && row.Ended {
@@ -51,12 +51,12 @@ func (s *Store) channelRow(ctx context.Context, org, channelID string) (channelR
 	return row, fault.Wrap("read channel "+channelID, err)
 }
 
-// MissingChannel is the error of a channel that does not exist.
+// MissingChannel returns the error for a channel that does not exist.
 func MissingChannel(channelID string) error {
 	return fault.New(fault.NotFound, "notification channel %.64q does not exist", channelID)
 }
 
-// DecodeChannel returns the channel of a row; false when there is no row, or the channel is being deleted.
+// DecodeChannel decodes a channel. It returns false when the item is empty or the channel is being deleted.
 func DecodeChannel(it table.Item) (Channel, bool) {
 	if it.Data == nil {
 		return Channel{}, false
@@ -70,7 +70,7 @@ func changedChannel(channelID string) error {
 		channelID)
 }
 
-// Point makes a channel lead to an address, which it checks and seals. What was broken is whole then.
+// Point sets the address of a channel. It checks and seals the address and clears the broken and failing states.
 func (s *Store) Point(ctx context.Context, org string, c *Channel, to Address) error {
 	to, err := s.rules.Check(c.Type, to)
 	if err != nil {
@@ -81,7 +81,8 @@ func (s *Store) Point(ctx context.Context, org string, c *Channel, to Address) e
 	return err
 }
 
-// seal returns the address of a chat as it is stored and as it is shown; nothing of no address.
+// seal returns the address of a chat sealed, for storage, and masked, for display. An empty address gives empty
+// results.
 func (s *Store) seal(ctx context.Context, org, id, address string) (sealed []byte, masked string, err error) {
 	if address == "" {
 		return nil, "", nil
@@ -90,7 +91,7 @@ func (s *Store) seal(ctx context.Context, org, id, address string) (sealed []byt
 	return sealed, mask(address), fault.Wrap("seal the address of "+id, err)
 }
 
-// open returns what was sealed for a channel or a legacy configuration.
+// open unseals the address of a channel or a legacy configuration.
 func (s *Store) open(ctx context.Context, org, id string, sealed []byte) (string, error) {
 	if len(sealed) == 0 {
 		return "", nil
@@ -99,11 +100,11 @@ func (s *Store) open(ctx context.Context, org, id string, sealed []byte) (string
 	return string(plain), fault.Wrap("open the address of "+id, err)
 }
 
-// opening is how many addresses are opened side by side.
+// opening limits the addresses that are unsealed at the same time.
 const opening = 16
 
-// Addresses opens what channels lead to, in their order: one call to the key service for each that has an address of a
-// chat.
+// Addresses returns the unsealed addresses of channels, in their order. It makes one call to the key service per
+// channel of a chat.
 func (s *Store) Addresses(ctx context.Context, org string, cs ...Channel) ([]Address, error) {
 	out := make([]Address, len(cs))
 	g, ctx := errgroup.WithContext(ctx)
@@ -118,8 +119,8 @@ func (s *Store) Addresses(ctx context.Context, org string, cs ...Channel) ([]Add
 	return out, g.Wait()
 }
 
-// CreateChannel stores a new channel; fault.Conflict when another one has its name, fault.Invalid when there are
-// MaxChannels, or MaxPersonal of its user.
+// CreateChannel stores a new channel. It returns fault.Conflict when another channel has its name, and fault.Invalid
+// when there are MaxChannels already, or MaxPersonal of its user.
 func (s *Store) CreateChannel(ctx context.Context, org string, next Channel) (Channel, error) {
 	steps, err := channelSteps(org, Channel{}, &next)
 	if err != nil {
@@ -128,7 +129,7 @@ func (s *Store) CreateChannel(ctx context.Context, org string, next Channel) (Ch
 	return next, s.transact(ctx, "write channel "+next.ID, append(steps, countChannel(org, &next))...)
 }
 
-// countChannel counts a new channel, of the organization and of the user whose own it is.
+// countChannel returns the step that counts a new channel for the organization and, if personal, for its user.
 func countChannel(org string, c *Channel) step {
 	out := counted(org, "channels", 1, MaxChannels)
 	if field := c.personalCount(); field != "" {
@@ -141,7 +142,8 @@ func countChannel(org string, c *Channel) step {
 	return out
 }
 
-// personalCount returns the field that counts the channels of the user whose own c is; "" when c is the organization's.
+// personalCount returns the field that counts the personal channels of c's user, or "" when c belongs to the
+// organization.
 func (c *Channel) personalCount() string {
 	if c.Personal == "" {
 		return ""
@@ -149,8 +151,8 @@ func (c *Channel) personalCount() string {
 	return "channels of " + c.Personal
 }
 
-// UpdateChannel replaces old, as it was read, by next; fault.Conflict when it has changed since, or another one has
-// its new name.
+// UpdateChannel replaces old, as it was read, by next. It returns fault.Conflict when the channel has changed since,
+// or when another channel has the new name.
 func (s *Store) UpdateChannel(ctx context.Context, org string, old, next Channel) (Channel, error) {
 	steps, err := channelSteps(org, old, &next)
 	if err != nil {
@@ -159,7 +161,7 @@ func (s *Store) UpdateChannel(ctx context.Context, org string, old, next Channel
 	return next, s.transact(ctx, "write channel "+next.ID, steps...)
 }
 
-// channelSteps puts next in the place of old, and takes its name; of the zero old it is new.
+// channelSteps returns the steps that replace old by next and claim its name. A zero old means that next is new.
 func channelSteps(org string, old Channel, next *Channel) ([]step, error) {
 	conds := []table.Cond{table.Absent()}
 	if next.Generation = old.Generation + 1; old.ID != "" {

@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	mostRead    = 16 << 10 // bytes of an answer
-	mostSaid    = 200      // characters of it that are repeated
+	mostRead    = 16 << 10 // bytes of a response
+	mostSaid    = 200      // characters of a response in an error
 	longestWait = time.Hour
 )
 
-// chats hands messages to chats.
+// chats sends messages to chats.
 type chats struct {
 	rules  Rules
 	client *http.Client
@@ -29,8 +29,8 @@ type chats struct {
 
 func newChats(r Rules) *chats { return &chats{r, r.Guard.HTTPClient()} }
 
-// write writes the body of a message to a type of chat. It is no map: functions that send nothing do not link its
-// writers then.
+// write encodes the body of a message for a type of chat. It is a switch, not a map, so that functions that send no
+// messages do not link the writers.
 func write(of Type, c *MessageContent) ([]byte, error) {
 	switch of {
 	case Slack:
@@ -42,8 +42,8 @@ func write(of Type, c *MessageContent) ([]byte, error) {
 	}
 }
 
-// send writes a message and posts it. An error that tells what the chat said has the kind Invalid when no other try
-// helps; none repeats the address, which is a credential.
+// send writes a message and posts it. The error has the kind Invalid when a retry cannot help. Errors do not contain
+// the address, because it is a credential.
 func (c *chats) send(ctx context.Context, of Type, address string, n *Notice) (delivery.Answer, error) {
 	if err := c.rules.checkChat(of, address); err != nil {
 		return delivery.Answer{}, err
@@ -64,13 +64,13 @@ func (c *chats) send(ctx context.Context, of Type, address string, n *Notice) (d
 	}
 	defer resp.Body.Close() //nolint:errcheck // it is only read
 	said, err := ssrfguard.ReadLimited(resp.Body, mostRead)
-	if err != nil { // it has answered: the status is what counts
+	if err != nil { // the status alone decides
 		said = nil
 	}
 	return classify(of, resp.StatusCode, resp.Header, string(said))
 }
 
-// threaded has Google Chat answer in the thread that the body names.
+// threaded adds the query parameter that makes Google Chat reply in the thread named in the body.
 func threaded(of Type, address string) string {
 	u, err := url.Parse(address)
 	if of != GoogleChat || err != nil {
@@ -82,7 +82,7 @@ func threaded(of Type, address string) string {
 	return u.String()
 }
 
-// withoutAddress is the failure of a request without its address.
+// withoutAddress returns the error of a failed request without the address.
 func withoutAddress(err error) error {
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		err = failed.Err
@@ -97,7 +97,7 @@ func withoutAddress(err error) error {
 	return fault.NewWithCause(fault.Unavailable, err, "the chat: %s", why)
 }
 
-// classify tells what an answer means: whether the message was taken, may be taken later, or never.
+// classify converts a response into a result: the message was accepted, may be accepted later, or never.
 func classify(of Type, status int, header http.Header, said string) (delivery.Answer, error) {
 	said = fault.CleanText(strings.TrimSpace(said), mostSaid-1) // and an ellipsis
 	a := delivery.Answer{Status: status, Message: said}
@@ -116,7 +116,7 @@ func classify(of Type, status int, header http.Header, said string) (delivery.An
 	return a, fault.New(fault.Invalid, "the chat refused the message (%d %s)", status, said)
 }
 
-// taken reports whether a chat has the message. Slack says ok; a page of somebody else's does not.
+// taken reports whether the chat accepted the message. Slack answers "ok"; the page of another server does not.
 func taken(of Type, status int, said string) bool {
 	switch of {
 	case Slack:
@@ -130,7 +130,7 @@ func taken(of Type, status int, said string) bool {
 	return false
 }
 
-// retryAfter reads how many seconds a chat asks to be left alone.
+// retryAfter returns the Retry-After header as a duration, at most longestWait.
 func retryAfter(h http.Header) time.Duration {
 	seconds, err := strconv.Atoi(h.Get("Retry-After"))
 	if err != nil || seconds < 0 {

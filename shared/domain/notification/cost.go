@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// budget is the data of an event of a budget, as budgeting.Message has it.
+// budget is the data of a budget event, as written by budgeting.Message.
 type budget struct {
 	Name        string    `json:"name"`
 	From        time.Time `json:"from"`
@@ -46,12 +46,12 @@ func ofBudget(e *event.Event) MessageContent {
 	return c
 }
 
-// anomaly is the data of an event of an anomaly, as anomaly.Message has it.
+// anomaly is the data of an anomaly event, as written by anomaly.Message.
 type anomaly struct {
 	Date         string        `json:"date"`
 	CostUSD      string        `json:"costUSD"`
 	BaselineUSD  string        `json:"baselineUSD"`
-	Percent      string        `json:"percent"` // empty of new spend
+	Percent      string        `json:"percent"` // empty for new spend
 	Severity     string        `json:"severity"`
 	Contributors []contributor `json:"contributors"`
 }
@@ -63,7 +63,7 @@ type contributor struct {
 	Dim    string       `json:"dim"`
 }
 
-// contributing is how many contributors are shown.
+// contributing is the maximum number of contributors shown.
 const contributing = 5
 
 func ofAnomaly(e *event.Event) MessageContent {
@@ -101,10 +101,10 @@ func ofAnomaly(e *event.Event) MessageContent {
 	return c
 }
 
-// severityOf returns what the key of an anomaly ends with.
+// severityOf returns the last part of an anomaly event's key.
 func severityOf(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
 
-// scopes are how kinds of scopes are called.
+// scopes are the display names of scope types.
 var scopes = map[string]string{
 	event.ScopeOrg: "the organization", event.ScopeAccount: "cloud account", event.ScopeGroup: "resource group",
 	event.ScopeResource: "resource", event.ScopeTeam: "team",
@@ -115,7 +115,7 @@ func scope(e *event.Event) string {
 	return strings.Join(nonEmpty(scopes[e.ScopeType], name(e.ScopeID)), " ")
 }
 
-// capital begins a sentence.
+// capital capitalizes the first letter of a sentence.
 func capital(s string) string {
 	if s == "" {
 		return "It"
@@ -123,13 +123,13 @@ func capital(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// amount is a bar before it is known how long it is.
+// amount is a bar without its length.
 type amount struct {
 	label, usd string
 	strong     bool
 }
 
-// bars draws amounts beside each other, the longest at full length. What is no amount has no bar.
+// bars returns a bar per amount, scaled so that the largest amount has full length. Invalid amounts have no bar.
 func bars(all ...amount) []Bar {
 	values := make([]money.Amount, len(all))
 	var longest money.Amount
@@ -151,7 +151,7 @@ func bars(all ...amount) []Bar {
 	return slices.DeleteFunc(out, func(b Bar) bool { return b.Value == "" })
 }
 
-// hundredths returns which part of the longest v is; of anything above 0 at least one.
+// hundredths returns v as a share of longest in hundredths, rounded up, so that any v above 0 gives at least 1.
 func hundredths(v, longest money.Amount) int {
 	for n := range 100 {
 		if v.MulInt(100).Cmp(longest.MulInt(int64(n))) <= 0 {
@@ -161,7 +161,7 @@ func hundredths(v, longest money.Amount) int {
 	return 100
 }
 
-// usd writes an amount with its currency: "1234.50" is "1,234.50 USD". Nothing of no amount.
+// usd formats an amount with its currency: "1234.50" becomes "1,234.50 USD". It returns "" for an invalid amount.
 func usd(s string) string {
 	v, err := money.Parse(s)
 	if err != nil {
@@ -170,7 +170,7 @@ func usd(s string) string {
 	return strings.Replace(chart.Dollars(v.Fixed(2)), "$", "", 1) + " USD"
 }
 
-// period names days by the first and the last.
+// period formats a range of days as first and last day.
 func period(from, to time.Time) string {
 	if from.IsZero() || to.IsZero() {
 		return ""
@@ -178,7 +178,7 @@ func period(from, to time.Time) string {
 	return from.UTC().Format(time.DateOnly) + " to " + to.UTC().AddDate(0, 0, -1).Format(time.DateOnly)
 }
 
-// instant writes a time as messages do; a text that is none as it is.
+// instant formats a time as in messages. It returns other texts unchanged, except for cleaning.
 func instant(s string) string {
 	if at, err := time.Parse(time.RFC3339, s); err == nil {
 		return timeOf(at)

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// maxGoogleChat is how many bytes a message of Google Chat may have.
+// maxGoogleChat is the maximum size of a Google Chat message, in bytes.
 const maxGoogleChat = 32_000
 
-// WriteGoogleChat writes the body of a message to a webhook of Google Chat: a card, a line for where it is not shown,
-// and the thread that it belongs to. Send it with messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD.
+// WriteGoogleChat encodes the body of a message for a Google Chat webhook: a card, a fallback line, and its thread.
+// Send it with messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD.
 func WriteGoogleChat(c *MessageContent) ([]byte, error) { return fitted(c, maxGoogleChat, googleChat) }
 
 func googleChat(c *MessageContent) ([]byte, error) {
@@ -39,10 +39,10 @@ func googleChat(c *MessageContent) ([]byte, error) {
 	})
 }
 
-// asHTML writes a text for a card, where a few tags are formatting.
+// asHTML escapes a text for a card, where a few tags are formatting.
 func asHTML(s string) string { return escaped(s, len(s)*len("&amp;"), entities) }
 
-// unmarked writes a character of a text in which <users/all> is a mention and *a* is bold, and nothing can be escaped.
+// unmarked replaces characters of markup. In this text <users/all> is a mention, *a* is bold, and there is no escape.
 func unmarked(r rune) string {
 	switch r {
 	case '<':
@@ -50,7 +50,7 @@ func unmarked(r rune) string {
 	case '>':
 		return "›"
 	case '*', '_', '~', '`':
-		return "\u2060" + string(r) // a word joiner beside it: it begins no format
+		return "\u2060" + string(r) // a word joiner before it disables the format
 	}
 	return string(r)
 }

@@ -9,9 +9,9 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// RecordHealth notes on a channel how it stands, and returns what people call it; of a legacy configuration, whose
-// form is given, it returns a name alone. fault.NotFound of one that is not there any more. One round trip, and one
-// more when it has changed.
+// RecordHealth stores the health of a channel and returns its name. For a legacy configuration it stores nothing and
+// returns a name. It returns fault.NotFound when the receiver does not exist. It takes one round trip, and one more
+// when the health has changed.
 func (s *Store) RecordHealth(ctx context.Context, org string, t delivery.Target, h delivery.Health) (string, error) {
 	if t.Kind == delivery.Legacy {
 		l, err := s.ReadLegacy(ctx, org, t.ID)
@@ -24,8 +24,8 @@ func (s *Store) RecordHealth(ctx context.Context, org string, t delivery.Target,
 	return c.Name, s.noteHealth(ctx, org, &c, h)
 }
 
-// noteHealth writes how a channel, as it was read, stands, when that has changed. One that has been changed since may
-// lead elsewhere: nothing is noted on it.
+// noteHealth stores the health of a channel, as it was read, if the health has changed. It stores nothing when the
+// channel has changed since, because it may have a new address.
 func (s *Store) noteHealth(ctx context.Context, org string, c *Channel, h delivery.Health) error {
 	next := Channel{FailingAt: c.FailingAt}
 	if h.Failing && next.FailingAt.IsZero() {

@@ -11,13 +11,13 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// ListLegacy lists the configurations of an organization, oldest first: never more than MaxLegacy, in one round trip.
+// ListLegacy lists the configurations of an organization, oldest first, at most MaxLegacy. It takes one round trip.
 func (s *Store) ListLegacy(ctx context.Context, org string) ([]Legacy, error) {
 	out, err := listAll[Legacy](ctx, s.table, legacyKey(org, "").PK, "ntf_")
 	return out, fault.Wrap("list legacy notifications of "+org, err)
 }
 
-// ReadLegacy reads a configuration; fault.NotFound when there is none. One round trip.
+// ReadLegacy reads a configuration. It returns fault.NotFound when it does not exist. It takes one round trip.
 func (s *Store) ReadLegacy(ctx context.Context, org, id string) (Legacy, error) {
 	l, err := table.Read[Legacy](ctx, s.table, legacyKey(org, id))
 	if fault.Is(err, fault.NotFound) {
@@ -26,12 +26,12 @@ func (s *Store) ReadLegacy(ctx context.Context, org, id string) (Legacy, error) 
 	return l, fault.Wrap("read legacy notification "+id, err)
 }
 
-// MissingLegacy is the error of a configuration that does not exist.
+// MissingLegacy returns the error for a configuration that does not exist.
 func MissingLegacy(id string) error {
 	return fault.New(fault.NotFound, "notification configuration %.64q does not exist", id)
 }
 
-// PointLegacy makes a configuration lead to an address, of a chat or a mailbox by its type, which it checks and seals.
+// PointLegacy sets the address of a configuration: a chat or a mailbox, by its type. It checks and seals the address.
 func (s *Store) PointLegacy(ctx context.Context, org string, l *Legacy, address string) error {
 	at := Address{WebhookURL: address}
 	if l.Channel == Email {
@@ -47,13 +47,13 @@ func (s *Store) PointLegacy(ctx context.Context, org string, l *Legacy, address 
 	return err
 }
 
-// LegacyAddress opens what a configuration leads to.
+// LegacyAddress returns the unsealed address of a configuration.
 func (s *Store) LegacyAddress(ctx context.Context, org string, l *Legacy) (string, error) {
 	return s.open(ctx, org, l.ID, l.Sealed)
 }
 
-// WriteLegacy replaces old, as it was read, by next; of the zero old next is new. fault.Conflict when it has changed
-// since, fault.Invalid when there are MaxLegacy.
+// WriteLegacy replaces old, as it was read, by next. A zero old means that next is new. It returns fault.Conflict
+// when the configuration has changed since, and fault.Invalid when there are MaxLegacy already.
 func (s *Store) WriteLegacy(ctx context.Context, org string, old, next Legacy) (Legacy, error) {
 	cond := table.Absent()
 	if next.Generation = old.Generation + 1; old.ID != "" {
@@ -72,7 +72,7 @@ func (s *Store) WriteLegacy(ctx context.Context, org string, old, next Legacy) (
 	return next, s.transact(ctx, "write legacy notification "+next.ID, steps...)
 }
 
-// DeleteLegacy deletes a configuration as it was read; fault.Conflict when it has changed since.
+// DeleteLegacy deletes a configuration, as it was read. It returns fault.Conflict when it has changed since.
 func (s *Store) DeleteLegacy(ctx context.Context, org string, l Legacy) error {
 	changed := fault.New(fault.Conflict,
 		"notification configuration %s was changed by someone else meanwhile; read it and try again", l.ID)
@@ -83,8 +83,8 @@ func (s *Store) DeleteLegacy(ctx context.Context, org string, l Legacy) error {
 	return s.transact(ctx, "delete legacy notification "+l.ID, steps...)
 }
 
-// legacyLists puts a configuration into the lists of receivers that its flags ask for, of the whole organization, and
-// takes it out of others.
+// legacyLists returns the steps that add a configuration to the organization-wide lists of receivers that its flags
+// select, and remove it from the others.
 func legacyLists(org string, before, after *Legacy) []step {
 	var out []step
 	for _, key := range slices.Sorted(maps.Keys(after.events())) {
@@ -102,7 +102,7 @@ func legacyLists(org string, before, after *Legacy) []step {
 	return out
 }
 
-// fieldOfLegacy names the field as the deprecated operations have it.
+// fieldOfLegacy renames the field in an error to its name in the deprecated operations.
 func fieldOfLegacy(err error) error {
 	return fault.NewWithCause(fault.Invalid, err, "webhookURL: %s",
 		strings.TrimPrefix(strings.TrimPrefix(fault.Message(err), "config.webhookURL: "), "config.email: "))

@@ -7,11 +7,11 @@ import (
 	"lamplighter.dev/shared/domain/receiver"
 )
 
-// Legacy is a configuration of before there were channels: one address, told of what flags say.
+// Legacy is a configuration from before channels existed: one address, with flags that select its events.
 type Legacy struct {
 	ID         string `json:"id"`
 	Channel    Type   `json:"channel"`
-	Sealed     []byte `json:"sealed,omitempty"` // its address; of type email the mailbox
+	Sealed     []byte `json:"sealed,omitempty"` // its address, for type email the mailbox
 	Masked     string `json:"masked"`
 	OnStart    bool   `json:"notifyOnStart"`
 	OnStop     bool   `json:"notifyOnStop"`
@@ -20,10 +20,10 @@ type Legacy struct {
 	receiver.Made
 	CreatedAt  time.Time `json:"createdAt"`
 	UpdatedAt  time.Time `json:"updatedAt"`
-	Generation int64     `json:"generation"` // counts the changes, which each is conditioned on
+	Generation int64     `json:"generation"` // incremented by each change; each change requires the old value
 }
 
-// events returns what the flags ask for, by the keys of events.
+// events returns whether the flags select an event, by event key.
 func (l *Legacy) events() map[string]bool {
 	return map[string]bool{
 		event.ResourceStarted: l.OnStart, event.ResourceStopped: l.OnStop, event.ResourceOverride: l.OnOverride,
@@ -31,8 +31,8 @@ func (l *Legacy) events() map[string]bool {
 	}
 }
 
-// listed returns how the configuration stands in the list of receivers of an event: with its maker, or "" where its
-// flags do not ask for it.
+// listed returns the entry of the configuration in the list of receivers of an event, with its maker. It returns ""
+// when the flags do not select the event.
 func (l *Legacy) listed(key string) string {
 	if !l.events()[key] {
 		return ""
@@ -40,7 +40,7 @@ func (l *Legacy) listed(key string) string {
 	return listedAs(on, l.Maker)
 }
 
-// Keys returns the keys of the events that the flags ask for.
+// Keys returns the keys of the events that the flags select.
 func (l *Legacy) Keys() []string {
 	var out []string
 	for key, wanted := range l.events() {

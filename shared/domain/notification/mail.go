@@ -6,24 +6,24 @@ import (
 	"unicode/utf8"
 )
 
-// MailText is a mail: a subject of one line, and a body in two forms.
+// MailText is a mail: a subject of one line, and a body as text and as HTML.
 type MailText struct{ Subject, Text, HTML string }
 
-// WriteMail writes a mail. The chart is a table, which every mail program draws: few draw SVG, and most ask before
-// they show a picture. Names of users are broken where a mail program would find an address in them, so that nobody
-// writes a link to somebody else by naming something.
+// WriteMail writes a mail. The chart is a table, because few mail programs draw SVG and most ask before they show a
+// picture. In names of users, a word joiner breaks text that a mail program would turn into a link, so that a user
+// cannot place links in mails to others.
 func WriteMail(c *MessageContent) MailText {
 	inert := c.inert()
 	return MailText{Subject: subject(c), Text: inert.text(), HTML: inert.html()}
 }
 
-// longestSubject is what lists of mails show of one.
+// longestSubject is the maximum length of a subject, in characters, as lists of mails show it.
 const longestSubject = 150
 
-// subject takes no names of users, as those of all mails (shared/engine/mail).
+// subject contains no names of users, like the subjects of all mails (shared/engine/mail).
 func subject(c *MessageContent) string { return escaped(c.Title, longestSubject, plain) }
 
-// inert returns the content with nothing in it that a mail program makes a link of, but for our own.
+// inert returns the content with all texts unlinked, so that a mail program makes no links except our own.
 func (c *MessageContent) inert() MessageContent {
 	out := *c
 	out.Summary, out.Text = unlinked(c.Summary), unlinked(c.Text)
@@ -42,8 +42,8 @@ func (c *MessageContent) inert() MessageContent {
 	return out
 }
 
-// unlinked puts a word joiner, which is not seen, where addresses would be recognized: behind ://, @ and www, and
-// between a dot and a letter.
+// unlinked inserts an invisible word joiner where a mail program would recognize an address: after ://, @ and www,
+// and between a dot and a letter.
 func unlinked(s string) string {
 	var b strings.Builder
 	for i, r := range s {
@@ -59,7 +59,7 @@ func unlinked(s string) string {
 
 func dotted(r rune) bool { return strings.ContainsRune(".。．｡", r) }
 
-// text is the plain form.
+// text returns the plain-text form.
 func (c *MessageContent) text() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -90,9 +90,9 @@ func (c *MessageContent) text() string {
 	return b.String()
 }
 
-// drawBars draws the chart of letters.
+// drawBars draws the chart with letters.
 func (c *MessageContent) drawBars(line func(string, ...any)) {
-	const width, step = 24, 5 // a letter for each five hundredths
+	const width, step = 24, 5 // one letter per five hundredths
 	if len(c.Bars) > 0 {
 		line("")
 	}
@@ -101,7 +101,7 @@ func (c *MessageContent) drawBars(line func(string, ...any)) {
 	}
 }
 
-// padded is s, cut or filled up with blanks to n characters.
+// padded returns s cut or padded with blanks to n characters.
 func padded(s string, n int) string {
 	r := []rune(s)
 	if len(r) > n {

@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Matcher finds the channels, legacy configurations and users who are told of an event.
+// Matcher finds the channels, legacy configurations and users that receive an event.
 type Matcher struct {
 	table    table.Store
 	audience *receiver.Audience
@@ -23,10 +23,10 @@ type Matcher struct {
 // NewMatcher returns the Matcher on p.
 func NewMatcher(p *platform.Platform) *Matcher { return &Matcher{p.Table, receiver.NewAudience(p)} }
 
-// Match returns each receiver once, in the order of their IDs, however many subscriptions it has: those with a
-// subscription whose maker may read the event now, and users who may. One round trip: what is subscribed lies in one
-// item of each event type and scope. One more reads what makers and users may do, unless ctx remembers it, and for
-// each further hundred of them; and one more when the grants of some are on single resources.
+// Match returns each receiver once, ordered by ID: receivers with a subscription whose maker may read the event now,
+// and users who switched its mail on and may read it. It takes one round trip, because each event type and scope has
+// one item of subscriptions. It takes one more for the rights of makers and users, unless ctx remembers them, and for
+// each further hundred of them, and one more when some have grants on single resources.
 func (m *Matcher) Match(ctx context.Context, org string, e event.Event) ([]delivery.Target, error) {
 	ctx = table.WithOrg(ctx, org)
 	mailed := mailedKey(org, e.Key)
@@ -63,7 +63,7 @@ func (m *Matcher) Match(ctx context.Context, org string, e event.Event) ([]deliv
 	return out, nil
 }
 
-// makersOf returns the channels and legacy configurations that lists name as told, each with the makers of its
+// makersOf returns the channels and legacy configurations in lists, each with the makers of its enabled
 // subscriptions.
 func makersOf(items map[table.Key]table.Item, lists []table.Key) (map[string][]string, error) {
 	found := map[string][]string{}
@@ -82,7 +82,7 @@ func makersOf(items map[table.Key]table.Item, lists []table.Key) (map[string][]s
 	return found, nil
 }
 
-// distinct returns the makers of all receivers, each once.
+// distinct returns the makers of all receivers without duplicates.
 func distinct(found map[string][]string) []string {
 	seen := map[string]bool{}
 	for _, makers := range found {
@@ -93,7 +93,7 @@ func distinct(found map[string][]string) []string {
 	return slices.Collect(maps.Keys(seen))
 }
 
-// readableBy returns the receivers of which a maker may read the event, in the order of their IDs.
+// readableBy returns the receivers with at least one maker who may read the event, ordered by ID.
 func readableBy(found map[string][]string, may map[string]bool) []string {
 	out := make([]string, 0, len(found))
 	for id, makers := range found {
@@ -105,7 +105,7 @@ func readableBy(found map[string][]string, may map[string]bool) []string {
 	return out
 }
 
-// targets tells channels from legacy configurations.
+// targets returns the targets of receivers: channels or legacy configurations, by the prefix of their IDs.
 func targets(ids []string) []delivery.Target {
 	out := make([]delivery.Target, len(ids))
 	for i, id := range ids {

@@ -20,7 +20,7 @@ import (
 
 const org = apitest.Org
 
-// channels makes n channels of mail.
+// channels makes n email channels.
 func channels(f *apitest.Fixture, n int) []string {
 	f.Helper()
 	s := notification.NewStore(f.Platform)
@@ -34,7 +34,7 @@ func channels(f *apitest.Fixture, n int) []string {
 	return out
 }
 
-// scopesOf returns all that the i-th of many resources belongs to.
+// scopesOf returns all scopes of the i-th of many resources.
 func scopesOf(i int) []event.Scope {
 	return []event.Scope{
 		{Type: event.ScopeOrg},
@@ -45,18 +45,17 @@ func scopesOf(i int) []event.Scope {
 	}
 }
 
-// makers is how many members have made the subscriptions.
+// makers is the number of members who make the subscriptions.
 const makers = 50
 
-// subscribeAll makes 100,000 subscriptions: each of 1,000 channels to 100 things, so that an event has as many
-// receivers as there are channels.
+// subscribeAll makes 100,000 subscriptions: 100 scopes for each of 1,000 channels. Each event has 1,000 receivers.
 func subscribeAll(f *apitest.Fixture, ids []string) {
 	f.Helper()
 	for i := range makers {
 		f.Join(org, fmt.Sprint("maker", i), "viewer")
 	}
 	s := notification.NewStore(f.Platform)
-	for _, of := range scopesOf(0) { // what subscriptions name exists
+	for _, of := range scopesOf(0) { // the scopes of subscriptions must exist
 		ws, _ := receiver.HoldScope(org, of)
 		for _, w := range ws {
 			f.Put(w.Item.Key, map[string]int{"holds": 0})
@@ -72,7 +71,7 @@ func subscribeAll(f *apitest.Fixture, ids []string) {
 	for n, c := range ids {
 		for i := range 100 {
 			scope := event.Scope{Type: event.ScopeResource, ID: fmt.Sprint("i-", n*100+i)}
-			if i < 5 { // what all of them have in common
+			if i < 5 { // scopes that all channels subscribe to
 				scope = scopesOf(0)[i]
 			}
 			all = append(all, notification.Subscription{
@@ -88,14 +87,14 @@ func subscribeAll(f *apitest.Fixture, ids []string) {
 	flush()
 }
 
-// started is the event of a resource that all channels are told of, five times over.
+// started returns the event of a resource that each channel subscribes to five times.
 func started(f *apitest.Fixture) event.Event {
 	scopes := scopesOf(0)
 	return event.Event{ID: "event_1", Key: event.ResourceStarted, ScopeType: event.ScopeResource, ScopeID: "i-0",
 		At: f.Clock.Now(), Within: scopes[1:4]}
 }
 
-// BenchmarkMatch_OneHundredThousandSubscriptions has a bar: 20 ms and three round trips.
+// BenchmarkMatch_OneHundredThousandSubscriptions has a bar of 20 ms and three round trips.
 func BenchmarkMatch_OneHundredThousandSubscriptions(b *testing.B) {
 	f := apitest.New(b)
 	subscribeAll(f, channels(f, 1000))
@@ -133,7 +132,7 @@ func TestMatch_TakesTwoRoundTripsHoweverManySubscriptions(t *testing.T) {
 	f.Equal("round trips of five events of one pass", u.RoundTrips, 6)
 }
 
-// mailed returns who gets mail of an event.
+// mailed returns the users who get mail of an event.
 func mailed(f *apitest.Fixture, e event.Event) string {
 	f.Helper()
 	var out []string
@@ -177,7 +176,7 @@ func TestMatch_MailGoesToMembersWhoMaySeeIt(t *testing.T) {
 	e.Key = event.ResourceStarted
 	f.Equal("of what nobody asked for", mailed(f, e), "")
 
-	// who leaves, or is locked out, gets none
+	// a user who left or is locked out gets no mail
 	f.Must(f.People.RemoveMember(f.Context(), org, f.Member(org, "all")))
 	e.Key = event.ResourceFailed
 	f.Equal("of who has left", mailed(f, e), "")
@@ -218,7 +217,7 @@ func TestPreferences_ThoseWhoLeftMakeRoom(t *testing.T) {
 	f.Equal("left", apitest.Read[map[string]string](f, k), map[string]string{"usr_ada": "on"})
 }
 
-// What a scope is called may be longer than a key can be.
+// The ID of a scope may be longer than a key allows.
 func TestMatch_ALongNativeIDIsFound(t *testing.T) {
 	f := apitest.New(t)
 	long := strings.Repeat("u", 1024)

@@ -8,24 +8,24 @@ import (
 	"lamplighter.dev/shared/domain/event"
 )
 
-// The keys of what no event causes.
+// The keys of messages that no event causes.
 const (
-	TestMessage = "test" // a message that shows that a channel works
-	// a recommendation that a person shares; its data is the recommendation
+	TestMessage = "test" // checks that a channel works
+	// RecommendationShared is a recommendation shared by a person. Its data is a Recommendation.
 	RecommendationShared = "recommendation.shared"
 )
 
-// Notice is what somebody is told of.
+// Notice is the input of a message.
 type Notice struct {
 	Organisation string        // the name of the organization
-	BaseURL      string        // where the API is, without a slash at the end; empty where it is not known
-	Events       []event.Event // at least one; more than one are a digest
-	Total        int           // how many events it stands for; at least as many as there are
-	Text         string        // what a person wrote besides
-	Unsubscribe  string        // where who gets the mail ends it; empty where there is no such place
+	BaseURL      string        // of the API, without a trailing slash; empty when unknown
+	Events       []event.Event // at least one; several make a digest
+	Total        int           // the number of events it stands for; at least len(Events)
+	Text         string        // an additional text written by a person
+	Unsubscribe  string        // the address that ends the mails; empty when there is none
 }
 
-// Tone is how a message looks.
+// Tone selects the colour of a message.
 type Tone string
 
 // The tones.
@@ -36,38 +36,38 @@ const (
 	Bad     Tone = "bad"
 )
 
-// Fact is a line of what is known.
+// Fact is a labelled value in a message.
 type Fact struct{ Label, Value string }
 
 // Bar is a line of a chart.
 type Bar struct {
 	Label  string
-	Value  string // as it is shown
-	Length int    // of the longest, in hundredths
-	Strong bool   // it is what the message is about
+	Value  string // as displayed
+	Length int    // relative to the longest bar, in hundredths
+	Strong bool   // the main value of the message
 }
 
-// MessageContent is what a message says, before it is written for where it goes: plain text without line breaks, in
-// which nothing is escaped yet.
+// MessageContent is the content of a message before it is encoded for its destination: plain text without line
+// breaks, not yet escaped.
 type MessageContent struct {
-	Title   string // ours alone
+	Title   string // contains no text of users
 	Tone    Tone
-	Summary string // a sentence, with names of users in it
-	Text    string // what a person wrote; the only one with line breaks
+	Summary string // a sentence; may contain names of users
+	Text    string // written by a person; the only field with line breaks
 	Facts   []Fact
 	Bars    []Bar
 	Lines   []string // of a digest
-	More    int      // how many the digest stands for besides
-	Link    string   // our own
+	More    int      // the number of further events in the digest
+	Link    string   // to our own API
 	Footer  string
-	Thread  string // messages of one are shown together where a chat can
+	Thread  string // a chat with threads groups messages by it
 	ID      string // of the first event
 
-	organisation string // how the footer begins
+	organisation string // the first part of the footer
 	unsubscribe  string
 }
 
-// How long texts are, in characters.
+// The maximum lengths of texts, in characters.
 const (
 	longestName  = 200
 	longestError = 500
@@ -75,7 +75,7 @@ const (
 	digestLines  = 10
 )
 
-// ComposeMessage says what a notice says.
+// ComposeMessage returns the content of a notice.
 func ComposeMessage(n *Notice) MessageContent {
 	e := &n.Events[0]
 	total := max(n.Total, len(n.Events))
@@ -93,7 +93,7 @@ func ComposeMessage(n *Notice) MessageContent {
 	return c
 }
 
-// digest tells of several events of one key at once.
+// digest returns the content for several events with one key.
 func digest(events []event.Event, total int, first MessageContent) MessageContent {
 	c := MessageContent{Title: first.Title + ": " + count(total), Tone: first.Tone}
 	for i := range events[:min(len(events), digestLines)] {
@@ -104,7 +104,7 @@ func digest(events []event.Event, total int, first MessageContent) MessageConten
 	return c
 }
 
-// describe says what a single event says.
+// describe returns the content of a single event.
 func describe(e *event.Event) MessageContent {
 	switch category(e.Key) {
 	case "resource":
@@ -129,22 +129,22 @@ func category(key string) string {
 	return t.Category
 }
 
-// read reads the data of an event; what is not in it, or has another form, is left as it is: a message with less in it
-// is better than none.
+// read decodes the data of an event. Missing or malformed fields stay empty: an incomplete message is better than no
+// message.
 func read[T any](e *event.Event) T {
 	var out T
 	_ = json.Unmarshal(e.Data, &out) //nolint:errcheck // see above
 	return out
 }
 
-// paths are where records are read in the API, by how their ids begin.
+// paths are the API paths of records, by the prefix of their IDs.
 var paths = map[string]string{
 	"act": "/actions/", "bulk": "/actions/bulk/", "bud": "/budgets/", "ovr": "/overrides/", "res": "/resources/",
 	"grp": "/resource-groups/", "rec": "/recommendations/",
 }
 
-// linkTo returns where the record is read; nothing of one that has no place of its own, or where the API's is not
-// known.
+// linkTo returns the address of a record in the API. It returns "" when the record has no page or the API's address
+// is unknown.
 func linkTo(base, subject string) string {
 	kind, _, _ := strings.Cut(subject, "_")
 	path, known := paths[kind]

@@ -27,7 +27,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 var at = time.Date(2026, time.March, 10, 9, 30, 30, 0, time.UTC)
 
-// sample returns an event of a key as its part of the service tells it; what users name is called name.
+// sample returns an event of a key with realistic data. All names given by users are set to name.
 func sample(t testing.TB, key, name string) event.Event {
 	t.Helper()
 	kind, _ := event.TypeOf(key)
@@ -101,7 +101,7 @@ func notice(events ...event.Event) *notification.Notice {
 		Total: len(events)}
 }
 
-// written returns the forms of a content, by the ends of names of files.
+// written returns all encoded forms of a content, by file suffix.
 func written(t testing.TB, c notification.MessageContent) map[string][]byte {
 	t.Helper()
 	out := map[string][]byte{}
@@ -154,7 +154,7 @@ func TestCompose_ADigestListsTheFirstTenAndCountsTheRest(t *testing.T) {
 	compareGolden(t, "digest", written(t, c))
 }
 
-// compareGolden holds forms to the files of a name, with JSON laid out to be read.
+// compareGolden compares encoded forms with the golden files of a name. JSON is indented.
 func compareGolden(t *testing.T, name string, forms map[string][]byte) {
 	t.Helper()
 	for form, got := range forms {
@@ -177,7 +177,7 @@ func compareGolden(t *testing.T, name string, forms map[string][]byte) {
 	}
 }
 
-// What the vendors' own libraries, or those that many use, say of our bodies.
+// The vendors' own libraries, or widely used ones, accept our bodies.
 func TestForms_AreTakenByWhoKnowsThem(t *testing.T) {
 	for _, key := range keys() {
 		forms := written(t, notification.ComposeMessage(notice(sample(t, key, "web <b> & *1*"))))
@@ -237,7 +237,7 @@ func checkTeams(t *testing.T, key string, body []byte) {
 	}
 }
 
-// hostile are names that have broken something somewhere.
+// hostile are names that are known to break markup.
 var hostile = map[string]string{
 	"markup":   "<script>alert(1)</script><img src=x onerror=alert(1)>",
 	"entities": "&lt;b&gt; &amp; \"quotes\" 'single'", "a mention of slack": "<!channel> <@U123> <!here|x>",
@@ -263,7 +263,7 @@ func TestForms_HostileNamesStayText(t *testing.T) {
 	}
 }
 
-// checkHostile looks at all forms of a message, and of a digest, with the name in it.
+// checkHostile checks all forms of a message and of a digest that contain the name.
 func checkHostile(t testing.TB, key, name string) {
 	t.Helper()
 	e := sample(t, key, name)
@@ -299,7 +299,7 @@ func checkForm(t testing.TB, key, form string, b []byte) {
 	}
 }
 
-// A text of Slack and Google Chat that is longer than it may be is never cut within an escape.
+// Truncation for Slack and Google Chat never cuts an escape in two.
 func TestForms_EscapesAreWhole(t *testing.T) {
 	for n := 140; n < 160; n++ {
 		c := notification.ComposeMessage(notice(sample(t, event.ResourceStarted,
@@ -313,7 +313,7 @@ func TestForms_EscapesAreWhole(t *testing.T) {
 	}
 }
 
-// A link is only ever our own.
+// All links lead to our own API.
 func TestCompose_LinksToRecordsOfTheAPI(t *testing.T) {
 	for subject, want := range map[string]string{
 		"act_01k6v0e4y0c2b7m9q8r5t3w1xz": "https://lamplighter.test/actions/act_01k6v0e4y0c2b7m9q8r5t3w1xz",

@@ -10,20 +10,21 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Preference is whether a user wants mail of the events of a key.
+// Preference is whether a user receives mail of events with a key.
 type Preference struct {
 	EventKey  string     `json:"eventKey"`
 	Enabled   bool       `json:"enabled"`
-	UpdatedAt *time.Time `json:"updatedAt"` // nil: it was never set
+	UpdatedAt *time.Time `json:"updatedAt"` // nil when it was never set
 }
 
-// on stands in a list of receivers for who has no subscription that could be named.
+// on is the entry of a receiver without a subscription ID in a list of receivers.
 const on = "on"
 
-// maxMailed is how many users can have mail of a key switched on: as many as an organization can have members.
+// maxMailed is the maximum number of users with mail of a key switched on. It is the maximum number of members of an
+// organization.
 const maxMailed = 5_000
 
-// ReadPreference reads a preference; one that was never set is off. One round trip.
+// ReadPreference reads a preference. A preference that was never set is off. It takes one round trip.
 func (s *Store) ReadPreference(ctx context.Context, org, user, eventKey string) (Preference, error) {
 	p, err := table.Read[Preference](ctx, s.table, preferenceKey(org, user, eventKey))
 	if fault.Is(err, fault.NotFound) {
@@ -32,8 +33,8 @@ func (s *Store) ReadPreference(ctx context.Context, org, user, eventKey string) 
 	return p, fault.Wrap("read the preference of "+user, err)
 }
 
-// SetPreference switches mail of the events of a key on or off for a user. Two round trips; more when the list of
-// users is full of those who have left.
+// SetPreference switches mail of events with a key on or off for a user. It takes two round trips, and more when the
+// list of users is full of former members.
 func (s *Store) SetPreference(ctx context.Context, org, user string, p Preference) error {
 	it, err := table.NewItem(preferenceKey(org, user, p.EventKey), p)
 	if err != nil {
@@ -50,7 +51,7 @@ func (s *Store) SetPreference(ctx context.Context, org, user string, p Preferenc
 		s.table.Transact(ctx, table.Put(it), table.Update(mailedKey(org, p.EventKey), []table.Change{change})))
 }
 
-// makeRoom takes users who are no members any more out of a list that is full.
+// makeRoom removes former members from a full list.
 func (s *Store) makeRoom(ctx context.Context, org, eventKey string) error {
 	k := mailedKey(org, eventKey)
 	items, err := s.table.BatchGet(ctx, k)

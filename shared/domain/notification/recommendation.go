@@ -2,7 +2,7 @@ package notification
 
 import "lamplighter.dev/shared/domain/event"
 
-// Recommendation is what of a recommendation is shared: the fields of its record.
+// Recommendation is the data of a shared recommendation. Its fields are those of the recommendation's record.
 type Recommendation struct {
 	ID           string `json:"id"`
 	Title        string `json:"title"`
@@ -13,8 +13,8 @@ type Recommendation struct {
 	ResourceUID  string `json:"resourceUid"`
 	ResourceType string `json:"resourceType"`
 	Region       string `json:"region"`
-	SavingsUSD   string `json:"savingsUSD"` // a month
-	SharedBy     string `json:"sharedBy"`   // an address
+	SavingsUSD   string `json:"savingsUSD"` // per month
+	SharedBy     string `json:"sharedBy"`   // an email address
 }
 
 func ofRecommendation(e *event.Event) MessageContent {

@@ -11,16 +11,16 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// How a channel's subscriptions are removed: so many of them in a transaction, of which each takes two writes, and so
-// many transactions at once.
+// Limits for deleting a channel's subscriptions: the number per transaction, at two writes each, and the number of
+// concurrent transactions.
 const (
 	removedTogether = table.MaxTransact / 2
 	removing        = 8
 )
 
-// DeleteChannel deletes a channel with all its subscriptions. From its first write on the channel is gone for
-// everybody; should it be interrupted, whoever deletes the channel again completes it. Round trips: 3, and one for
-// each thousand subscriptions of the organization and for each 50 of the channel.
+// DeleteChannel deletes a channel with all its subscriptions. The channel is hidden from the first write on. If the
+// call is interrupted, call it again to complete the deletion. It takes 3 round trips, and one for each thousand
+// subscriptions of the organization and for each 50 of the channel.
 func (s *Store) DeleteChannel(ctx context.Context, org, channelID string) error {
 	row, err := s.endChannel(ctx, org, channelID)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *Store) DeleteChannel(ctx context.Context, org, channelID string) error 
 		step{table.Update(countsKey(org), counts), nil})
 }
 
-// endChannel takes a channel away from everybody, with its name, so that no subscription is added any more.
+// endChannel hides a channel and releases its name, so that no subscription can be added.
 func (s *Store) endChannel(ctx context.Context, org, channelID string) (channelRow, error) {
 	row, err := s.channelRow(ctx, org, channelID)
 	if err != nil || row.Ended {
@@ -63,10 +63,10 @@ func (s *Store) endChannel(ctx context.Context, org, channelID string) (channelR
 	if err != nil {
 		return row, err
 	}
-	return s.channelRow(ctx, org, channelID) // with all subscriptions that were added until then
+	return s.channelRow(ctx, org, channelID) // includes all subscriptions added before the end
 }
 
-// removeTogether deletes some subscriptions of a channel that has ended. The counts go with the channel.
+// removeTogether deletes subscriptions of an ended channel in one transaction. DeleteChannel updates the counts.
 func (s *Store) removeTogether(ctx context.Context, org string, some []Subscription) error {
 	var ws []table.Write
 	for i := range some {

@@ -6,8 +6,8 @@ import (
 	"lamplighter.dev/shared/domain/event"
 )
 
-// resource is the data of an event of a resource, as execution.Told has it, or of an override, as
-// evaluation.ToldOverride has it.
+// resource is the data of a resource event, as written by execution.Told, or of an override event, as written by
+// evaluation.ToldOverride.
 type resource struct {
 	ResourceName   string `json:"resourceName"`
 	ResourceUID    string `json:"resourceUID"`
@@ -17,7 +17,7 @@ type resource struct {
 	CloudAccount   string `json:"cloudAccount"` // its name
 	GroupID        string `json:"groupID"`
 	GroupName      string `json:"groupName"`
-	Resources      int    `json:"resources"` // how many an override holds
+	Resources      int    `json:"resources"` // the number of resources that an override holds
 	Action         string `json:"action"`
 	Reason         string `json:"reason"`
 	ChangedBy      string `json:"changedBy"`
@@ -27,7 +27,7 @@ type resource struct {
 	ErrorMessage   string `json:"errorMessage"`
 }
 
-// sentences are what happened to something, behind its name.
+// sentences are the predicates of event sentences; the resource's name goes before them.
 var sentences = map[string]string{
 	event.ResourceStarted: "was started", event.ResourceStopped: "was stopped",
 	event.ResourceFailed:         "could not be changed",
@@ -40,7 +40,7 @@ var tones = map[string]Tone{
 	event.ResourceFailed: Bad, event.ResourceRetryExhausted: Bad, "budget.warning": Warning, "budget.exceeded": Bad,
 }
 
-// verbs say what is done to it where that is known.
+// verbs are more precise predicates, by the action of the event.
 var verbs = map[string]string{"start": "could not be started", "stop": "could not be stopped", "force_on": "is held on",
 	"force_off": "is held off"}
 
@@ -62,7 +62,7 @@ func ofResource(e *event.Event) MessageContent {
 	return c
 }
 
-// said tells what happened, behind the name.
+// said returns the predicate of the event's sentence.
 func (d *resource) said(key string) string {
 	said, verb := sentences[key], verbs[d.Action]
 	switch {
@@ -94,7 +94,7 @@ func (d *resource) facts(what, uid string) []Fact {
 	)
 }
 
-// firstOf returns the first text in which something is seen.
+// firstOf returns the first text with a visible character.
 func firstOf(all ...string) string {
 	for _, s := range all {
 		if clean(s, 1) != "" {
@@ -104,7 +104,7 @@ func firstOf(all ...string) string {
 	return ""
 }
 
-// other returns s unless it is what has been said.
+// other returns s, or "" when s equals said.
 func other(s, said string) string {
 	if s == said {
 		return ""

@@ -7,8 +7,8 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Subjects returns the channels, the legacy configurations and those subscriptions of an organization that a review
-// concerns. Three round trips, and one for each further megabyte of subscriptions.
+// Subjects returns the channels, the legacy configurations and the subscriptions of an organization that a review
+// checks. It takes three round trips, and one for each further megabyte of subscriptions.
 func (s *Store) Subjects(ctx context.Context, org string, j *receiver.Judge) ([]receiver.Subject, error) {
 	channels, err := s.ListChannels(ctx, org)
 	if err != nil {
@@ -46,8 +46,7 @@ func (s *Store) Subjects(ctx context.Context, org string, j *receiver.Judge) ([]
 	return out, err
 }
 
-// listsOf returns the function that makes the writes of the list of receivers that names the subscription with its
-// maker.
+// listsOf returns a function that makes the writes to the list of receivers when the subscription gets a new maker.
 func (s *Subscription) listsOf(org string) func(receiver.Made) ([]table.Write, error) {
 	old := *s
 	return func(made receiver.Made) ([]table.Write, error) {
@@ -58,7 +57,7 @@ func (s *Subscription) listsOf(org string) func(receiver.Made) ([]table.Write, e
 	}
 }
 
-// listsOf does the same for the lists that name the configuration.
+// listsOf does the same for the lists of receivers that contain the configuration.
 func (l *Legacy) listsOf(org string) func(receiver.Made) ([]table.Write, error) {
 	old := *l
 	return func(made receiver.Made) ([]table.Write, error) {

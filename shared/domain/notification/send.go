@@ -18,16 +18,16 @@ import (
 	"lamplighter.dev/shared/foundation/seal"
 )
 
-// Reading is what finding and reaching receivers reads.
+// Reading is the access needed to find and reach receivers.
 var Reading = table.Access{Reads: []table.Partition{
 	ChannelPartition, LegacyPartition, RecipientPartition, PreferencePartition, identity.UserPartition,
 }}
 
-// Sending is what Senders touch besides what they read: waiting mails, and channels that turn out to be broken.
+// Sending is the access of Senders: Reading, the queue of mails, and the health of channels.
 var Sending = Reading.With(receiver.AudienceAccess,
 	table.Access{Writes: []table.Partition{mail.Partition, ChannelPartition}})
 
-// Senders hand messages to channels, legacy configurations and users.
+// Senders sends messages to channels, legacy configurations and users.
 type Senders struct {
 	store    *Store
 	table    table.Store
@@ -38,7 +38,7 @@ type Senders struct {
 	settings platform.Settings
 }
 
-// NewSenders returns the senders of p, by the kinds of receivers.
+// NewSenders returns the senders of p by kind of receiver.
 func NewSenders(p *platform.Platform) map[delivery.Kind]delivery.Sender {
 	s := &Senders{NewStore(p), p.Table, p.Clock, p.Sealer, receiver.NewAudience(p), newChats(RulesOf(&p.Settings)),
 		p.Settings}
@@ -46,16 +46,16 @@ func NewSenders(p *platform.Platform) map[delivery.Kind]delivery.Sender {
 		delivery.Email: sender(s.toUser)}
 }
 
-// sender is a function that sends.
+// sender is a function that implements delivery.Sender.
 type sender func(context.Context, delivery.Message) (delivery.Answer, error)
 
-// Send calls it, for the organization of the message alone.
+// Send calls f with access limited to the message's organization.
 func (f sender) Send(ctx context.Context, m delivery.Message) (delivery.Answer, error) {
 	return f(table.WithOrg(ctx, m.Org), m)
 }
 
-// toChannel reads the channel as it is now and sends there. One that has said that it will never take anything again
-// is not asked until it is changed, or tried by a test.
+// toChannel reads the channel's current state and sends to it. It does not send to a broken channel until the channel
+// is changed, except for test messages.
 func (s *Senders) toChannel(ctx context.Context, m delivery.Message) (delivery.Answer, error) {
 	k := ChannelKey(m.Org, m.Target.ID)
 	notice, items, err := s.notice(ctx, &m, k)
@@ -85,7 +85,8 @@ func (s *Senders) toChannel(ctx context.Context, m delivery.Message) (delivery.A
 	return s.toChat(ctx, m.Org, &c, notice)
 }
 
-// confine leaves to a message the events that the maker of its receiver may read now; fault.Invalid when there is none.
+// confine limits a message to the events that the maker of its receiver may read now. It returns fault.Invalid when
+// there are none.
 func (s *Senders) confine(ctx context.Context, m *delivery.Message, n *Notice, made *receiver.Made) error {
 	events, err := s.audience.Readable(ctx, m.Org, made, m.Events)
 	if err == nil && len(events) < len(m.Events) {
@@ -94,7 +95,7 @@ func (s *Senders) confine(ctx context.Context, m *delivery.Message, n *Notice, m
 	return err
 }
 
-// toChat sends to a channel of a chat, and notes on it when it is gone, or is back.
+// toChat sends to a chat channel and stores when the channel breaks or recovers.
 func (s *Senders) toChat(ctx context.Context, org string, c *Channel, n *Notice) (delivery.Answer, error) {
 	address, err := s.store.open(ctx, org, c.ID, c.Sealed)
 	if err != nil {
@@ -102,7 +103,7 @@ func (s *Senders) toChat(ctx context.Context, org string, c *Channel, n *Notice)
 	}
 	a, sent := s.chat.send(ctx, c.Type, address, n)
 	if sent != nil && !a.Gone {
-		return a, sent // the engine counts failures, and tells when they are too many
+		return a, sent // the engine counts failures and reports them
 	}
 	h := delivery.Health{Failing: sent != nil, Gone: a.Gone, At: s.clock.Now()}
 	if sent != nil {
@@ -114,7 +115,7 @@ func (s *Senders) toChat(ctx context.Context, org string, c *Channel, n *Notice)
 	return a, sent
 }
 
-// toLegacy reads the configuration as it is now and sends there.
+// toLegacy reads the configuration's current state and sends to it.
 func (s *Senders) toLegacy(ctx context.Context, m delivery.Message) (delivery.Answer, error) {
 	k := legacyKey(m.Org, m.Target.ID)
 	notice, items, err := s.notice(ctx, &m, k)
@@ -129,7 +130,7 @@ func (s *Senders) toLegacy(ctx context.Context, m delivery.Message) (delivery.An
 		return delivery.Answer{}, err
 	}
 	if !l.events()[m.Events[0].Key] {
-		return delivery.Answer{}, MissingLegacy(m.Target.ID) // it was switched off meanwhile
+		return delivery.Answer{}, MissingLegacy(m.Target.ID) // it was switched off after the event
 	}
 	if err = s.confine(ctx, &m, notice, &l.Made); err != nil {
 		return delivery.Answer{}, err
@@ -144,7 +145,7 @@ func (s *Senders) toLegacy(ctx context.Context, m delivery.Message) (delivery.An
 	return s.chat.send(ctx, l.Channel, address, notice)
 }
 
-// toUser mails a user who still wants it, is a member, and may see what it is about.
+// toUser mails a user who still has the preference, is a member, and may read the event.
 func (s *Senders) toUser(ctx context.Context, m delivery.Message) (delivery.Answer, error) {
 	user, e := m.Target.ID, &m.Events[0]
 	profile, wish := identity.UserKey(user), preferenceKey(m.Org, user, e.Key)
@@ -172,7 +173,7 @@ func (s *Senders) toUser(ctx context.Context, m delivery.Message) (delivery.Answ
 	return s.queueMail(ctx, &m, u.Email, notice)
 }
 
-// notice reads, with what else is wanted, how the organization is called, and makes what is to be said. One round trip.
+// notice reads the wanted items and the organization's name, and returns the notice. It takes one round trip.
 func (s *Senders) notice(ctx context.Context, m *delivery.Message, wanted ...table.Key) (*Notice,
 	map[table.Key]table.Item, error) {
 	k := identity.OrganisationKey(m.Org)
@@ -191,8 +192,8 @@ func (s *Senders) notice(ctx context.Context, m *delivery.Message, wanted ...tab
 	return n, items, nil
 }
 
-// queueMail hands a mail to the queue of mails, which sends it at once and again until it is taken. A delivery that is
-// tried again while its mail waits there is delivered.
+// queueMail puts a mail into the queue of mails, which sends it and retries. A retried delivery whose mail is already
+// in the queue counts as delivered.
 func (s *Senders) queueMail(ctx context.Context, m *delivery.Message, to string, n *Notice) (delivery.Answer,
 	error) {
 	c := ComposeMessage(n)

@@ -21,7 +21,7 @@ import (
 	"lamplighter.dev/shared/testkit/ssrfguardtest"
 )
 
-// lead makes a channel that leads to an address, whatever the rules say of it.
+// lead makes a channel with an address and bypasses the rules for addresses.
 func lead(f *apitest.Fixture, of notification.Type, address string) string {
 	f.Helper()
 	c := notification.Channel{ID: id.New("chn", f.Clock.Now()), Type: of, Name: id.New("chn", f.Clock.Now())}
@@ -32,7 +32,7 @@ func lead(f *apitest.Fixture, of notification.Type, address string) string {
 	return apitest.Value(notification.NewStore(f.Platform).CreateChannel(f.In(org), org, c))(f).ID
 }
 
-// failed is a message of an event to a receiver.
+// failed returns a message to a receiver about a failed resource.
 func failed(f *apitest.Fixture, kind delivery.Kind, to string) delivery.Message {
 	e := event.Event{ID: "event_1", Key: event.ResourceFailed, ScopeType: event.ScopeResource, ScopeID: "i-0",
 		At: f.Clock.Now(), Data: []byte(`{"resourceName":"web-1"}`)}
@@ -175,7 +175,7 @@ func TestSend_AMailIsQueuedOnceADelivery(t *testing.T) {
 	f.Join(org, "ada", "viewer")
 	want(f, "ada")
 	m := failed(f, delivery.Email, "usr_ada")
-	for range 2 { // as when the first was not noted
+	for range 2 { // as if the first delivery was not recorded
 		if a, err := send(f, m); err != nil || a.Message == "" {
 			t.Fatalf("%+v, %v", a, err)
 		}
@@ -214,12 +214,11 @@ func TestSend_ALegacyConfigurationKeepsBeingTold(t *testing.T) {
 	}
 }
 
-// Whatever is given as an address, or has come into the store as one, is reached neither when it is registered nor
-// when something is sent.
+// A hostile address is refused when it is registered. If it is in the store already, a send does not dial it.
 func TestHostileAddressesAreReachedNowhere(t *testing.T) {
 	f := apitest.New(t)
 	f.Settings.PrivateAddresses = false
-	var open []string // an operator who allows everything
+	var open []string // an operator who allows all hosts
 	for _, a := range ssrfguardtest.Hostile {
 		if u, err := url.Parse(a); err == nil && u.Hostname() != "" {
 			open = append(open, strings.TrimSuffix(strings.ToLower(u.Hostname()), "."))
@@ -249,7 +248,7 @@ func TestHostileAddressesAreReachedNowhere(t *testing.T) {
 	}
 }
 
-// Without the private addresses of a laptop, a chat on the loopback is never dialled, whatever hosts are allowed.
+// Without Settings.PrivateAddresses, a chat on the loopback is never dialled, even if its host is allowed.
 func TestSend_TheLoopbackIsForLaptops(t *testing.T) {
 	f := apitest.New(t)
 	var reached atomic.Int64

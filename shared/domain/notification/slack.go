@@ -11,11 +11,11 @@ const (
 	slackHeader = 150
 	slackText   = 3_000
 	slackField  = 2_000
-	slackFields = 10 // of a section: two for a fact, its label and its value
+	slackFields = 10 // per section: two for a fact, its label and its value
 )
 
-// WriteSlack writes the body of a message to an incoming webhook of Slack: blocks, and a line for where these are not
-// shown. Texts of users are plain text in them, where nothing is formatted, linked or mentioned.
+// WriteSlack encodes the body of a message for an incoming webhook of Slack: blocks and a fallback line. Texts of
+// users are plain_text, so Slack does not format, link or mention in them.
 func WriteSlack(c *MessageContent) ([]byte, error) {
 	blocks := []any{object{"type": "header", "text": slackPlain(c.Title, slackHeader)}}
 	blocks = append(blocks, object{"type": "section", "text": slackPlain(c.Summary, slackText)})
@@ -50,10 +50,10 @@ func slackPlain(s string, most int) object {
 	return object{"type": "plain_text", "text": escaped(s, most-1, entities), "emoji": false} // and an ellipsis
 }
 
-// object is a part of a body in JSON; its members are written by their names.
+// object is a JSON object; its members are encoded in the order of their names.
 type object map[string]any
 
-// encode writes a body without the escapes that only pages of HTML need: they would make it six times as long.
+// encode encodes a body without HTML escapes, which would make it up to six times as long.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -64,7 +64,7 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// lines returns what a digest lists.
+// lines returns the bullet lines of a digest.
 func lines(c *MessageContent) []string {
 	var out []string
 	for _, line := range c.Lines {
@@ -76,7 +76,7 @@ func lines(c *MessageContent) []string {
 	return out
 }
 
-// fitted writes a content by write, and shortens it until that takes at most so many bytes.
+// fitted encodes a content with write and shortens it until the result has at most most bytes.
 func fitted(c *MessageContent, most int, write func(*MessageContent) ([]byte, error)) ([]byte, error) {
 	short := *c
 	for {
@@ -87,7 +87,7 @@ func fitted(c *MessageContent, most int, write func(*MessageContent) ([]byte, er
 	}
 }
 
-// shorten leaves something out, what is missed least first; false when nothing is left to leave out.
+// shorten removes the least important part of a content. It returns false when nothing can be removed.
 func shorten(c *MessageContent) bool {
 	half := func(s string) string { r := []rune(s); return string(r[:len(r)/2]) + "…" }
 	switch {

@@ -15,10 +15,10 @@ import (
 	"lamplighter.dev/shared/foundation/ssrfguard"
 )
 
-// Secret is the kind of secret that addresses are sealed as.
+// Secret is the secret kind of sealed addresses.
 const Secret = "channel"
 
-// The partitions. Beside the channels lie the counts of what an organization has.
+// The partitions. ChannelPartition also holds the item of an organization's counts.
 const (
 	ChannelPartition      table.Partition = "ORG#*#CHANNEL"
 	ChannelNamePartition  table.Partition = "ORG#*#CHANNELNAME"
@@ -28,13 +28,13 @@ const (
 	PreferencePartition   table.Partition = "ORG#*#MAILPREF"
 )
 
-// Writing is what changes who is told.
+// Writing is the access needed to change channels, subscriptions, configurations and preferences.
 var Writing = table.Access{Writes: []table.Partition{
 	ChannelPartition, ChannelNamePartition, SubscriptionPartition, LegacyPartition, RecipientPartition,
 	PreferencePartition,
 }}
 
-// Store keeps who asked to be told of what.
+// Store stores channels, subscriptions, legacy configurations and mail preferences.
 type Store struct {
 	table  table.Store
 	sealer seal.Sealer
@@ -48,20 +48,21 @@ func NewStore(p *platform.Platform) *Store {
 	return &Store{p.Table, p.Sealer, p.Clock, RulesOf(&p.Settings), p.Settings.Pepper}
 }
 
-// RulesOf returns which addresses of chats an operator lets be reached.
+// RulesOf returns the rules for chat addresses from the operator's settings.
 func RulesOf(s *platform.Settings) Rules {
 	return Rules{Hosts: s.ChatHosts, Private: s.PrivateAddresses, Guard: ssrfguard.Policy{Private: s.PrivateAddresses}}
 }
 
-// ChannelKey returns where a channel is stored.
+// ChannelKey returns the key of a channel.
 func ChannelKey(org, channelID string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "CHANNEL", SK: channelID}
 }
 
 func countsKey(org string) table.Key { return ChannelKey(org, "COUNTS") }
 
-// names returns the names among which the name of a channel is unique: those of the organization's channels, or those
-// of one user's personal channels. Names hold no line break, so a personal name never equals one of the organization.
+// names returns the set of names within which the channel's name is unique: those of the organization's channels, or
+// those of one user's personal channels. Names contain no line break, so a personal name never equals an
+// organization's.
 func (c *Channel) names(org string) table.UniqueNames {
 	names := table.UniqueNames{PK: table.OrgPK(org) + ChannelNamePartition.Name(), Noun: "channel"}
 	if c.Personal != "" {
@@ -82,11 +83,11 @@ func preferenceKey(org, user, eventKey string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "MAILPREF", SK: user + "#" + eventKey}
 }
 
-// longestScope is how long an id of a scope stands in a key; a longer one, which only a native id can be, by its hash.
+// longestScope is the longest scope ID stored in a key, in bytes. Longer ones are native IDs; their hash is stored.
 const longestScope = 512
 
-// recipientsKey returns where the receivers of the events of a key and a scope are: an item whose members are named by
-// channels and legacy configurations. It is also what keeps a second subscription of one combination out.
+// recipientsKey returns the key of the receivers of events with a key and a scope. The item has one field per channel
+// or legacy configuration, so it also prevents a second subscription of one combination.
 func recipientsKey(org, eventKey string, of event.Scope) table.Key {
 	scope := of.ID
 	if len(scope) > longestScope {
@@ -96,18 +97,18 @@ func recipientsKey(org, eventKey string, of event.Scope) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "RECIPIENT", SK: eventKey + "#" + of.Type + "#" + scope}
 }
 
-// mailedKey returns where the users are who have mail of an event switched on.
+// mailedKey returns the key of the users who have mail of an event switched on.
 func mailedKey(org, eventKey string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "RECIPIENT", SK: eventKey + "#email"}
 }
 
-// step is a write of a transaction, with what is told when its condition does not hold.
+// step is a write of a transaction and the error that is returned when its condition fails.
 type step struct {
 	table.Write
 	refused error
 }
 
-// transact makes the steps, all or none.
+// transact makes all steps in one transaction. When a condition fails, it returns the error of that step.
 func (s *Store) transact(ctx context.Context, op string, steps ...step) error {
 	if len(steps) == 0 {
 		return nil
@@ -125,7 +126,7 @@ func (s *Store) transact(ctx context.Context, op string, steps ...step) error {
 	return fault.Wrap(op, err)
 }
 
-// counted moves a count of the organization, which may reach most.
+// counted returns the step that adds by to a count of the organization, up to most.
 func counted(org, field string, by, most int64) step {
 	w := table.Update(countsKey(org), []table.Change{table.Add(field, by)})
 	if by > 0 {
@@ -135,7 +136,7 @@ func counted(org, field string, by, most int64) step {
 		"some first", most, field)}
 }
 
-// listAll reads all rows of a partition whose keys begin with a prefix, in their order.
+// listAll returns all rows of a partition whose sort keys begin with a prefix, in key order.
 func listAll[T any](ctx context.Context, s table.Store, pk, prefix string) ([]T, error) {
 	var out []T
 	for q := (table.Query{PK: pk, Prefix: prefix, Limit: table.MaxPage}); ; {

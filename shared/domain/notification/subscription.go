@@ -12,21 +12,22 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Subscription has events of a type, of a scope, sent to a channel. There is one for each combination of the three.
+// Subscription sends the events of a type and a scope to a channel. At most one exists for each combination of the
+// three.
 type Subscription struct {
 	ID        string `json:"id"`
 	ChannelID string `json:"channelID"`
 	EventType string `json:"eventType"`
 	ScopeType string `json:"scopeType"`
-	ScopeID   string `json:"scopeID"` // empty for org, the native id of a resource
+	ScopeID   string `json:"scopeID"` // empty for org; for a resource its native ID
 	Enabled   bool   `json:"enabled"`
 	receiver.Made
 	CreatedAt  time.Time `json:"createdAt"`
 	UpdatedAt  time.Time `json:"updatedAt"`
-	Generation int64     `json:"generation"` // counts the changes, which each is conditioned on
+	Generation int64     `json:"generation"` // incremented by each change; each change requires the old value
 }
 
-// place is what there is one subscription of.
+// place is the unique key of a subscription.
 type place struct {
 	channel, eventType string
 	scope              event.Scope
@@ -34,10 +35,10 @@ type place struct {
 
 func (s *Subscription) place() place { return place{s.ChannelID, s.EventType, s.Scope()} }
 
-// Scope returns what the subscription is for.
+// Scope returns the scope of the subscription.
 func (s *Subscription) Scope() event.Scope { return event.Scope{Type: s.ScopeType, ID: s.ScopeID} }
 
-// Check refuses (fault.Invalid, naming the field) what cannot be subscribed to, whatever exists.
+// Check validates the fields of the subscription without the store. The error is fault.Invalid and names the field.
 func (s *Subscription) Check() error {
 	if _, known := event.TypeOf(s.EventType); !known {
 		return fault.New(fault.Invalid, "eventType: %.64q is none; GET /notifications/event-types lists them",
@@ -55,8 +56,8 @@ func (s *Subscription) Check() error {
 	return nil
 }
 
-// SeenIn reports whether who may see scopes, in which these resources lie, may see the subscription: with everything
-// all, else those of the own teams and resources.
+// SeenIn reports whether a caller with scopes, which contain resources, may see the subscription. A caller with all
+// scopes sees all subscriptions, other callers those of their own teams and resources.
 func (s *Subscription) SeenIn(scopes grant.Scopes, resources inventory.ResourceSet) bool {
 	return scopes.All || s.ScopeType == event.ScopeTeam && slices.Contains(scopes.Teams, s.ScopeID) ||
 		s.ScopeType == event.ScopeResource && resources.HasUID(s.ScopeID)

@@ -12,7 +12,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// ListSubscriptions reads a page of the subscriptions of an organization, oldest first: one round trip a megabyte.
+// ListSubscriptions reads a page of an organization's subscriptions, oldest first. It takes one round trip per
+// megabyte.
 func (s *Store) ListSubscriptions(ctx context.Context, org string, skip, limit int) ([]Subscription, error) {
 	q := table.Query{PK: subscriptionKey(org, "").PK, Prefix: "sub_", Skip: skip, Limit: min(limit, table.MaxPage)}
 	var out []Subscription
@@ -28,7 +29,8 @@ func (s *Store) ListSubscriptions(ctx context.Context, org string, skip, limit i
 	}
 }
 
-// EachSubscription hands over all subscriptions of an organization, oldest first. One round trip a megabyte.
+// EachSubscription calls f for all subscriptions of an organization, oldest first. It takes one round trip per
+// megabyte.
 func (s *Store) EachSubscription(ctx context.Context, org string, f func(*Subscription)) error {
 	q := table.Query{PK: subscriptionKey(org, "").PK, Prefix: "sub_", Limit: table.MaxPage}
 	for {
@@ -45,7 +47,7 @@ func (s *Store) EachSubscription(ctx context.Context, org string, f func(*Subscr
 	}
 }
 
-// ReadSubscription reads a subscription; fault.NotFound when there is none. One round trip.
+// ReadSubscription reads a subscription. It returns fault.NotFound when it does not exist. It takes one round trip.
 func (s *Store) ReadSubscription(ctx context.Context, org, subID string) (Subscription, error) {
 	sub, err := table.Read[Subscription](ctx, s.table, subscriptionKey(org, subID))
 	if fault.Is(err, fault.NotFound) {
@@ -54,7 +56,7 @@ func (s *Store) ReadSubscription(ctx context.Context, org, subID string) (Subscr
 	return sub, fault.Wrap("read subscription "+subID, err)
 }
 
-// MissingSubscription is the error of a subscription that does not exist.
+// MissingSubscription returns the error for a subscription that does not exist.
 func MissingSubscription(subID string) error {
 	return fault.New(fault.NotFound, "subscription %.64q does not exist", subID)
 }
@@ -71,10 +73,10 @@ func duplicate(next *Subscription) error {
 		next.ChannelID, next.EventType)
 }
 
-// off stands before the ID of a subscription that is not enabled, where receivers are listed.
+// off prefixes the entry of a disabled subscription in a list of receivers.
 const off = "off "
 
-// listed returns how a subscription stands among the receivers: its ID and its maker.
+// listed returns the subscription's entry in a list of receivers: its ID and its maker.
 func (s *Subscription) listed() string {
 	out := listedAs(s.ID, s.Maker)
 	if !s.Enabled {
@@ -83,10 +85,10 @@ func (s *Subscription) listed() string {
 	return out
 }
 
-// listedAs joins what stands in a list of receivers. Rows of before receivers named their makers have no maker.
+// listedAs joins an ID and a maker to an entry in a list of receivers. Old entries have no maker.
 func listedAs(what, maker string) string { return strings.TrimSuffix(what+" "+maker, " ") }
 
-// listing is what stands in a list of receivers: a subscription, or on of a legacy configuration.
+// listing is a parsed entry in a list of receivers. id is the ID of a subscription, or on for a legacy configuration.
 type listing struct {
 	id, maker string
 	enabled   bool
@@ -98,13 +100,14 @@ func parseListed(how string) listing {
 	return listing{id, maker, !disabled}
 }
 
-// is holds of the list of receivers in which the subscription stands.
+// is returns the condition that the list of receivers contains the subscription.
 func (s *Subscription) is() table.Cond {
 	mine := listedAs(s.ID, s.Maker)
 	return table.Any(table.Equal(s.ChannelID, mine), table.Equal(s.ChannelID, off+mine))
 }
 
-// CreateSubscription stores a new subscription; fault.Conflict when there is one of its channel, event type and scope.
+// CreateSubscription stores a new subscription. It returns fault.Conflict when one with its channel, event type and
+// scope exists.
 func (s *Store) CreateSubscription(ctx context.Context, org string, next Subscription) (Subscription, error) {
 	var b changes
 	next.Generation = 1
@@ -114,8 +117,8 @@ func (s *Store) CreateSubscription(ctx context.Context, org string, next Subscri
 	return next, s.transact(ctx, "write subscription "+next.ID, b.steps(org)...)
 }
 
-// UpdateSubscription replaces old, as it was read, by next; fault.Conflict when it has changed since, or there is
-// another one of the new channel, event type and scope.
+// UpdateSubscription replaces old, as it was read, by next. It returns fault.Conflict when the subscription has
+// changed since, or when another one has the new channel, event type and scope.
 func (s *Store) UpdateSubscription(ctx context.Context, org string, old, next Subscription) (Subscription, error) {
 	next.Generation = old.Generation + 1
 	var b changes
@@ -125,7 +128,7 @@ func (s *Store) UpdateSubscription(ctx context.Context, org string, old, next Su
 	return next, s.transact(ctx, "write subscription "+next.ID, b.steps(org)...)
 }
 
-// DeleteSubscription deletes a subscription as it was read; fault.Conflict when it has changed since.
+// DeleteSubscription deletes a subscription, as it was read. It returns fault.Conflict when it has changed since.
 func (s *Store) DeleteSubscription(ctx context.Context, org string, sub Subscription) error {
 	var b changes
 	b.rows = append(b.rows, step{
@@ -136,14 +139,14 @@ func (s *Store) DeleteSubscription(ctx context.Context, org string, sub Subscrip
 	return s.transact(ctx, "delete subscription "+sub.ID, b.steps(org)...)
 }
 
-// changes are those of some subscriptions, in one transaction: what several of them have in common is written once.
+// changes collects the writes for several subscriptions in one transaction. Shared items are written once.
 type changes struct {
 	rows     []step
 	lists    map[table.Key]*step // of receivers
-	order    []table.Key         // in which they came
-	channels map[string]int64    // by how many each channel has more
-	ids      []string            // of these, in order
-	named    []*Subscription     // those whose scope must exist, one of each scope
+	order    []table.Key         // of lists, in the order of insertion
+	channels map[string]int64    // by channel ID: the change of its number of subscriptions
+	ids      []string            // of channels, in the order of insertion
+	named    []*Subscription     // one subscription per scope that must exist
 }
 
 func (b *changes) list(k table.Key) *step {
@@ -167,7 +170,7 @@ func (b *changes) count(channelID string, by int64) {
 	b.channels[channelID] += by
 }
 
-// add adds a subscription of which there is none.
+// add adds a new subscription.
 func (b *changes) add(org string, next *Subscription) error {
 	it, err := table.NewItem(subscriptionKey(org, next.ID), *next)
 	b.rows = append(b.rows, step{table.Put(it, table.Absent()), changedSubscription(next.ID)})
@@ -186,7 +189,7 @@ func (b *changes) enlist(org string, next *Subscription) {
 	}
 }
 
-// holds returns the writes by which the subscriptions count as uses of their scopes.
+// holds returns the writes that count the subscriptions as uses of their scopes.
 func (b *changes) holds(org string) []step {
 	var out []step
 	for _, sub := range b.named {
@@ -198,7 +201,7 @@ func (b *changes) holds(org string) []step {
 	return out
 }
 
-// MissingScope returns the error of a subscription for a scope that does not exist.
+// MissingScope returns the error for a subscription to a scope that does not exist.
 func MissingScope(sub *Subscription) error {
 	return fault.New(fault.Invalid, "scopeID: %.64q: there is no such %s; send the id of one that exists", sub.ScopeID,
 		sub.ScopeType)
@@ -212,7 +215,7 @@ func (b *changes) unlist(org string, sub *Subscription) {
 	b.count(sub.ChannelID, -1)
 }
 
-// replace puts next in the place of old, as it was read.
+// replace replaces old, as it was read, by next.
 func (b *changes) replace(org string, old, next *Subscription) error {
 	put, err := table.PutFields(subscriptionKey(org, next.ID), *next, table.Equal("generation", old.Generation))
 	if err != nil {
@@ -231,8 +234,8 @@ func (b *changes) replace(org string, old, next *Subscription) error {
 	return nil
 }
 
-// steps returns the writes: the rows, the lists of receivers, the channels and the scopes, which must be there, and
-// the count of all.
+// steps returns all writes: the rows, the lists of receivers, the channels and scopes, which must exist, and the
+// organization's count.
 func (b *changes) steps(org string) []step {
 	out := b.rows
 	for _, k := range b.order {
@@ -254,8 +257,8 @@ func (b *changes) steps(org string) []step {
 	return append(out, b.holds(org)...)
 }
 
-// FindSubscriptions tells which of the subscriptions are there already, by their channel, event type and scope: their
-// ids, in the order of wanted, "" of one that is not. One round trip a hundred.
+// FindSubscriptions returns the IDs of existing subscriptions with the channel, event type and scope of wanted, in
+// the order of wanted. The ID is "" when no subscription exists. It takes one round trip per hundred.
 func (s *Store) FindSubscriptions(ctx context.Context, org string, wanted []Subscription) ([]string, error) {
 	keys := make([]table.Key, len(wanted))
 	for i := range wanted {
@@ -276,7 +279,7 @@ func (s *Store) FindSubscriptions(ctx context.Context, org string, wanted []Subs
 	return out, nil
 }
 
-// readRecipients reads a list of receivers; none when there is no item.
+// readRecipients decodes a list of receivers. It returns nil for an empty item.
 func readRecipients(it table.Item) (map[string]string, error) {
 	if it.Data == nil {
 		return nil, nil

@@ -2,11 +2,11 @@ package notification
 
 import "maps"
 
-// maxTeams is how many bytes a message to a workflow of Microsoft Teams may have.
+// maxTeams is the maximum size of a message to a workflow of Microsoft Teams, in bytes.
 const maxTeams = 28_000
 
-// WriteTeams writes the body of a message to a workflow of Microsoft Teams: an Adaptive Card 1.4 in the envelope that
-// workflows take. Texts of users are runs of text, which no Markdown is looked for in.
+// WriteTeams encodes the body of a message for a workflow of Microsoft Teams: an Adaptive Card 1.4 in the envelope
+// that workflows accept. Texts of users are TextRuns, which Teams does not parse as Markdown.
 func WriteTeams(c *MessageContent) ([]byte, error) { return fitted(c, maxTeams, teams) }
 
 // teamsColors are the colours of titles.
@@ -40,7 +40,7 @@ func teams(c *MessageContent) ([]byte, error) {
 	return encode(object{"type": "message", "attachments": []any{attachment}})
 }
 
-// teamsText returns a block of text that wraps, and in which nothing is read as Markdown.
+// teamsText returns a wrapping block of text without Markdown.
 func teamsText(s string, more object) object {
 	run := object{"type": "TextRun", "text": s}
 	maps.Copy(run, more)

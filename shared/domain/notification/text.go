@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// clean makes a text of somebody else's one line of at most so many characters, without what is not seen: controls,
-// and the changes of direction that would turn what stands beside it.
+// clean converts an untrusted text to one line of at most most characters. It removes invisible characters: controls,
+// and direction marks that would reorder the surrounding text.
 func clean(text string, most int) string {
 	var b strings.Builder
 	n, blank := 0, false
@@ -33,8 +33,8 @@ func clean(text string, most int) string {
 	return b.String()
 }
 
-// hidden are what turns or hides other characters: marks, embeddings and isolates of direction, what has no width,
-// tags, and what is private.
+// hidden are characters that reorder or hide other characters: direction marks, embeddings and isolates, zero-width
+// characters and tags.
 var hidden = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x061c, 0x061c, 1}, {0x200b, 0x200b, 1}, {0x200e, 0x200f, 1}, {0x202a, 0x202e, 1}, {0x2066, 0x2069, 1},
@@ -43,12 +43,13 @@ var hidden = &unicode.RangeTable{
 	R32: []unicode.Range32{{0xe0000, 0xe007f, 1}},
 }
 
-// unseen are controls, what is no character, and what is hidden. Joiners stay: scripts and emoji are written with them.
+// unseen reports whether r is a control, invalid, hidden or private-use. It keeps joiners: scripts and emoji need
+// them.
 func unseen(r rune) bool {
 	return unicode.IsControl(r) || r == utf8.RuneError || unicode.In(r, hidden, unicode.Co)
 }
 
-// cleanLines is clean for a text of several lines.
+// cleanLines is clean for a text with several lines.
 func cleanLines(text string, most int) string {
 	var out []string
 	left := most
@@ -64,11 +65,10 @@ func cleanLines(text string, most int) string {
 	return strings.TrimSpace(strings.Join(out, "\n"))
 }
 
-// name makes the name of something ready to stand in a sentence: a name that is written from the right does not turn
-// the sentence.
+// name prepares a name for use in a sentence: a right-to-left name does not reorder the sentence.
 func name(text string) string { return aside(clean(text, longestName)) }
 
-// aside encloses a text of letters that are written from the right in an isolate.
+// aside encloses a text with right-to-left letters in an isolate.
 func aside(s string) string {
 	if strings.ContainsFunc(s, fromTheRight) {
 		return "\u2068" + s + "\u2069"
@@ -80,8 +80,8 @@ func fromTheRight(r rune) bool {
 	return unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Syriac, unicode.Thaana, unicode.Nko, unicode.Adlam)
 }
 
-// escaped returns s with each character as escape writes it, and at most so many characters of that: an escape is
-// never cut in two.
+// escaped returns s with each character replaced by escape, at most most characters long. It never cuts an escape in
+// two.
 func escaped(s string, most int, escape func(rune) string) string {
 	var b strings.Builder
 	left := most
@@ -99,7 +99,7 @@ func escaped(s string, most int, escape func(rune) string) string {
 
 func plain(r rune) string { return string(r) }
 
-// entities writes a character so that it opens no markup: for Slack, and for cards of Google Chat.
+// entities escapes a character of markup, for Slack and for cards of Google Chat.
 func entities(r rune) string {
 	switch r {
 	case '&':
@@ -129,7 +129,7 @@ func count(n int) string {
 	return strconv.Itoa(n) + " events"
 }
 
-// facts keeps those that have a value.
+// facts returns the facts that have a value.
 func facts(all ...Fact) []Fact {
 	var out []Fact
 	for _, f := range all {
@@ -140,7 +140,7 @@ func facts(all ...Fact) []Fact {
 	return out
 }
 
-// number writes a count; nothing of none.
+// number formats a count. It returns "" for 0 or less.
 func number(n int) string {
 	if n <= 0 {
 		return ""

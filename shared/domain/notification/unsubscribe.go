@@ -11,11 +11,11 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// UnsubscribePath is where a mail is ended by one request, without a log-in (RFC 8058); a token follows.
+// UnsubscribePath ends mails with one request, without a log-in (RFC 8058). A token follows the path.
 const UnsubscribePath = "/unsubscribe/"
 
-// unsubscribeAddress returns where a user ends the mails of events of a key; none where the API's address is not
-// known, or has no TLS.
+// unsubscribeAddress returns the address that ends a user's mails of events with a key. It returns "" when the API's
+// address is unknown or has no TLS.
 func (s *Store) unsubscribeAddress(base, org, user, eventKey string) string {
 	if !strings.HasPrefix(base, "https://") {
 		return ""
@@ -23,7 +23,7 @@ func (s *Store) unsubscribeAddress(base, org, user, eventKey string) string {
 	return base + UnsubscribePath + s.unsubscribeToken(org, user, eventKey)
 }
 
-// unsubscribeToken names an organization, a user and a key, and is signed: who has it can do no more than end these
+// unsubscribeToken returns a signed token for an organization, a user and an event key. Its holder can only end these
 // mails.
 func (s *Store) unsubscribeToken(org, user, eventKey string) string {
 	what := strings.Join([]string{org, user, eventKey}, "/")
@@ -36,7 +36,8 @@ func (s *Store) sign(what string) []byte {
 	return h.Sum(nil)
 }
 
-// ReadUnsubscribeToken tells whose mails of what a token ends; fault.NotFound of one that is none of ours.
+// ReadUnsubscribeToken returns the organization, the user and the event key of a token. It returns fault.NotFound for
+// an invalid token.
 func (s *Store) ReadUnsubscribeToken(token string) (org, user, eventKey string, err error) {
 	missing := fault.New(fault.NotFound, "the link is not one of ours, or has been cut: open it from the mail again")
 	b, err := base64.RawURLEncoding.DecodeString(token)
@@ -50,7 +51,7 @@ func (s *Store) ReadUnsubscribeToken(token string) (org, user, eventKey string, 
 	return parts[0], parts[1], parts[2], nil
 }
 
-// Unsubscribe ends the mails that a token names. What it ends stays ended when it is asked again.
+// Unsubscribe ends a user's mails of events with a key. It is idempotent.
 func (s *Store) Unsubscribe(ctx context.Context, org, user, eventKey string) error {
 	now := s.clock.Now()
 	return s.SetPreference(ctx, org, user, Preference{EventKey: eventKey, UpdatedAt: &now})

@@ -11,9 +11,8 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// ListSubscriptionIDs returns the ids of the subscriptions for a scope, by the event type of each, ordered by id. It
-// looks into the list of receivers of each event type, so it takes one round trip however many subscriptions there
-// are.
+// ListSubscriptionIDs returns the IDs of the subscriptions for a scope, sorted, and the event type of each. It reads
+// the list of receivers of each event type, so it takes one round trip for any number of subscriptions.
 func ListSubscriptionIDs(ctx context.Context, s table.Store, org string, of event.Scope) ([]string, map[string]string,
 	error) {
 	keys, eventTypes := make([]table.Key, len(event.Types)), map[string]string{}
@@ -38,8 +37,8 @@ func ListSubscriptionIDs(ctx context.Context, s table.Store, org string, of even
 	return slices.Sorted(maps.Keys(eventTypes)), eventTypes, nil
 }
 
-// DeleteSubscriptionsFor deletes the subscriptions for a scope. It may be repeated. Two round trips, and one for each
-// subscription.
+// DeleteSubscriptionsFor deletes the subscriptions for a scope. It is idempotent. It takes two round trips, and one
+// for each subscription.
 func (s *Store) DeleteSubscriptionsFor(ctx context.Context, org string, of event.Scope) error {
 	ids, _, err := ListSubscriptionIDs(ctx, s.table, org, of)
 	if err != nil || len(ids) == 0 {

@@ -10,21 +10,21 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Window is the time in which a plan holds a policy.
+// Window is the time during which a plan holds a policy.
 type Window struct {
 	PlanID string    `json:"planID"`
 	From   time.Time `json:"from"`
 	To     time.Time `json:"to"`
 }
 
-// overlaps reports whether two windows have a moment in common: one may begin when the other ends.
+// overlaps reports whether two windows overlap. A window may begin when another one ends.
 func (w Window) overlaps(o Window) bool { return w.From.Before(o.To) && o.From.Before(w.To) }
 
-// mostWindows is how many plans may have one policy for a target at a time.
+// mostWindows is the maximum number of plans that hold one policy.
 const mostWindows = 200
 
-// claim is which windows hold a policy. Each write of it is on its version, so that of two plans for one time only one
-// comes into being.
+// claim is the windows that hold a policy. Each write requires the old version, so that of two overlapping plans only
+// one is stored.
 type claim struct {
 	Windows []Window `json:"windows"`
 	Version int64    `json:"version"`
@@ -34,9 +34,9 @@ func claimKey(org, policyID string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "EVENTCLAIM", SK: policyID}
 }
 
-// claims returns the writes after which the plan holds exactly the policies now, for its window, of which it held the
-// policies before: one round trip. They fail when a policy that it did not hold before does not exist. A window of
-// another plan that overlaps is fault.Conflict.
+// claims returns the writes after which the plan holds exactly the policies now during its window. before are the
+// policies that it held. It takes one round trip. The writes fail when a newly held policy does not exist. An
+// overlapping window of another plan is fault.Conflict.
 func (s *Store) claims(ctx context.Context, p *Plan, before, now []string) ([]table.Write, error) {
 	all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(before, now))))
 	keys := make([]table.Key, len(all))
@@ -66,8 +66,8 @@ func (s *Store) claims(ctx context.Context, p *Plan, before, now []string) ([]ta
 	return out, nil
 }
 
-// claim returns the write that has the plan hold the policy of a row, or not hold it any more. Windows that are over
-// go.
+// claim returns the write that adds the plan's window to the policy of a row, or removes it. It also removes windows
+// that are over.
 func (s *Store) claim(p *Plan, row table.Item, k table.Key, hold bool) (table.Write, error) {
 	c, cond := claim{}, table.Absent()
 	if row.Data != nil {
@@ -93,7 +93,7 @@ func (s *Store) claim(p *Plan, row table.Item, k table.Key, hold bool) (table.Wr
 	return table.PutFields(k, c, cond)
 }
 
-// fits refuses a plan of which the window overlaps that of another plan on the policy.
+// fits returns an error when the plan's window overlaps that of another plan on the policy.
 func (p *Plan) fits(policyID string, others []Window) error {
 	for _, o := range others {
 		if o.overlaps(p.Window()) {

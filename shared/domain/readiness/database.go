@@ -9,26 +9,26 @@ import (
 	"lamplighter.dev/shared/domain/pricing"
 )
 
-// Class is an instance class of databases: what it is called, and what it has.
+// Class is an instance class of databases.
 type Class struct {
 	Name      string `json:"name"` // "db.m5.large"
-	Family    string `json:"-"`    // within which one steps up
+	Family    string `json:"-"`    // classes of one family can replace each other
 	VCPUs     int64  `json:"vCPUs"`
-	MemoryMiB int64  `json:"memoryMiB"` // 0: its name does not tell
+	MemoryMiB int64  `json:"memoryMiB"` // 0 when unknown
 }
 
-// DatabaseTypes are the types of resources that have a class to step up.
+// DatabaseTypes are the types of resources with an instance class that StepUp can raise.
 var DatabaseTypes = []string{"aws-rds", "azure-mysql-flexible", "azure-postgresql-flexible", "gcp-cloudsql"}
 
-// classKeys are what begins the keys of the prices of classes, by type.
+// classKeys are the prefixes of price keys, by type.
 var classKeys = map[string]string{
 	"aws-rds": "rds/", "azure-mysql-flexible": "mysql/", "azure-postgresql-flexible": "postgres/",
 }
 
-// memoryOf is how many mebibytes classes of RDS have for each vCPU, by the letter of their family.
+// memoryOf is the memory per vCPU of RDS classes in MiB, by the letter of the family.
 var memoryOf = map[byte]int64{'c': 2048, 'm': 4096, 'r': 8192}
 
-// ClassOf reads the name of a class of databases of a type; false of a name that it cannot read.
+// ClassOf parses the name of a database class of a type. It returns false for an unknown name.
 func ClassOf(kind, name string) (Class, bool) {
 	switch {
 	case kind == "aws-rds":
@@ -41,7 +41,7 @@ func ClassOf(kind, name string) (Class, bool) {
 	return Class{}, false
 }
 
-// relationalClass reads "db.m5.large": large has two vCPUs, xlarge four, 2xlarge eight.
+// relationalClass parses "db.m5.large": large has 2 vCPUs, xlarge 4, 2xlarge 8.
 func relationalClass(name string) (Class, bool) {
 	p := strings.Split(name, ".")
 	if len(p) != 3 || p[0] != "db" || p[1] == "" {
@@ -70,7 +70,7 @@ func relationalClass(name string) (Class, bool) {
 	return c, true
 }
 
-// flexibleClass reads "Standard_D4ds_v4": the letters before the number, and what follows, are its family.
+// flexibleClass parses "Standard_D4ds_v4". The family is the letters before the number and the text after it.
 func flexibleClass(name string) (Class, bool) {
 	tier, rest, _ := strings.Cut(name, "_")
 	from := strings.IndexAny(rest, "0123456789")
@@ -90,7 +90,7 @@ func flexibleClass(name string) (Class, bool) {
 	return c, true
 }
 
-// cloudSQLClass reads "db-custom-2-7680" and "db-n1-standard-2".
+// cloudSQLClass parses "db-custom-2-7680" and "db-n1-standard-2".
 func cloudSQLClass(name string) (Class, bool) {
 	shape, ok := pricing.ShapeOf(strings.TrimPrefix(name, "db-"))
 	cores, whole := shape.Cores.Scaled(0)
@@ -101,7 +101,7 @@ func cloudSQLClass(name string) (Class, bool) {
 	return Class{Name: name, Family: "custom", VCPUs: cores, MemoryMiB: mebibytes}, true
 }
 
-// ClassesIn lists the classes of a type that a table has a price of.
+// ClassesIn returns the classes of a type that have a price in a table, the smallest first.
 func ClassesIn(t *pricing.Table, kind string) []Class {
 	seen := map[string]Class{}
 	for _, key := range t.Keys() {
@@ -124,16 +124,16 @@ func ClassesIn(t *pricing.Table, kind string) []Class {
 	return out
 }
 
-// StepUp returns the smallest class that takes f times what the current one takes: the next one up in its family with
-// as many vCPUs as that needs. False when none of those offered is large enough. A custom class of Cloud SQL is made
-// as large.
+// StepUp returns the smallest class of the current family for f times the current load, measured in vCPUs. offered
+// must be sorted by size. It returns false when no offered class is large enough. For Cloud SQL it returns a custom
+// class of the needed size.
 func StepUp(current Class, f Factor, offered []Class) (Class, bool) {
 	needed := max(f.times(current.VCPUs), current.VCPUs)
 	if needed == current.VCPUs {
 		return current, true
 	}
 	if current.Family == "custom" {
-		needed += needed % 2 // of more than one vCPU there are even numbers
+		needed += needed % 2 // more than one vCPU requires an even number
 		memory := current.MemoryMiB * needed / current.VCPUs
 		memory += (256 - memory%256) % 256
 		name := "db-custom-" + strconv.FormatInt(needed, 10) + "-" + strconv.FormatInt(memory, 10)

@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Machine is the state machine that carries plans out, named as its file in statemachines/.
+// Machine is the state machine that carries plans out. Its name is that of its file in statemachines/.
 const Machine = "event-readiness"
 
 // Input is the input of the machine, and of the executor's tasks for it.
@@ -22,15 +22,15 @@ type Input struct {
 // Organisation returns the organization that the input belongs to.
 func (in Input) Organisation() string { return in.Org }
 
-// Work is an execution that is to be started once what it is for is stored: of Machine, under a name.
+// Work is an execution of Machine to start after its plan is stored.
 type Work struct {
 	Name  string
 	Input Input
 }
 
-// Dispatch sends a plan to the executor: a draft or one that failed becomes scheduling, one that is scheduled stays so
-// and waits for its times anew. The caller starts the work; where that is lost, the sweeper does. A window that is
-// over is fault.Conflict.
+// Dispatch sends a plan to the executor. A draft or failed plan becomes scheduling; a scheduled plan stays scheduled
+// and waits for its new times. The caller starts the returned work; if that fails, the sweeper starts it. A plan
+// whose event is over is fault.Conflict.
 func (s *Store) Dispatch(ctx context.Context, p Plan, c Change) (Plan, Work, error) {
 	was, edit := p.WorkID(), c.Edit
 	next := p
@@ -61,8 +61,8 @@ func (s *Store) Dispatch(ctx context.Context, p Plan, c Change) (Plan, Work, err
 	return p, w, err
 }
 
-// Cancel ends a plan from whichever status the table permits. What was dispatched of it is rolled back by the work
-// that is returned, which the caller starts; its name is empty where nothing ever was.
+// Cancel cancels a plan in any status that permits it. The caller starts the returned work, which rolls back the
+// dispatched changes. The work's name is empty when the plan was never dispatched.
 func (s *Store) Cancel(ctx context.Context, p Plan, c Change) (Plan, Work, error) {
 	if err := p.Status.Check(Cancelled); err != nil {
 		return p, Work{}, err
@@ -82,7 +82,7 @@ func (s *Store) Cancel(ctx context.Context, p Plan, c Change) (Plan, Work, error
 	return p, w, err
 }
 
-// listed returns the write that lists the work, which waits by itself until the capacity is to be given back.
+// listed returns the write that lists the work. The work waits on its own until the capacity is restored.
 func (s *Store) listed(w Work, until time.Time) (table.Write, error) {
 	return workqueue.AddWork(workqueue.Work{ID: w.Name, Org: w.Input.Org, Machine: Machine, At: s.clock.Now(),
 		Until: until}, w.Input)

@@ -24,7 +24,7 @@ func newFixture(t *testing.T) *fixture {
 	return &fixture{f, readiness.New(f.Table, f.Clock)}
 }
 
-// plan is one on policies, which exist, that begins in a day.
+// plan returns a plan on existing policies that begins in a day.
 func (f *fixture) plan(policies ...string) readiness.Plan {
 	start := f.Clock.Now().Add(24 * time.Hour)
 	p := readiness.Plan{
@@ -41,7 +41,7 @@ func (f *fixture) plan(policies ...string) readiness.Plan {
 	return p
 }
 
-// in stores a plan that is in a status, whatever way it came there.
+// in stores a plan with a status, without the transitions to it.
 func (f *fixture) in(s readiness.Status, policies ...string) readiness.Plan {
 	f.Helper()
 	p := apitest.Value(f.plans.Create(f.In(org), f.plan(policies...)))(f)

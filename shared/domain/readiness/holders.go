@@ -9,14 +9,15 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Holders are the plans that name an autoscaler policy and are neither completed nor cancelled.
+// Holders are the plans that hold an autoscaler policy and are neither completed nor cancelled.
 type Holders struct {
 	Plans []fault.Use
-	// Unheld is the write that goes with the deletion of the policy. It fails when a plan names the policy meanwhile.
+	// Unheld is a write for the transaction that deletes the policy. It fails when a plan claims the policy
+	// meanwhile.
 	Unheld table.Write
 }
 
-// HoldersOf returns the holders of policies, by the ids of these, for every policy that is asked for. Two round
+// HoldersOf returns the holders of policies, by policy ID, with an entry for every given ID. It takes two round
 // trips, and one for each further hundred policies or plans.
 func (s *Store) HoldersOf(ctx context.Context, org string, policyIDs ...string) (map[string]Holders, error) {
 	out := make(map[string]Holders, len(policyIDs))

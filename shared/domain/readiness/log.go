@@ -9,9 +9,9 @@ import (
 
 // The kinds of lines of a plan's log.
 const (
-	TransitionLine = "transition" // it went from one status to another
+	TransitionLine = "transition" // it went from one status to another one
 	CallbackLine   = "callback"   // the executor reported something
-	ChangeLine     = "change"     // it was changed, and stayed in its status
+	ChangeLine     = "change"     // it was changed without a change of status
 )
 
 // Line is a line of a plan's log.
@@ -20,14 +20,14 @@ type Line struct {
 	Kind    string    `json:"kind"`
 	From    Status    `json:"from,omitempty"`
 	To      Status    `json:"to,omitempty"`
-	By      string    `json:"by"` // the address of a person, or "executor"
+	By      string    `json:"by"` // the email address of a person, or "executor"
 	Message string    `json:"message,omitempty"`
 	Run     int64     `json:"run"`
-	Report  string    `json:"report,omitempty"` // the id of a callback
+	Report  string    `json:"report,omitempty"` // the ID of a callback
 }
 
 const (
-	mostLines = 1000 // of a plan; the oldest go
+	mostLines = 1000 // per plan; older lines are deleted
 	keepLines = 400 * 24 * time.Hour
 )
 
@@ -35,13 +35,13 @@ func lineKey(p *Plan, n int64) table.Key {
 	return table.Key{PK: table.OrgPK(p.Org) + "EVENTLOG", SK: fmt.Sprintf("%s#%010d", p.ID, n)}
 }
 
-// Logs returns the query for the log of a plan, the newest line first.
+// Logs returns the query for the log of a plan, newest line first.
 func Logs(org, planID string) table.Query {
 	return table.Query{PK: table.OrgPK(org) + "EVENTLOG", Prefix: planID + "#", Reverse: true}
 }
 
-// log returns the writes that add lines to the log of the plan, whose count of them they are: they belong into a
-// transaction that demands the plan's version, so that nothing is logged twice, and nothing that did not happen.
+// log returns the writes that add lines to the plan's log, and counts the lines in the plan. Use them in a
+// transaction that requires the plan's version, so that each line is written once and only if the change happens.
 func (p *Plan) log(lines ...Line) ([]table.Write, error) {
 	var out []table.Write
 	for _, l := range lines {

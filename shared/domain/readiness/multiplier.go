@@ -7,19 +7,19 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Multiplier is how many times the usual load is expected, in millionths: exact, where a binary float would round a
-// machine too many up.
+// Multiplier is the expected load as a multiple of the usual load, in millionths. It is exact; the rounding of a
+// binary float could add a machine.
 type Multiplier int64
 
 const (
 	millionths = 6
 	one        = 1_000_000
-	// MaxMultiplier is the largest one.
+	// MaxMultiplier is the largest multiplier.
 	MaxMultiplier Multiplier = 100 * one
 )
 
-// MultiplierOf takes a decimal as a multiplier: above 0, at most 100, of at most six places. The field is named in the
-// error, which is fault.Invalid.
+// MultiplierOf converts a decimal to a multiplier. It must be above 0 and at most 100, with at most six decimal
+// places. The error is fault.Invalid and names the field.
 func MultiplierOf(field string, a money.Amount) (Multiplier, error) {
 	n, exact := a.Scaled(millionths)
 	switch {
@@ -38,13 +38,13 @@ func MultiplierOf(field string, a money.Amount) (Multiplier, error) {
 // Amount returns the multiplier as a decimal.
 func (m Multiplier) Amount() money.Amount { return money.FromScaled(int64(m), millionths) }
 
-// String writes the decimal, without zeros at its end.
+// String returns the decimal without trailing zeros.
 func (m Multiplier) String() string { return m.Amount().String() }
 
-// MarshalJSON writes the decimal as text, so that nobody reads it as a float.
+// MarshalJSON encodes the decimal as a string, so that clients do not parse it as a float.
 func (m Multiplier) MarshalJSON() ([]byte, error) { return json.Marshal(m.String()) }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON decodes the output of MarshalJSON.
 func (m *Multiplier) UnmarshalJSON(b []byte) error {
 	var a money.Amount
 	if err := json.Unmarshal(b, &a); err != nil {

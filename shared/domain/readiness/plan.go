@@ -1,11 +1,10 @@
 // Package readiness keeps autoscaler policies and event readiness plans. A policy (Policy, PolicyStore) records for
-// one group of machines or pods how it was scaled when it was adopted, and how it is to be scaled. A plan raises the
-// capacity of the targets of some policies for the time of an event, and gives back exactly what was there before. It
-// goes from status to status as the interface specification's table has it, each time on the condition that no other
-// process moved it, and leaves a line in its log. PrecheckReader finds what keeps a target from getting its capacity:
-// an account that is not acted on, an override, a stop under way, a stopped target that cannot be started. The
-// executor asks it before it raises a target, and the API before it calls a plan ready. functions/executor/rescaling
-// calls the clouds.
+// one group of machines or pods its scaling at adoption and its wanted scaling. A plan raises the capacity of the
+// targets of some policies for the time of an event, and then restores exactly the previous capacity. Its status
+// changes follow the table of the interface specification. Each change requires that no other process changed the
+// plan, and adds a line to its log. PrecheckReader finds the obstacles to raising a target: an account that is not
+// acted on, an override, a stop under way, a stopped target that cannot be started. The executor asks it before it
+// raises a target, and the API before it calls a plan ready. functions/executor/rescaling calls the clouds.
 package readiness
 
 import (
@@ -18,8 +17,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// The partitions of an organization's plans, of which windows hold which policy, of what was captured, and of the logs
-// of the plans.
+// The partitions of an organization's plans, of the claims on policies, of captured sizes, and of plan logs.
 const (
 	Partition        table.Partition = "ORG#*#EVENTPLAN"
 	ClaimPartition   table.Partition = "ORG#*#EVENTCLAIM"
@@ -27,30 +25,30 @@ const (
 	LogPartition     table.Partition = "ORG#*#EVENTLOG"
 )
 
-// Bounds.
+// Limits.
 const (
 	MostPlans   = 1000 // of an organization
 	MostTargets = 20   // of a plan
 	MostMinutes = 24 * 60
-	// Farthest is how far ahead a plan may end: what waits for it lives at most a year.
+	// Farthest is how far ahead a plan may end: its state machine runs at most a year.
 	Farthest = 330 * 24 * time.Hour
-	// Longest is how long a window may be.
+	// Longest is the maximum length of an event.
 	Longest = 31 * 24 * time.Hour
 )
 
-// Target is a policy whose capacity a plan raises, and what it was captured at: when the plan was made, and again
-// before it was raised.
+// Target is a policy whose capacity a plan raises, with its captured size. The size is captured when the plan is
+// made, and again before it is raised.
 type Target struct {
 	PolicyID        string `json:"policyId"`
 	OriginalMin     int64  `json:"originalMin"`
 	OriginalMax     int64  `json:"originalMax"`
 	OriginalDesired int64  `json:"originalDesired"`
-	// in hundredths of a percent, as measured when the plan was made or dispatched
+	// average CPU use in hundredths of a percent, as measured when the plan was made or dispatched
 	AverageCPU int64 `json:"averageCPU,omitempty"`
-	TargetCPU  int64 `json:"targetCPU,omitempty"` // of the policy; 0 with AverageCPU 0: nothing was measured
+	TargetCPU  int64 `json:"targetCPU,omitempty"` // of the policy; AverageCPU and TargetCPU are 0 without a measurement
 }
 
-// CPU returns what the target is scaled by: what was measured, or else the conservative defaults.
+// CPU returns the CPU use for scaling the target: the measured one, or else the conservative defaults.
 func (t Target) CPU() (c CPU, measured bool) {
 	if t.AverageCPU > 0 && t.TargetCPU > 0 {
 		return CPU{t.AverageCPU, t.TargetCPU}, true
@@ -58,7 +56,7 @@ func (t Target) CPU() (c CPU, measured bool) {
 	return CPU{DefaultUse, DefaultTarget}, false
 }
 
-// Original returns what was captured.
+// Original returns the captured size.
 func (t Target) Original() Size { return Size{t.OriginalMin, t.OriginalMax, t.OriginalDesired} }
 
 // Plan is an event readiness plan.
@@ -78,31 +76,31 @@ type Plan struct {
 	CreatedAt          time.Time  `json:"createdAt"`
 	CreatedBy          string     `json:"createdBy"`
 	UpdatedAt          time.Time  `json:"updatedAt"`
-	Message            string     `json:"message,omitempty"` // why it failed, or what a restore found
-	// how often it was dispatched: what an earlier dispatch still does is not of this one
+	Message            string     `json:"message,omitempty"` // why it failed, or the finding of a restore
+	// incremented by each dispatch; reports of earlier dispatches are refused
 	Run int64 `json:"run"`
-	// of the executor for this run, by their ids: each is taken once
+	// IDs of the executor's reports for this run; each is processed once
 	Reports   []string  `json:"reports,omitempty"`
-	Since     time.Time `json:"since"`  // when it came into its status
-	Logged    int64     `json:"logged"` // lines of its log so far
+	Since     time.Time `json:"since"`  // time of the last change of Status
+	Logged    int64     `json:"logged"` // number of lines added to its log
 	Version   int64     `json:"version"`
 	DeletedAt time.Time `json:"deletedAt,omitzero"`
 }
 
-// ScaleUpAt is when capacity is raised.
+// ScaleUpAt returns when capacity is raised.
 func (p *Plan) ScaleUpAt() time.Time {
 	return p.EventStart.Add(-time.Duration(p.PreScaleMinutes) * time.Minute)
 }
 
-// ScaleDownAt is when it is given back.
+// ScaleDownAt returns when capacity is restored.
 func (p *Plan) ScaleDownAt() time.Time {
 	return p.EventEnd.Add(time.Duration(p.PostEventMinutes) * time.Minute)
 }
 
-// CheckedAt returns the time for which a check of the plan at now tells whether its targets can be raised.
+// CheckedAt returns the time to check the plan's targets for: the later of now and ScaleUpAt.
 func (p *Plan) CheckedAt(now time.Time) time.Time { return clock.Latest(now, p.ScaleUpAt()) }
 
-// Window is the time in which the plan holds its targets.
+// Window returns the time during which the plan holds its targets.
 func (p *Plan) Window() Window { return Window{PlanID: p.ID, From: p.ScaleUpAt(), To: p.ScaleDownAt()} }
 
 // Target returns the target of a policy.
@@ -114,13 +112,13 @@ func (p *Plan) Target(policyID string) (Target, bool) {
 	return p.Targets[at], true
 }
 
-// Scaled returns the size that the target of a plan is scaled to from s.
+// Scaled returns the size that the plan scales target t to, from size s.
 func (p *Plan) Scaled(t Target, s Size) (Size, error) {
 	c, _ := t.CPU()
 	return ByMultiplier(p.ExpectedMultiplier, c).Scale(s)
 }
 
-// PolicyIDs returns the ids of the targets.
+// PolicyIDs returns the IDs of the targets' policies.
 func (p *Plan) PolicyIDs() []string {
 	out := make([]string, len(p.Targets))
 	for i, t := range p.Targets {
@@ -129,7 +127,7 @@ func (p *Plan) PolicyIDs() []string {
 	return out
 }
 
-// CheckTimes refuses times that contradict each other, and a window that is past: fault.Invalid naming the field.
+// CheckTimes validates the plan's times and refuses a past event. The error is fault.Invalid and names the field.
 func (p *Plan) CheckTimes(now time.Time) error {
 	switch {
 	case !p.EventStart.After(now):
@@ -148,11 +146,10 @@ func (p *Plan) CheckTimes(now time.Time) error {
 	return nil
 }
 
-// show writes a moment as people in the plan's zone read it, with the offset that the zone has then.
+// show formats a time in the plan's zone, with the zone's offset.
 func (p *Plan) show(at time.Time) string { return InZone(at, p.Timezone) }
 
-// InZone writes a moment as people in a zone read it, with the offset that it has then; in UTC where the zone is not
-// known.
+// InZone formats a time in a zone, with the zone's offset. It uses at's own zone when the zone is unknown.
 func InZone(at time.Time, zone string) string {
 	if in, err := time.LoadLocation(zone); err == nil {
 		at = at.In(in)
@@ -160,23 +157,23 @@ func InZone(at time.Time, zone string) string {
 	return at.Format(time.RFC3339)
 }
 
-// pk returns the partition of the plans of an organization.
+// pk returns the partition key of an organization's plans.
 func pk(org string) string { return table.OrgPK(org) + "EVENTPLAN" }
 
-// Key returns where a plan is stored.
+// Key returns the key of a plan.
 func Key(org, planID string) table.Key { return table.Key{PK: pk(org), SK: planID} }
 
-// deletedKey is where a plan lies that was deleted.
+// deletedKey returns the key of a deleted plan.
 func deletedKey(org, planID string) table.Key { return table.Key{PK: pk(org), SK: "DELETED#" + planID} }
 
-// The sort keys of plans that are not deleted lie between these.
+// The sort keys of existing plans lie between these bounds.
 const (
 	first = "evt_"
 	last  = "evt_~"
 )
 
-// WorkID names a dispatch of the plan among the pending work, and its execution.
+// WorkID returns the ID of the current dispatch's pending work and execution.
 func (p *Plan) WorkID() string { return fmt.Sprintf("%s-r%d", p.ID, p.Run) }
 
-// RollbackID names the work that rolls back what a dispatch of the plan applied.
+// RollbackID returns the ID of the work that rolls back the current dispatch.
 func (p *Plan) RollbackID() string { return fmt.Sprintf("%s-c%d", p.ID, p.Run) }

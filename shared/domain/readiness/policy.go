@@ -9,33 +9,33 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// PolicyPartition is of the autoscaler policies of an organization.
+// PolicyPartition holds the autoscaler policies of an organization.
 const PolicyPartition table.Partition = "ORG#*#AUTOSCALER"
 
-// PolicyTarget is what a policy scales.
+// PolicyTarget is the group of machines or pods that a policy scales.
 type PolicyTarget struct {
-	// aws-asg, aws-ecs, gcp-mig, azure-vmss, kubernetes-deployment, or the simulated cloud's
+	// aws-asg, aws-ecs, gcp-mig, azure-vmss, kubernetes-deployment, or the type of the simulated cloud
 	Type   string `json:"type"`
-	UID    string `json:"uid"`    // native id
+	UID    string `json:"uid"`    // native ID
 	Region string `json:"region"` //
 }
 
-// Mode is what a policy may do by itself.
+// Mode is the automation level of a policy.
 type Mode string
 
-// The modes, the least first.
+// The modes, in increasing order of automation.
 const (
 	Monitor   Mode = "monitor"
 	Recommend Mode = "recommend"
 	Autopilot Mode = "autopilot"
 )
 
-// The statuses of a policy. One that a plan holds is told as Held whatever is stored.
+// The stored statuses of a policy, and PolicyHeld, which ToldStatus returns while a plan holds the policy.
 const (
-	PolicyActive = "active" // it may be applied; autopilot: it was, when it was last written, resumed or applied
-	PolicyPaused = "paused" // the cloud is left as it is, and nothing is applied
-	PolicyFailed = "error"  // the last apply did not succeed; Note says why
-	PolicyHeld   = "held"   // an event readiness plan has its capacity
+	PolicyActive = "active" // it may be applied; in mode autopilot it was, when last written, resumed or applied
+	PolicyPaused = "paused" // nothing is applied, and the cloud is left unchanged
+	PolicyFailed = "error"  // the last apply failed; Note is the reason
+	PolicyHeld   = "held"   // an event readiness plan holds its capacity
 )
 
 // Policy is an autoscaler policy.
@@ -51,30 +51,29 @@ type Policy struct {
 	TargetCPUPercent int64        `json:"targetCPUPercent"`
 	CooldownSeconds  int64        `json:"cooldownSeconds"`
 	Status           string       `json:"status"`
-	// as it was when the policy was adopted, given back on its deletion
+	// the target's scaling at adoption, restored when the policy is deleted
 	Found cloud.Autoscaling `json:"found"`
-	// the event readiness plan that holds its capacity now; nothing else sets it meanwhile
+	// the event readiness plan that holds its capacity now; only the plan may set the capacity
 	PlanID string `json:"planID,omitempty"`
-	// Applied is how the target was when it was last applied, which tells what somebody else has changed since; nil
-	// before that.
+	// Applied is the target's scaling after the last apply, to detect changes by others; nil before the first apply.
 	Applied   *cloud.Autoscaling `json:"applied,omitempty"`
 	AppliedAt time.Time          `json:"appliedAt,omitzero"`
-	// Asked is what the cloud was last asked for by a call that has not said how it ended; nil when each call has.
+	// Asked is the scaling requested by a call with an unknown result; nil when the results of all calls are known.
 	Asked *cloud.Autoscaling `json:"asked,omitempty"`
-	Note  string             `json:"note,omitempty"` // why Status is Failed
+	Note  string             `json:"note,omitempty"` // the reason for PolicyFailed
 
-	ClaimedUntil int64     `json:"claimedUntil,omitempty"` // Unix seconds until which an apply may be under way
+	ClaimedUntil int64     `json:"claimedUntil,omitempty"` // Unix seconds; until then an apply may be under way
 	Version      int64     `json:"version"`
 	CreatedAt    time.Time `json:"createdAt"`
 	UpdatedAt    time.Time `json:"updatedAt"`
 }
 
-// PolicyKey returns where a policy is stored.
+// PolicyKey returns the key of a policy.
 func PolicyKey(org, policyID string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "AUTOSCALER", SK: policyID}
 }
 
-// ToldStatus returns the status that is told of a policy.
+// ToldStatus returns the status of a policy for users.
 func (p *Policy) ToldStatus() string {
 	if p.PlanID != "" {
 		return PolicyHeld
@@ -82,23 +81,23 @@ func (p *Policy) ToldStatus() string {
 	return p.Status
 }
 
-// MayHaveSet reports whether an apply of the policy has set its target or, when the end of the apply is unknown, may
-// have set it. Such a policy is deleted only together with a restore of its target.
+// MayHaveSet reports whether an apply of the policy has set its target, or may have set it when the result of the
+// apply is unknown. Such a policy is deleted only together with a restore of its target.
 func (p *Policy) MayHaveSet() bool { return p.Applied != nil || p.Asked != nil }
 
-// Wanted returns how the target is to be scaled.
+// Wanted returns the scaling that the policy wants for its target.
 func (p *Policy) Wanted() cloud.Autoscaling {
 	percent, cooldown := p.TargetCPUPercent, p.CooldownSeconds
 	return cloud.Autoscaling{Min: p.Min, Max: p.Max, Desired: p.Desired, TargetCPUPercent: &percent,
 		CooldownSeconds: &cooldown}
 }
 
-// The rows beside the policies: one for each name and one for each target that is taken, and the log of each policy.
+// The partition of policies also has one row for each name and target in use, and the log of each policy.
 func policyNames(org string) table.UniqueNames {
 	return table.UniqueNames{PK: PolicyKey(org, "").PK, Prefix: "N#", Noun: "autoscaler policy"}
 }
 
 func targetKey(org string, t PolicyTarget) table.Key {
-	sum := sha256.Sum256([]byte(t.Type + "\x00" + t.UID)) // ids of Azure may be longer than a sort key
+	sum := sha256.Sum256([]byte(t.Type + "\x00" + t.UID)) // IDs of Azure may be longer than a sort key
 	return PolicyKey(org, "T#"+hex.EncodeToString(sum[:]))
 }

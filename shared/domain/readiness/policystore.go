@@ -9,23 +9,23 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// MaxPolicies is how many policies an organization may have.
+// MaxPolicies is the maximum number of policies in an organization.
 const MaxPolicies = 500
 
-// claimLength is how long an apply may take before another one may begin: longer than the connector and its caller
-// wait.
+// claimLength is how long an apply blocks other applies. It is longer than the timeouts of the connector and its
+// caller.
 const claimLength = time.Minute
 
-// PolicyStore keeps the policies of organizations.
+// PolicyStore stores the policies of organizations.
 type PolicyStore struct {
 	table table.Store
 	clock clock.Clock
 }
 
-// NewPolicyStore returns the Store on t.
+// NewPolicyStore returns a PolicyStore on t.
 func NewPolicyStore(t table.Store, c clock.Clock) *PolicyStore { return &PolicyStore{t, c} }
 
-// List lists the policies of an organization, oldest first: never more than MaxPolicies, in one round trip for each
+// List lists the policies of an organization, oldest first, at most MaxPolicies. It takes one round trip per
 // megabyte.
 func (s *PolicyStore) List(ctx context.Context, org string) ([]Policy, error) {
 	var out []Policy
@@ -41,7 +41,7 @@ func (s *PolicyStore) List(ctx context.Context, org string) ([]Policy, error) {
 	}
 }
 
-// Get reads a policy; fault.NotFound when there is none. One round trip.
+// Get reads a policy. It returns fault.NotFound when it does not exist. It takes one round trip.
 func (s *PolicyStore) Get(ctx context.Context, org, policyID string) (Policy, error) {
 	p, err := table.Read[Policy](ctx, s.table, PolicyKey(org, policyID))
 	if fault.Is(err, fault.NotFound) {
@@ -50,12 +50,12 @@ func (s *PolicyStore) Get(ctx context.Context, org, policyID string) (Policy, er
 	return p, fault.Wrap("read autoscaler policy "+policyID, err)
 }
 
-// MissingPolicy is the error of a policy that does not exist.
+// MissingPolicy returns the error for a policy that does not exist.
 func MissingPolicy(policyID string) error {
 	return fault.New(fault.NotFound, "autoscaler policy %.64q does not exist", policyID)
 }
 
-// GetMany reads policies by their ids; those that do not exist are left out. One round trip for each hundred.
+// GetMany reads policies by ID and omits missing ones. It takes one round trip per hundred.
 func (s *PolicyStore) GetMany(ctx context.Context, org string, policyIDs ...string) (map[string]Policy, error) {
 	out := map[string]Policy{}
 	keys := make([]table.Key, len(policyIDs))
@@ -79,28 +79,28 @@ func (s *PolicyStore) GetMany(ctx context.Context, org string, policyIDs ...stri
 	return out, nil
 }
 
-// Hold returns the write, for a transaction, that gives the capacity of a policy to an event readiness plan. Its
-// condition fails when there is no such policy, another plan has it, or an apply is under way; a plan that has it
-// already may take it again.
+// Hold returns the write, for a transaction, that gives the capacity of a policy to an event readiness plan. It fails
+// when the policy does not exist, another plan holds it, or an apply is under way. It is idempotent for the same
+// plan.
 func (s *PolicyStore) Hold(org, policyID, planID string) table.Write {
 	return table.Update(PolicyKey(org, policyID), []table.Change{table.Set("planID", planID), table.Add("version", 1)},
 		table.Exists(),
 		table.Any(table.Lacks("planID"), table.Equal("planID", planID)), s.unclaimed())
 }
 
-// Release returns the write, for a transaction, that takes a policy from a plan. Its condition fails when the plan
-// does not have it.
+// Release returns the write, for a transaction, that ends a plan's hold of a policy. It fails when the plan does not
+// hold it.
 func (s *PolicyStore) Release(org, policyID, planID string) table.Write {
 	return table.Update(PolicyKey(org, policyID), []table.Change{table.Remove("planID"), table.Add("version", 1)},
 		table.Equal("planID", planID))
 }
 
-// unclaimed demands that no apply is under way.
+// unclaimed returns the condition that no apply is under way.
 func (s *PolicyStore) unclaimed() table.Cond {
 	return table.Any(table.Lacks("claimedUntil"), table.Less("claimedUntil", s.clock.Now().Unix()))
 }
 
-// CheckRoom refuses one policy more than MaxPolicies: fault.Invalid.
+// CheckRoom returns fault.Invalid when the organization has MaxPolicies.
 func CheckRoom(all []Policy) error {
 	if len(all) < MaxPolicies {
 		return nil
@@ -109,9 +109,9 @@ func CheckRoom(all []Policy) error {
 		len(all))
 }
 
-// Create stores a new policy with the first entries of its log, and does the extra writes with it, which count the
-// policy as a use of its account. It returns fault.Conflict when another policy has its name or its target or a
-// condition of an extra write does not hold, and fault.Invalid when the organization has MaxPolicies.
+// Create stores a new policy with the first entries of its log, together with the extra writes, which count the
+// policy as a use of its account. It returns fault.Conflict when another policy has its name or its target or when a
+// condition of an extra write fails, and fault.Invalid when the organization has MaxPolicies.
 func (s *PolicyStore) Create(ctx context.Context, org string, p Policy, log []PolicyEntry,
 	extra ...table.Write) (Policy,
 	error) { //nolint:revive // as Delete
@@ -151,16 +151,16 @@ func (s *PolicyStore) create(ctx context.Context, org string, p Policy, with []t
 	return s.commit(ctx, org, p, append(ws, with...), log)
 }
 
-// Claim lets one apply begin: until it is saved, or a minute has passed, no other one does, and no plan takes the
-// policy. fault.Conflict when the policy is not as it was read.
+// Claim begins an apply. Until Save is called or a minute has passed, no other apply begins and no plan takes the
+// policy. It returns fault.Conflict when the policy has changed since it was read.
 func (s *PolicyStore) Claim(ctx context.Context, org string, p Policy) (Policy, error) {
 	next := p
 	next.ClaimedUntil = s.clock.Now().Add(claimLength).Unix()
 	return s.replace(ctx, org, p, next, nil, s.unclaimed(), table.Lacks("planID"))
 }
 
-// Save replaces old, as it was read or claimed, by next, and ends a claim; fault.Conflict when old has changed since,
-// or another one has the new name.
+// Save replaces old, as it was read or claimed, by next, and ends a claim. It returns fault.Conflict when old has
+// changed since, or when another policy has the new name.
 func (s *PolicyStore) Save(ctx context.Context, org string, old, next Policy, log ...PolicyEntry) (Policy, error) {
 	next.ClaimedUntil = 0
 	return s.replace(ctx, org, old, next, log)
@@ -182,8 +182,8 @@ func (s *PolicyStore) replace(ctx context.Context, org string, old, next Policy,
 	return s.commit(ctx, org, next, append([]table.Write{put}, renamed...), log)
 }
 
-// Delete deletes a policy as it was read or claimed, and does the extra writes with it; fault.Conflict when it has
-// changed since, or a condition of an extra write does not hold. Its log goes with its time.
+// Delete deletes a policy, as it was read or claimed, together with the extra writes. It returns fault.Conflict when
+// the policy has changed since or a condition of an extra write fails. The log remains until it expires.
 func (s *PolicyStore) Delete(ctx context.Context, org string, p Policy, log []PolicyEntry, extra ...table.Write) error { //nolint:revive // as Save
 	_, err := s.commit(ctx, org, p, append([]table.Write{
 		table.Delete(PolicyKey(org, p.ID), table.Equal("version", p.Version)), policyNames(org).Release(p.Name),
@@ -192,7 +192,8 @@ func (s *PolicyStore) Delete(ctx context.Context, org string, p Policy, log []Po
 	return err
 }
 
-// commit makes the writes, the first of which is of the policy, and adds to its log.
+// commit makes the writes and adds log to the policy's log, in one transaction. The first write must be that of the
+// policy.
 //
 //nolint:revive // one policy and what is written of it
 func (s *PolicyStore) commit(ctx context.Context, org string, p Policy, ws []table.Write, log []PolicyEntry) (Policy,
@@ -225,7 +226,7 @@ func refused(org string, lost *table.ConditionError, p *Policy) error {
 		"the cloud account or an event readiness plan of autoscaler policy %s was changed meanwhile; try again", p.ID)
 }
 
-// changed tells why a policy could not be written that is old now.
+// changed returns the error for a write that failed because the policy is now old.
 func changed(old table.Item, p *Policy) error {
 	now, err := table.Decode[Policy](old)
 	switch {
@@ -241,7 +242,7 @@ func changed(old table.Item, p *Policy) error {
 		"autoscaler policy %s was changed by someone else meanwhile; read it and try again", p.ID)
 }
 
-// PolicyHeldBy is the error of what cannot be done while a plan has the capacity of a policy.
+// PolicyHeldBy returns the error for an operation that is refused while a plan holds the capacity of a policy.
 func PolicyHeldBy(p Policy) error {
 	return fault.New(fault.Conflict,
 		"the event readiness plan %s has the capacity of autoscaler policy %s: wait for its end, or cancel it",

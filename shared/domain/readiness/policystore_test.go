@@ -154,7 +154,7 @@ func TestStore_OneApplyAtATime(t *testing.T) {
 	if _, err = f.store.Claim(t.Context(), policyOrg, saved); err != nil {
 		t.Errorf("a second apply after the first: %v", err)
 	}
-	f.clock.Advance(2 * time.Minute) // who claimed has died
+	f.clock.Advance(2 * time.Minute) // the process that claimed it has died
 	if err := f.table.Transact(t.Context(), f.store.Hold(policyOrg, f.policy.ID, "evt_1")); err != nil {
 		t.Errorf("a hold after a claim has passed: %v", err)
 	}

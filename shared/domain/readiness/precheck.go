@@ -12,14 +12,14 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// PrecheckReader finds obstacles in the store.
+// PrecheckReader finds obstacles to raising targets in the store.
 type PrecheckReader struct {
 	Table     table.Store
 	Inventory *inventory.Store
 }
 
-// PrecheckQuery asks for the obstacles of targets at a time, as far as they are known now: an override that ends
-// before it is none. Acting counts a stop that is under way as an obstacle, too.
+// PrecheckQuery asks for the obstacles of targets at a time, as known now. An override that ends before At is no
+// obstacle. With Acting, a stop that is under way is an obstacle, too.
 type PrecheckQuery struct {
 	Org     string
 	Targets []PolicyTarget
@@ -27,8 +27,8 @@ type PrecheckQuery struct {
 	Acting  bool
 }
 
-// Obstacles returns why targets cannot be raised, by their native ids; targets without an obstacle are missing. It
-// costs one round trip, and one or two more where an override is on a group.
+// Obstacles returns why targets cannot be raised, by native ID, without the targets that can. It takes one round
+// trip, and one or two more when an override is on a group.
 func (c PrecheckReader) Obstacles(ctx context.Context, q PrecheckQuery) (map[string]string, error) {
 	out := map[string]string{}
 	if len(q.Targets) == 0 {
@@ -67,7 +67,7 @@ func recordKeys(q PrecheckQuery) []table.Key {
 	return out
 }
 
-// note adds the obstacle of the resource whose record is given.
+// note adds the obstacle of the resource in item it, if any.
 func (q PrecheckQuery) note(out map[string]string, it table.Item, holding override.Holding) error {
 	if it.Data == nil {
 		return nil
@@ -86,8 +86,8 @@ func (q PrecheckQuery) note(out map[string]string, it table.Item, holding overri
 	return nil
 }
 
-// StartProblem returns why a target that has 0 instances cannot be started, or not at its own size; "" when it can.
-// One round trip.
+// StartProblem returns why a target with 0 instances cannot be started, or not at its own size. It returns "" when it
+// can. It takes one round trip.
 func (c PrecheckReader) StartProblem(ctx context.Context, org string, t PolicyTarget) (string, error) {
 	record, memory := inventory.ResourceKey(org, t.UID), execution.SnapshotKey(org, t.UID)
 	got, err := c.Table.BatchGet(ctx, record, memory)

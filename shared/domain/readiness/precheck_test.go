@@ -38,7 +38,7 @@ func target(uid string) PolicyTarget {
 	return PolicyTarget{Type: cloud.AWSASG, UID: uid, Region: "eu-west-1"}
 }
 
-// hold has an override be on a resource or a group for an hour.
+// hold adds an override on a resource or a group for an hour.
 func (f *fixture) hold(h override.Held) {
 	f.Helper()
 	h.ID, h.ExpiresAt = override.NewID(f.Clock.Now()), f.Clock.Now().Add(time.Hour)
@@ -86,7 +86,7 @@ func TestObstacles_AreRealOverridesAndStopsUnderWay(t *testing.T) {
 	}
 }
 
-// group makes a group that has web in it.
+// group makes a resource group that contains web.
 func (f *fixture) group() string {
 	f.Helper()
 	places := []inventory.GroupPlacement{{ResourceID: f.ids[0], Tier: 1, Order: 1}}
@@ -94,7 +94,7 @@ func (f *fixture) group() string {
 	return apitest.Value(f.Inventory.CreateGroup(f.In(org), org, g, places))(f).ID
 }
 
-// stopping has a stop of web be in flight.
+// stopping marks a stop of web as in flight.
 func (f *fixture) stopping() {
 	f.Change(inventory.ResourceKey(org, "web"), table.Set("actionID", "act_1"),
 		table.Set("actionType", string(cloud.Stop)))

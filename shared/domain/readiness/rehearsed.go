@@ -8,12 +8,13 @@ import (
 	"lamplighter.dev/shared/engine/workflow"
 )
 
-// RehearseTask is the executor's task that rehearses a plan: it takes a RehearsalInput and answers a Rehearsed.
+// RehearseTask is the executor's task that rehearses a plan: its input is a RehearsalInput and its output a
+// Rehearsed.
 const RehearseTask = "rehearse"
 
-// RehearsalInput is the plan that is rehearsed, and how long its machines need to come into service. Stopped are the
-// policies whose targets have 0 instances when the rehearsal begins. Blocked is why targets cannot be raised in all of
-// the rehearsal, by policy.
+// RehearsalInput is the plan to rehearse, and Launch, the time that its machines need to come into service. Stopped
+// are the policies whose targets have 0 instances when the rehearsal begins. Blocked is why targets cannot be raised
+// during the rehearsal, by policy.
 type RehearsalInput struct {
 	Org     string            `json:"org"`
 	Plan    Plan              `json:"plan"`
@@ -25,25 +26,25 @@ type RehearsalInput struct {
 // Organisation returns the organization that the input belongs to.
 func (in RehearsalInput) Organisation() string { return in.Org }
 
-// Rehearsed is how a rehearsal went.
+// Rehearsed is the result of a rehearsal.
 type Rehearsed struct {
-	Status  Status            `json:"status"` // of the plan in the end
+	Status  Status            `json:"status"` // the final status of the plan
 	Targets []RehearsedTarget `json:"targets"`
 	Log     []Line            `json:"log"` // oldest first
 }
 
-// RehearsedTarget is how a target of a plan fared.
+// RehearsedTarget is the result for a target of the plan.
 type RehearsedTarget struct {
 	PolicyID string `json:"policyID"`
 	Original Size   `json:"original"`
 	Scaled   Size   `json:"scaled"`
-	// when all of its machines were in service; zero: they never were before the plan was over
+	// when all of its machines were in service; zero if they never were before the end of the plan
 	ReachedAt time.Time `json:"reachedAt"`
-	Shortfall int64     `json:"shortfall"` // machines that it was short of when the event began
-	Restored  bool      `json:"restored"`  // whether it was in the end as it was before
+	Shortfall int64     `json:"shortfall"` // missing machines at the beginning of the event
+	Restored  bool      `json:"restored"`  // whether its original size was restored at the end
 }
 
-// RehearsalCall is what the executor is sent to rehearse a plan.
+// RehearsalCall returns the executor's call that rehearses a plan.
 func RehearsalCall(in RehearsalInput) (workflow.Call, error) {
 	b, err := json.Marshal(in)
 	if err != nil {

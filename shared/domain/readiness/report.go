@@ -10,27 +10,26 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Executor is the function that reports, and Function the one that it reports to.
+// Executor is the function that reports. Function is the function that receives the reports.
 const (
 	Executor = "executor"
 	Function = "eventreadiness"
 )
 
-// ReportPath is where the executor reports of a plan.
+// ReportPath returns the path for the executor's reports about a plan.
 func ReportPath(planID string) string { return "/internal/event-readiness/" + planID + "/status" }
 
-// Report is what the executor tells of a plan: that it came into a status, or, in the status that it has, that
-// something was done.
+// Report is the executor's message about a plan: its new status, or progress in its current status.
 type Report struct {
-	ID      string   `json:"id"`      // names what is told: the same is told once, however often it is sent
-	Run     int64    `json:"run"`     // the dispatch that it is of
-	Status  Status   `json:"status"`  // that the plan is in from now on
-	Message string   `json:"message"` // why it failed, or what was found; at most 1,000 bytes
-	Targets []Target `json:"targets"` // what was captured right before scaling, of those for which it was
+	ID      string   `json:"id"`      // identifies the report: a repeated report has no effect
+	Run     int64    `json:"run"`     // the dispatch that it belongs to
+	Status  Status   `json:"status"`  // the plan's new or current status
+	Message string   `json:"message"` // why it failed, or a finding; at most 1,000 bytes
+	Targets []Target `json:"targets"` // sizes captured right before scaling
 }
 
-// Take has a plan as the executor reports it, and logs that: a report that was taken before changes nothing. One of an
-// earlier dispatch, and one that the table of transitions does not permit, are fault.Conflict.
+// Take applies an executor's report to a plan and logs it. A repeated report changes nothing. A report of an earlier
+// dispatch and a forbidden transition are fault.Conflict.
 func (s *Store) Take(ctx context.Context, org, planID string, r Report) (Plan, error) {
 	for range tries {
 		p, err := s.Get(ctx, org, planID)
@@ -52,8 +51,7 @@ func (s *Store) Take(ctx context.Context, org, planID string, r Report) (Plan, e
 	return Plan{}, errMoved
 }
 
-// editOf returns what takes over what a report tells besides the status. Why a plan failed stays what it says of
-// itself.
+// editOf returns the function that applies a report except for its status. Why a plan failed stays its message.
 func (r *Report) editOf(was *Plan) func(*Plan) {
 	noted := r.Status == was.Status && r.Status != Failed && r.Message != ""
 	return func(p *Plan) {
@@ -77,7 +75,7 @@ func (r *Report) edit(p *Plan) {
 	}
 }
 
-// work ends the pending work of a plan that is completed.
+// work returns the write that ends the pending work of a completed plan.
 func (r *Report) work(p *Plan) []table.Write {
 	if r.Status != Completed {
 		return nil

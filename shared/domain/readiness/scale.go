@@ -7,36 +7,36 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Size is the capacity of a group: between how many and how many, and how many there are to be.
+// Size is the capacity of a group: its minimum, maximum and desired number of machines or pods.
 type Size struct {
 	Min     int64 `json:"min"`
 	Max     int64 `json:"max"`
 	Desired int64 `json:"desired"`
 }
 
-// CPU is how busy a group is on average, and how busy it is to be kept, in hundredths of a percent.
+// CPU is the average and the target CPU use of a group, in hundredths of a percent.
 type CPU struct {
 	Average int64
 	Target  int64
 }
 
-// The conservative defaults for a group of which nothing is measured.
+// The conservative defaults for a group without measurements.
 const (
 	percent       = 100
 	DefaultTarget = 70 * percent
 	DefaultUse    = 50 * percent
 )
 
-// full is a CPU that can do no more: no average lies above it.
+// full is the CPU use of 100 %. Higher averages count as full.
 const full = 100 * percent
 
-// Largest is the greatest size that is ever asked for; no provider has groups as large.
+// Largest is the maximum size of a group. It is above the limits of all providers.
 const Largest = 1_000_000
 
-// Factor is by how much a group must grow, as an exact fraction.
+// Factor is the growth of a group, as an exact fraction.
 type Factor struct{ n, d *big.Int }
 
-// ByMultiplier returns the factor of a load m times the usual: m × average / target.
+// ByMultiplier returns the factor for a load of m times the usual one: m × average / target.
 func ByMultiplier(m Multiplier, c CPU) Factor {
 	return Factor{
 		new(big.Int).Mul(big.NewInt(int64(m)), big.NewInt(min(c.Average, full))),
@@ -57,14 +57,14 @@ func (f Factor) times(n int64) int64 {
 	return q.Int64()
 }
 
-// Scale returns the size of a group that takes f times what it takes now. It is never smaller in anything. The minimum
-// carries the guarantee: a policy would shrink the group again in the quiet time before the event. A quarter of
-// headroom is left above it.
+// Scale returns the size of a group for f times its current load. No field shrinks. The minimum is raised, too,
+// because a policy would otherwise shrink the group in the quiet time before the event. The maximum is at least 25 %
+// above the desired size.
 func (f Factor) Scale(s Size) (Size, error) {
 	return raised(s, max(s.Desired, f.times(s.Desired)), f.times(s.Max))
 }
 
-// ScaleTo returns the size of a group that has n machines or pods, if that is more than it has now.
+// ScaleTo returns the size of a group with n machines or pods, if that is more than its current size.
 func ScaleTo(s Size, n int64) (Size, error) { return raised(s, max(s.Desired, n), s.Max) }
 
 func raised(s Size, desired, most int64) (Size, error) {
@@ -80,10 +80,11 @@ func raised(s Size, desired, most int64) (Size, error) {
 	return out, nil
 }
 
-// ByRequests returns how many machines take so many requests a second when one takes as many as each; both are above 0.
+// ByRequests returns the number of machines for the expected requests per second. each is the capacity of one
+// machine. Both are above 0.
 func ByRequests(expected, each int64) int64 { return (expected + each - 1) / each }
 
-// String writes a size as operators say it.
+// String returns a size in the form "min 1, max 3, desired 2".
 func (s Size) String() string {
 	return fmt.Sprintf("min %d, max %d, desired %d", s.Min, s.Max, s.Desired)
 }

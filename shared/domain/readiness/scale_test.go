@@ -23,7 +23,7 @@ func multiplier(t *testing.T, text string) readiness.Multiplier {
 
 var defaults = readiness.CPU{Average: readiness.DefaultUse, Target: readiness.DefaultTarget}
 
-// The examples of design/finops.md, section 8, and what stands beside them.
+// The examples of design/finops.md, section 8, and related cases.
 func TestScale_GoldenExamples(t *testing.T) {
 	for name, c := range map[string]struct {
 		size       readiness.Size
@@ -79,7 +79,7 @@ func TestScale_OneThatIsAbsurdIsRefused(t *testing.T) {
 	}
 }
 
-// What holds of every size, multiplier and load; the size is what exact fractions say.
+// The scaled size is never smaller for any size, multiplier and load, and it equals the result of exact fractions.
 func TestScale_NeverShrinksAndIsExact(t *testing.T) {
 	r := seed.Random(t)
 	for range 20_000 {

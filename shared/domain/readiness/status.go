@@ -7,7 +7,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Status is how far a plan is, spelled as the interface specification spells it.
+// Status is the status of a plan, spelled as in the interface specification.
 type Status string
 
 // The statuses.
@@ -23,10 +23,10 @@ const (
 	Failed      Status = "failed" // the executor, or a call to a cloud, failed
 )
 
-// Statuses are all of them, in the order of a plan's life.
+// Statuses are all statuses, in the order of a plan's life.
 var Statuses = []Status{Draft, Scheduling, Scheduled, ScalingUp, Active, ScalingDown, Completed, Cancelled, Failed}
 
-// next is the table of the interface specification: what is not in it never happens.
+// next is the table of the interface specification. It contains all permitted transitions.
 var next = map[Status][]Status{
 	Draft:       {Scheduling, Cancelled},
 	Scheduling:  {Scheduled, Failed, Cancelled},
@@ -38,10 +38,10 @@ var next = map[Status][]Status{
 	Completed:   {Draft, Cancelled},
 }
 
-// Permits reports whether a plan may go from s to another status.
+// Permits reports whether a plan may change from status s to another one.
 func (s Status) Permits(to Status) bool { return slices.Contains(next[s], to) }
 
-// Check refuses a transition that is not in the table: fault.Conflict.
+// Check returns fault.Conflict for a transition that is not in the table.
 func (s Status) Check(to Status) error {
 	if s.Permits(to) {
 		return nil
@@ -53,11 +53,11 @@ func (s Status) Check(to Status) error {
 		listed(next[s]))
 }
 
-// Editable reports whether a plan in this status may be changed and deleted: the interface specification calls that
+// Editable reports whether a plan in this status may be changed and deleted. The interface specification calls that
 // schedulable.
 func (s Status) Editable() bool { return s == Draft || s == Failed || s == Scheduled }
 
-// HoldsWindow reports whether a plan in this status keeps others off its targets in its window.
+// HoldsWindow reports whether a plan in this status blocks other plans on its targets during its window.
 func (s Status) HoldsWindow() bool { return s != Completed && s != Cancelled }
 
 func listed(all []Status) string {

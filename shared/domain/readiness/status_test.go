@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// permitted is that of the interface specification, as it stands there.
+// permitted is the table of the interface specification, copied from there.
 var permitted = []string{
 	"draft scheduling", "draft cancelled", "scheduling scheduled", "scheduling failed", "scheduling cancelled",
 	"scheduled scaling_up",
@@ -51,7 +51,7 @@ func TestStatus_OnlyTheTablesTransitionsArePermitted(t *testing.T) {
 	})
 }
 
-// report is what the executor says to bring a plan into a status.
+// report returns the executor's report that brings a plan into a status.
 func report(p readiness.Plan, to readiness.Status) readiness.Report {
 	return readiness.Report{ID: "rep_" + string(p.Status+to), Run: p.Run, Status: to}
 }
@@ -79,12 +79,12 @@ func TestTake_OfTwoRacingReportsOneMovesThePlanWhereTheTableSaysSo(t *testing.T)
 		all.Wait()
 		after := apitest.Read[readiness.Plan](f.Fixture, readiness.Key(org, p.ID))
 		switch {
-		case from == to: // both tell something of a plan that stays where it is
+		case from == to: // both reports concern a plan that keeps its status
 			if won.Load() != 2 || after.Status != from {
 				t.Errorf("%d took it, and it is %s", won.Load(), after.Status)
 			}
 		case permitted:
-			if after.Status != to || transitions(f, p.ID) != 1 { // the second finds the plan there, and only logs
+			if after.Status != to || transitions(f, p.ID) != 1 { // the second one only adds a log line
 				t.Errorf("it is %s after %d transitions", after.Status, transitions(f, p.ID))
 			}
 		default:
@@ -96,7 +96,7 @@ func TestTake_OfTwoRacingReportsOneMovesThePlanWhereTheTableSaysSo(t *testing.T)
 	})
 }
 
-// transitions counts those in the log of a plan, but for its creation.
+// transitions counts the transitions in the log of a plan, except its creation.
 func transitions(f *fixture, planID string) int {
 	n := 0
 	for _, l := range f.log(planID) {
@@ -127,7 +127,7 @@ func TestMove_OfTwoThatReadTheSamePlanOneChangesIt(t *testing.T) {
 		all.Wait()
 		after := apitest.Read[readiness.Plan](f.Fixture, readiness.Key(org, p.ID))
 		want := int64(0)
-		if permitted || from == to { // a change of what else is in it is no transition
+		if permitted || from == to { // a change of other fields is no transition
 			want = 1
 		}
 		if won.Load() != want || permitted && after.Status != to || !permitted && after.Status != from {

@@ -13,16 +13,16 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Store keeps plans.
+// Store stores plans.
 type Store struct {
 	table table.Store
 	clock clock.Clock
 }
 
-// New returns the Store in a table.
+// New returns a Store on s, with the clock c.
 func New(t table.Store, c clock.Clock) *Store { return &Store{t, c} }
 
-// Get reads a plan; fault.NotFound when there is none of the id: one round trip.
+// Get reads a plan. It returns fault.NotFound when it does not exist. It takes one round trip.
 func (s *Store) Get(ctx context.Context, org, planID string) (Plan, error) {
 	if !id.IsValid("evt", planID) {
 		return Plan{}, Missing(planID)
@@ -34,23 +34,23 @@ func (s *Store) Get(ctx context.Context, org, planID string) (Plan, error) {
 	return p, fault.Wrap("read plan "+planID, err)
 }
 
-// Missing is the error of a plan that does not exist.
+// Missing returns the error for a plan that does not exist.
 func Missing(planID string) error {
 	return fault.New(fault.NotFound, "event readiness plan %.64q does not exist", planID)
 }
 
-// All is the query for the plans of an organization, the newest first.
+// All returns the query for the plans of an organization, newest first.
 func All(org string) table.Query {
 	return table.Query{PK: pk(org), From: first, To: last, Reverse: true}
 }
 
-// tries is how often a change looks again because another plan of the same targets was changed meanwhile.
+// tries limits the attempts of a change while other plans with the same targets change.
 const tries = 5
 
-// errAgain is a claim that another plan was quicker with.
+// errAgain means that another plan changed the claims since they were read.
 var errAgain = errors.New("the targets were claimed meanwhile")
 
-// Create stores a plan that is new: as a draft, by whom CreatedBy says.
+// Create stores a new plan as a draft by CreatedBy.
 func (s *Store) Create(ctx context.Context, p Plan) (Plan, error) {
 	now := s.clock.Now()
 	p.Status, p.CreatedAt, p.UpdatedAt, p.Since, p.Version = Draft, now, now, now, 1
@@ -66,7 +66,7 @@ func (s *Store) Create(ctx context.Context, p Plan) (Plan, error) {
 	return p, s.commit(ctx, &p, change{writes: ws, now: p.PolicyIDs()})
 }
 
-// countKey is where the number of plans stands.
+// countKey returns the key of the number of plans.
 func countKey(org string) table.Key { return table.Key{PK: pk(org), SK: "COUNT"} }
 
 func count(org string, by int64) table.Write {
@@ -77,13 +77,13 @@ func count(org string, by int64) table.Write {
 		table.Any(table.Lacks("plans"), table.Less("plans", MostPlans)))
 }
 
-// change is what is written together: writes, of which the first is the plan's own, and the claims of the plan.
+// change is the content of a transaction: writes, whose first one is the plan's row, and the claims of the plan.
 type change struct {
 	writes      []table.Write
-	before, now []string // the policies that the plan held, and holds
+	before, now []string // the previous and the new policies of the plan
 }
 
-// commit writes a change of the plan, and looks again at the claims when another plan changed them meanwhile.
+// commit writes a change of the plan. It retries when another plan changes the claims meanwhile.
 func (s *Store) commit(ctx context.Context, p *Plan, c change) error {
 	for range tries {
 		claims, err := s.claims(ctx, p, c.before, c.now)
@@ -101,7 +101,7 @@ func (s *Store) commit(ctx context.Context, p *Plan, c change) error {
 	return fault.New(fault.Conflict, "targets: other plans for the same policies are being changed: try again")
 }
 
-// lost tells why a change was refused, of which the first writes are not of claims.
+// lost returns the error for a refused change. Its first own writes are not claims.
 func (p *Plan) lost(lost *table.ConditionError, own int) error {
 	for _, f := range lost.Failed {
 		switch {
@@ -121,23 +121,23 @@ func (p *Plan) lost(lost *table.ConditionError, own int) error {
 	return errAgain
 }
 
-// errMoved is a plan that was changed since it was read.
+// errMoved means that the plan was changed since it was read.
 var errMoved = fault.New(fault.Conflict,
 	"the plan was changed at the same moment: read it again, and ask again if that is still wanted")
 
-// Change is what becomes of a plan.
+// Change is a change of a plan.
 type Change struct {
-	To      Status // the same as before: it stays in its status
+	To      Status // the current status to keep it
 	By      string
 	Message string
-	Edit    func(*Plan)   // changes of it besides; may be nil
-	Work    []table.Write // what begins or ends with it; may be nil
-	Report  *Report       // of the executor, which is logged; may be nil
-	Delete  bool          // it is deleted besides
+	Edit    func(*Plan)   // further changes; may be nil
+	Work    []table.Write // writes of pending work; may be nil
+	Report  *Report       // of the executor, to be logged; may be nil
+	Delete  bool          // also delete the plan
 }
 
-// Move changes a plan as it was read, on the condition that nobody has changed it since, and logs that. A transition
-// that is not in the table, and a plan that was changed meanwhile, are fault.Conflict, and change nothing.
+// Move changes a plan and logs the change. It returns fault.Conflict and changes nothing when the transition is not
+// in the table or the plan has changed since it was read.
 func (s *Store) Move(ctx context.Context, p Plan, c Change) (Plan, error) {
 	was, now := p, s.clock.Now()
 	if c.To != p.Status {
@@ -175,12 +175,12 @@ func (s *Store) Move(ctx context.Context, p Plan, c Change) (Plan, error) {
 	return p, nil
 }
 
-// sameClaims reports whether a change leaves the claims of a plan as they are.
+// sameClaims reports whether a change needs no write of claims.
 func (p *Plan) sameClaims(to *Plan, c change) bool {
 	return p.Window() == to.Window() && slices.Equal(c.before, c.now)
 }
 
-// lines are what is logged of the change of a plan.
+// lines returns the log lines of the change.
 func (c *Change) lines(was Plan, now time.Time) []Line {
 	var out []Line
 	l := Line{At: now, By: c.By, Message: c.Message, Run: was.Run}
@@ -200,11 +200,11 @@ func (c *Change) lines(was Plan, now time.Time) []Line {
 	return out
 }
 
-// keepDeleted is how long a plan is kept that was deleted.
+// keepDeleted is how long a deleted plan is kept.
 const keepDeleted = 90 * 24 * time.Hour
 
-// store returns the writes of the plan's own row, on the condition that it is as it was; one that is deleted moves out
-// of the list.
+// store returns the writes of the plan's own row, on the condition that it is unchanged. A deleted plan moves out of
+// the list.
 func (s *Store) store(p *Plan, was Plan, deleted bool) ([]table.Write, error) {
 	conds := []table.Cond{table.Equal("version", was.Version), table.Equal("status", string(was.Status))}
 	if !deleted {

@@ -17,7 +17,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// claimGone deletes what holds a policy.
+// claimGone returns the write that deletes the claim on a policy.
 func claimGone(policyID string) store.Write {
 	return store.Delete(store.Key{PK: store.OrgPK(org) + "EVENTCLAIM", SK: policyID})
 }

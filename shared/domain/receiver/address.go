@@ -17,18 +17,18 @@ import (
 	"lamplighter.dev/shared/foundation/ssrfguard"
 )
 
-// MaxAddress is how many bytes an address may have.
+// MaxAddress is the maximum length of an address, in bytes.
 const MaxAddress = 2048
 
 const (
-	maxAnswer  = 16 << 10 // bytes that are read of an answer
-	maxMessage = 200      // characters that are told of it
+	maxAnswer  = 16 << 10 // bytes read of a response
+	maxMessage = 200      // characters of a response in a message
 	longest    = time.Hour
-	shortest   = 4 // bytes of a secret that is looked for
+	shortest   = 4 // minimum bytes of a secret that is redacted
 )
 
-// CheckAddress refuses an address of a field that may not be called. The address is not repeated: there may be a
-// secret in it.
+// CheckAddress returns an error for an address that may not be called. field is the name in the error. The error does
+// not contain the address, which may contain a secret.
 func CheckAddress(p ssrfguard.Policy, field, address string) error {
 	if err := p.CheckAddress(address); err != nil {
 		return fault.NewWithCause(fault.Invalid, err, "%s: %s", field, fault.Message(err))
@@ -36,8 +36,8 @@ func CheckAddress(p ssrfguard.Policy, field, address string) error {
 	return nil
 }
 
-// Mask returns an address as it is shown to who may not change it: its host, and the last four characters of what
-// follows, which tell it from others of the host.
+// Mask returns an address as it is shown to users without the right to change it: its host and the last four
+// characters, which distinguish it from other addresses of the host.
 func Mask(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -51,17 +51,17 @@ func Mask(address string) string {
 	return u.Scheme + "://" + u.Host + "/…" + tail[max(0, len(tail)-shown):]
 }
 
-// Exchange is a request to a receiver and the answer to it, with at most 16 KiB of its body.
+// Exchange is a request to a receiver and its response, with at most 16 KiB of the body.
 type Exchange struct {
 	Status     int
 	Body       []byte
 	RetryAfter time.Duration
 	Demands    string // the header WWW-Authenticate
-	Message    string // the first characters of the body, without what could harm
+	Message    string // the first characters of the body, cleaned
 }
 
-// Do makes a request by c, which comes from ssrfguard. Who does not answer is fault.Unavailable; an address that may
-// not be called fault.Invalid. No status is an error.
+// Do makes a request with c, which comes from ssrfguard. It returns fault.Unavailable when the receiver does not
+// answer, and fault.Invalid when the address may not be called. A response of any status is not an error.
 func Do(c *http.Client, now clock.Clock, r *http.Request) (Exchange, error) {
 	resp, err := c.Do(r) //nolint:gosec // c is ssrfguard's, which looks at each address that is dialled
 	if err != nil {
@@ -77,7 +77,7 @@ func Do(c *http.Client, now clock.Clock, r *http.Request) (Exchange, error) {
 	return x.Without(r.URL.String(), r.URL.RequestURI(), r.Header.Get("Authorization")), nil
 }
 
-// failure says why there was no answer, without the address: net/http repeats all of it.
+// failure returns the reason of a missing response, without the address, which net/http includes in full.
 func failure(err error) error {
 	if fault.Is(err, fault.Invalid) {
 		return fault.NewWithCause(fault.Invalid, withoutAddress(err), "%s", fault.Message(err))
@@ -104,7 +104,7 @@ func isTimeout(err error) bool {
 	return ok && e.Timeout()
 }
 
-// retryAfter reads what a receiver that is busy asks for (RFC 9110, 10.2.3), at most an hour.
+// retryAfter returns the requested pause of a busy receiver (RFC 9110, 10.2.3), at most an hour.
 func retryAfter(resp *http.Response, now time.Time) time.Duration {
 	if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode != http.StatusServiceUnavailable {
 		return 0
@@ -119,8 +119,8 @@ func retryAfter(resp *http.Response, now time.Time) time.Duration {
 	return 0
 }
 
-// Without returns the exchange without texts in its message, whoever has repeated them: nobody is told of a secret, or
-// of what a receiver is reached by.
+// Without returns the exchange with secrets removed from its message, in case the receiver echoed them. A message
+// never contains a secret or an address.
 func (x Exchange) Without(secrets ...string) Exchange {
 	text := string(x.Body)
 	for _, s := range secrets {
@@ -132,8 +132,8 @@ func (x Exchange) Without(secrets ...string) Exchange {
 	return x
 }
 
-// Answer returns what the exchange means for a delivery: 2xx is success; a redirect, which is not followed, or any
-// other status is not; 410 is for ever.
+// Answer returns the delivery result of the exchange. 2xx is success. All other statuses are failures, also
+// redirects, which are not followed. 410 is permanent.
 func (x Exchange) Answer() (delivery.Answer, error) {
 	a := delivery.Answer{Status: x.Status, Message: x.Message, RetryAfter: x.RetryAfter,
 		Gone: x.Status == http.StatusGone}

@@ -18,11 +18,11 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// AudienceAccess is what an Audience reads.
+// AudienceAccess is the access that an Audience needs.
 var AudienceAccess = membership.CallerAccess.With(table.Access{Reads: []table.Partition{inventory.IndexPartition,
 	inventory.ChunkPartition}})
 
-// Audience says who may read an event at the moment: members who hold the policy of its type (event.PolicyOf) on the
+// Audience decides which users may read an event now: members who hold the policy of its type (event.PolicyOf) on the
 // organization, on a team that the event belongs to, or on its resource.
 type Audience struct {
 	table     table.Store
@@ -35,9 +35,9 @@ func NewAudience(p *platform.Platform) *Audience {
 	return &Audience{p.Table, inventory.New(p), p.Clock}
 }
 
-// NoteUnclaimed asks for the review of the receivers of org that name no maker, when makers are those of receivers
-// that an event has met and one of them is nobody. The review attributes such receivers to a member, so that there is
-// none afterwards. No round trip without one, else one.
+// NoteUnclaimed requests the review of org's receivers without a maker if makers, the makers of an event's receivers,
+// contain the empty user. The review attributes such receivers to a member. It takes one round trip, or none without
+// an empty maker.
 func (a *Audience) NoteUnclaimed(ctx context.Context, org string, makers []string) error {
 	if !slices.Contains(makers, "") {
 		return nil
@@ -46,9 +46,9 @@ func (a *Audience) NoteUnclaimed(ctx context.Context, org string, makers []strin
 		membership.Review{Org: org, User: membership.Nobody, At: a.clock.Now()})
 }
 
-// WhoMayRead returns which of users may read the event now. The empty user is that of a receiver without a maker and
-// may read everything. One round trip for a hundred users, none for those that ctx remembers
-// (membership.RememberCallers), and one more when grants are on single resources.
+// WhoMayRead returns for each of users whether it may read the event now. The empty user stands for a receiver
+// without a maker and may read everything. It takes one round trip per hundred users, none for users that ctx
+// remembers (membership.RememberCallers), and one more when grants are on single resources.
 func (a *Audience) WhoMayRead(ctx context.Context, org string, e *event.Event, users ...string) (map[string]bool,
 	error) {
 	callers, err := membership.ReadCallers(ctx, a.table, org, users...)
@@ -70,8 +70,8 @@ func (a *Audience) WhoMayRead(ctx context.Context, org string, e *event.Event, u
 	return out, nil
 }
 
-// Readable returns those of events that the maker of a receiver may read now, and fault.Invalid when there is none. A
-// message that a person sends, as a test does, is no event of the organization and is always readable.
+// Readable returns the events that the maker of a receiver may read now, or fault.Invalid when there are none. A
+// message sent by a person, such as a test, is no event of the organization and is always readable.
 func (a *Audience) Readable(ctx context.Context, org string, m *Made, events []event.Event) ([]event.Event, error) {
 	var out []event.Event
 	for i := range events {
@@ -92,12 +92,12 @@ func (a *Audience) Readable(ctx context.Context, org string, m *Made, events []e
 	return out, nil
 }
 
-// Made says by whose right a receiver gets events, and whether it is paused because that right has ended.
+// Made is the maker of a receiver, by whose rights it gets events, and its pause if these rights have ended.
 type Made struct {
-	// the user; empty in rows of before receivers named their makers, which get everything
+	// the user ID; empty in old rows without makers, which get all events
 	Maker      string `json:"maker,omitempty"`
-	MakerEmail string `json:"makerEmail,omitempty"` // for people
-	// since when it is known that the maker may read no event that it asks for
+	MakerEmail string `json:"makerEmail,omitempty"` // for display
+	// when the maker's right to read any of its events was found to be lost
 	PausedAt  time.Time `json:"pausedAt,omitzero"`
 	PausedWhy string    `json:"pausedWhy,omitempty"`
 }
@@ -109,15 +109,15 @@ func (m *Made) makerName() string {
 	return m.Maker
 }
 
-// TakeOver makes c the maker: from now on the receiver gets the events of keys, [] being all, that c may read. It is
-// paused when c may read none.
+// TakeOver makes c the maker: from now on the receiver gets those events of keys (all types if empty) that c may
+// read. It is paused when c may read none.
 func (m *Made) TakeOver(c identity.Caller, keys []string, now time.Time) {
 	*m = Made{Maker: c.User, MakerEmail: c.Email}
 	m.SetPause(m.PauseReason(membership.Callers{c.User: c}, keys), now)
 }
 
-// SetPause pauses the receiver for a reason, or ends its pause when there is none. It reports whether that changes
-// anything.
+// SetPause pauses the receiver with a reason, or ends the pause when the reason is empty. It reports whether it
+// changed the receiver.
 func (m *Made) SetPause(why string, now time.Time) bool {
 	if m.PausedWhy == why && m.PausedAt.IsZero() == (why == "") {
 		return false
@@ -129,8 +129,8 @@ func (m *Made) SetPause(why string, now time.Time) bool {
 	return true
 }
 
-// PauseReason returns why a receiver of the events of keys, [] being all, gets none now: its maker has left, or may
-// read none of them anywhere. "" when it may get some.
+// PauseReason returns why a receiver of keys (all types if empty) gets no events now: its maker is no active member,
+// or holds none of the needed policies anywhere. It returns "" when the receiver may get events.
 func (m *Made) PauseReason(callers membership.Callers, keys []string) string {
 	if m.Maker == "" {
 		return ""
@@ -145,7 +145,7 @@ func (m *Made) PauseReason(callers membership.Callers, keys []string) string {
 	return "its maker, " + m.makerName() + ", does not hold " + strings.Join(needed, ", ")
 }
 
-// policiesOf returns the policies that let somebody read events of keys, [] being all.
+// policiesOf returns the policies that allow reading events of keys (all types if empty).
 func policiesOf(keys []string) []string {
 	var out []string
 	for _, t := range event.Types {
@@ -156,7 +156,7 @@ func policiesOf(keys []string) []string {
 	return out
 }
 
-// see tells for each of scopes whether the event lies in it: in all, in a team that it belongs to, or on one of the
+// see returns for each of scopes whether the event is in it: in all, in a team of the event, or on one of the event's
 // resources.
 func (a *Audience) see(ctx context.Context, org string, scopes []grant.Scopes, e *event.Event) ([]bool, error) {
 	teams, uids := idsOf(e, event.ScopeTeam), idsOf(e, event.ScopeResource)
@@ -182,7 +182,7 @@ func (a *Audience) see(ctx context.Context, org string, scopes []grant.Scopes, e
 	return out, nil
 }
 
-// idsOf returns the ids of the scopes of a type that the event belongs to.
+// idsOf returns the IDs of the event's scopes of a type.
 func idsOf(e *event.Event, scopeType string) []string {
 	var out []string
 	for _, s := range e.Scopes() {

@@ -17,7 +17,7 @@ const (
 	PagerDuty = "pagerduty"
 )
 
-// IntegrationKind describes a kind of service, as GET /integrations/catalogue tells it.
+// IntegrationKind describes a kind of service, as in GET /integrations/catalogue.
 type IntegrationKind struct {
 	Kind        string             `json:"kind" enum:"github,gitlab,ecr,gar,acr,dockerhub,jira,pagerduty"`
 	Name        string             `json:"name" example:"Jira"`
@@ -28,7 +28,7 @@ type IntegrationKind struct {
 	Fields      []IntegrationField `json:"fields" doc:"What config takes"`
 }
 
-// IntegrationField is a member of the configuration of a kind.
+// IntegrationField is a field of the configuration of a kind.
 type IntegrationField struct {
 	Name        string   `json:"name" example:"apiToken"`
 	Required    bool     `json:"required"`
@@ -38,14 +38,14 @@ type IntegrationField struct {
 	Default     string   `json:"default" doc:"What it is when it is left out"`
 
 	address bool // its value is a URL
-	leads   bool // secrets are sent where it says: a change of it needs them again
+	leads   bool // secrets are sent to this value: a change of it requires them again
 	check   func(value string) string
 }
 
-// IntegrationCatalogue lists the kinds.
+// IntegrationCatalogue returns the kinds.
 func IntegrationCatalogue() []IntegrationKind { return slices.Clone(catalogue) }
 
-// IntegrationKindOf finds the entry of a kind.
+// IntegrationKindOf returns the entry of a kind.
 func IntegrationKindOf(kind string) (IntegrationKind, bool) {
 	i := slices.IndexFunc(catalogue, func(e IntegrationKind) bool { return e.Kind == kind })
 	if i < 0 {
@@ -54,7 +54,7 @@ func IntegrationKindOf(kind string) (IntegrationKind, bool) {
 	return catalogue[i], true
 }
 
-// EndpointURL is the field of kinds whose address is their vendor's: another one is taken where the operator allows it.
+// EndpointURL is the field that overrides the vendor's address. It is accepted where the operator allows it.
 const EndpointURL = "endpointURL"
 
 var endpoint = IntegrationField{
@@ -72,7 +72,7 @@ func address(name, description, fallback string) IntegrationField {
 		Default: fallback, address: true, leads: true}
 }
 
-// registryHost is the field with the host of a registry.
+// registryHost returns the field with the host of a registry.
 func registryHost(description string, check func(string) string) IntegrationField {
 	f := text("host", description, check)
 	f.leads = true

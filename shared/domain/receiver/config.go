@@ -14,17 +14,17 @@ import (
 	"lamplighter.dev/shared/foundation/ssrfguard"
 )
 
-// maxValue is how many bytes a value of a configuration may have: a key of a service account has 2.4 kB.
+// maxValue is the maximum length of a configuration value, in bytes: a key of a service account has 2.4 kB.
 const maxValue = 8 << 10
 
-// IntegrationRules say what of a configuration this deployment takes.
+// IntegrationRules are this deployment's limits for configurations.
 type IntegrationRules struct {
-	Addresses ssrfguard.Policy // what addresses may lead to
+	Addresses ssrfguard.Policy // restricts the destinations of addresses
 	Endpoints bool             // endpointURL is accepted
 }
 
-// merge returns what a configuration is after a change: what is given replaces, what is empty goes, and what was left
-// out stays.
+// merge returns the configuration after a change: given values replace old ones, empty values delete them, and
+// missing values keep them.
 func merge(have, given map[string]string) map[string]string {
 	out := maps.Clone(have)
 	if out == nil {
@@ -40,8 +40,8 @@ func merge(have, given map[string]string) map[string]string {
 	return out
 }
 
-// check checks a configuration, with its secrets, and fills in what was left out. What cannot be is fault.Invalid and
-// names its field, but never its value where that is a secret.
+// check validates a configuration with its secrets and fills in defaults. The error is fault.Invalid and names the
+// field, but does not contain the value of a secret.
 func (e *IntegrationKind) check(rules IntegrationRules, config map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(config)) {
 		if !slices.ContainsFunc(e.Fields, func(f IntegrationField) bool { return f.Name == name }) {
@@ -81,8 +81,8 @@ func (f *IntegrationField) checkValue(rules IntegrationRules, v string) error {
 	return f.checkForm(v)
 }
 
-// checkForms checks the form of each value of a stored configuration: an older version may have stored what check
-// refuses now.
+// checkForms validates the form of each value of a stored configuration, because an older version may have stored a
+// value that check now refuses.
 func (e *IntegrationKind) checkForms(config map[string]string) error {
 	for i := range e.Fields {
 		if f := &e.Fields[i]; config[f.Name] != "" {
@@ -113,7 +113,7 @@ func (f *IntegrationField) invalid(format string, args ...any) error {
 	return fault.New(fault.Invalid, "config."+f.Name+": "+format, args...)
 }
 
-// split parts a configuration into what is shown and what is secret.
+// split separates a configuration into plain and secret fields.
 func (e *IntegrationKind) split(config map[string]string) (plain, secrets map[string]string) {
 	plain, secrets = map[string]string{}, map[string]string{}
 	for i := range e.Fields {
@@ -129,7 +129,7 @@ func (e *IntegrationKind) split(config map[string]string) (plain, secrets map[st
 	return plain, secrets
 }
 
-// redirected returns the first field that says where secrets are sent and differs, "" when there is none.
+// redirected returns the first field that determines the destination of secrets and has changed, or "".
 func (e *IntegrationKind) redirected(was, is map[string]string) string {
 	for i := range e.Fields {
 		f := &e.Fields[i]
@@ -150,7 +150,7 @@ var (
 	routingKey = regexp.MustCompile(`^[A-Za-z0-9]{32}$`)
 )
 
-// Each of these says what a value is not, "" when it is fine.
+// Each of these functions returns the expected form if the value does not have it, or "".
 
 func isAccountID(v string) string {
 	return unless(id.IsValid("ca", v), "the id of a cloud account: GET /cloud-accounts lists them")
@@ -178,13 +178,13 @@ func isEmail(v string) string {
 	return unless(err == nil && a.Address == v, "an address of a mailbox")
 }
 
-// isCredential holds what stands in a header of a request to what may stand there.
+// isCredential checks that the value may stand in a header of a request.
 func isCredential(v string) string {
 	fine := !strings.ContainsFunc(v, func(r rune) bool { return r <= ' ' || r > '~' })
 	return unless(fine, "a credential: it may have printable ASCII characters without blanks only")
 }
 
-// artifactHost is the host of a repository of Google Artifact Registry: its location stands before "-docker".
+// artifactHost matches the host of a Google Artifact Registry repository: its location, followed by "-docker".
 var artifactHost = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*-docker\.pkg\.dev$`)
 
 func isGoogleRegistry(v string) string {

@@ -12,21 +12,21 @@ import (
 	"lamplighter.dev/shared/people/teams"
 )
 
-// Access is what Holds reads and writes.
+// Access is the access that Filter.Holds needs.
 var Access = table.Access{
 	Reads: []table.Partition{inventory.IndexPartition, inventory.ChunkPartition},
-	// These count that a receiver names an account, a group or a team.
+	// Accounts, groups and teams count the receivers that use them.
 	Writes: []table.Partition{inventory.AccountPartition, inventory.AttachedPartition, teams.Partition},
 }
 
-// Filter is the events of some types that belong to a scope.
+// Filter selects the events of some types that belong to a scope.
 type Filter struct {
-	EventTypes []string `json:"eventTypes"` // keys; none is all
+	EventTypes []string `json:"eventTypes"` // event keys; none selects all
 	ScopeType  string   `json:"scopeType"`  // one of event.Scope
 	ScopeID    string   `json:"scopeID"`    // empty for org
 }
 
-// Matches reports whether the filter lets e through.
+// Matches reports whether the filter selects e.
 func (f *Filter) Matches(e event.Event) bool { //nolint:gocritic // events are handed on as values
 	if len(f.EventTypes) > 0 && !slices.Contains(f.EventTypes, e.Key) {
 		return false
@@ -34,8 +34,8 @@ func (f *Filter) Matches(e event.Event) bool { //nolint:gocritic // events are h
 	return slices.Contains(e.Scopes(), event.Scope{Type: f.ScopeType, ID: f.ScopeID})
 }
 
-// Check brings the filter into shape: each key once and in order, no scope is the organization. What cannot be is
-// fault.Invalid and named.
+// Check normalizes and validates the filter: it sorts the keys, removes duplicates, and sets an empty scope to the
+// organization. The error is fault.Invalid and names the field.
 func (f *Filter) Check() error {
 	if f.ScopeType == "" {
 		f.ScopeType = event.ScopeOrg
@@ -59,9 +59,9 @@ func (f *Filter) Check() error {
 	return nil
 }
 
-// Holds returns the writes by which a receiver counts as a use of the scope of its filter, for the transaction that
-// stores the receiver. They fail when the scope does not exist. It takes a round trip for a resource, and none
-// otherwise. A scope that cannot exist is fault.Invalid.
+// Holds returns the writes that count a receiver as a use of its filter's scope, for the transaction that stores the
+// receiver. They fail when the scope does not exist. Holds takes a round trip for a resource, and none otherwise. It
+// returns fault.Invalid for a scope that cannot exist.
 func (f *Filter) Holds(ctx context.Context, s *inventory.Store, org string) ([]table.Write, error) {
 	if f.ScopeType == event.ScopeResource {
 		found, err := s.ByUIDs(ctx, org, []string{f.ScopeID}, inventory.SeeEverything())
@@ -77,8 +77,8 @@ func (f *Filter) Holds(ctx context.Context, s *inventory.Store, org string) ([]t
 	return ws, nil
 }
 
-// HoldScope returns the writes by which a record that names a scope counts as a use of it: none for an organization
-// or a resource. They fail when the scope does not exist. known is false for a scope whose id cannot be one.
+// HoldScope returns the writes that count a record as a use of a scope: none for an organization or a resource. They
+// fail when the scope does not exist. known is false when the scope's ID is malformed.
 func HoldScope(org string, of event.Scope) (ws []table.Write, known bool) {
 	switch of.Type {
 	case event.ScopeOrg, event.ScopeResource:
@@ -94,7 +94,7 @@ func HoldScope(org string, of event.Scope) (ws []table.Write, known bool) {
 	return nil, false
 }
 
-// Missing is the error of a scope that does not exist.
+// Missing returns the error for a scope that does not exist.
 func (f *Filter) Missing() error {
 	return fault.New(fault.Invalid, "scopeID: %.64q: there is no such %s; send the id of one that exists", f.ScopeID,
 		f.ScopeType)

@@ -9,9 +9,9 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// RecordHealth notes on a receiver how it stands, and returns its name; fault.NotFound of one that is not there any
-// more. One that has been changed since it was read may lead elsewhere: nothing is noted on it. One round trip, and
-// one more when it stands otherwise than before.
+// RecordHealth stores the health of a receiver and returns its name. It returns fault.NotFound when the receiver does
+// not exist. It stores nothing when the receiver has changed since it was read, because it may have a new address. It
+// takes one round trip, and one more when the health has changed.
 func (s *Store[T, P]) RecordHealth(ctx context.Context, org string, t delivery.Target, h delivery.Health) (string,
 	error) {
 	r, err := s.Read(ctx, org, t.ID)

@@ -15,23 +15,24 @@ import (
 	"lamplighter.dev/shared/foundation/seal"
 )
 
-// IntegrationPartition is of the integrations of an organization, their names, and the issues that Jira was asked for.
+// IntegrationPartition holds the integrations of an organization, their names, and the issues created in Jira.
 const IntegrationPartition table.Partition = "ORG#*#INTEGRATION"
 
-// IntegrationSending is what NewMatcher and Sender touch; who sends opens Secret as well.
+// IntegrationSending is the access that NewMatcher and Sender need. A function that sends also opens
+// IntegrationSecret.
 var IntegrationSending = table.Access{Writes: []table.Partition{IntegrationPartition}}
 
-// IntegrationSecret is the kind of what is sealed of an integration.
+// IntegrationSecret is the secret kind of an integration's sealed data.
 const IntegrationSecret = "integration"
 
-// IntegrationPrefix begins the ids.
+// IntegrationPrefix is the prefix of integration IDs.
 const IntegrationPrefix = "int"
 
 var integrationKind = Kind{Target: delivery.Integration, Noun: "integration", Prefix: IntegrationPrefix,
 	Partition: IntegrationPartition}
 
-// Integration is a connected service as it is stored. Sealed holds the secrets of its configuration by their names,
-// Inbound the secret that its webhooks are signed with.
+// Integration is a stored connected service. Sealed holds the secret fields of its configuration by name. Inbound
+// holds the secret that signs the service's webhooks.
 type Integration struct {
 	Row
 	Kind     string            `json:"kind"`
@@ -40,7 +41,7 @@ type Integration struct {
 	Sealed   []byte            `json:"sealed,omitempty"`
 	Inbound  []byte            `json:"inbound,omitempty"`
 	Status   string            `json:"status"`
-	Message  string            `json:"message"` // what the service said at the last test
+	Message  string            `json:"message"` // the service's answer to the last test
 	TestedAt time.Time         `json:"testedAt,omitzero"`
 }
 
@@ -48,22 +49,22 @@ type Integration struct {
 const (
 	IntegrationUntested  = "untested"
 	IntegrationConnected = "connected"
-	IntegrationFailed    = "failed" // at the last test, or all tries of a delivery have failed
+	IntegrationFailed    = "failed" // the last test failed, or all tries of a delivery
 )
 
-// IntegrationStore keeps the integrations of organizations.
+// IntegrationStore stores the integrations of organizations.
 type IntegrationStore struct {
 	*Store[Integration, *Integration]
 	table  table.Store
 	sealer seal.Sealer
 }
 
-// NewIntegrationStore returns the store on t, which seals by s.
+// NewIntegrationStore returns a store on t that seals with s.
 func NewIntegrationStore(t table.Store, s seal.Sealer) *IntegrationStore {
 	return &IntegrationStore{NewStore[Integration, *Integration](t, integrationKind), t, s}
 }
 
-// NewIntegrationMatcher returns what finds the integrations that are told of an event: those of kinds that take events.
+// NewIntegrationMatcher returns the matcher for integrations of kinds that take events.
 func NewIntegrationMatcher(s *IntegrationStore, a *Audience) delivery.Matcher {
 	return NewMatcher(s.Store, a, func(i *Integration) bool {
 		entry, _ := IntegrationKindOf(i.Kind)
@@ -71,11 +72,11 @@ func NewIntegrationMatcher(s *IntegrationStore, a *Audience) delivery.Matcher {
 	})
 }
 
-// CloudAccountID is the field of a configuration that names one of the organization's cloud accounts.
+// CloudAccountID is the configuration field for one of the organization's cloud accounts.
 const CloudAccountID = "cloudAccountID"
 
-// IntegrationsFor lists the integrations that name a scope by their filter, or a cloud account by their
-// configuration, oldest first. One round trip.
+// IntegrationsFor lists the integrations that use a scope in their filter, or a cloud account in their configuration,
+// oldest first. It takes one round trip.
 func (s *IntegrationStore) IntegrationsFor(ctx context.Context, org string, of event.Scope) ([]Integration, error) {
 	all, err := s.List(ctx, org)
 	return slices.DeleteFunc(all, func(i Integration) bool {
@@ -84,9 +85,9 @@ func (s *IntegrationStore) IntegrationsFor(ctx context.Context, org string, of e
 	}), err
 }
 
-// Configure gives i, which has its id and kind, the configuration that follows from what it has and what is given: see
-// KindEntry for the fields. Secrets that are not given stay, unless an address to which they are sent is another one.
-// What cannot be is fault.Invalid and named.
+// Configure merges given into the configuration of i, whose ID and kind are set. IntegrationKind lists the fields.
+// Secrets that are not given are kept, unless the address that they are sent to has changed. The error is
+// fault.Invalid and names the field.
 func (s *IntegrationStore) Configure(ctx context.Context, org string, i *Integration, rules IntegrationRules,
 	given map[string]string) error {
 	entry, known := IntegrationKindOf(i.Kind)
@@ -118,7 +119,7 @@ func (s *IntegrationStore) Configure(ctx context.Context, org string, i *Integra
 	return err
 }
 
-// MakeInbound gives i a secret for the webhooks that its service sends, and returns it.
+// MakeInbound sets and returns a new secret for the webhooks of i's service.
 func (s *IntegrationStore) MakeInbound(ctx context.Context, org string, i *Integration) (string, error) {
 	key := NewWebhookKey()
 	var err error
@@ -126,13 +127,13 @@ func (s *IntegrationStore) MakeInbound(ctx context.Context, org string, i *Integ
 	return key, err
 }
 
-// OpenInbound returns the secret that webhooks of the service are signed with, "" where there is none.
+// OpenInbound returns the secret that signs the service's webhooks, or "" when there is none.
 func (s *IntegrationStore) OpenInbound(ctx context.Context, org string, i *Integration) (string, error) {
 	m, err := s.open(ctx, inboundPlace(org, i.ID), i.Inbound)
 	return m["secret"], err
 }
 
-// Open returns the whole configuration of i, with its secrets.
+// Open returns the configuration of i with its secrets.
 func (s *IntegrationStore) Open(ctx context.Context, org string, i *Integration) (map[string]string, error) {
 	out, err := s.open(ctx, place(org, i.ID), i.Sealed)
 	if err != nil {

@@ -8,20 +8,20 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// IntegrationSender hands events to integrations, as far as their makers may read them.
+// IntegrationSender sends events to integrations whose makers may read them.
 type IntegrationSender struct {
 	*IntegrationServices
 	audience *Audience
 }
 
-// NewIntegrationSender returns a Sender by s, of events that a lets the makers of integrations read.
+// NewIntegrationSender returns a Sender that sends with s. a decides which events the makers may read.
 func NewIntegrationSender(s *IntegrationServices, a *Audience) *IntegrationSender {
 	return &IntegrationSender{s, a}
 }
 
-// Send hands the message's events to its integration: PagerDuty or Jira. One that was disabled meanwhile, or whose
-// maker may not read the events now, is fault.Invalid; one that was deleted fault.NotFound. Two round trips; for Jira
-// up to two more for each event.
+// Send sends the message's events to its integration: PagerDuty or Jira. It returns fault.Invalid when the
+// integration is disabled or its maker may not read the events now, and fault.NotFound when it was deleted. It takes
+// two round trips, and for Jira up to two more per event.
 func (s *IntegrationSender) Send(ctx context.Context, m delivery.Message) (delivery.Answer, error) { //nolint:gocritic // as delivery.Sender
 	ctx = table.WithOrg(ctx, m.Org)
 	i, err := s.store.Read(ctx, m.Org, m.Target.ID)

@@ -22,8 +22,8 @@ const (
 	claimIssue  = time.Minute          // longer than a delivery takes
 )
 
-// issue is which issue the events of a thread go to. Claimed is until when a delivery may be creating it; Last is the
-// delivery that was noted last, so that one that is tried again after its answer was lost adds no second comment.
+// issue is the Jira issue for the events of a thread. Until Claimed, a delivery may be creating it. Last is the last
+// delivery that was recorded, so that a delivery that is retried after a lost answer adds no second comment.
 type issue struct {
 	Key     string `json:"key,omitempty"`
 	Claimed int64  `json:"claimed,omitempty"` // seconds since 1970
@@ -34,7 +34,7 @@ func issueKey(org, integrationID, thread string) table.Key {
 	return integrationKind.Key(org, issuePrefix+integrationID+"#"+dedupKey(org, integrationID, thread))
 }
 
-// jira is the delivery of one event, or of a digest, to a project.
+// jira is the delivery of an event or a digest to a Jira project.
 type jira struct {
 	*IntegrationServices
 	m      *delivery.Message
@@ -44,8 +44,8 @@ type jira struct {
 	at     table.Key
 }
 
-// sendJira creates an issue for the first event of a thread, and adds a comment for each further one. A digest is an
-// issue of its own.
+// sendJira creates an issue for the first event of a thread and adds a comment for each further event. Each digest
+// gets its own issue.
 func (s *IntegrationServices) sendJira(ctx context.Context, m *delivery.Message, c map[string]string) (delivery.Answer,
 	error) {
 	if len(m.Events) == 0 {
@@ -70,8 +70,8 @@ func (s *IntegrationServices) sendJira(ctx context.Context, m *delivery.Message,
 	return j.open(ctx)
 }
 
-// follow adds a comment to the issue of the thread. One that was deleted gives way to a new one, which one delivery
-// alone creates: the one that takes the key off the row.
+// follow adds a comment to the issue of the thread. If the issue was deleted, one delivery creates a new one: the
+// delivery that removes the key from the row.
 func (j *jira) follow(ctx context.Context, key string) (delivery.Answer, error) {
 	a, err := j.comment(ctx, key)
 	if a.Status != http.StatusNotFound {
@@ -83,8 +83,8 @@ func (j *jira) follow(ctx context.Context, key string) (delivery.Answer, error) 
 	return j.create(ctx)
 }
 
-// claim notes that this delivery creates the issue of the thread, which has none then, if all conditions hold. It
-// reports whether they did.
+// claim records that this delivery creates the issue of the thread, and removes the old key, if all conditions hold.
+// It reports whether they did.
 func (j *jira) claim(ctx context.Context, conds ...table.Cond) (bool, error) {
 	now := j.clock.Now()
 	_, err := j.table.Write(ctx, table.Update(j.at, []table.Change{
@@ -96,7 +96,8 @@ func (j *jira) claim(ctx context.Context, conds ...table.Cond) (bool, error) {
 	return err == nil, fault.Wrap("claim issue of "+j.thread, err)
 }
 
-// errClaimed returns the answer of a delivery that could not claim the issue: err, or that another one creates it.
+// errClaimed returns the result of a delivery that could not claim the issue: err, or that another delivery is
+// creating it.
 func errClaimed(err error) (delivery.Answer, error) {
 	if err != nil {
 		return delivery.Answer{}, err
@@ -105,7 +106,7 @@ func errClaimed(err error) (delivery.Answer, error) {
 		fault.New(fault.Unavailable, "another delivery is creating the issue; this one follows")
 }
 
-// open creates the issue, unless another delivery is about to, or one that died has.
+// open creates the issue, unless another delivery has claimed it or an earlier delivery created it and died.
 func (j *jira) open(ctx context.Context) (delivery.Answer, error) {
 	free := table.Any(table.Lacks("claimed"), table.Less("claimed", j.clock.Now().Unix()))
 	if claimed, err := j.claim(ctx, table.Lacks("key"), free); err != nil || !claimed {
@@ -123,8 +124,8 @@ func (j *jira) open(ctx context.Context) (delivery.Answer, error) {
 	return j.create(ctx)
 }
 
-// failed gives the claim back, for what was refused has created nothing, and returns why. When nobody answered, there
-// may be an issue: the claim runs out, and the next try looks for it.
+// failed releases the claim, because a refused request created nothing, and returns why. Without an answer an issue
+// may exist: the claim then expires, and the next try searches for the issue.
 func (j *jira) failed(ctx context.Context, a delivery.Answer, why error) (delivery.Answer, error) {
 	if a.Status == 0 {
 		return a, why
@@ -136,11 +137,11 @@ func (j *jira) failed(ctx context.Context, a delivery.Answer, why error) (delive
 	return a, why
 }
 
-// label marks the issues of a thread.
+// label returns the Jira label of the thread's issues.
 func (j *jira) label() string { return dedupKey(j.m.Org, j.m.Target.ID, j.thread) }
 
-// find looks for the issue of the thread that a delivery created which died before it noted it ("Search for issues
-// using JQL").
+// find searches for the thread's issue in case a delivery created it and died before it recorded it ("Search for
+// issues using JQL").
 func (j *jira) find(ctx context.Context) (key string, status int, err error) {
 	x, err := j.call(ctx, "/rest/api/3/search/jql", map[string]any{
 		"jql":        fmt.Sprintf(`project = "%s" AND labels = "%s" ORDER BY created DESC`, j.c["project"], j.label()),
@@ -187,7 +188,7 @@ func (j *jira) create(ctx context.Context) (delivery.Answer, error) {
 	return a, j.note(ctx, made.Key)
 }
 
-// comment adds to an issue ("Add comment"). An issue that was deleted is an answer of status 404.
+// comment adds a comment to an issue ("Add comment"). A deleted issue gives an answer with status 404.
 func (j *jira) comment(ctx context.Context, key string) (delivery.Answer, error) {
 	x, err := j.call(ctx, "/rest/api/3/issue/"+url.PathEscape(key)+"/comment", map[string]any{"body": j.document()})
 	if err != nil {
@@ -201,8 +202,8 @@ func (j *jira) comment(ctx context.Context, key string) (delivery.Answer, error)
 	return a, j.note(ctx, key)
 }
 
-// note remembers the issue, and that this delivery is in it. It does nothing when the thread has another issue by now:
-// a delivery that was slow to comment on a deleted issue does not bring its key back.
+// note records the issue and this delivery. It does nothing when the thread has another issue now, so that a slow
+// comment on a deleted issue does not restore its key.
 func (j *jira) note(ctx context.Context, key string) error {
 	_, err := j.table.Write(ctx, table.Update(j.at, []table.Change{
 		table.Set("key", key), table.Set("last", j.m.ID), table.Remove("claimed"),
@@ -221,7 +222,7 @@ func (j *jira) call(ctx context.Context, path string, body any) (Exchange, error
 	return x, fault.Wrap("ask Jira", err)
 }
 
-// summary returns the title of the issue: one line of at most 255 characters.
+// summary returns the title of the issue: one line of at most maxTitle characters.
 func (j *jira) summary() string {
 	if n := max(j.m.Total, len(j.m.Events)); n > 1 {
 		return fault.CleanText(fmt.Sprintf("%d events: %s", n, titleOf(j.e)), maxTitle)
@@ -229,8 +230,7 @@ func (j *jira) summary() string {
 	return titleOf(j.e)
 }
 
-// document writes the message as a document of Atlassian (Atlassian Document Format): all that somebody made is text
-// in it, never markup.
+// document returns the message in Atlassian Document Format. All text of users is plain text in it, never markup.
 func (j *jira) document() map[string]any {
 	var content []any
 	if text := strings.TrimSpace(j.m.Text); text != "" {

@@ -20,10 +20,10 @@ type alert struct {
 	Action     string   `json:"event_action"` // trigger or resolve
 	DedupKey   string   `json:"dedup_key"`    // at most 255 characters
 	Client     string   `json:"client,omitempty"`
-	Payload    *details `json:"payload,omitempty"` // of a trigger
+	Payload    *details `json:"payload,omitempty"` // for a trigger
 }
 
-// change is a request about what is no problem ("Send a Change Event").
+// change is a request for an event that is no problem ("Send a Change Event").
 type change struct {
 	RoutingKey string  `json:"routing_key"`
 	Payload    details `json:"payload"`
@@ -32,9 +32,9 @@ type change struct {
 type details struct {
 	Summary   string            `json:"summary"` // at most 1,024 characters
 	Source    string            `json:"source"`
-	Severity  string            `json:"severity,omitempty"` // of an alert: critical, error, warning, info
+	Severity  string            `json:"severity,omitempty"` // for an alert: critical, error, warning, info
 	Timestamp time.Time         `json:"timestamp"`
-	Class     string            `json:"class,omitempty"` // of an alert
+	Class     string            `json:"class,omitempty"` // for an alert
 	Custom    map[string]string `json:"custom_details"`
 }
 
@@ -49,8 +49,8 @@ const (
 	dedupPrefix = "lamplighter-"
 )
 
-// dedupKey returns what all alerts of one thread have in common: of the organization and the integration, at most 255
-// characters whatever the thread is called.
+// dedupKey returns the key shared by all alerts of a thread in an organization and integration. It is at most 255
+// characters long for any thread.
 func dedupKey(org, integrationID, thread string) string {
 	sum := sha256.Sum256([]byte(org + "\n" + integrationID + "\n" + thread))
 	return dedupPrefix + hex.EncodeToString(sum[:16])
@@ -76,8 +76,8 @@ func newDetails(m *delivery.Message, e *event.Event) details {
 	return out
 }
 
-// sendPagerDuty hands on each event by itself: a problem triggers the alert of its thread, a resource that starts or
-// stops again resolves it, and an override is a change.
+// sendPagerDuty sends each event separately: a problem triggers the alert of its thread, a started or stopped
+// resource resolves it, and an override is a change event.
 func (s *IntegrationServices) sendPagerDuty(ctx context.Context, m *delivery.Message,
 	c map[string]string) (delivery.Answer,
 	error) {
@@ -108,9 +108,9 @@ func pagerDutyRequest(m *delivery.Message, e *event.Event, key string) (path str
 	return alertPath, alert{RoutingKey: key, Action: actTrigger, DedupKey: dedup, Client: client, Payload: &d}
 }
 
-// answerOf returns what an answer means for a delivery. Our requests are well made, so a refusal is of the
-// configuration: it is tried again, for somebody may mend that, and at last the integration fails and its owners are
-// told.
+// answerOf returns the delivery result of an exchange. Our requests are well-formed, so a refusal means a wrong
+// configuration. It is retried because the configuration may be corrected; after the last try the integration is
+// marked as failed and its owners are informed.
 func answerOf(name string, x Exchange) (delivery.Answer, error) {
 	a := delivery.Answer{Status: x.Status, Message: x.Message, RetryAfter: x.RetryAfter}
 	if x.Status/100 == 2 {
@@ -119,7 +119,7 @@ func answerOf(name string, x Exchange) (delivery.Answer, error) {
 	return a, fault.New(fault.Unavailable, "%s", fault.Message(refusal(name, x)))
 }
 
-// testPagerDuty resolves an alert that there never was: PagerDuty looks at the routing key, and nobody is woken.
+// testPagerDuty resolves an alert that never existed: PagerDuty checks the routing key without waking a person.
 func (s *IntegrationServices) testPagerDuty(ctx context.Context, i *Integration, c map[string]string) (string, error) {
 	x, err := s.ask(ctx, request{
 		method: http.MethodPost, url: eventsAddress(c, alertPath),

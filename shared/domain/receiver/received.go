@@ -12,20 +12,20 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// ReceivedPartition is of what the services of an organization told us, and of how it is known again.
+// ReceivedPartition holds the webhooks received from an organization's services, and their marks.
 const ReceivedPartition table.Partition = "ORG#*#RECEIVED"
 
-// KeepReceived is how long a webhook that came is kept, and known when it comes again.
+// KeepReceived is how long a received webhook and its marks are kept to detect duplicates.
 const KeepReceived = 90 * 24 * time.Hour
 
-// Received is a webhook that came from a service.
+// Received is a webhook received from a service.
 type Received struct {
 	ID         string    `json:"id"` // rcv_…
 	Event      string    `json:"event"`
 	Repository string    `json:"repository"`
 	Ref        string    `json:"ref"`
 	Commit     string    `json:"commit"`
-	DeliveryID string    `json:"deliveryID"` // as the service calls it; empty when it does not
+	DeliveryID string    `json:"deliveryID"` // the service's ID of the delivery; empty when there is none
 	At         time.Time `json:"at"`
 }
 
@@ -35,14 +35,14 @@ func receivedKey(org, sk string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + ReceivedPartition.Name(), SK: sk}
 }
 
-// markKey names a mark by its hash: it may be of any length and from anywhere.
+// markKey returns the key of a mark. It contains the mark's hash, because marks are untrusted and of any length.
 func markKey(org, integrationID, mark string) table.Key {
 	sum := sha256.Sum256([]byte(mark))
 	return receivedKey(org, markPrefix+integrationID+"#"+hex.EncodeToString(sum[:]))
 }
 
-// Receive keeps what came to an integration at r.At, unless one of its marks has come before, which is a duplicate.
-// One round trip.
+// Receive stores a webhook that an integration received at r.At, unless one of its marks was received before; then it
+// returns duplicate. It takes one round trip.
 //
 //nolint:revive // what came to which integration of which organization, and by what it is known again
 func (s *IntegrationStore) Receive(ctx context.Context, org, integrationID string, r Received,
@@ -74,7 +74,7 @@ func kept(k table.Key, v any, at time.Time) (table.Write, error) {
 	return table.Put(it), err
 }
 
-// LastReceived lists the newest n webhooks that came to an integration, the newest first. One round trip.
+// LastReceived lists the last n webhooks that an integration received, newest first. It takes one round trip.
 func (s *IntegrationStore) LastReceived(ctx context.Context, org, integrationID string, n int) ([]Received, error) {
 	k := receivedKey(org, integrationID+"#")
 	out, _, err := table.ReadPage[Received](ctx, s.table, table.Query{PK: k.PK, Prefix: k.SK, Reverse: true, Limit: n})

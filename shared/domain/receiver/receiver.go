@@ -1,7 +1,7 @@
-// Package receiver keeps the services outside that an organization has told of events: webhooks, which are signed
-// requests to its own programs (https://www.standardwebhooks.com), and integrations, which are services of others that
-// it has connected, as Jira and PagerDuty for issues and incidents, or the places of its code and images. Each is a
-// named row that asks for some events; Store, Filter and Audience store, find and match both kinds.
+// Package receiver stores the external services that receive an organization's events. Webhooks are signed requests
+// to the organization's own programs (https://www.standardwebhooks.com). Integrations are connected third-party
+// services, such as Jira and PagerDuty for issues and incidents, or hosts of code and images. Each is a named row
+// with a filter of events. Store, Filter and Audience store, find and match both kinds.
 package receiver
 
 import (
@@ -19,13 +19,13 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Most is how many of a kind an organization can have: all are one read.
+// Most is the maximum number of receivers of a kind in an organization; one read returns all.
 const Most = 50
 
-// MaxName is how many characters a name may have.
+// MaxName is the maximum length of a name, in characters.
 const MaxName = 100
 
-// Row is what each receiver has. Generation grows with each change, which is written on condition of it.
+// Row is the part that all receivers have. Each change increments Generation and requires its old value.
 type Row struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
@@ -36,14 +36,14 @@ type Row struct {
 	CreatedAt  time.Time `json:"createdAt"`
 	UpdatedAt  time.Time `json:"updatedAt"`
 	Generation int       `json:"generation"`
-	FailingAt  time.Time `json:"failingAt,omitzero"` // since when nothing reaches it; zero when that is not so
+	FailingAt  time.Time `json:"failingAt,omitzero"` // since when deliveries fail; zero when they do not
 	FailingWhy string    `json:"failingWhy,omitempty"`
 }
 
-// Base returns what r has of a receiver.
+// Base returns the common part of a receiver.
 func (r *Row) Base() *Row { return r }
 
-// Check brings the name and the filter into shape; what cannot be is fault.Invalid and named.
+// Check normalizes and validates the name and the filter. The error is fault.Invalid and names the field.
 func (r *Row) Check() (err error) {
 	if r.Name, err = displayname.CleanName("name", r.Name, MaxName); err != nil {
 		return err
@@ -51,49 +51,49 @@ func (r *Row) Check() (err error) {
 	return r.Filter.Check()
 }
 
-// Kind says what is stored where.
+// Kind describes a kind of receivers and its storage.
 type Kind struct {
-	Target    delivery.Kind   // whom a delivery names
-	Noun      string          // in messages
+	Target    delivery.Kind   // the kind in deliveries
+	Noun      string          // in error messages
 	Prefix    string          // of ids
-	Partition table.Partition // of an organization; names lie in it as well
+	Partition table.Partition // of an organization; also holds names
 }
 
-// Pointer is a *T that has a Row in it.
+// Pointer is a *T whose T embeds a Row.
 type Pointer[T any] interface {
 	*T
 	Base() *Row
 }
 
-// Store keeps the receivers of a kind.
+// Store stores the receivers of a kind.
 type Store[T any, P Pointer[T]] struct {
 	table table.Store
 	kind  Kind
 }
 
-// NewStore returns the store of the kind on t.
+// NewStore returns a store of the kind on t.
 func NewStore[T any, P Pointer[T]](t table.Store, k Kind) *Store[T, P] { return &Store[T, P]{t, k} }
 
 const namePrefix = "NAME#"
 
-// Key returns where a row of the partition lies.
+// Key returns the key of a row in the kind's partition.
 func (k Kind) Key(org, sk string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + k.Partition.Name(), SK: sk}
 }
 
-// names returns the names of an organization's receivers of this kind.
+// names returns the unique names of an organization's receivers of this kind.
 func (k Kind) names(org string) table.UniqueNames {
 	return table.UniqueNames{PK: k.Key(org, "").PK, Prefix: namePrefix, Noun: k.Noun}
 }
 
-// List lists the receivers of an organization, oldest first: at most Most, in one round trip.
+// List lists the receivers of an organization, oldest first, at most Most. It takes one round trip.
 func (s *Store[T, P]) List(ctx context.Context, org string) ([]T, error) {
 	out, _, err := table.ReadPage[T](ctx, s.table,
 		table.Query{PK: s.kind.Key(org, "").PK, Prefix: s.kind.Prefix + "_", Limit: Most + 1})
 	return out, fault.Wrap("list "+s.kind.Noun+"s of "+org, err)
 }
 
-// Read reads a receiver; fault.NotFound when there is none. One round trip.
+// Read reads a receiver. It returns fault.NotFound when it does not exist. It takes one round trip.
 func (s *Store[T, P]) Read(ctx context.Context, org, receiverID string) (T, error) {
 	var none T
 	if !id.IsValid(s.kind.Prefix, receiverID) {
@@ -110,8 +110,8 @@ func (s *Store[T, P]) missing(receiverID string) error {
 	return fault.New(fault.NotFound, "%s %.64q does not exist", s.kind.Noun, receiverID)
 }
 
-// Create stores a new receiver, while what holds is true. fault.Conflict when another one has its name, or there are
-// Most.
+// Create stores a new receiver together with the writes holds, in one transaction. It returns fault.Conflict when
+// another receiver has its name or when there are Most already.
 func (s *Store[T, P]) Create(ctx context.Context, org string, next P, holds ...table.Write) error {
 	limited := table.LimitedList{PK: s.kind.Key(org, "").PK, Noun: s.kind.Noun + "s"}
 	return limited.Add(ctx, s.table, func(take table.Write) error {
@@ -128,8 +128,8 @@ func (s *Store[T, P]) Create(ctx context.Context, org string, next P, holds ...t
 	})
 }
 
-// Update replaces old, as it was read, by next; fault.Conflict when it has changed since, or another one has its new
-// name.
+// Update replaces old, as it was read, by next. It returns fault.Conflict when the receiver has changed since, or
+// when another receiver has the new name.
 func (s *Store[T, P]) Update(ctx context.Context, org string, old, next P, holds ...table.Write) error {
 	return s.write(ctx, org, old, next, holds)
 }
@@ -157,7 +157,7 @@ func (s *Store[T, P]) write(ctx context.Context, org string, old, next P, holds 
 	})
 }
 
-// refused returns the error for a write of next of which a condition failed: on its name, on its filter, else on its
+// refused returns the error for a write of next with a failed condition: on its name, on its filter, else on its
 // generation.
 func (s *Store[T, P]) refused(org string, lost *table.ConditionError, next *Row) error {
 	if taken := s.kind.names(org).Refusal(lost, next.Name); taken != nil {
@@ -174,7 +174,7 @@ func (s *Store[T, P]) changed(receiverID string) error {
 		receiverID)
 }
 
-// Delete deletes a receiver as it was read; fault.Conflict when it has changed since.
+// Delete deletes a receiver, as it was read. It returns fault.Conflict when it has changed since.
 func (s *Store[T, P]) Delete(ctx context.Context, org string, r P) error {
 	b := r.Base()
 	err := s.table.Transact(ctx, table.Delete(s.kind.Key(org, b.ID), table.Equal("generation", b.Generation)),
@@ -185,7 +185,7 @@ func (s *Store[T, P]) Delete(ctx context.Context, org string, r P) error {
 	return fault.Wrap("delete "+s.kind.Noun+" "+b.ID, err)
 }
 
-// ReceiversFor lists the receivers whose filter names a scope, oldest first. One round trip.
+// ReceiversFor lists the receivers with a scope in their filter, oldest first. It takes one round trip.
 func (s *Store[T, P]) ReceiversFor(ctx context.Context, org string, of event.Scope) ([]T, error) {
 	all, err := s.List(ctx, org)
 	return slices.DeleteFunc(all, func(r T) bool {
@@ -194,21 +194,20 @@ func (s *Store[T, P]) ReceiversFor(ctx context.Context, org string, of event.Sco
 	}), err
 }
 
-// Matcher finds the receivers of a kind that are told of events.
+// Matcher finds the receivers of a kind for an event.
 type Matcher[T any, P Pointer[T]] struct {
 	store    *Store[T, P]
 	audience *Audience
 	takes    func(P) bool
 }
 
-// NewMatcher returns a Matcher of those receivers that take events at all, of which a says by their makers who may
-// read them.
+// NewMatcher returns a Matcher for the receivers accepted by takes. a decides which makers may read an event.
 func NewMatcher[T any, P Pointer[T]](s *Store[T, P], a *Audience, takes func(P) bool) *Matcher[T, P] {
 	return &Matcher[T, P]{s, a, takes}
 }
 
-// Match returns the receivers that are told of e: those that are enabled, take it, and whose makers may read it now.
-// One round trip, and when any wants it those of Audience.WhoMayRead.
+// Match returns the receivers of e: enabled receivers whose filter matches, that takes accepts, and whose makers may
+// read e now. It takes one round trip, and if any receiver matches those of Audience.WhoMayRead.
 func (m *Matcher[T, P]) Match(ctx context.Context, org string, e event.Event) ([]delivery.Target, error) { //nolint:gocritic // as delivery.Matcher
 	all, err := m.store.List(ctx, org)
 	if err != nil {

@@ -9,28 +9,28 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// Judge applies the review of somebody's rights to receivers: it pauses those that get nothing by the right of their
-// makers any more, and ends the pauses of those that do again.
+// Judge applies the review of a user's rights to receivers. It pauses receivers whose makers lost the right to their
+// events, and ends the pauses of receivers whose makers have it again.
 type Judge struct {
 	Review membership.Review
 	Table  table.Store
 	Now    time.Time
 }
 
-// Subject is a receiver that a Judge looks at.
+// Subject is a receiver under review.
 type Subject struct {
 	Noun, ID, Name string
 	Made           Made
-	// the address of who made it, where its row has one: an older row names its maker by that alone
+	// the email address of its maker, if its row has one: an older row has no other maker
 	CreatedBy string
-	Keys      []string // of the events that it asks for; [] is all
+	Keys      []string // of its events; [] means all
 	Key       table.Key
-	Unchanged table.Cond // holds while its row is as it was read
-	// returns the writes of the lists that name its maker too; nil when none do
+	Unchanged table.Cond // condition that its row is as it was read
+	// returns the writes of the lists that contain its maker; nil when there are none
 	Lists func(Made) ([]table.Write, error)
 }
 
-// Concerns reports whether a receiver gets events by the rights of the review.
+// Concerns reports whether a receiver depends on the rights under review.
 func (j *Judge) Concerns(m *Made, createdBy string) bool {
 	if m.Maker == "" {
 		return j.Review.User == membership.Nobody || createdBy != "" && createdBy == j.Review.Email
@@ -38,20 +38,19 @@ func (j *Judge) Concerns(m *Made, createdBy string) bool {
 	return j.Review.User == membership.Everybody || j.Review.User == m.Maker
 }
 
-// Pause is what a Judge has found of a receiver.
+// Pause is a change of a receiver's pause.
 type Pause struct {
 	Subject
-	New   bool // it is to be paused, and was not
+	New   bool // it was not paused before
 	Write table.Write
 }
 
-// Pauses returns the changes that receivers need, of those that the review concerns. One round trip for a hundred
-// makers.
+// Pauses returns the changes for the receivers that the review concerns. It takes one round trip per hundred makers.
 func (j *Judge) Pauses(ctx context.Context, all []Subject) ([]Pause, error) {
 	all = slices.DeleteFunc(all, func(s Subject) bool { return !j.Concerns(&s.Made, s.CreatedBy) })
 	makers := make([]string, len(all))
 	for i := range all {
-		if all[i].Made.Maker == "" { // the review is of the one who made it
+		if all[i].Made.Maker == "" { // the reviewed user is its maker
 			all[i].Made.Maker, all[i].Made.MakerEmail = j.Review.User, j.Review.Email
 		}
 		makers[i] = all[i].Made.Maker
@@ -71,8 +70,8 @@ func (j *Judge) Pauses(ctx context.Context, all []Subject) ([]Pause, error) {
 	return out, nil
 }
 
-// Attribute returns the writes that make a user the maker of a receiver without one, paused when that user may read
-// none of its events.
+// Attribute returns the writes that make a user the maker of a receiver without one. The receiver is paused when the
+// user may read none of its events.
 func (s *Subject) Attribute(user, email string, callers membership.Callers, now time.Time) ([]table.Write, error) {
 	made := Made{Maker: user, MakerEmail: email}
 	made.SetPause(made.PauseReason(callers, s.Keys), now)
@@ -84,7 +83,7 @@ func (s *Subject) Attribute(user, email string, callers membership.Callers, now 
 	return append(ws, lists...), err
 }
 
-// changes returns the changes of a row that give it the maker and the pause of m.
+// changes returns the changes that set the maker and the pause of a row to those of m.
 func (m *Made) changes() []table.Change {
 	out := []table.Change{table.Set("maker", m.Maker), table.Set("makerEmail", m.MakerEmail)}
 	if m.PausedAt.IsZero() {
@@ -93,7 +92,7 @@ func (m *Made) changes() []table.Change {
 	return append(out, table.Set("pausedAt", m.PausedAt), table.Set("pausedWhy", m.PausedWhy))
 }
 
-// Subjects returns the receivers of the kind as a Judge looks at them. One round trip.
+// Subjects returns the receivers of the kind for a review. It takes one round trip.
 func (s *Store[T, P]) Subjects(ctx context.Context, org string) ([]Subject, error) {
 	all, err := s.List(ctx, org)
 	out := make([]Subject, len(all))

@@ -21,33 +21,33 @@ import (
 	"lamplighter.dev/shared/foundation/ssrfguard"
 )
 
-// IntegrationServices speaks with the services that are connected.
+// IntegrationServices makes requests to connected services.
 type IntegrationServices struct {
 	store   *IntegrationStore
 	table   table.Store
 	clock   clock.Clock
-	workers lambdacall.Invoker // asks clouds; may be nil where nothing is tested
+	workers lambdacall.Invoker // asks clouds; may be nil if Test is not called
 	policy  ssrfguard.Policy
 	client  *http.Client
 }
 
-// NewIntegrationServices returns what speaks with the integrations of s at addresses that p allows.
+// NewIntegrationServices returns a client for the integrations of s at addresses that p allows.
 func NewIntegrationServices(s *IntegrationStore, c clock.Clock, workers lambdacall.Invoker,
 	p ssrfguard.Policy) *IntegrationServices {
 	return &IntegrationServices{s, s.table, c, workers, p, p.HTTPClient()}
 }
 
-// request is one to a service.
+// request is a request to a service.
 type request struct {
 	method, url string
-	body        any // JSON; nil is none
+	body        any // encoded as JSON; nil means no body
 	headers     map[string]string
-	user, pass  string            // of Basic authentication; empty is none
-	config      map[string]string // of the integration: nothing of it is told, whoever repeats it
+	user, pass  string            // for Basic authentication; empty means none
+	config      map[string]string // of the integration; its values are redacted from messages
 }
 
-// ask makes a request. Who does not answer is fault.Unavailable, an address that may not be called fault.Invalid; no
-// status is an error.
+// ask makes a request. It returns fault.Unavailable when the service does not answer, and fault.Invalid when the
+// address may not be called. A response of any status is not an error.
 func (s *IntegrationServices) ask(ctx context.Context, q request) (Exchange, error) {
 	if err := s.policy.CheckAddress(q.url); err != nil {
 		return Exchange{}, err
@@ -77,7 +77,8 @@ func (s *IntegrationServices) ask(ctx context.Context, q request) (Exchange, err
 	return x.Without(append(slices.Collect(maps.Values(q.config)), r.Header.Get("Authorization"))...), err
 }
 
-// refusal says that a service did not do what was asked: fault.Invalid where it never will, else fault.Unavailable.
+// refusal returns the error for an unsuccessful response: fault.Invalid when a retry cannot help, else
+// fault.Unavailable.
 func refusal(name string, x Exchange) error {
 	k := fault.Invalid
 	if x.Status >= http.StatusInternalServerError || x.Status == http.StatusTooManyRequests ||
@@ -96,8 +97,8 @@ func refusal(name string, x Exchange) error {
 	return fault.New(k, "%s answered with status %d%s", name, x.Status, why)
 }
 
-// Test asks the service of i whether its configuration opens it, and tells what it said. A refusal is fault.Invalid, a
-// service that does not answer fault.Unavailable.
+// Test checks the configuration of i with its service and returns the service's answer. It returns fault.Invalid when
+// the service refuses, and fault.Unavailable when it does not answer.
 func (s *IntegrationServices) Test(ctx context.Context, org string, i *Integration) (string, error) {
 	c, err := s.store.Open(ctx, org, i)
 	if err != nil {
@@ -135,10 +136,10 @@ func (s *IntegrationServices) Test(ctx context.Context, org string, i *Integrati
 	return "", fault.New(fault.Internal, "integration %s is of kind %q, which cannot be tested", i.ID, i.Kind)
 }
 
-// join puts a path behind an address, whether or not that ends with a slash.
+// join appends a path to an address with or without a trailing slash.
 func join(base, path string) string { return strings.TrimRight(base, "/") + path }
 
-// whoAmI asks whom a credential belongs to.
+// whoAmI asks a service for the owner of a credential.
 func (s *IntegrationServices) whoAmI(ctx context.Context, name, field string, q request) (string, error) {
 	q.method = http.MethodGet
 	x, err := s.ask(ctx, q)
@@ -175,15 +176,15 @@ func (s *IntegrationServices) testDockerHub(ctx context.Context, c map[string]st
 	return "Docker Hub accepts the credential of " + c["username"], nil
 }
 
-// registry is one of images, with what opens it.
+// registry is a registry of images with its credential.
 type registry struct {
 	host, endpoint, user, pass string
 	config                     map[string]string
 }
 
-// testRegistry asks a registry for what every client of it begins with (OCI distribution specification, "Determining
-// support"): GET /v2/, and when that demands a token, one where it says that tokens are had, which must be the
-// registry itself.
+// testRegistry makes the first request of every registry client (OCI distribution specification, "Determining
+// support"): GET /v2/. If that demands a token, it requests one from the given realm, which must be on the registry's
+// own host.
 func (s *IntegrationServices) testRegistry(ctx context.Context, r registry) (string, error) {
 	base := cmp.Or(r.endpoint, "https://"+r.host)
 	x, err := s.ask(ctx,
@@ -208,10 +209,10 @@ func (s *IntegrationServices) testRegistry(ctx context.Context, r registry) (str
 	return r.host + " accepts the credential", nil
 }
 
-// challenge finds the parameters of a demand for a token (RFC 6750, 3).
+// challenge matches the parameters of a demand for a token (RFC 6750, 3).
 var challenge = regexp.MustCompile(`(?i)\b(realm|service)="([^"]*)"`)
 
-// bearer returns where a demand says that tokens are had, and for which service; "" when it demands none.
+// bearer returns the realm and the service of a demand for a token, or "" when it demands none.
 func bearer(demand string) (realm, service string) {
 	if !strings.HasPrefix(strings.ToLower(demand), "bearer ") {
 		return "", ""
@@ -232,7 +233,7 @@ func sameHost(a, b string) bool {
 	return errA == nil && errB == nil && ua.Scheme == ub.Scheme && ua.Host == ub.Host && ua.RawQuery == ""
 }
 
-// testAccount has the cloud asked whether the account that a registry is reached by is still open.
+// testAccount asks the cloud whether the account of a registry is still accessible.
 func (s *IntegrationServices) testAccount(ctx context.Context, org string, c map[string]string) (string, error) {
 	a, err := table.Read[inventory.Account](ctx, s.table, inventory.AccountKey(org, c["cloudAccountID"]))
 	if fault.Is(err, fault.NotFound) {

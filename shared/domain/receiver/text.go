@@ -11,17 +11,17 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// The bounds of what is told of an event.
+// The limits of texts about an event.
 const (
 	maxTitle = 200 // characters
 	maxFact  = 300
 	maxFacts = 30
 )
 
-// fact is one thing that an event says.
+// fact is a name and a value from an event.
 type fact struct{ Name, Text string }
 
-// titleOf says in one line what happened to what.
+// titleOf returns a one-line title: the type and the subject of the event.
 func titleOf(e *event.Event) string {
 	name := e.Key
 	if t, known := event.TypeOf(e.Key); known {
@@ -30,7 +30,7 @@ func titleOf(e *event.Event) string {
 	return fault.CleanText(name+": "+aboutOf(e), maxTitle)
 }
 
-// aboutOf names what the event is about, as people call it where the event says that.
+// aboutOf returns the display name of the event's subject, or else its ID.
 func aboutOf(e *event.Event) string {
 	var named map[string]any
 	_ = json.Unmarshal(e.Data, &named) // an event without data has its subject
@@ -45,8 +45,8 @@ func aboutOf(e *event.Event) string {
 	return e.Subject
 }
 
-// factsOf lists what the event says: its scope, and the plain members of its data by their names. All of it may be of
-// somebody's making, and is cut to one line each.
+// factsOf returns the event's scope and the scalar fields of its data. All of it is untrusted, so each text is cut to
+// one line.
 func factsOf(e *event.Event) []fact {
 	out := []fact{{"event", e.Key}, {"at", e.At.UTC().Format("2006-01-02 15:04:05 UTC")}, {"about", e.Subject}}
 	if e.ScopeID != "" {
@@ -67,8 +67,8 @@ func factsOf(e *event.Event) []fact {
 	return out
 }
 
-// threadOf names what an event belongs to, so that further ones find the alert or the issue of the first: the
-// resource, or else the record that it is about.
+// threadOf returns the thread of an event, so that further events find the alert or the issue of the first one: the
+// resource, or else the subject.
 func threadOf(e *event.Event) string {
 	if t, _ := event.TypeOf(e.Key); t.Category == "resource" && e.ScopeID != "" {
 		return e.ScopeType + "/" + e.ScopeID
@@ -76,7 +76,7 @@ func threadOf(e *event.Event) string {
 	return e.Subject
 }
 
-// severityOf returns how bad an event is, in the words of PagerDuty.
+// severityOf returns the PagerDuty severity of an event.
 func severityOf(key string) string {
 	switch {
 	case strings.HasSuffix(key, ".emergency"):

@@ -14,42 +14,42 @@ import (
 	"lamplighter.dev/shared/foundation/seal"
 )
 
-// WebhookPartition is of the webhooks of an organization, and of their names.
+// WebhookPartition holds the webhooks of an organization and their names.
 const WebhookPartition table.Partition = "ORG#*#WEBHOOK"
 
-// WebhookSending is what NewMatcher and Sender touch; who sends opens Secret as well.
+// WebhookSending is the access that NewMatcher and Sender need. A function that sends also opens WebhookSecret.
 var WebhookSending = table.Access{Writes: []table.Partition{WebhookPartition}}
 
-// WebhookSecret is the kind of what is sealed of a webhook: its address and what signs.
+// WebhookSecret is the secret kind of a webhook's sealed data: its address and its signing keys.
 const WebhookSecret = "webhook"
 
-// WebhookPrefix begins the ids.
+// WebhookPrefix is the prefix of webhook IDs.
 const WebhookPrefix = "whk"
 
-// KeyOverlap is for how long the secret before signs too after a rotation.
+// KeyOverlap is how long the previous secret also signs after a rotation.
 const KeyOverlap = 24 * time.Hour
 
 var webhookKind = Kind{Target: delivery.Webhook, Noun: "webhook", Prefix: WebhookPrefix, Partition: WebhookPartition}
 
-// Webhook is a webhook as it is stored.
+// Webhook is a stored webhook.
 type Webhook struct {
 	Row
 	Address   string    `json:"address"` // masked
 	Sealed    []byte    `json:"sealed"`
-	GoneAt    time.Time `json:"goneAt,omitzero"`    // when the receiver said that it is gone for ever
-	RotatedAt time.Time `json:"rotatedAt,omitzero"` // when the secret was made anew
+	GoneAt    time.Time `json:"goneAt,omitzero"`    // when the receiver answered 410
+	RotatedAt time.Time `json:"rotatedAt,omitzero"` // when the secret was rotated
 }
 
 // The statuses of webhooks.
 const (
 	WebhookActive   = "active"
 	WebhookDisabled = "disabled" // by a person
-	WebhookFailing  = "failing"  // all tries of a delivery have failed, and nothing has reached it since
+	WebhookFailing  = "failing"  // all tries of a delivery failed, and none has succeeded since
 	WebhookGone     = "gone"     // by the receiver, with status 410
-	WebhookPaused   = "paused"   // its maker may read no event that it asks for
+	WebhookPaused   = "paused"   // its maker may read none of its events
 )
 
-// Status tells how the webhook is.
+// Status returns the status of the webhook.
 func (w *Webhook) Status() string {
 	switch {
 	case !w.GoneAt.IsZero():
@@ -64,11 +64,11 @@ func (w *Webhook) Status() string {
 	return WebhookActive
 }
 
-// WebhookSecrets are what nobody may read in the store.
+// WebhookSecrets are the sealed data of a webhook.
 type WebhookSecrets struct {
 	URL    string    `json:"url"`
 	Key    string    `json:"key"`              // whsec_…
-	Before string    `json:"before,omitempty"` // the one before, which signs as well until Until
+	Before string    `json:"before,omitempty"` // the previous key, which also signs until Until
 	Until  time.Time `json:"until,omitzero"`
 }
 
@@ -77,19 +77,19 @@ const (
 	keyBytes  = 32
 )
 
-// NewWebhookKey makes a secret that signs.
+// NewWebhookKey returns a new signing key.
 func NewWebhookKey() string {
 	b := make([]byte, keyBytes)
-	_, _ = rand.Read(b) // it ends the process rather than to fail
+	_, _ = rand.Read(b) // it never fails: it ends the process instead
 	return keyPrefix + base64.StdEncoding.EncodeToString(b)
 }
 
-// Rotate makes the secret anew at the time now; the one before signs as well for Overlap, and one before that no more.
+// Rotate makes a new key. The previous key also signs for KeyOverlap; an older one does not sign any more.
 func (s *WebhookSecrets) Rotate(now time.Time) {
 	s.Before, s.Until, s.Key = s.Key, now.Add(KeyOverlap), NewWebhookKey()
 }
 
-// keys returns what signs at the time now, the newest first.
+// keys returns the keys that sign at the time now, the newest first.
 func (s *WebhookSecrets) keys(now time.Time) []string {
 	if s.Before != "" && now.Before(s.Until) {
 		return []string{s.Key, s.Before}
@@ -97,18 +97,18 @@ func (s *WebhookSecrets) keys(now time.Time) []string {
 	return []string{s.Key}
 }
 
-// WebhookStore keeps the webhooks of organizations.
+// WebhookStore stores the webhooks of organizations.
 type WebhookStore struct {
 	*Store[Webhook, *Webhook]
 	sealer seal.Sealer
 }
 
-// NewWebhookStore returns the store on t, which seals by s.
+// NewWebhookStore returns a store on t that seals with s.
 func NewWebhookStore(t table.Store, s seal.Sealer) *WebhookStore {
 	return &WebhookStore{NewStore[Webhook, *Webhook](t, webhookKind), s}
 }
 
-// Seal seals what is secret of w, which has its id.
+// Seal seals secrets into w, whose ID is set, and sets its masked address.
 func (s *WebhookStore) Seal(ctx context.Context, org string, w *Webhook, secrets *WebhookSecrets) error {
 	plain, err := json.Marshal(secrets) //nolint:gosec // sealed in the next line
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *WebhookStore) Seal(ctx context.Context, org string, w *Webhook, secrets
 	return fault.Wrap("seal webhook "+w.ID, err)
 }
 
-// Open opens what is secret of w.
+// Open returns the unsealed secrets of w.
 func (s *WebhookStore) Open(ctx context.Context, org string, w *Webhook) (WebhookSecrets, error) {
 	var out WebhookSecrets
 	plain, err := s.sealer.Open(ctx, seal.Place{Org: org, Kind: WebhookSecret, ID: w.ID}, w.Sealed)
@@ -129,7 +129,7 @@ func (s *WebhookStore) Open(ctx context.Context, org string, w *Webhook) (Webhoo
 	return out, fault.Wrap("decode secrets of "+w.ID, json.Unmarshal(plain, &out))
 }
 
-// NewWebhookMatcher returns what finds the webhooks that are told of an event.
+// NewWebhookMatcher returns the matcher for webhooks.
 func NewWebhookMatcher(s *WebhookStore, a *Audience) delivery.Matcher {
 	return NewMatcher(s.Store, a, func(*Webhook) bool { return true })
 }

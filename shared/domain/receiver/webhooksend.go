@@ -30,8 +30,8 @@ type WebhookSender struct {
 	audience *Audience
 }
 
-// NewWebhookSender returns a sender of the webhooks of s to addresses that p allows, of events that a lets their
-// makers read.
+// NewWebhookSender returns a sender for the webhooks of s to addresses that p allows. a decides which events their
+// makers may read.
 func NewWebhookSender(s *WebhookStore, c clock.Clock, p ssrfguard.Policy, a *Audience) *WebhookSender {
 	return &WebhookSender{s, c, p, p.HTTPClient(), a}
 }
@@ -43,7 +43,7 @@ type WebhookPayload struct {
 	Data      WebhookData `json:"data"`
 }
 
-// WebhookData is what happened.
+// WebhookData is the event in a WebhookPayload.
 type WebhookData struct {
 	EventID        string          `json:"eventID"`
 	OrganisationID string          `json:"organisationID"`
@@ -51,13 +51,13 @@ type WebhookData struct {
 	ScopeID        string          `json:"scopeID"`
 	Subject        string          `json:"subject"`
 	Within         []event.Scope   `json:"within"`
-	Text           string          `json:"text"`    // what a person wrote besides
-	Details        json.RawMessage `json:"details"` // by the type
+	Text           string          `json:"text"`    // an additional text written by a person
+	Details        json.RawMessage `json:"details"` // depends on the type
 }
 
-// Send posts the message's event to its webhook. Whatever is not 2xx within ten seconds is an error; a webhook that
-// answers 410 is disabled at once. One that was disabled meanwhile, or whose maker may not read the event now, is
-// fault.Invalid; one that was deleted fault.NotFound. Two round trips; one more for a 410.
+// Send posts the message's event to its webhook. Any result other than 2xx within ten seconds is an error. A webhook
+// that answers 410 is disabled at once. Send returns fault.Invalid when the webhook is disabled or its maker may not
+// read the event now, and fault.NotFound when it was deleted. It takes two round trips, and one more for a 410.
 func (s *WebhookSender) Send(ctx context.Context, m delivery.Message) (delivery.Answer, error) { //nolint:gocritic // as delivery.Sender
 	ctx = table.WithOrg(ctx, m.Org)
 	w, err := s.store.Read(ctx, m.Org, m.Target.ID)
@@ -89,7 +89,7 @@ func (s *WebhookSender) Send(ctx context.Context, m delivery.Message) (delivery.
 	return a, s.markGone(ctx, m.Org, w, err)
 }
 
-// request makes the signed request (Standard Webhooks, "Signature scheme").
+// request returns the signed request (Standard Webhooks, "Signature scheme").
 func (s *WebhookSender) request(ctx context.Context, secrets *WebhookSecrets, m *delivery.Message) (*http.Request,
 	error) {
 	if err := CheckAddress(s.policy, "url", secrets.URL); err != nil {
@@ -116,7 +116,7 @@ func (s *WebhookSender) request(ctx context.Context, secrets *WebhookSecrets, m 
 	return r, nil
 }
 
-// encode writes the body: the first event of the message, for webhooks get each by itself.
+// encode returns the body with the only event of the message. Webhooks get no digests.
 func encode(m *delivery.Message) ([]byte, error) {
 	if len(m.Events) != 1 {
 		return nil, fault.New(
@@ -134,7 +134,7 @@ func encode(m *delivery.Message) ([]byte, error) {
 	return b, fault.Wrap("encode delivery "+m.ID, err)
 }
 
-// sign returns a signature by each key, with a space between.
+// sign returns a signature per key, separated by spaces.
 func sign(keys []string, messageID string, now time.Time, body []byte) (string, error) {
 	out := make([]string, len(keys))
 	for i, k := range keys {
@@ -149,7 +149,7 @@ func sign(keys []string, messageID string, now time.Time, body []byte) (string, 
 	return strings.Join(out, " "), nil
 }
 
-// markGone disables the webhook, and returns why it failed. Somebody who has changed it meanwhile knows better.
+// markGone disables the webhook and returns why. It does nothing when the webhook has changed since it was read.
 func (s *WebhookSender) markGone(ctx context.Context, org string, w Webhook, why error) error {
 	next := w
 	next.Enabled, next.GoneAt = false, s.clock.Now()

@@ -12,20 +12,20 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Attachment puts a resource or a group under a schedule, as it is stored. Its id is that of what it attaches: it is
-// there once.
+// Attachment is a stored row: it puts one resource or one group under a schedule. Its ID is the ID of that resource
+// or group, so a target is attached at most once to a schedule.
 type Attachment struct {
 	ScheduleID     string    `json:"scheduleID"`
 	ResourceID     string    `json:"resourceID,omitempty"`
-	CloudAccountID string    `json:"cloudAccountID,omitempty"` // of the resource
+	CloudAccountID string    `json:"cloudAccountID,omitempty"` // the account of ResourceID
 	GroupID        string    `json:"groupID,omitempty"`
 	CreatedAt      time.Time `json:"createdAt"`
 }
 
-// ID returns the id of the attachment: that of the resource or of the group.
+// ID returns the ID of the attached resource or group, which is also the ID of the attachment.
 func (a Attachment) ID() string { return a.ResourceID + a.GroupID }
 
-// attachedKey returns where the target says to which schedules it is attached.
+// attachedKey returns the key of the item that lists the schedules of the target.
 func (a Attachment) attachedKey(org string) table.Key {
 	if a.GroupID != "" {
 		return inventory.AttachedGroupKey(org, a.GroupID)
@@ -33,8 +33,8 @@ func (a Attachment) attachedKey(org string) table.Key {
 	return inventory.AttachedKey(org, a.CloudAccountID, a.ResourceID)
 }
 
-// ReadAttachments reads a page of the attachments of a schedule in the order of their ids, groups first, and the
-// cursor of the next page, "" behind the last: one round trip.
+// ReadAttachments reads a page of the attachments of a schedule in the order of their ids, groups first. It also
+// returns the cursor of the next page, "" after the last. It takes one round trip.
 func (s *Store) ReadAttachments(ctx context.Context, org, scheduleID, cursor string) ([]Attachment, string, error) {
 	out, next, err := table.ReadPage[Attachment](ctx, s.table, table.Query{
 		PK: AttachmentKey(org, scheduleID, "").PK, Limit: table.MaxPage, Cursor: cursor,
@@ -45,7 +45,8 @@ func (s *Store) ReadAttachments(ctx context.Context, org, scheduleID, cursor str
 	return out, next, nil
 }
 
-// ListAttachments lists all attachments of a schedule: a round trip for each megabyte, which is about 6,000.
+// ListAttachments returns all attachments of a schedule. It takes one round trip per megabyte (about 6,000
+// attachments).
 func (s *Store) ListAttachments(ctx context.Context, org, scheduleID string) ([]Attachment, error) {
 	var out []Attachment
 	for cursor := ""; ; {
@@ -59,7 +60,7 @@ func (s *Store) ListAttachments(ctx context.Context, org, scheduleID string) ([]
 	}
 }
 
-// ReadAttachment reads one attachment; fault.NotFound when there is none.
+// ReadAttachment reads one attachment. It returns fault.NotFound when the attachment does not exist.
 func (s *Store) ReadAttachment(ctx context.Context, org, scheduleID, id string) (Attachment, error) {
 	a, err := table.Read[Attachment](ctx, s.table, AttachmentKey(org, scheduleID, id))
 	if fault.Is(err, fault.NotFound) {
@@ -71,8 +72,9 @@ func (s *Store) ReadAttachment(ctx context.Context, org, scheduleID, id string) 
 	return a, nil
 }
 
-// Members returns the resources that schedules take, of each in the order of their ids, and without terminated ones:
-// attached one by one, by groups and by tags. Round trips: those of ListAttachments for each schedule, and two.
+// Members returns, by schedule ID, the resources that are attached to each schedule directly, by groups or by tags.
+// They are ordered by ID, without terminated ones. It takes the round trips of ListAttachments for each schedule, and
+// two.
 func (s *Store) Members(ctx context.Context, org string, scheduleIDs ...string) (map[string][]inventory.Member, error) {
 	direct := make(map[string][]string, len(scheduleIDs))
 	for _, id := range scheduleIDs {
@@ -90,11 +92,12 @@ func (s *Store) Members(ctx context.Context, org string, scheduleIDs ...string) 
 	return s.inventory.ScheduleMembers(ctx, org, Heads{}, direct)
 }
 
-// attachTries is how often a group is attached anew because another one was attached meanwhile.
+// attachTries limits the attempts to attach or detach a group when the schedule's groups change at the same time.
 const attachTries = 8
 
-// Attach puts a resource or a group under a schedule. fault.Conflict when it is already, fault.NotFound when the
-// schedule or what is to be attached is gone, fault.Invalid beyond a bound. Two round trips.
+// Attach puts a resource or a group under a schedule. It returns fault.Conflict when the target is attached already,
+// fault.NotFound when the schedule or the target does not exist, and fault.Invalid beyond a bound. It takes two round
+// trips per attempt.
 func (s *Store) Attach(ctx context.Context, org string, a Attachment) error {
 	var err error
 	for range attachTries {
@@ -138,7 +141,7 @@ func (s *Store) attach(ctx context.Context, org string, a Attachment, head Head)
 	return nil
 }
 
-// attachTarget returns the writes that hold what is attached, and tell the index of it.
+// attachTarget returns the writes that check the account or the group of the target and update the schedule's head.
 func attachTarget(org string, a Attachment, head Head) ([]table.Write, error) {
 	key := HeadKey(org, a.ScheduleID)
 	if a.GroupID == "" {
@@ -160,10 +163,10 @@ func attachTarget(org string, a Attachment, head Head) ([]table.Write, error) {
 	}, nil
 }
 
-// unmoved holds while the groups of a head are those that were read.
+// unmoved returns the condition that the head's groups are unchanged since head was read.
 func unmoved(head Head) table.Cond { return table.Equal("changes", head.Changes) }
 
-// refusedAttachment says what one of the conditions of attach found.
+// refusedAttachment returns the error for the first condition of attach that failed.
 func refusedAttachment(lost *table.ConditionError, a Attachment) error {
 	if _, there := lost.Old(1); there {
 		return fault.New(fault.Conflict, "%s is attached to schedule %s already", a.ID(), a.ScheduleID)

@@ -8,16 +8,16 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// The forms of an entry's From and To.
+// The layouts of an entry's From and To.
 const (
 	dateForm = "2006-01-02"
 	timeForm = "2006-01-02T15:04"
 )
 
-// maxEntryDays is how long one entry can be.
+// maxEntryDays is the maximum length of one entry, in days.
 const maxEntryDays = 366
 
-// Closure is a time in which a calendar keeps firings from acting.
+// Closure is a time span during which a calendar blocks firings.
 type Closure struct {
 	Span
 	CalendarID string
@@ -26,12 +26,12 @@ type Closure struct {
 	Effect     Effect
 }
 
-// localSpan is a time as clocks show it.
+// localSpan is a span of local time, as wall clocks show it.
 type localSpan struct {
-	from, to wall // to is the end
+	from, to wall // to is exclusive
 }
 
-// parse reads the entry; field names it in errors (fault.Invalid).
+// parse parses the entry. Errors are fault.Invalid and name field.
 func (e Entry) parse(field string) (localSpan, error) {
 	from, day, ok := parseLocal(e.From)
 	if !ok {
@@ -63,7 +63,7 @@ func (e Entry) parse(field string) (localSpan, error) {
 	return localSpan{from, to}, nil
 }
 
-// parseLocal reads a date, which lasts a day, or a time, which lasts nothing.
+// parseLocal parses a date, with lasts = one day, or a time, with lasts = 0.
 func parseLocal(s string) (at, lasts wall, ok bool) {
 	if t, err := time.Parse(dateForm, s); err == nil {
 		return wallOf(t, time.UTC), minutesADay, t.Year() >= firstYear
@@ -72,11 +72,11 @@ func parseLocal(s string) (at, lasts wall, ok bool) {
 	return wallOf(t, time.UTC), 0, err == nil && t.Year() >= firstYear
 }
 
-// firstYear is the first year that a calendar can name.
+// firstYear is the earliest year that a calendar entry may use.
 const firstYear = 1970
 
-// Check refuses (fault.Invalid, naming field and value) a calendar that cannot be read, and an entry that is over and
-// is not one of known: those were given when they were not.
+// Check validates the calendar. It returns fault.Invalid, with field and value, when the calendar cannot be parsed or
+// when an entry is over. It accepts past entries that are in known, because they were valid when they were created.
 func (c Calendar) Check(now time.Time, known []Entry) error {
 	if _, err := Zone("timezone", cmp.Or(c.Timezone, "UTC")); err != nil {
 		return err
@@ -94,7 +94,7 @@ func (c Calendar) Check(now time.Time, known []Entry) error {
 		if err != nil {
 			return err
 		}
-		// The earth has a day until it has passed everywhere.
+		// A date lasts until it is over in the westernmost zone.
 		if over := wallOf(now, time.UTC) - mostWest/60; !e.Yearly && span.to <= over && !slices.Contains(known, e) {
 			return fault.New(fault.Invalid, "%s: %s is in the past; send a day to come, or yearly", field,
 				cmp.Or(e.To, e.From))
@@ -104,7 +104,7 @@ func (c Calendar) Check(now time.Time, known []Entry) error {
 	return err
 }
 
-// closures returns what the calendar closes in a time, for schedules of the zone loc unless it has one of its own.
+// closures returns the calendar's closures that overlap horizon. It uses loc unless the calendar has its own zone.
 func (c Calendar) closures(loc *time.Location, horizon Span) ([]Closure, error) {
 	if c.Timezone != "" {
 		var err error
@@ -139,8 +139,8 @@ func (c Calendar) closures(loc *time.Location, horizon Span) ([]Closure, error) 
 	return out, nil
 }
 
-// years returns the span, for a yearly entry in each year that reaches into a time. 29 February is a day of leap years
-// alone.
+// years returns the spans of the entry: s itself, or for a yearly entry one span per year near horizon. An entry on
+// 29 February occurs in leap years only.
 func (e Entry) years(s localSpan, horizon Span) []localSpan {
 	if !e.Yearly {
 		return []localSpan{s}
@@ -157,7 +157,7 @@ func (e Entry) years(s localSpan, horizon Span) []localSpan {
 	return out
 }
 
-// Zone reads the name of a time zone; the error (fault.Invalid) names the field and the value.
+// Zone parses the name of a time zone. The error is fault.Invalid and names the field and the value.
 func Zone(field, name string) (*time.Location, error) {
 	loc, err := time.LoadLocation(name)
 	if err != nil || name == "" || name == "Local" {

@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// ReadCalendar reads a calendar; fault.NotFound when there is none. One round trip.
+// ReadCalendar reads a calendar. It returns fault.NotFound when the calendar does not exist. It takes one round trip.
 func (s *Store) ReadCalendar(ctx context.Context, org, calendarID string) (Calendar, error) {
 	it, err := s.table.Get(ctx, CalendarKey(org, calendarID))
 	if fault.Is(err, fault.NotFound) || err == nil && it.Data == nil {
@@ -33,7 +33,7 @@ func decodeCalendar(it table.Item) (Calendar, error) {
 	return c, err
 }
 
-// ListCalendars lists the calendars of an organization, oldest first: one round trip for each megabyte.
+// ListCalendars lists the calendars of an organization, oldest first. It takes one round trip per megabyte.
 func (s *Store) ListCalendars(ctx context.Context, org string) ([]Calendar, error) {
 	items, err := s.readAll(ctx, CalendarKey(org, "").PK)
 	if err != nil {
@@ -48,7 +48,8 @@ func (s *Store) ListCalendars(ctx context.Context, org string) ([]Calendar, erro
 	return out, nil
 }
 
-// ReadCalendars reads calendars by their ids; those that are gone are left out. One round trip, none for no ids.
+// ReadCalendars reads calendars by their ids. It omits deleted calendars. It takes one round trip, or none for no
+// ids.
 func (s *Store) ReadCalendars(ctx context.Context, org string, ids ...string) (map[string]Calendar, error) {
 	out := map[string]Calendar{}
 	keys := make([]table.Key, 0, len(ids))
@@ -73,14 +74,14 @@ func (s *Store) ReadCalendars(ctx context.Context, org string, ids ...string) (m
 	return out, nil
 }
 
-// CreateCalendar stores a new calendar, and does the extra writes with it; fault.Conflict when another one has its
-// name.
+// CreateCalendar stores a new calendar together with the extra writes, in one transaction. It returns fault.Conflict
+// when another calendar has its name.
 func (s *Store) CreateCalendar(ctx context.Context, org string, next Calendar, extra ...table.Write) (Calendar, error) {
 	return s.writeCalendar(ctx, org, Calendar{}, next, extra...)
 }
 
-// UpdateCalendar replaces old, as it was read, by next; fault.Conflict when it has changed since, or another one has
-// its new name.
+// UpdateCalendar replaces old, as it was read, by next. It returns fault.Conflict when the calendar has changed
+// since, or when another calendar has the new name.
 func (s *Store) UpdateCalendar(ctx context.Context, org string, old, next Calendar) (Calendar, error) {
 	return s.writeCalendar(ctx, org, old, next)
 }
@@ -111,15 +112,15 @@ func (s *Store) writeCalendar(ctx context.Context, org string, old, next Calenda
 	})
 }
 
-// UsesOfCalendar lists the schedules that name a calendar, oldest first: one round trip.
+// UsesOfCalendar lists the schedules that name a calendar, oldest first. It takes one round trip.
 func (s *Store) UsesOfCalendar(ctx context.Context, org, calendarID string) ([]Use, error) {
 	return s.usesWhere(ctx, org, func(sch Schedule) (int, bool) {
 		return 0, slices.Contains(sch.CalendarIDs, calendarID)
 	})
 }
 
-// DeleteCalendar deletes a calendar, as it was read before UsesOfCalendar found no schedule that names it;
-// fault.Conflict when it has changed since, or a schedule has taken it.
+// DeleteCalendar deletes the calendar c. Read c before you call UsesOfCalendar to find that no schedule names it. It
+// returns fault.Conflict when the calendar has changed or was added to a schedule since c was read.
 func (s *Store) DeleteCalendar(ctx context.Context, org string, c Calendar) error {
 	unused := table.Equal("uses", c.Uses)
 	if c.Uses == 0 {

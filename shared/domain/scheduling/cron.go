@@ -8,10 +8,10 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// maxExpression is how many characters a cron expression may have.
+// maxExpression is the maximum length of a cron expression, in bytes.
 const maxExpression = 256
 
-// Cron is a parsed five-field cron expression: the minutes of a wall clock at which it fires. The zero Cron never does.
+// Cron is a parsed five-field cron expression. The zero Cron never fires.
 type Cron struct {
 	minutes  uint64 // bit n: minute n of an hour
 	hours    uint64
@@ -22,12 +22,12 @@ type Cron struct {
 	anyWeek  bool   // the day of the week is *
 }
 
-// daysOf is how many days a month can have; index 1 is January.
+// daysOf is the maximum number of days of each month; index 1 is January.
 var daysOf = [...]int{0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
 
-// ParseCron reads a five-field cron expression: minute, hour, day of the month, month and day of the week. The error
-// (fault.Invalid) names the field of the request, the field of the expression and the value that is wrong. An
-// expression that can never fire, such as 30 February, is refused too.
+// ParseCron parses a five-field cron expression: minute, hour, day of the month, month and day of the week. The error
+// is fault.Invalid. It names the field of the request, the field of the expression and the wrong value. ParseCron
+// also refuses an expression that can never fire, such as 30 February.
 func ParseCron(field, expression string) (Cron, error) {
 	refuse := func(format string, args ...any) (Cron, error) {
 		return Cron{}, fault.New(fault.Invalid, "%s: %.80q "+format, append([]any{field, expression}, args...)...)
@@ -79,8 +79,8 @@ func (c Cron) possible() bool {
 	return false
 }
 
-// onDay reports whether the cron fires on a day: where both the day of the month and that of the week are restricted,
-// either is enough.
+// onDay reports whether the cron fires on a day. When the expression restricts both the day of the month and the day
+// of the week, one of them must match.
 func (c Cron) onDay(d civil) bool {
 	if c.months>>d.month&1 == 0 {
 		return false

@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// oracle is the slow and obvious reading of a cron expression: each field is asked of each minute, one after another.
+// oracle is a slow and simple implementation of a cron expression: it compares each field with each minute.
 type oracle [5]string
 
 var oracleNames = map[string]int{
@@ -31,7 +31,7 @@ func oracleNumber(s string) int {
 	return n
 }
 
-// has reports whether value v is named by the field i; Sunday is asked as 0 and as 7.
+// has reports whether field i contains value v. Sunday is queried as 0 and as 7.
 func (o oracle) has(i, v int) bool {
 	low, high := [5]int{0, 0, 1, 1, 0}[i], [5]int{59, 23, 31, 12, 6}[i]
 	for part := range strings.SplitSeq(o[i], ",") {
@@ -56,7 +56,7 @@ func (o oracle) has(i, v int) bool {
 	return false
 }
 
-// matches reports whether the expression names the minute that clocks show, given as if it were UTC.
+// matches reports whether the expression contains the local minute shown, which is given as if it were UTC.
 func (o oracle) matches(shown time.Time) bool {
 	if !o.has(0, shown.Minute()) || !o.has(1, shown.Hour()) || !o.has(3, int(shown.Month())) {
 		return false
@@ -72,15 +72,16 @@ func (o oracle) matches(shown time.Time) bool {
 	return day || week
 }
 
-// firings walks through every minute of [from, to) by UTC. A minute fires when its local time is named and clocks did
-// not show it before; and the first after a jump forward fires too when a time that was jumped over is named.
+// firings returns the firings in [from, to). It walks through every minute of UTC. A minute fires when its local time
+// matches and did not occur before. The first minute after a forward clock change also fires when a skipped local
+// time matches.
 func (o oracle) firings(from, to time.Time, loc *time.Location) []time.Time {
 	shown := func(t time.Time) time.Time {
 		_, offset := t.In(loc).Zone()
 		return t.Add(time.Duration(offset) * time.Second).UTC()
 	}
 	var out []time.Time
-	seen := shown(from.Add(-48 * time.Hour)) // the latest time that clocks ever showed
+	seen := shown(from.Add(-48 * time.Hour)) // the latest local time so far
 	for t := from.Add(-48 * time.Hour).Add(time.Minute); t.Before(to); t = t.Add(time.Minute) {
 		now, fires := shown(t), false
 		for seen.Before(now) {
@@ -94,7 +95,7 @@ func (o oracle) firings(from, to time.Time, loc *time.Location) []time.Time {
 	return out
 }
 
-// oracleZones have jumps of an hour, of half an hour, of a day, at midnight and none.
+// oracleZones have clock changes of an hour, of half an hour, of a day, at midnight, and no clock change.
 var oracleZones = []string{
 	"UTC", "Europe/Berlin", "America/New_York", "America/St_Johns", "Australia/Lord_Howe", "America/Sao_Paulo",
 	"Asia/Tehran",
@@ -103,7 +104,7 @@ var oracleZones = []string{
 	"America/Santiago", "Asia/Beirut", "Europe/Dublin", "Antarctica/Troll", "Asia/Gaza", "Pacific/Chatham",
 }
 
-// randomField makes a field: *, values, names, ranges and steps.
+// randomField returns a random field: *, values, names, ranges and steps.
 func randomField(r *rand.Rand, i int) string {
 	low, high := [5]int{0, 0, 1, 1, 0}[i], [5]int{59, 23, 31, 12, 7}[i]
 	value := func(n int) string {
@@ -149,7 +150,7 @@ func randomExpression(r *rand.Rand) string {
 	return strings.Join(parts[:], " ")
 }
 
-// parseRandom makes an expression that can fire, with what reads it slowly.
+// parseRandom returns a random expression that can fire, its Cron and its oracle.
 func parseRandom(t testing.TB, r *rand.Rand) (string, Cron, oracle) {
 	t.Helper()
 	for {
@@ -173,7 +174,8 @@ func mustZone(t testing.TB, name string) *time.Location {
 	return loc
 }
 
-// nearJump returns a time in the days around a change of the zone's clocks, or any time where there is none.
+// nearJump returns a time in the days around a clock change of the zone, or any time if the zone has no clock change
+// then.
 func nearJump(r *rand.Rand, loc *time.Location) time.Time {
 	at := time.Date(2007+r.IntN(40), time.Month(1+r.IntN(12)), 1+r.IntN(28), r.IntN(24), r.IntN(60), 0, 0, time.UTC)
 	from, to := at.Unix(), at.AddDate(0, 8, 0).Unix()
@@ -183,8 +185,8 @@ func nearJump(r *rand.Rand, loc *time.Location) time.Time {
 	return at.Truncate(time.Minute)
 }
 
-// TestCron_Oracle compares what fires with a walk through every minute: expressions × instants × zones, mostly around
-// the days on which clocks are set.
+// TestCron_Oracle compares the firings of Cron with those of the oracle for random expressions, instants and zones,
+// mostly on the days around clock changes.
 func TestCron_Oracle(t *testing.T) {
 	expressions := 2_000 // × 1,440 minutes
 	if testing.Short() {
@@ -231,7 +233,7 @@ type prevCase struct {
 	want     []time.Time
 }
 
-// comparePrev asks for the last firing at each minute of the day.
+// comparePrev compares the last firing at every seventh minute of the case.
 func comparePrev(t *testing.T, text string, p prevCase) {
 	t.Helper()
 	i := -1
@@ -248,7 +250,7 @@ func comparePrev(t *testing.T, text string, p prevCase) {
 	}
 }
 
-// firesAt tells whether a minute fires by asking of it and of what clocks showed in the day before.
+// firesAt reports whether the minute t fires. It needs only the local times of t and of the day before.
 func (o oracle) firesAt(t time.Time, loc *time.Location) bool {
 	offset := func(t time.Time) time.Duration {
 		_, s := t.In(loc).Zone()
@@ -272,7 +274,8 @@ func (o oracle) firesAt(t time.Time, loc *time.Location) bool {
 	return true
 }
 
-// compareInstants compares n random expressions, instants and zones, and counts what fires.
+// compareInstants compares Cron and oracle for n random expressions, instants and zones. It returns the number of
+// firings.
 func compareInstants(t *testing.T, n int) (fires int) {
 	t.Helper()
 	r := seed.Fixed(t, 3, 4)

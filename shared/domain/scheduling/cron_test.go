@@ -145,8 +145,8 @@ func TestParseCron_NamesWhatIsWrong(t *testing.T) {
 	}
 }
 
-// FuzzParseCron holds that nothing panics, and that what can be read has a firing, which the slow reading agrees is
-// one, and which Prev finds again.
+// FuzzParseCron checks that ParseCron does not panic, and that each valid expression has a firing that the oracle
+// confirms and that Prev returns.
 func FuzzParseCron(f *testing.F) {
 	for _, s := range []string{"* * * * *", "*/5 8-18 1,15 jan-mar mon", "0 0 29 2 *", "30 2 * * 7", "0 0 30 2 *",
 		"5/10 * * * fri-sun"} {
@@ -175,8 +175,8 @@ func FuzzParseCron(f *testing.F) {
 	})
 }
 
-// TestCron_Instants asks of random expressions, instants and zones whether a minute fires: of 100,000, and of
-// 1,000,000 where peers are asked (make test-peers).
+// TestCron_Instants compares Cron with the oracle at 100,000 random minutes, or at 1,000,000 with LAMPLIGHTER_PEERS
+// set (make test-peers).
 func TestCron_Instants(t *testing.T) {
 	n := 100_000
 	if os.Getenv("LAMPLIGHTER_PEERS") != "" {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// cronField is what one of the five fields takes.
+// cronField describes the values that one of the five fields accepts.
 type cronField struct {
 	name   string
 	lowest int
@@ -23,12 +23,13 @@ var fields = [...]cronField{
 	{"day of week", 0, 6, []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}},
 }
 
-// sunday is the other number of Sunday, which the field weekday takes besides 0.
+// sunday is the second number of Sunday. The field day of week accepts both 0 and 7.
 const sunday = 7
 
 func (f cronField) isWeekday() bool { return f.most == 6 }
 
-// parse reads the text of the field: the set of its values, whether it is *, and why it cannot be read.
+// parse parses the text of the field. It returns the set of values, whether the field is *, and why the text is
+// invalid.
 func (f cronField) parse(text string) (set uint64, star bool, why string) {
 	for part := range strings.SplitSeq(text, ",") {
 		one, all, why := f.parsePart(part)
@@ -44,7 +45,7 @@ func (f cronField) parse(text string) (set uint64, star bool, why string) {
 	return set, star, ""
 }
 
-// parsePart reads one element of a list: *, a value or a range, with a step or without.
+// parsePart parses one element of a list: *, a value or a range, with or without a step.
 func (f cronField) parsePart(part string) (set uint64, star bool, why string) {
 	span, stepText, stepped := strings.Cut(part, "/")
 	step := 1
@@ -73,7 +74,7 @@ func (f cronField) parseStep(text string) (int, string) {
 	return step, ""
 }
 
-// parseSpan reads a value or a range. A value with a step goes on to the highest value.
+// parseSpan parses a value or a range. A value with a step extends to the highest value.
 func (f cronField) parseSpan(span string, stepped bool) (from, to int, why string) {
 	first, last, ranged := strings.Cut(span, "-")
 	if from, why = f.parseValue(first); why != "" {
@@ -116,7 +117,7 @@ func (f cronField) parseValue(text string) (int, string) {
 	return 0, fmt.Sprintf("%.20q is no number from %d to %d%s", text, f.lowest, most, also)
 }
 
-// number reads a number of digits alone.
+// number parses a number of at most three digits.
 func number(text string) (int, bool) {
 	if text == "" || len(text) > 3 || strings.Trim(text, "0123456789") != "" {
 		return 0, false
@@ -125,7 +126,7 @@ func number(text string) (int, bool) {
 	return n, err == nil
 }
 
-// nextBit returns the lowest member of a set from n on.
+// nextBit returns the lowest member of set that is at least n.
 func nextBit(set uint64, n int) (int, bool) {
 	if n > 63 {
 		return 0, false
@@ -134,7 +135,7 @@ func nextBit(set uint64, n int) (int, bool) {
 	return n + bits.TrailingZeros64(rest), rest != 0
 }
 
-// prevBit returns the highest member of a set up to n.
+// prevBit returns the highest member of set that is at most n.
 func prevBit(set uint64, n int) (int, bool) {
 	if n < 0 {
 		return 0, false

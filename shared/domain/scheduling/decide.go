@@ -10,21 +10,21 @@ import (
 // Reason is why a firing does not act.
 type Reason string
 
-// The reasons. Acts is that of a firing that does.
+// The reasons. Acts means that the firing acts.
 const (
 	Acts             Reason = ""
 	Disabled         Reason = "disabled"             // the schedule is not enabled
 	ClosedByCalendar Reason = "calendar"             // a calendar of the schedule keeps it from acting
 	ReadOnlyAccount  Reason = "read_only_account"    // the account may never be acted on
-	Disconnected     Reason = "disconnected_account" // nothing opens the account any more
+	Disconnected     Reason = "disconnected_account" // the account's connection does not work any more
 	Unschedulable    Reason = "unschedulable"        // the resource cannot be started and stopped
 	HeldByEvent      Reason = "event"                // an active event readiness plan holds the resource
 	Overridden       Reason = "override"             // an override holds the resource
-	OverrideEnded    Reason = "override_ended"       // the override that asked does not hold the resource any more
+	OverrideEnded    Reason = "override_ended"       // the override behind the order no longer holds the resource
 	Contradicted     Reason = "contradiction"        // a start of the same minute wins over this stop
 )
 
-// Skip is why a firing does not act, in a word and in a sentence; the zero Skip is that of one that does.
+// Skip is why a firing does not act: a reason code and a sentence. The zero Skip means that it acts.
 type Skip struct {
 	Reason Reason
 	Detail string
@@ -43,7 +43,7 @@ type Override struct {
 	Span
 }
 
-// Wants returns what the override has done.
+// Wants returns the verb that the override orders.
 func (o Override) Wants() cloud.Verb {
 	if o.Action == ForceOn {
 		return cloud.Start
@@ -51,25 +51,25 @@ func (o Override) Wants() cloud.Verb {
 	return cloud.Stop
 }
 
-// Event is the time in which an event readiness plan holds a resource against overrides, calendars and schedules.
+// Event is the time during which an event readiness plan holds a resource against overrides, calendars and schedules.
 type Event struct {
 	PlanID string // evt_…
 	Span
-	Now bool // the plan holds it now, which counts for firings of any minute that are carried out now
+	Now bool // the plan holds it now; it then blocks firings of every minute that are carried out now
 }
 
-// Subject is what has to be known of a resource to tell what becomes of firings on it.
+// Subject is the state of a resource that Decide and MayAct depend on.
 type Subject struct {
-	ReadOnly      bool   // its account is
-	Disconnected  string // why nothing opens its account any more; empty when it is connected
+	ReadOnly      bool   // its account is read_only
+	Disconnected  string // why its account's connection does not work; empty when it is connected
 	Unschedulable string // why it cannot be started and stopped; empty when it can
 	Overrides     []Override
 	Events        []Event
 }
 
-// Decide tells what becomes of firings on a resource: those of one minute, of all schedules that it is attached to.
-// What was due before now is judged as it stands now, at the moment of the act; a preview has no now, and gives the
-// zero time. The answer has the order of the firings. Of those that act any one stands for all: they want the same.
+// Decide returns a Skip for each firing, in the order of firings. The firings are those of one minute, of all
+// schedules of the resource. A firing that was due before now is judged at now, the moment of the act. A preview
+// passes the zero now. The firings that act all have the same verb.
 func Decide(s *Subject, firings []Firing, now time.Time) []Skip {
 	out := make([]Skip, len(firings))
 	starts := ""
@@ -91,8 +91,8 @@ func Decide(s *Subject, firings []Firing, now time.Time) []Skip {
 	return out
 }
 
-// skip tells whether a firing acts, other firings aside. What a calendar kept from acting at the firing's own minute
-// is not made up for.
+// skip returns why a firing does not act; it ignores other firings. A firing that a calendar closed at its own minute
+// is not made up for later.
 func (s *Subject) skip(f *Firing, now time.Time) Skip {
 	if f.Skip.Reason != Acts {
 		return f.Skip
@@ -104,7 +104,7 @@ func (s *Subject) skip(f *Firing, now time.Time) Skip {
 	return s.MayAct(in)
 }
 
-// EventAt returns the event readiness plan that holds the resource for a firing of a time.
+// EventAt returns the event readiness plan that holds the resource at a time, or now.
 func (s *Subject) EventAt(at time.Time) (Event, bool) {
 	for _, e := range s.Events {
 		if e.Now || e.has(at) {
@@ -114,14 +114,14 @@ func (s *Subject) EventAt(at time.Time) (Event, bool) {
 	return Event{}, false
 }
 
-// Want is what the schedules of a resource want of it at a time: the action of the last firing that acted.
+// Want is the action that the schedules of a resource want at a time: the action of the last firing that acted.
 type Want struct {
 	Firing
-	Lasting bool // until the next firing; false when the schedule leaves what is between its firings to people
+	Lasting bool // the want holds until the next firing; false when the schedules only start or only stop
 }
 
-// Wanted tells what the schedules that a resource is attached to want of it at a time, overrides aside; false when
-// they want nothing. The latest firing counts, and of a start and a stop in one minute the start.
+// Wanted returns the action that the attached schedules want at a time, without regard to overrides. It returns false
+// when they want nothing. The latest firing counts; if a start and a stop fall in one minute, the start counts.
 func Wanted(at time.Time, attached []*Timetable) (Want, bool) {
 	var w Want
 	found := false
@@ -136,7 +136,7 @@ func Wanted(at time.Time, attached []*Timetable) (Want, bool) {
 	return w, found
 }
 
-// holds reports whether schedules together want something at all times.
+// holds reports whether the schedules together both start and stop, so that they want a state at all times.
 func holds(attached []*Timetable) bool {
 	var starts, stops bool
 	for _, t := range attached {

@@ -11,8 +11,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Detach takes an attachment, as it was read, from its schedule; fault.NotFound when it is gone. Two round trips at
-// most.
+// Detach removes an attachment from its schedule. It returns fault.NotFound when the attachment does not exist. It
+// takes at most two round trips per attempt.
 func (s *Store) Detach(ctx context.Context, org string, a Attachment) error {
 	for range attachTries {
 		ws, err := s.detachWrites(ctx, org, a)
@@ -52,18 +52,18 @@ func (s *Store) detachWrites(ctx context.Context, org string, a Attachment) ([]t
 		[]table.Change{table.Set("groupIDs", ids), table.Add("changes", 1)}, unmoved(head))), nil
 }
 
-// forget returns the write that takes the schedule from what the target says of itself.
+// forget returns the write that removes the schedule from the target's list of schedules.
 func forget(org string, a Attachment) table.Write {
 	return table.Update(a.attachedKey(org), []table.Change{table.Remove(a.ScheduleID), table.Add("n", -1)},
 		table.Has(a.ScheduleID))
 }
 
-// perTransaction is how many attachments one transaction takes away: two writes each, of 100.
+// perTransaction is the number of attachments that one transaction removes: two writes each, of at most 100.
 const perTransaction = 50
 
-// DeleteSchedule deletes a schedule, as it was read, and all of its attachments; fault.Conflict when it has changed
-// since. From the first write on it neither fires nor is shown; if the process dies before the last, it may be called
-// again. Round trips: two, and one for each 50 attachments.
+// DeleteSchedule deletes a schedule and all of its attachments. It returns fault.Conflict when the schedule has
+// changed since it was read. After the first write the schedule neither fires nor is shown. If the process dies
+// before the last write, call it again. It takes two round trips, and one for each 50 attachments.
 func (s *Store) DeleteSchedule(ctx context.Context, org string, sch Schedule) error {
 	mark := table.Update(ScheduleKey(org, sch.ID), []table.Change{table.Set("deleting", true)},
 		table.Equal("generation", sch.Generation))
@@ -84,7 +84,8 @@ func (s *Store) DeleteSchedule(ctx context.Context, org string, sch Schedule) er
 	return nil
 }
 
-// detachAll takes all attachments from a schedule that is being deleted: nobody adds any more.
+// detachAll removes all attachments of a schedule. The schedule is marked as deleted, so no attachment is added
+// meanwhile.
 func (s *Store) detachAll(ctx context.Context, org, scheduleID string) error {
 	for cursor := ""; ; {
 		page, next, err := s.ReadAttachments(ctx, org, scheduleID, cursor)
@@ -116,22 +117,22 @@ func (s *Store) detachPart(ctx context.Context, org string, part []Attachment) e
 		if !ok {
 			return nil
 		}
-		for _, f := range slices.Backward(lost.Failed) { // it was detached by somebody else meanwhile
+		for _, f := range slices.Backward(lost.Failed) { // another caller detached it meanwhile
 			ws = slices.Delete(ws, f.Index, f.Index+1)
 		}
 	}
 	return errHeadMoved
 }
 
-// Use is a schedule that names resources of an account, a group or a calendar.
+// Use is a schedule that uses resources of an account, a group or a calendar.
 type Use struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
-	Resources int    `json:"resources"` // how many of the account; 0 for a group and a calendar
+	Resources int    `json:"resources"` // the number of resources of the account; 0 for a group and a calendar
 }
 
-// UsesOfAccount lists the schedules to which resources of an account are attached one by one, oldest first. 17 round
-// trips side by side in two, and one for each further thousand resources.
+// UsesOfAccount lists the schedules that have directly attached resources of an account, oldest first. It takes 17
+// round trips, run in parallel in two steps, and one more for each further thousand resources.
 func (s *Store) UsesOfAccount(ctx context.Context, org, accountID string) ([]Use, error) {
 	rows, err := s.inventory.AttachedIn(ctx, org, accountID)
 	if err != nil {
@@ -153,7 +154,7 @@ func (s *Store) UsesOfAccount(ctx context.Context, org, accountID string) ([]Use
 	return s.usesWhere(ctx, org, func(sch Schedule) (int, bool) { return counts[sch.ID], counts[sch.ID] > 0 })
 }
 
-// UsesOfGroup lists the schedules that a group is attached to, oldest first: two round trips.
+// UsesOfGroup lists the schedules of a group, oldest first. It takes two round trips.
 func (s *Store) UsesOfGroup(ctx context.Context, org, groupID string) ([]Schedule, error) {
 	ids, err := s.inventory.SchedulesOfGroup(ctx, org, Heads{}, groupID)
 	if err != nil || len(ids) == 0 {
@@ -174,8 +175,7 @@ func (s *Store) usesWhere(ctx context.Context, org string, is func(Schedule) (in
 	return out, err
 }
 
-// DetachAccount takes the resources of an account from all schedules that they are attached to one by one. It may be
-// repeated.
+// DetachAccount detaches all directly attached resources of an account from their schedules. It is idempotent.
 func (s *Store) DetachAccount(ctx context.Context, org, accountID string) error {
 	rows, err := s.inventory.AttachedIn(ctx, org, accountID)
 	if err != nil {

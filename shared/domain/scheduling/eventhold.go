@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// EventHoldPartition holds the list of an organisation.
+// EventHoldPartition holds the list of an organisation's event holds.
 const EventHoldPartition table.Partition = "ORG#*#EVENTHOLD"
 
 // EventHold is one target that a plan holds.
@@ -21,11 +21,12 @@ type EventHold struct {
 	PlanID   string `json:"planID"`
 	PolicyID string `json:"policyID"`
 	UID      string `json:"uid"` // of the target
-	// UIDs of resources whose stop stops the target: its namespace, its cluster
+	// UIDs of the resources that enclose the target, such as its namespace and its cluster; their stop stops the
+	// target
 	Enclosing []string  `json:"enclosing,omitempty"`
 	Since     time.Time `json:"since"` // when the plan began to raise its targets
-	Until     time.Time `json:"until"` // when the plan begins to restore; the hold ends when that is done
-	// the target is restored, and its schedules are still to be looked at
+	Until     time.Time `json:"until"` // when the plan begins to restore; the hold ends after the restore
+	// when the hold ended; the target is restored, and the evaluator has not yet evaluated its schedules
 	EndedAt time.Time `json:"endedAt,omitzero"`
 }
 
@@ -35,19 +36,18 @@ func (h EventHold) String() string {
 		h.Until.UTC().Format(time.RFC3339))
 }
 
-// OwedAction is a stop that a schedule or the end of an override had ordered and that the hold has kept from being
-// made.
+// OwedAction is a stop that a hold prevented. A schedule or the end of an override had ordered it.
 type OwedAction struct {
 	PolicyID string    `json:"policyID"` // of the hold
 	Since    time.Time `json:"since"`    // of the hold
-	UID      string    `json:"uid"`      // of the resource that was to be stopped: the target, or what encloses it
+	UID      string    `json:"uid"`      // of the resource to stop: the target, or a resource that encloses it
 	Promised bool      `json:"promised,omitempty"`
 
 	field string
 }
 
-// endedPrefix begins the names of the fields of holds that have ended, owedPrefix those of owed stops; all other
-// fields are named by their policy.
+// endedPrefix begins the field names of ended holds, owedPrefix those of owed stops. All other fields are named by
+// the hold's policy.
 const (
 	endedPrefix = "ended#"
 	owedPrefix  = "owed#"
@@ -58,7 +58,7 @@ func EventHoldKey(org string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "EVENTHOLD", SK: "LIVE"}
 }
 
-// EventHolds is the list of an organisation as it was read.
+// EventHolds is the list of an organisation's event holds, as it was read.
 type EventHolds struct {
 	byPolicy map[string]EventHold
 	byUID    map[string]EventHold // also by the UIDs of enclosing resources
@@ -66,7 +66,7 @@ type EventHolds struct {
 	owed     []OwedAction
 }
 
-// ReadEventHolds reads the list: one round trip.
+// ReadEventHolds reads the list in one round trip.
 func ReadEventHolds(ctx context.Context, s table.Store, org string) (EventHolds, error) {
 	it, err := s.Get(ctx, EventHoldKey(org))
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -75,7 +75,7 @@ func ReadEventHolds(ctx context.Context, s table.Store, org string) (EventHolds,
 	return DecodeEventHolds(it)
 }
 
-// DecodeEventHolds returns the list of an item; the zero item is an empty list.
+// DecodeEventHolds decodes the list from its item. The zero item is an empty list.
 func DecodeEventHolds(it table.Item) (EventHolds, error) {
 	if it.Data == nil {
 		return EventHolds{}, nil
@@ -116,7 +116,7 @@ func (l *EventHolds) add(name string, h EventHold) {
 	}
 }
 
-// Of returns the hold on the resource of a UID, or on a target inside of that resource.
+// Of returns the hold on the resource with a UID, or on a target inside that resource.
 func (l EventHolds) Of(uid string) (EventHold, bool) {
 	h, held := l.byUID[uid]
 	return h, held
@@ -128,7 +128,8 @@ func (l EventHolds) OfPolicy(policyID string) (EventHold, bool) {
 	return h, held
 }
 
-// Inside returns the holds that a stop of the resource of a UID would break: on it, and on targets inside of it.
+// Inside returns the holds that a stop of the resource with a UID would break: on the resource and on targets inside
+// it.
 func (l EventHolds) Inside(uid string) []EventHold {
 	var out []EventHold
 	for _, h := range l.byPolicy {
@@ -139,18 +140,18 @@ func (l EventHolds) Inside(uid string) []EventHold {
 	return out
 }
 
-// stopsWith reports whether a stop of the resource of a UID stops the target.
+// stopsWith reports whether a stop of the resource with a UID stops the target.
 func (h EventHold) stopsWith(uid string) bool {
 	return h.UID == uid || slices.Contains(h.Enclosing, uid)
 }
 
-// All returns the holds by the UIDs of the resources that they are on or inside of.
+// All returns the holds by the UIDs of their targets and of the enclosing resources.
 func (l EventHolds) All() map[string]EventHold { return l.byUID }
 
-// Ended returns the holds that have ended and whose schedules are still to be looked at, by the names of their fields.
+// Ended returns the ended holds whose schedules are not yet evaluated, by the names of their fields.
 func (l EventHolds) Ended() map[string]EventHold { return l.ended }
 
-// OwedAction returns the stop of the resource of a UID that a hold has kept from being made; false when there is none.
+// Owed returns the stop of the resource with a UID that the hold h prevented, or false when h prevented no such stop.
 func (l EventHolds) Owed(h EventHold, uid string) (out OwedAction, is bool) {
 	for _, o := range l.owed {
 		if o.PolicyID == h.PolicyID && o.UID == uid && o.Since.Equal(h.Since) {
@@ -160,8 +161,8 @@ func (l EventHolds) Owed(h EventHold, uid string) (out OwedAction, is bool) {
 	return out, is
 }
 
-// Against returns why verb may not be asked of the resource of a UID while a plan holds it; "" when it may. A start
-// takes nothing from an event.
+// Against returns why verb is not allowed on the resource with a UID while a plan holds it, or "" when it is allowed.
+// A start is always allowed.
 func (l EventHolds) Against(verb cloud.Verb, uid string) string {
 	if verb != cloud.Stop {
 		return ""

@@ -149,7 +149,7 @@ func TestEnclosing_FollowsParentsAndEnds(t *testing.T) {
 	}
 }
 
-// TestList_AsLargeAsAnOrganisationMayHaveIt stores as many holds as an organisation may have policies, with long UIDs.
+// TestList_AsLargeAsAnOrganisationMayHaveIt stores a hold for each of an organisation's 500 policies, with long UIDs.
 func TestList_AsLargeAsAnOrganisationMayHaveIt(t *testing.T) {
 	f := apitest.New(t)
 	const most = 500

@@ -13,11 +13,11 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// mostLevels is how many resources may enclose a target: a namespace, and its cluster.
+// mostLevels is the maximum number of resources that enclose a target, such as a namespace and its cluster.
 const mostLevels = 3
 
-// EnclosingUIDs returns the UIDs of the resources that enclose the resource of a UID, the nearest first: one round
-// trip for each level.
+// EnclosingUIDs returns the UIDs of the resources that enclose the resource with a UID, the nearest first. It takes
+// one round trip per level.
 func EnclosingUIDs(ctx context.Context, s table.Store, org, uid string) ([]string, error) {
 	var out []string
 	for range mostLevels {
@@ -39,8 +39,8 @@ func EnclosingUIDs(ctx context.Context, s table.Store, org, uid string) ([]strin
 	return out, nil
 }
 
-// BeginEventHold returns the writes that hold a target: they belong in the transaction that begins to raise it. They
-// fail while a stop of the target is in flight. They may be repeated.
+// BeginEventHold returns the writes that hold a target. They belong in the transaction that begins to raise it. They
+// fail while a stop of the target is in flight. They are idempotent.
 func BeginEventHold(org string, h EventHold) []table.Write {
 	return []table.Write{
 		table.Update(EventHoldKey(org), []table.Change{table.Set(h.PolicyID, h)}),
@@ -49,9 +49,10 @@ func BeginEventHold(org string, h EventHold) []table.Write {
 	}
 }
 
-// EndEventHold returns the writes that end the hold on the target of a policy at a time: they belong in the
-// transaction of its last restore, whose ctx must be allowed scheduling.DuePrefix. The evaluator then carries out what
-// schedules asked for during the hold. It takes one round trip; a hold that does not exist needs no writes.
+// EndEventHold returns the writes that end the hold on the target of a policy at a time. They belong in the
+// transaction of the target's last restore. The context of that transaction must allow scheduling.DuePrefix. The
+// evaluator then carries out the actions that schedules ordered during the hold. EndEventHold takes one round trip; a
+// hold that does not exist needs no writes.
 func EndEventHold(ctx context.Context, s table.Store, org, policyID string, at time.Time) ([]table.Write, error) { //nolint:revive // whose, where and when
 	l, err := ReadEventHolds(ctx, s, org)
 	if err != nil {
@@ -72,22 +73,22 @@ func EndEventHold(ctx context.Context, s table.Store, org, policyID string, at t
 	}, nil
 }
 
-// DropEventHold returns the write that ends the hold on the target of a policy for a forced stop: its schedules find
-// it as any other resource.
+// DropEventHold returns the write that ends the hold on the target of a policy because of a forced stop. Afterwards
+// its schedules act on the target as on any other resource.
 func DropEventHold(org, policyID string) table.Write {
 	return table.Update(EventHoldKey(org), []table.Change{table.Remove(policyID)})
 }
 
-// OwedOrder is a stop that was ordered, of resources that plans hold.
+// OwedOrder is an ordered stop of resources that plans hold.
 type OwedOrder struct {
 	BulkID   string
 	UIDs     []string
 	Promised bool // the end of a wake link: the resources are stopped also where no schedule wants it
 }
 
-// Owe returns the write that has the holds on the resources of an order remember its stops, for the evaluator to make
-// good after the holds. It fails when one of the holds has ended since the list was read: then the stops can be made.
-// It is false when no resource is held.
+// Owe returns the write that records the stops of an order in the list, so that the evaluator carries them out after
+// the holds. The write fails when one of the holds has ended since the list was read; the stops can then be made at
+// once. Owe returns false when no resource is held.
 func (l EventHolds) Owe(org string, o OwedOrder) (table.Write, bool) {
 	changes, conds := []table.Change(nil), map[string]table.Cond{}
 	for _, uid := range o.UIDs {
@@ -104,8 +105,7 @@ func (l EventHolds) Owe(org string, o OwedOrder) (table.Write, bool) {
 	return table.Update(EventHoldKey(org), changes, slices.Collect(maps.Values(conds))...), len(changes) > 0
 }
 
-// Forget returns the write that takes a hold that has ended off the list, by the name of its field, with the stops
-// that are owed to it.
+// Forget returns the write that removes an ended hold, by the name of its field, and the stops that it prevented.
 func (l EventHolds) Forget(org, field string) table.Write {
 	changes, policyID := []table.Change{table.Remove(field)}, l.ended[field].PolicyID
 	for _, o := range l.owed {

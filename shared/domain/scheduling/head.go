@@ -12,24 +12,24 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Head is what readers of the inventory must know of a schedule, to tell which resources it takes. It is written with
-// the schedule, and read with the index of the inventory.
+// Head is the part of a schedule that the inventory needs to find the schedule's resources. It is written with the
+// schedule and read with the index of the inventory.
 type Head struct {
 	ID       string   `json:"id"` // sch_…
 	Name     string   `json:"name"`
 	Preset   string   `json:"preset,omitempty"`
 	Tagged   bool     `json:"tagged,omitempty"`   // it takes the resources whose tag names it
 	GroupIDs []string `json:"groupIDs,omitempty"` // the groups that are attached to it
-	// resources are, or were, attached to it one by one: rows at inventory.AttachedKey
+	// whether resources are, or were, attached to it directly: rows at inventory.AttachedKey
 	Direct  bool  `json:"direct,omitempty"`
-	Changes int64 `json:"changes"` // counts those of GroupIDs
+	Changes int64 `json:"changes"` // the number of changes to GroupIDs
 }
 
-// tagKeys returns the keys of the tags that name the schedule of a resource. The second one is for clouds whose labels
-// have no colon.
+// tagKeys returns the tag keys whose value names the schedule of a resource. The second key is for clouds that do not
+// allow a colon in labels.
 func tagKeys() []string { return []string{"lamplighter:schedule", "lamplighter-schedule"} }
 
-// HeadKey returns where the head of a schedule is stored.
+// HeadKey returns the key of a schedule's head.
 func HeadKey(org, scheduleID string) table.Key { return inventory.TakerKey(org, scheduleID) }
 
 // HeadOf returns the head of a schedule, without its groups.
@@ -37,7 +37,7 @@ func HeadOf(sch Schedule) Head {
 	return Head{ID: sch.ID, Name: sch.Name, Preset: sch.Preset, Tagged: sch.Tagged}
 }
 
-// ReadHead reads the head of a schedule; fault.NotFound when there is none.
+// ReadHead reads the head of a schedule. It returns fault.NotFound when the schedule does not exist.
 func (s *Store) ReadHead(ctx context.Context, org, scheduleID string) (Head, error) {
 	h, err := table.Read[Head](ctx, s.table, HeadKey(org, scheduleID))
 	if fault.Is(err, fault.NotFound) {
@@ -52,18 +52,18 @@ func (s *Store) ReadHead(ctx context.Context, org, scheduleID string) (Head, err
 // Heads decodes the schedules of an organization for the inventory.
 type Heads struct{}
 
-// DecodeTakers returns the schedules that heads tell of.
+// DecodeTakers decodes the schedules from their heads.
 func (Heads) DecodeTakers(heads []table.Item) (inventory.Takers, error) {
 	all, err := table.DecodeAll[Head](heads)
 	return newTakers(all), err
 }
 
-// changedHeads decodes the schedules of an organization as if one of them had the name, the preset and the tags of
-// next.
+// changedHeads decodes the schedules of an organization, with the name, the preset and the tags of next for the
+// schedule with its ID.
 type changedHeads struct{ next Head }
 
-// DecodeTakers returns the schedules that heads tell of, with next in the place of the one of its ID, which keeps its
-// groups; a new one goes last.
+// DecodeTakers decodes the schedules from their heads and replaces the schedule with next's ID by next. The schedule
+// keeps its groups. A new schedule goes last.
 func (c *changedHeads) DecodeTakers(heads []table.Item) (inventory.Takers, error) {
 	all, err := table.DecodeAll[Head](heads)
 	next := c.next
@@ -84,9 +84,9 @@ func newTakers(all []Head) inventory.Takers {
 	return out
 }
 
-// newTagResolver makes the function that returns the ID of the schedule that a tag names, "" for none; nil when no
-// schedule takes resources by their tags. A tag names a schedule by its name, else by its name as a label can spell
-// it, else by the preset that the schedule was made of; of several schedules the oldest.
+// newTagResolver returns a function that returns the ID of the schedule that a tag names, or "". It returns nil when
+// no schedule takes resources by tags. A tag names a schedule by its name, else by the label form of its name
+// (labelOf), else by its preset. If several schedules match, the oldest wins.
 func newTagResolver(all []Head) func(key, value string) string {
 	names := map[string]string{}
 	add := func(name, id string) {
@@ -121,16 +121,16 @@ func newTagResolver(all []Head) func(key, value string) string {
 	}
 }
 
-// labelOf spells a name as the labels of every cloud can: letters and digits in lower case, hyphens for what is
-// between.
+// labelOf converts a name to a form that the labels of every cloud allow: lower-case letters and digits, with a
+// hyphen for each run of other characters.
 func labelOf(name string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	}), "-")
 }
 
-// MembersAs returns the resources that a schedule takes as if it had the name, the preset and the tags of next: after
-// a change, or after its creation. Direct are the resources that are attached to it one by one.
+// MembersAs returns the resources of a schedule as if it had the name, the preset and the tags of next. It serves to
+// preview a change or a creation. Direct are the directly attached resources.
 func (s *Store) MembersAs(ctx context.Context, org string, next Head, direct []string) ([]inventory.Member, error) {
 	out, err := s.inventory.ScheduleMembers(ctx, org, &changedHeads{next}, map[string][]string{next.ID: direct})
 	return out[next.ID], err

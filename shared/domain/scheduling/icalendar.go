@@ -17,13 +17,13 @@ const (
 	maxEvents    = 500
 	maxRecurring = 50 // events that repeat
 	maxListed    = 500
-	firstEvent   = 2000 // the year before which no event begins
+	firstEvent   = 2000 // the earliest year in which an event may begin
 )
 
-// parseEvents reads the events of an iCalendar text (RFC 5545), those that are cancelled or replaced left out. The
-// error (fault.Invalid) names the field, the line and what cannot be read. Not strict it is for a text that was
-// accepted by an earlier version: what that did not understand is read as it was then, so that a schedule does not
-// stop firing.
+// parseEvents parses the events of an iCalendar text (RFC 5545) and omits cancelled and replaced events. The error is
+// fault.Invalid and names the field, the line and the invalid part. With strict false it parses a text that an
+// earlier version accepted: it ignores the parts that the earlier version ignored, so that a schedule does not stop
+// firing.
 func parseEvents(field, text string, strict bool) ([]event, error) {
 	if text == "" {
 		return nil, nil
@@ -62,7 +62,7 @@ func parseEvents(field, text string, strict bool) ([]event, error) {
 	return out, nil
 }
 
-// readEvents reads what was decoded. The error is of the event whose number is returned.
+// readEvents converts the decoded events. On error it returns the index of the bad event.
 func readEvents(found []decoded, out []event, strict bool) (bad int, err error) {
 	for i := range found {
 		r := eventReader{from: &found[i].Event, strict: strict}
@@ -74,13 +74,13 @@ func readEvents(found []decoded, out []event, strict bool) (bad int, err error) 
 	return replaceInstances(out, strict)
 }
 
-// decoded is an event as the library reads it; cancelled when its whole calendar cancels.
+// decoded is an event from the iCalendar library. cancelled is true when the METHOD of its whole calendar is CANCEL.
 type decoded struct {
 	ical.Event
 	cancelled bool
 }
 
-// decodeEvents reads all calendars of a text. The library panics at some malformed parameters.
+// decodeEvents decodes all calendars of a text. It recovers because the library panics on some malformed parameters.
 func decodeEvents(text string) (out []decoded, err error) {
 	defer func() {
 		if r := recover(); r != nil {

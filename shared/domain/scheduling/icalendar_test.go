@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// events makes an iCalendar text of events, each of which is some lines.
+// events makes an iCalendar text. Each event is a list of lines.
 func events(all ...[]string) string {
 	lines := []string{"BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:x"}
 	for _, e := range all {
@@ -18,8 +18,8 @@ func events(all ...[]string) string {
 	return strings.Join(append(lines, "END:VCALENDAR", ""), "\r\n")
 }
 
-// Every Thursday from 3 December 2026 on is a holiday, of which one is moved, cancelled or taken out; asked is about
-// 23 to 26 December.
+// The series has a holiday on every Thursday from 3 December 2026. One holiday is moved, cancelled or removed. The
+// test checks 23 to 26 December.
 func TestICalendar_InstancesAreReplacedAndCancelled(t *testing.T) {
 	weekly := []string{"UID:w", "DTSTART;VALUE=DATE:20261203", "RRULE:FREQ=WEEKLY"}
 	berlin := []string{"UID:b", "DTSTART;TZID=Europe/Berlin:20261203T180000", "DURATION:PT2H", "RRULE:FREQ=WEEKLY"}
@@ -90,14 +90,15 @@ func TestICalendar_ACalendarThatCancelsClosesNothing(t *testing.T) {
 	equal(t, "closed", closedHours(t, "UTC", Calendar{ICalendar: text}, "2026-12-23T00:00Z"), "never")
 }
 
-// What cannot be followed is refused with its line; a text that an earlier version has taken is still read.
+// Strict parsing refuses unsupported properties and names their line. A text that an earlier version accepted can
+// still be read.
 func TestICalendar_WhatIsRefusedNamesItsLine(t *testing.T) {
 	weekly := []string{"UID:w", "DTSTART;VALUE=DATE:20261203", "RRULE:FREQ=WEEKLY"}
 	clock := []string{"UID:w", "DTSTART:20261203T100000", "DURATION:PT1H", "RRULE:FREQ=WEEKLY"}
 	for name, c := range map[string]struct {
 		events [][]string
 		words  string
-		old    bool // an earlier version has taken it
+		old    bool // an earlier version accepted it
 	}{
 		"a whole future": {[][]string{weekly,
 			{"UID:w", "RECURRENCE-ID;VALUE=DATE;RANGE=THISANDFUTURE:20261224", "DTSTART;VALUE=DATE:20261225"}},

@@ -14,10 +14,10 @@ import (
 type event struct {
 	name     string
 	uid      string
-	sequence int // its revision
+	sequence int // its revision (SEQUENCE)
 	start    stamp
 	span     localSpan
-	// how long it lasts when its end is in another zone than its start; 0: as long as span does on the clock
+	// its length when its end is in another zone than its start; 0 means the length of span in local time
 	exact     time.Duration
 	rule      *rrule.RRule // nil: it does not repeat
 	extra     []stamp      // RDATE
@@ -26,15 +26,15 @@ type event struct {
 	cancelled bool
 }
 
-// stamp is a date or a time as the text has it: what clocks show as if it were UTC, and the zone; nil: that of its
-// event, or of the calendar.
+// stamp is a date or a time as it is written in the text: the local time as if it were UTC, and its zone. A nil zone
+// means the zone of its event, or of the calendar.
 type stamp struct {
 	at  time.Time
 	loc *time.Location
 	day bool
 }
 
-// in returns what clocks in a zone show at the stamp, as if it were UTC.
+// in converts the stamp to the local time of a zone, as if that were UTC.
 func (s stamp) in(loc *time.Location) time.Time {
 	if s.day || s.loc == nil || s.loc.String() == loc.String() {
 		return s.at
@@ -43,14 +43,14 @@ func (s stamp) in(loc *time.Location) time.Time {
 	return time.Unix(int64(w)*60+int64(s.at.Second()), 0).UTC()
 }
 
-// propError is what is wrong with a property of an event.
+// propError is an invalid or unsupported property of an event.
 type propError struct {
 	prop string
-	nth  int // of the properties of that name
+	nth  int // index among the properties of that name
 	text string
 }
 
-// Error returns what is wrong.
+// Error returns the description of the error.
 func (e *propError) Error() string { return e.text }
 
 func wrongProp(prop string, nth int, format string, args ...any) error {
@@ -64,7 +64,7 @@ type eventReader struct {
 	event
 }
 
-// refuse returns the error that names a property which cannot be followed, or nil when the reader is not strict.
+// refuse returns the error for an unsupported property, or nil when the reader is not strict.
 func (r *eventReader) refuse(prop string, nth int, format string, args ...any) error {
 	if !r.strict {
 		return nil
@@ -104,7 +104,7 @@ func (r *eventReader) readStart() error {
 	return nil
 }
 
-// readStamp reads a date or a time of the nth property of its name.
+// readStamp parses a date or a time of the nth property of its name.
 func readStamp(p ical.Prop, value string, nth int) (s stamp, err error) {
 	if s.at, err = time.Parse("20060102", value); err == nil {
 		s.day = true
@@ -126,7 +126,7 @@ func readStamp(p ical.Prop, value string, nth int) (s stamp, err error) {
 	return s, nil
 }
 
-// readEnd finds out how long the event is.
+// readEnd computes the length of the event from DTEND or DURATION.
 func (r *eventReader) readEnd() error {
 	length := time.Duration(0)
 	if r.start.day {
@@ -154,8 +154,8 @@ func (r *eventReader) readEnd() error {
 	return nil
 }
 
-// lengthUntil returns how long the event is on the clock, or exactly when its end is in another zone than its start.
-// An end without a zone is in that of the start.
+// lengthUntil returns the length of the event in local time, or its exact length when its end is in another zone than
+// its start. An end without a zone is in the zone of the start.
 func (r *eventReader) lengthUntil(p *ical.Prop) (time.Duration, error) {
 	end, err := readStamp(*p, p.Value, 0)
 	if err != nil {
@@ -179,7 +179,7 @@ func (r *eventReader) lengthUntil(p *ical.Prop) (time.Duration, error) {
 	return exact, nil
 }
 
-// readInstance reads which instance of a repeating event this one replaces.
+// readInstance parses RECURRENCE-ID: the instance of a repeating event that this event replaces.
 func (r *eventReader) readInstance() error {
 	p := r.from.Props.Get(ical.PropRecurrenceID)
 	if p == nil {
@@ -203,7 +203,7 @@ func (r *eventReader) readInstance() error {
 	return nil
 }
 
-// readLists reads the times that are added to the event, and taken from it.
+// readLists parses the added times (RDATE) and the excluded times (EXDATE) of the event.
 func (r *eventReader) readLists() error {
 	if len(r.from.Props["EXRULE"]) > 0 {
 		if err := r.refuse("EXRULE", 0,
@@ -219,7 +219,7 @@ func (r *eventReader) readLists() error {
 	return err
 }
 
-// listStamps reads the times of the properties of a name that list some.
+// listStamps parses the times of all properties with a name.
 func (r *eventReader) listStamps(name string) ([]stamp, error) {
 	var out []stamp
 	for i, p := range r.from.Props[name] {
@@ -243,7 +243,7 @@ func (r *eventReader) listStamps(name string) ([]stamp, error) {
 	return out, nil
 }
 
-// readRule reads how the event repeats.
+// readRule parses RRULE, the repetition of the event.
 func (r *eventReader) readRule() error {
 	p := r.from.Props.Get(ical.PropRecurrenceRule)
 	if p == nil {
@@ -273,7 +273,7 @@ func (r *eventReader) readRule() error {
 	return nil
 }
 
-// spans returns when the event is, as far as it reaches into a time.
+// spans returns the spans of the event that overlap horizon.
 func (e event) spans(loc *time.Location, horizon Span) []Span {
 	if e.start.loc != nil {
 		loc = e.start.loc
@@ -295,7 +295,7 @@ func (e event) spans(loc *time.Location, horizon Span) []Span {
 	return out
 }
 
-// set returns when the event begins, as clocks in its zone show it.
+// set returns the start times of the event in the local time of its zone.
 func (e event) set(loc *time.Location) *rrule.Set {
 	set := &rrule.Set{}
 	if e.rule != nil {

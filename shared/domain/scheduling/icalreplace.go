@@ -8,9 +8,9 @@ import (
 	"github.com/emersion/go-ical"
 )
 
-// replaceInstances takes from repeating events the instances that other events of their uid replace or cancel
-// (RECURRENCE-ID), and marks as cancelled what a later revision replaces, and the replacements in a series that is
-// cancelled as a whole. The error is of the event whose number is returned.
+// replaceInstances removes from repeating events the instances that other events with their uid replace or cancel
+// (RECURRENCE-ID). It marks outdated revisions as cancelled, and also the replacements in a series that is cancelled
+// as a whole. On error it returns the index of the bad event.
 func replaceInstances(events []event, strict bool) (int, error) {
 	dropOutdated(events)
 	series := map[string][]*event{}
@@ -48,7 +48,7 @@ func allCancelled(all []*event) bool {
 	return len(all) > 0
 }
 
-// dropOutdated marks as cancelled the events, or instances, of which the text has a later revision (SEQUENCE).
+// dropOutdated marks the events or instances that have a later revision in the text (SEQUENCE) as cancelled.
 func dropOutdated(events []event) {
 	latest := map[string]int{}
 	for i := range events {
@@ -67,7 +67,7 @@ func dropOutdated(events []event) {
 	}
 }
 
-// revisionKey names what revisions of an event have in common.
+// revisionKey returns a key that all revisions of an event or instance share.
 func (e *event) revisionKey() string {
 	if e.instance == nil {
 		return e.uid
@@ -79,7 +79,7 @@ func (e *event) revisionKey() string {
 	return fmt.Sprintf("%s\n%s %s", e.uid, e.instance.at, zone)
 }
 
-// eventLines tells where in a text an event begins, and where its properties stand, by their names.
+// eventLines holds the line on which an event begins, and the lines of its properties by name.
 type eventLines struct {
 	begin int
 	props map[string][]int
@@ -88,7 +88,7 @@ type eventLines struct {
 // textLines are the lines of the events of a text, counted from 1.
 type textLines []eventLines
 
-// name says in which line of the nth event the error is, "line 12: ".
+// name returns the line of the error in the nth event as "line 12: ".
 func (l textLines) name(n int, err error) string {
 	if n >= len(l) {
 		return ""
@@ -103,11 +103,11 @@ func (l textLines) name(n int, err error) string {
 // indexLines finds the lines of the events of an iCalendar text.
 func indexLines(text string) textLines {
 	var out textLines
-	var inside []string // the components that the line is in
+	var inside []string // the open components at the line
 	number := 0
 	for line := range strings.SplitSeq(text, "\n") {
 		number++
-		if line == "" || line[0] == ' ' || line[0] == '\t' { // it goes on with the line before
+		if line == "" || line[0] == ' ' || line[0] == '\t' { // continuation of the previous line
 			continue
 		}
 		name, value, _ := strings.Cut(strings.ToUpper(strings.TrimRight(line, "\r")), ":")

@@ -12,15 +12,15 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// This file answers one question: may an order act on a resource now? It is asked when a schedule is decided
-// (evaluator), for each firing of a preview, and by the executor right before it asks a provider, so when an order and
-// each of its chunks begin.
+// This file answers one question: may an order act on a resource now? The evaluator calls it when it decides a
+// schedule, a preview calls it for each firing, and the executor calls it right before it calls a provider, that is
+// at the beginning of an order and of each of its chunks.
 //
-// To add a rule: read what it needs in ReadStanding, hand it to the resource in Standing.Apply, keep it in Subject,
-// and append a function to rules. Class covers every field of Subject, so the evaluator decides resources apart that a
-// new field tells apart.
+// To add a rule: read the state that it needs in ReadStanding, copy it to the resource in Standing.Apply, store it in
+// Subject, and append a function to rules. Class covers every field of Subject, so the evaluator decides resources
+// separately when a new field differs.
 
-// Cause is who asks for an act.
+// Cause is the origin of an act.
 type Cause int
 
 // The causes.
@@ -31,23 +31,23 @@ const (
 	ByHand
 )
 
-// Intent is an act that somebody wants done on a resource at one moment.
+// Intent is a requested act on a resource at one moment.
 type Intent struct {
 	Verb      cloud.Verb
 	Cause     Cause
-	At        time.Time  // of the act, which may be later than the minute at which it was due
-	Timetable *Timetable // of the schedule that asks; nil when no schedule asks, or it has no calendars
-	Force     bool       // of an act by hand: overrides are not against it
+	At        time.Time  // of the act; it may be later than the minute at which the act was due
+	Timetable *Timetable // of the schedule that made the order; nil without a schedule or calendars
+	Force     bool       // an act by hand that ignores overrides
 }
 
 // rule returns why an intent is not carried out on a resource, or the zero Skip.
 type rule func(*Subject, Intent) Skip
 
-// rules are asked in this order; the first Skip is the answer.
+// rules run in this order; the first non-zero Skip wins.
 var rules = []rule{checkCalendar, checkAccount, checkSchedulable, checkEvent, checkOverride}
 
-// MayAct returns why the intent is not carried out on the resource, or the zero Skip when it is. It reads no store and
-// no clock.
+// MayAct returns why the intent is not carried out on the resource, or the zero Skip when it is. It reads neither the
+// store nor the clock.
 func (s *Subject) MayAct(in Intent) Skip {
 	for _, check := range rules {
 		if skip := check(s, in); skip.Reason != Acts {
@@ -57,10 +57,11 @@ func (s *Subject) MayAct(in Intent) Skip {
 	return Skip{}
 }
 
-// Class names everything of a resource that MayAct depends on: intents on two resources of one class have one answer.
+// Class returns a key of the state that MayAct depends on. MayAct returns the same result for all resources of one
+// class.
 func (s *Subject) Class() string { return fmt.Sprintf("%+v", *s) }
 
-// checkCalendar refuses what a calendar of the asking schedule closes at the moment of the act.
+// checkCalendar refuses an intent when a calendar of its schedule blocks it at the moment of the act.
 func checkCalendar(_ *Subject, in Intent) Skip {
 	if in.Timetable == nil {
 		return Skip{}
@@ -88,8 +89,9 @@ func checkSchedulable(s *Subject, _ Intent) Skip {
 	return Skip{}
 }
 
-// checkEvent refuses a schedule on a target that an event readiness plan holds. Other intents are checked against the
-// list of holds, with their force, where they are made and where each chunk begins (execution.LeaveOutEvents).
+// checkEvent refuses an intent of a schedule on a target that an event readiness plan holds. Other intents, with
+// their force, are checked against the list of holds when they are made and when each chunk begins
+// (execution.LeaveOutEvents).
 func checkEvent(s *Subject, in Intent) Skip {
 	if in.Cause != BySchedule {
 		return Skip{}
@@ -103,8 +105,9 @@ func checkEvent(s *Subject, in Intent) Skip {
 			e.To.UTC().Format(time.RFC3339))}
 }
 
-// checkOverride refuses a schedule on a resource that an override holds, anybody else the opposite of what it holds,
-// and the order of an override that does not hold the resource any more. An act by hand with force is above overrides.
+// checkOverride refuses an intent of a schedule on a resource that an override holds. It refuses any other intent
+// whose verb is the opposite of the override's, and the order of an override that does not hold the resource any
+// more. An act by hand with force ignores overrides.
 func checkOverride(s *Subject, in Intent) Skip {
 	if in.Force && in.Cause == ByHand {
 		return Skip{}
@@ -120,7 +123,7 @@ func checkOverride(s *Subject, in Intent) Skip {
 		fmt.Sprintf("override %s (%s) holds it until %s", o.ID, o.Action, o.To.UTC().Format(time.RFC3339))}
 }
 
-// HeldBy returns the override that holds the resource at a time: of several the one that began last.
+// HeldBy returns the override that holds the resource at a time. If several do, the one that began last wins.
 func (s *Subject) HeldBy(at time.Time) (Override, bool) {
 	var found Override
 	held := false
@@ -139,20 +142,20 @@ func (o Override) isNewer(than Override) bool {
 	return strings.Compare(o.ID, than.ID) > 0
 }
 
-// Standing is what holds the resources of an organization at one moment.
+// Standing is the overrides that hold the resources of an organization at one moment.
 type Standing struct {
 	overrides map[string][]Override // by resource id
 }
 
-// IsEmpty reports whether nothing is held, so that no resource need be looked up.
+// IsEmpty reports whether no override holds a resource, so that no resource need be looked up.
 func (st Standing) IsEmpty() bool { return len(st.overrides) == 0 }
 
-// Apply tells the subject what holds the resource of an id.
+// Apply sets the overrides of the subject to those on the resource with an ID.
 func (st Standing) Apply(resourceID string, s *Subject) { s.Overrides = st.overrides[resourceID] }
 
-// ReadStanding reads what holds the resources of an organization now: one round trip, and one or two more when an
-// override is on a group. An override holds from the moment at which it is listed, whatever the clock of its maker
-// says.
+// ReadStanding reads the overrides that hold the resources of an organization now. It takes one round trip, and one
+// or two more when an override is on a group. An override holds from the moment at which it is listed, even if the
+// clock of its writer is ahead.
 func (s *Store) ReadStanding(ctx context.Context, org string) (Standing, error) {
 	live, err := override.ReadLive(ctx, s.table, org)
 	if err != nil {
@@ -161,8 +164,8 @@ func (s *Store) ReadStanding(ctx context.Context, org string) (Standing, error) 
 	return s.StandingOf(ctx, org, live)
 }
 
-// StandingOf returns what live overrides hold now, as far as their makers may still act: up to three round trips where
-// an override is on a group or a maker's rights are read.
+// StandingOf returns the resources that live overrides hold now, as far as the overrides' makers may still act. It
+// takes up to three round trips when an override is on a group or when a maker's rights are read.
 func (s *Store) StandingOf(ctx context.Context, org string, live override.Live) (Standing, error) {
 	now := s.clock.Now()
 	held := live.At(now)
@@ -189,8 +192,8 @@ func (st Standing) add(resourceID string, o Override) {
 	}
 }
 
-// ReadAsking returns the timetable of the schedule that has made an order, for what its calendars say at the time at;
-// nil when the schedule has no calendars, or was deleted. One round trip, two with calendars.
+// ReadAsking returns the timetable of the schedule that made an order, with its calendars at the time at. It returns
+// nil when the schedule has no calendars or was deleted. It takes one round trip, two with calendars.
 func (s *Store) ReadAsking(ctx context.Context, org, scheduleID string, at time.Time) (*Timetable, error) {
 	sch, err := s.ReadSchedule(ctx, org, scheduleID)
 	if fault.Is(err, fault.NotFound) || err == nil && len(sch.CalendarIDs) == 0 {

@@ -2,24 +2,25 @@ package scheduling
 
 import "time"
 
-// horizonDays is how far the next firing of a possible cron can be: 29 February of 2096 is followed by that of 2104.
+// horizonDays limits the search for the next firing. The longest gap is from 29 February 2096 to 29 February 2104.
 const horizonDays = 8*366 + 31
 
-// Next returns the first instant after a given one at which the cron fires in a zone; false when there is none. A
-// local time that clocks go over fires at the first minute after the gap; one that they show twice fires the first
-// time.
+// Next returns the first instant after a given one at which the cron fires in a zone, or false when there is none. A
+// local time skipped by a clock change fires at the first minute after the gap. A local time that occurs twice fires
+// once, at its first occurrence.
 func (c Cron) Next(after time.Time, loc *time.Location) (time.Time, bool) {
 	w, ok := c.nextWall(wallOf(after, loc) + 1)
 	for ok {
 		if t := w.instant(loc); t.After(after) {
 			return t, true
 		}
-		w, ok = c.nextWall(w + 1) // clocks show a second time what they showed before
+		w, ok = c.nextWall(w + 1) // this local time occurs twice, and its first occurrence has passed
 	}
 	return time.Time{}, false
 }
 
-// Prev returns the last instant not after a given one at which the cron fires in a zone; false when there is none.
+// Prev returns the last instant at or before a given one at which the cron fires in a zone, or false when there is
+// none.
 func (c Cron) Prev(at time.Time, loc *time.Location) (time.Time, bool) {
 	w, ok := c.prevWall(shownBy(at, loc))
 	for ok {
@@ -31,7 +32,7 @@ func (c Cron) Prev(at time.Time, loc *time.Location) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// nextWall returns the first wall from w on at which the cron fires.
+// nextWall returns the first wall at or after w at which the cron fires.
 func (c Cron) nextWall(w wall) (wall, bool) {
 	day, minute := w.dayNumber()
 	for end := day + horizonDays; day <= end; day, minute = day+1, 0 {
@@ -50,7 +51,7 @@ func (c Cron) nextWall(w wall) (wall, bool) {
 	return 0, false
 }
 
-// prevWall returns the last wall up to w at which the cron fires.
+// prevWall returns the last wall at or before w at which the cron fires.
 func (c Cron) prevWall(w wall) (wall, bool) {
 	day, minute := w.dayNumber()
 	for end := day - horizonDays; day >= end; day, minute = day-1, minutesADay-1 {
@@ -69,7 +70,7 @@ func (c Cron) prevWall(w wall) (wall, bool) {
 	return 0, false
 }
 
-// nextOfDay returns the first minute of a day from a given one on at which the cron fires.
+// nextOfDay returns the first minute of a day at or after from at which the cron fires.
 func (c Cron) nextOfDay(from int) (int, bool) {
 	hour, ok := nextBit(c.hours, from/60)
 	if !ok {
@@ -87,7 +88,7 @@ func (c Cron) nextOfDay(from int) (int, bool) {
 	return hour*60 + m, ok
 }
 
-// prevOfDay returns the last minute of a day up to a given one at which the cron fires.
+// prevOfDay returns the last minute of a day at or before to at which the cron fires.
 func (c Cron) prevOfDay(to int) (int, bool) {
 	hour, ok := prevBit(c.hours, to/60)
 	if !ok {

@@ -8,21 +8,21 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Target is a resource that a schedule takes, with what has to be known of it.
+// Target is a resource of a schedule, with the state that a preview needs.
 type Target struct {
 	Member   inventory.Member
 	Subject  Subject
-	Attached []*Timetable // all schedules that it is attached to, the asked one among them
+	Attached []*Timetable // all schedules of the resource, including the previewed one
 }
 
-// Foretold is a firing and what becomes of it: Skips has the order of the targets.
+// Foretold is a firing and its result on each target. Skips has the order of the targets.
 type Foretold struct {
 	Firing
 	Skips []Skip
 }
 
-// Preview tells what becomes of the firings of a schedule on its targets in a time. More firings than most are refused
-// (fault.Invalid).
+// Preview returns the firings of a schedule in span with their results on its targets. It returns fault.Invalid for
+// more than most firings.
 func Preview(t *Timetable, targets []Target, span Span, most int) ([]Foretold, error) {
 	var out []Foretold
 	for f := range t.Firings(span) {
@@ -41,13 +41,13 @@ func Preview(t *Timetable, targets []Target, span Span, most int) ([]Foretold, e
 	return out, nil
 }
 
-// minutes remembers which firings timetables have at one minute.
+// minutes caches the firings of timetables at one minute.
 type minutes struct {
 	at time.Time
 	of map[*Timetable][]Firing
 }
 
-// turn goes on to another minute.
+// turn sets the minute and clears the cache when the minute changes.
 func (m *minutes) turn(at time.Time) {
 	if !m.at.Equal(at) {
 		m.at = at
@@ -64,7 +64,7 @@ func (m *minutes) firings(t *Timetable) []Firing {
 	return got
 }
 
-// decide tells what becomes of f, which is of this minute, on each target.
+// decide returns the result of f on each target. f must be a firing of the current minute.
 func (m *minutes) decide(f *Firing, targets []Target) []Skip {
 	out := make([]Skip, len(targets))
 	var all []Firing
@@ -78,7 +78,7 @@ func (m *minutes) decide(f *Firing, targets []Target) []Skip {
 	return out
 }
 
-// FiringsAt returns the firings of one minute.
+// FiringsAt returns the firings of the schedule at one minute.
 func (t *Timetable) FiringsAt(minute time.Time) []Firing {
 	var out []Firing
 	for f := range t.Firings(Span{minute, minute.Add(time.Minute)}) {
@@ -87,13 +87,13 @@ func (t *Timetable) FiringsAt(minute time.Time) []Firing {
 	return out
 }
 
-// Contradiction is a minute at which one schedule starts what another one, or itself, stops.
+// Contradiction is a minute at which a start and a stop of two schedules, or of one schedule, coincide.
 type Contradiction struct {
 	Start, Stop Firing
 }
 
-// FindContradiction returns the first minute of a time at which one of two schedules starts what the other one stops,
-// calendars considered; false when there is none. It asks as to a resource that both take.
+// FindContradiction returns the first minute in span at which one schedule starts and the other one stops, after
+// their calendars. It returns false when there is none. It assumes a resource that both schedules take.
 func FindContradiction(a, b *Timetable, span Span) (Contradiction, bool) {
 	for f := range a.Firings(span) {
 		if f.Skip.Reason != Acts {

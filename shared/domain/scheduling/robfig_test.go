@@ -10,9 +10,8 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// TestCron_Robfig compares the next firing with that of github.com/robfig/cron, which somebody else wrote, in zones
-// that do not set their clocks: on the others it goes over a day of a gap, as docs/decisions/020-a-cron-of-our-own.md
-// says.
+// TestCron_Robfig compares the next firing with that of the independent github.com/robfig/cron, in zones without
+// clock changes. In other zones robfig/cron skips a day with a gap, see docs/decisions/020-a-cron-of-our-own.md.
 func TestCron_Robfig(t *testing.T) {
 	n := 100_000
 	if testing.Short() {
@@ -26,7 +25,7 @@ func TestCron_Robfig(t *testing.T) {
 	for compared < n {
 		text, c, o := parseRandom(t, r)
 		if strings.Contains(o[4], "7") {
-			continue // it does not know Sunday as 7
+			continue // robfig/cron does not accept 7 as Sunday
 		}
 		theirs, err := parser.Parse(text)
 		if err != nil {
@@ -36,7 +35,7 @@ func TestCron_Robfig(t *testing.T) {
 		at := time.Date(2007+r.IntN(40), time.Month(1+r.IntN(12)), 1+r.IntN(28), r.IntN(24), r.IntN(60), 0, 0, time.UTC)
 		want := theirs.Next(at.In(loc))
 		if want.IsZero() {
-			continue // it gives up after five years, ours after the eight around 2100
+			continue // robfig/cron gives up after five years, ours after the eight years around 2100
 		}
 		if got, ok := c.Next(at, loc); !ok || !got.Equal(want) {
 			t.Fatalf("%q in %s after %s: got %s, %v; want %s", text, loc, at, got, ok, want)

@@ -1,11 +1,11 @@
-// Package scheduling decides what schedules want of resources and when: cron expressions in a zone, calendars of
-// holidays and freezes, and what becomes of a firing on a resource. A preview and the evaluator call the same
-// functions (Timetable.Firings, Decide, Wanted), which read no store and no clock. Store keeps schedules, their
-// attachments and calendars; Heads tells the inventory which resources schedules take.
+// Package scheduling decides which state schedules want for resources, and when. It evaluates cron expressions in a
+// zone, calendars of holidays and freezes, and the result of a firing on a resource. A preview and the evaluator call
+// the same functions (Timetable.Firings, Decide, Wanted), which read neither the store nor the clock. Store keeps
+// schedules, their attachments and calendars. Heads gives the inventory the resources of each schedule.
 //
-// EventHolds lists the targets that event readiness plans hold: from before the first call that raises the capacity of
-// a target until its last restore. The list is one item per organisation with one field per target, so a caller reads
-// it in the same round trip as the accounts, resources or overrides that it reads anyway.
+// EventHolds lists the targets that event readiness plans hold: from before the first call that raises the capacity
+// of a target until its last restore. The list is one item per organisation with one field per target, so a caller
+// reads it in the same round trip as the accounts, resources or overrides that it reads anyway.
 // docs/decisions/048-event-holds.md explains the rule.
 package scheduling
 
@@ -23,13 +23,14 @@ const (
 	MaxCalendarIDs = 10     // of a schedule
 	MaxAttachments = 10_000 // of a schedule
 	MaxGroups      = 100    // attached to a schedule
-	MaxOfTarget    = 20     // schedules that a resource or a group is attached to
+	MaxOfTarget    = 20     // schedules of a resource or a group
 	MaxEntries     = 500    // of a calendar
 	MaxICalendar   = 64_000 // bytes of a calendar's iCalendar text
 	MaxGrace       = 1440   // minutes until a drift is enforced
 )
 
-// What a schedule has done about a resource that somebody started or stopped outside of it.
+// The values of Schedule.Drift: the reaction when a person or program starts or stops a resource outside of the
+// schedule.
 const (
 	ReportDrift  = "report"
 	EnforceDrift = "enforce"
@@ -44,17 +45,17 @@ type Schedule struct {
 	Crons        []CronLine `json:"crons"`
 	CalendarIDs  []string   `json:"calendarIDs,omitempty"`
 	Enabled      bool       `json:"enabled"`
-	Preset       string     `json:"preset,omitempty"` // which one it was made of
+	Preset       string     `json:"preset,omitempty"` // the preset that it was made from
 	Tagged       bool       `json:"tagged"`           // it takes the resources whose tag ScheduleTag names it
 	Drift        string     `json:"drift"`            // ReportDrift, EnforceDrift
 	GraceMinutes int        `json:"graceMinutes"`     // until a drift is enforced
-	// how many rows lie at AttachmentPK: the field attachments, which each of them counts
+	// the number of its attachment rows; stored in the field attachments, which each attachment updates
 	Attachments int64 `json:"-"`
-	Generation  int64 `json:"generation"` // counts its changes, but for attachments
+	Generation  int64 `json:"generation"` // incremented by each change, except of attachments
 	Deleting    bool  `json:"deleting,omitempty"`
-	// the address of its maker; empty in rows of before there was this field
+	// the email address of its maker; empty in rows older than this field
 	CreatedBy string    `json:"createdBy,omitempty"`
-	Maker     string    `json:"maker,omitempty"` // the user who made it
+	Maker     string    `json:"maker,omitempty"` // the ID of the user who made it
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
 }
@@ -66,7 +67,7 @@ type CronLine struct {
 	Action     cloud.Verb `json:"action"`
 }
 
-// Effect is what a calendar does to the firings of its days.
+// Effect is how a calendar limits the firings of its days.
 type Effect string
 
 // The effects.
@@ -76,30 +77,30 @@ const (
 	NoAction    Effect = "no_action"    // neither
 )
 
-// blocks reports whether the effect keeps a firing from acting.
+// blocks reports whether the effect prevents a firing with the verb v.
 func (e Effect) blocks(v cloud.Verb) bool {
 	return e == NoAction || e == StayStopped && v == cloud.Start || e == StayRunning && v == cloud.Stop
 }
 
-// Calendar is holidays and freeze windows, as it is stored.
+// Calendar is a list of holidays and freeze windows, as it is stored.
 type Calendar struct {
 	ID          string  `json:"id"` // cal_…
 	Name        string  `json:"name"`
 	Description string  `json:"description,omitempty"`
 	Effect      Effect  `json:"effect"`
-	Timezone    string  `json:"timezone,omitempty"` // IANA; empty: that of the schedule
+	Timezone    string  `json:"timezone,omitempty"` // IANA; empty means the zone of the schedule
 	Entries     []Entry `json:"entries,omitempty"`
 	ICalendar   string  `json:"iCalendar,omitempty"`
-	// how often it was put into a schedule, the field uses: a deletion demands that this has not changed
+	// how often it was added to a schedule, stored in the field uses; a deletion requires that it has not changed
 	Uses       int64     `json:"-"`
 	Generation int64     `json:"generation"`
 	CreatedAt  time.Time `json:"createdAt"`
 	UpdatedAt  time.Time `json:"updatedAt"`
 }
 
-// Entry is a day, some days or a window of a calendar, in local time: From and To are dates (2026-12-24), and then To
-// is the last day, or times (2026-12-24T18:00), and then To is the end. Without To it is one day. Yearly: every year
-// from then on.
+// Entry is a day, a range of days or a window of a calendar, in local time. From and To are both dates (2026-12-24),
+// and then To is the last day, or both times (2026-12-24T18:00), and then To is exclusive. Without To the entry is
+// one day. With Yearly it repeats every year from then on.
 type Entry struct {
 	Name   string `json:"name,omitempty"`
 	From   string `json:"from"`
@@ -107,7 +108,7 @@ type Entry struct {
 	Yearly bool   `json:"yearly,omitempty"`
 }
 
-// Span is a time from From until, and without, To.
+// Span is the time from From, inclusive, to To, exclusive.
 type Span struct {
 	From, To time.Time
 }

@@ -20,10 +20,11 @@ type Store struct {
 	inventory *inventory.Store
 }
 
-// New returns the Store of p.
+// New returns a Store on the table, the clock and the inventory of p.
 func New(p *platform.Platform) *Store { return &Store{p.Table, p.Clock, inventory.New(p)} }
 
-// ReadSchedule reads a schedule; fault.NotFound when there is none, or it is being deleted. One round trip.
+// ReadSchedule reads a schedule. It returns fault.NotFound when the schedule does not exist or is being deleted. It
+// takes one round trip.
 func (s *Store) ReadSchedule(ctx context.Context, org, scheduleID string) (Schedule, error) {
 	it, err := s.table.Get(ctx, ScheduleKey(org, scheduleID))
 	missing := fault.New(fault.NotFound, "schedule %.64q does not exist", scheduleID)
@@ -48,8 +49,8 @@ func decodeSchedule(it table.Item) (Schedule, error) {
 	return sch, err
 }
 
-// ListSchedules lists the schedules of an organization, oldest first, without those that are being deleted: one round
-// trip for each megabyte.
+// ListSchedules lists the schedules of an organization, oldest first, without those that are being deleted. It takes
+// one round trip per megabyte.
 func (s *Store) ListSchedules(ctx context.Context, org string) ([]Schedule, error) {
 	items, err := s.readAll(ctx, ScheduleKey(org, "").PK)
 	if err != nil {
@@ -82,8 +83,9 @@ func (s *Store) readAll(ctx context.Context, pk string) ([]table.Item, error) {
 	}
 }
 
-// CreateSchedule stores a new schedule, and does the extra writes with it; fault.Conflict when another one has its
-// name, fault.Invalid when a calendar of it is gone. The context may write within DuePrefix.
+// CreateSchedule stores a new schedule together with the extra writes, in one transaction. It returns fault.Conflict
+// when another schedule has its name, and fault.Invalid when one of its calendars does not exist. The context must
+// allow writes within DuePrefix.
 func (s *Store) CreateSchedule(ctx context.Context, org string, next Schedule, extra ...table.Write) (Schedule, error) {
 	next.Generation = 1
 	head, err := table.NewItem(HeadKey(org, next.ID), HeadOf(next))
@@ -93,8 +95,9 @@ func (s *Store) CreateSchedule(ctx context.Context, org string, next Schedule, e
 	return next, s.writeSchedule(ctx, org, Schedule{}, next, append([]table.Write{table.Put(head)}, extra...))
 }
 
-// UpdateSchedule replaces old, as it was read, by next; fault.Conflict when it has changed since, or another one has
-// its new name; fault.Invalid when a calendar that it newly names is gone. The context may write within DuePrefix.
+// UpdateSchedule replaces old, as it was read, by next. It returns fault.Conflict when the schedule has changed since
+// or when another schedule has the new name, and fault.Invalid when a newly named calendar does not exist. The
+// context must allow writes within DuePrefix.
 func (s *Store) UpdateSchedule(ctx context.Context, org string, old, next Schedule) (Schedule, error) {
 	next.Generation = old.Generation + 1
 	head := table.Update(HeadKey(org, next.ID), []table.Change{
@@ -103,8 +106,8 @@ func (s *Store) UpdateSchedule(ctx context.Context, org string, old, next Schedu
 	return next, s.writeSchedule(ctx, org, old, next, []table.Write{head})
 }
 
-// writeSchedule writes all there is of a schedule in one transaction. The zero old is that of a new one. The first of
-// more is the write of its head.
+// writeSchedule writes a schedule with its head, name, first due hint and calendar uses in one transaction. old is
+// zero for a new schedule. more[0] is the write of the head.
 func (s *Store) writeSchedule(ctx context.Context, org string, old, next Schedule, more []table.Write) error {
 	cond := []table.Cond{table.Absent()}
 	if old.ID != "" {
@@ -136,7 +139,7 @@ func (s *Store) writeSchedule(ctx context.Context, org string, old, next Schedul
 	})
 }
 
-// refusedSchedule says what one of the conditions of writeSchedule found.
+// refusedSchedule returns the error for the failed conditions of writeSchedule.
 func refusedSchedule(org string, lost *table.ConditionError, next Schedule, held int) error {
 	for _, f := range lost.Failed {
 		if f.Index >= held {
@@ -151,7 +154,7 @@ func refusedSchedule(org string, lost *table.ConditionError, next Schedule, held
 		next.ID)
 }
 
-// firstDue returns the write that lists the next firing of a schedule.
+// firstDue returns the write that adds a due hint for the next firing of a schedule.
 func (s *Store) firstDue(org string, next Schedule) ([]table.Write, error) {
 	t, err := NewTimetable(next, nil, Span{})
 	if err != nil {

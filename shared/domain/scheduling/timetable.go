@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Timetable is a schedule that was read: when it fires. It may be used by many goroutines.
+// Timetable is a parsed schedule with its calendars. It is safe for concurrent use.
 type Timetable struct {
 	Schedule Schedule
 	loc      *time.Location
@@ -23,7 +23,8 @@ type line struct {
 	cron Cron
 }
 
-// Firing is one cron of a schedule at one minute. Skip says why the schedule does not act then on anything.
+// Firing is one cron of a schedule at one minute. Skip is why the schedule does not act at that minute, for all
+// resources.
 type Firing struct {
 	At        time.Time // UTC, a whole minute
 	Timetable *Timetable
@@ -34,9 +35,9 @@ type Firing struct {
 // Local returns the time of the firing in the zone of its schedule.
 func (f Firing) Local() time.Time { return f.At.In(f.Timetable.loc) }
 
-// NewTimetable reads a schedule with its calendars, which are given by their ids. What calendars say is known within
-// the horizon alone: firings are asked for in it, and Last looks back to its beginning for what a calendar closed. The
-// error (fault.Invalid) names field and value.
+// NewTimetable parses a schedule and its calendars, which are given by ID. The calendars apply within horizon only:
+// call Firings within horizon; Last looks for closed firings back to its beginning. The error is fault.Invalid and
+// names the field and the value.
 func NewTimetable(s Schedule, calendars map[string]Calendar, horizon Span) (*Timetable, error) {
 	loc, err := Zone("timezone", s.Timezone)
 	if err != nil {
@@ -51,7 +52,7 @@ func NewTimetable(s Schedule, calendars map[string]Calendar, horizon Span) (*Tim
 	for _, id := range s.CalendarIDs {
 		c, ok := calendars[id]
 		if !ok {
-			continue // it was deleted: then no schedule named it
+			continue // a calendar is deleted only when no schedule names it
 		}
 		closed, err := c.closures(loc, horizon)
 		if err != nil {
@@ -76,11 +77,11 @@ func newLine(field string, c CronLine) (line, error) {
 
 func indexed(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }
 
-// Firings gives the firings of a time in their order, those of one minute in the order of the crons. A schedule that
-// is not enabled has them too, each skipped.
+// Firings yields the firings in a span in time order; firings of one minute have the order of the crons. A disabled
+// schedule also yields its firings, each skipped.
 func (t *Timetable) Firings(s Span) iter.Seq[Firing] {
 	return func(yield func(Firing) bool) {
-		next := make([]time.Time, len(t.lines)) // zero: none any more
+		next := make([]time.Time, len(t.lines)) // zero: no further firing
 		for i := range t.lines {
 			next[i] = t.lines[i].next(s.From.Add(-time.Nanosecond), t.loc, s.To)
 		}
@@ -94,7 +95,7 @@ func (t *Timetable) Firings(s Span) iter.Seq[Firing] {
 	}
 }
 
-// next returns the first firing after a time and before the end; the zero time when there is none.
+// next returns the first firing later than after and before end, or the zero time when there is none.
 func (l *line) next(after time.Time, loc *time.Location, end time.Time) time.Time {
 	if at, ok := l.cron.Next(after, loc); ok && at.Before(end) {
 		return at
@@ -102,7 +103,7 @@ func (l *line) next(after time.Time, loc *time.Location, end time.Time) time.Tim
 	return time.Time{}
 }
 
-// earliest returns which of times is the first, the first of equal ones; -1 when all are zero.
+// earliest returns the index of the earliest non-zero time, or -1 when all are zero. The first of equal times wins.
 func earliest(times []time.Time) int {
 	found := -1
 	for i, t := range times {
@@ -124,7 +125,7 @@ func (t *Timetable) firing(l *line, at time.Time) Firing {
 	return f
 }
 
-// closedBy returns what keeps the schedule from an act at a time; nil for nothing.
+// closedBy returns the closure that blocks the verb v at a time, or nil.
 func (t *Timetable) closedBy(v cloud.Verb, at time.Time) *Closure {
 	for i := range t.closures {
 		c := &t.closures[i]
@@ -138,7 +139,7 @@ func (t *Timetable) closedBy(v cloud.Verb, at time.Time) *Closure {
 	return nil
 }
 
-// String says which calendar it is, and what it does.
+// String returns the calendar, its entry and its effect.
 func (c *Closure) String() string {
 	name := c.Calendar
 	if c.Entry != "" {
@@ -147,8 +148,8 @@ func (c *Closure) String() string {
 	return fmt.Sprintf("calendar %s (%s): %s", c.CalendarID, name, c.Effect)
 }
 
-// NextFiring returns the first minute after a time at which a cron of the schedule fires, whether it acts or not; the
-// zero time when there is none.
+// NextFiring returns the first minute after a time at which a cron of the schedule fires, whether it acts or not. It
+// returns the zero time when there is none.
 func (t *Timetable) NextFiring(after time.Time) time.Time {
 	var first time.Time
 	for i := range t.lines {
@@ -159,8 +160,8 @@ func (t *Timetable) NextFiring(after time.Time) time.Time {
 	return first
 }
 
-// Last returns the last firing not after a time that acted, as far as the schedule alone tells; false when there is
-// none. Of a start and a stop in one minute it is the start.
+// Last returns the last firing at or before a time that acted, as far as the schedule itself and its calendars
+// decide. It returns false when there is none. If a start and a stop fall in one minute, it returns the start.
 func (t *Timetable) Last(at time.Time) (Firing, bool) {
 	var last Firing
 	if !t.Schedule.Enabled {

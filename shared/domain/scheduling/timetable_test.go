@@ -77,7 +77,8 @@ func TestTimetable_Firings(t *testing.T) {
 	}
 }
 
-// closedHours are the hours of UTC of two days at which a calendar closes a schedule of a zone, as "first-last".
+// closedHours returns the hours of UTC, as "first-last", at which a calendar closes a schedule of a zone during two
+// days.
 func closedHours(t *testing.T, zone string, c Calendar, from string) string {
 	t.Helper()
 	c.ID, c.Effect = "cal_1", NoAction
@@ -269,8 +270,8 @@ func TestWanted(t *testing.T) {
 	}
 }
 
-// TestPreview_IsWhatHappens plays a month minute by minute as an evaluator does, and compares it with what was
-// foretold.
+// TestPreview_IsWhatHappens evaluates a month minute by minute, as an evaluator does, and compares it with the
+// preview.
 func TestPreview_IsWhatHappens(t *testing.T) {
 	a := timetable(t, newSchedule("sch_a", "Europe/Berlin", "start 0 8 * * 1-5", "stop 30 2 * * *", "stop 0 19 * * *"),
 		Calendar{ID: "cal_1", Effect: StayStopped, Entries: []Entry{{From: "2026-03-20", To: "2026-03-23"}}})

@@ -230,7 +230,7 @@ func hideCalendars(firings []scheduling.Foretold) {
 	}
 }
 
-// newFiring returns the client's view of a firing, with at most most of its resources.
+// newFiring returns the client's view of a firing, with at most the given number of its resources.
 func newFiring(f *scheduling.Foretold, targets []scheduling.Target, most int) PreviewedFiring {
 	out := PreviewedFiring{
 		At: f.At, LocalTime: f.Local().Format(time.RFC3339), CronID: rest.Optional(f.Cron.ID),

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -59,10 +60,7 @@ func count(resources map[string]templateResource) (bySAM, inProd int) {
 // withMore returns the resources of a stack with n functions more, as today's are on average: of three one is a worker with a
 // schedule, and for every five there is a state machine.
 func withMore(resources map[string]templateResource, n int) map[string]templateResource {
-	out := map[string]templateResource{}
-	for id, r := range resources {
-		out[id] = r
-	}
+	out := maps.Clone(resources)
 	for i := range n {
 		f := templateResource{Type: "AWS::Serverless::Function"}
 		if i%3 == 2 {

@@ -144,13 +144,16 @@ func (r *registry) writeChild(child string) {
 		"Globals:\n"+afterLine(r.files[stacks.Shared], "Globals:"), only)
 	begin := "# what this file names of template.yaml: written by `make registry`\n"
 	r.between(begin, end, "", only)
-	declared, given := "Parameters:\n", "      Parameters:\n"
+	var declared, given strings.Builder
+	declared.WriteString("Parameters:\n")
+	given.WriteString("      Parameters:\n")
 	for _, name := range r.names(r.files[child]) {
-		declared += fmt.Sprintf("  %s: {Type: %s}\n", name, r.typeOf(name))
-		given += fmt.Sprintf("        %s: %s\n", name, r.given(name))
+		fmt.Fprintf(&declared, "  %s: {Type: %s}\n", name, r.typeOf(name))
+		fmt.Fprintf(&given, "        %s: %s\n", name, r.given(name))
 	}
-	r.between(begin, end, declared, only)
-	r.between("      # handed down to "+child+": written by `make registry`\n", "      # so far\n", given, []string{stacks.Root})
+	r.between(begin, end, declared.String(), only)
+	r.between("      # handed down to "+child+": written by `make registry`\n", "      # so far\n", given.String(),
+		[]string{stacks.Root})
 }
 
 // children returns the paths of the templates below the root.

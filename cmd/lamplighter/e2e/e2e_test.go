@@ -37,6 +37,7 @@ func TestEndToEnd(t *testing.T) {
 
 // newcomer walks from the sign-up to the log-out, as a person with curl does.
 func newcomer(t *testing.T, s testenv.Setup) {
+	t.Helper()
 	e := testenv.Start(t, s)
 	const email = "ada@example.com"
 	c := e.NewClient()
@@ -64,6 +65,7 @@ func newcomer(t *testing.T, s testenv.Setup) {
 
 // discovered connects a cloud, and finds it as it was after a restart.
 func discovered(t *testing.T, s testenv.Setup) {
+	t.Helper()
 	e := testenv.Start(t, s)
 	c := e.NewOwner("grace@example.com")
 	id := c.ConnectAccount("111122223333", testenv.FastCloud(200))
@@ -81,6 +83,7 @@ func discovered(t *testing.T, s testenv.Setup) {
 
 // stopped stops an instance, follows the action, reads what is known of it, and starts the instance again.
 func stopped(t *testing.T, s testenv.Setup) {
+	t.Helper()
 	e := testenv.Start(t, s)
 	c := e.NewOwner("alan@example.com")
 	c.ConnectAccount("111122223333", testenv.FastCloud(200))

@@ -32,7 +32,7 @@ var built = sync.OnceValue(func() error {
 
 // tags returns the build tags of everything else, which GOFLAGS holds.
 func tags() string {
-	for _, f := range strings.Fields(os.Getenv("GOFLAGS")) {
+	for f := range strings.FieldsSeq(os.Getenv("GOFLAGS")) {
 		if tags, ok := strings.CutPrefix(f, "-tags="); ok {
 			return tags
 		}

@@ -59,8 +59,10 @@ func TestAddressesThatAreRefused(t *testing.T) {
 }
 
 func FuzzAddress(f *testing.F) {
-	for _, s := range []string{"ada@example.com", "ADA@EXAMPLE.COM", "İ@example.com", "ﬀ@example.com", "a@b.c",
-		"a@b.c\n"} {
+	for _, s := range []string{
+		"ada@example.com", "ADA@EXAMPLE.COM", "İ@example.com", "ﬀ@example.com", "a@b.c",
+		"a@b.c\n",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -30,27 +30,43 @@ func TestWhatIsNotGrantedIsDenied(t *testing.T) {
 		want   bool
 	}{
 		"nobody": {identity.Caller{}, "actions:read", nil, false},
-		"no organization": {identity.Caller{User: "usr_1",
-			Grants: []grant.Grant{policiesGrant("org", "*:*")}}, "actions:read", nil, false},
+		"no organization": {identity.Caller{
+			User:   "usr_1",
+			Grants: []grant.Grant{policiesGrant("org", "*:*")},
+		}, "actions:read", nil, false},
 		"no grants": {callerWith(), "actions:read", nil, false},
-		"the policy itself": {callerWith(policiesGrant("org", "actions:read")), "actions:read", nil,
-			true},
-		"another action": {callerWith(policiesGrant("org", "actions:read")), "actions:execute", nil,
-			false},
-		"another resource": {callerWith(policiesGrant("org", "actions:read")), "reports:read", nil,
-			false},
+		"the policy itself": {
+			callerWith(policiesGrant("org", "actions:read")), "actions:read", nil,
+			true,
+		},
+		"another action": {
+			callerWith(policiesGrant("org", "actions:read")), "actions:execute", nil,
+			false,
+		},
+		"another resource": {
+			callerWith(policiesGrant("org", "actions:read")), "reports:read", nil,
+			false,
+		},
 		"a longer resource": {callerWith(policiesGrant("org", "role:read")), "roles:read", nil, false},
 		"everything":        {callerWith(policiesGrant("org", "*:*")), "webhooks:write", nil, true},
-		"all of a resource": {callerWith(policiesGrant("org", "webhooks:*")), "webhooks:write", nil,
-			true},
-		"all of another resource": {callerWith(policiesGrant("org", "webhooks:*")), "actions:execute", nil,
-			false},
+		"all of a resource": {
+			callerWith(policiesGrant("org", "webhooks:*")), "webhooks:write", nil,
+			true,
+		},
+		"all of another resource": {
+			callerWith(policiesGrant("org", "webhooks:*")), "actions:execute", nil,
+			false,
+		},
 		"one action of everything": {callerWith(policiesGrant("org", "*:read")), "webhooks:read", nil, true},
-		"another action of everything": {callerWith(policiesGrant("org", "*:read")), "webhooks:write", nil,
-			false},
+		"another action of everything": {
+			callerWith(policiesGrant("org", "*:read")), "webhooks:write", nil,
+			false,
+		},
 		"a star that is no wildcard": {callerWith(policiesGrant("org", "*")), "webhooks:write", nil, false},
-		"a half star": {callerWith(policiesGrant("org", "web*:*")), "webhooks:write", nil,
-			false},
+		"a half star": {
+			callerWith(policiesGrant("org", "web*:*")), "webhooks:write", nil,
+			false,
+		},
 		"an empty policy":                    {callerWith(policiesGrant("org", "")), "webhooks:write", nil, false},
 		"a colon":                            {callerWith(policiesGrant("org", ":")), "webhooks:write", nil, false},
 		"an operation that names none":       {callerWith(roleGrant("owner")), "", nil, false},
@@ -58,10 +74,16 @@ func TestWhatIsNotGrantedIsDenied(t *testing.T) {
 		"an operation of half a policy":      {callerWith(roleGrant("owner")), "actions:", nil, false},
 		"an unknown role":                    {callerWith(roleGrant("emperor")), "actions:read", nil, false},
 		"a team grant, asked about all":      {callerWith(policiesGrant("team:a", "*:*")), "actions:read", nil, false},
-		"a team grant, its team": {callerWith(policiesGrant("team:a", "*:*")), "actions:read",
-			[]string{"resource:x", "team:a"}, true},
-		"a team grant, another team": {callerWith(policiesGrant("team:a", "*:*")), "actions:read", []string{"team:b"},
-			false},
+		"a team grant, its team": {
+			callerWith(policiesGrant("team:a", "*:*")), "actions:read",
+			[]string{"resource:x", "team:a"},
+			true,
+		},
+		"a team grant, another team": {
+			callerWith(policiesGrant("team:a", "*:*")), "actions:read",
+			[]string{"team:b"},
+			false,
+		},
 		"an empty scope, an empty target": {callerWith(policiesGrant("", "*:*")), "actions:read", []string{""}, false},
 		"an empty scope, asked about all": {callerWith(policiesGrant("", "*:*")), "actions:read", nil, false},
 		"an org grant, any target":        {callerWith(roleGrant("viewer")), "actions:read", []string{"team:b"}, true},
@@ -86,8 +108,10 @@ var systemRules = map[string]func(resource, action string) bool{
 	"viewer": isView,
 	"operator": func(r, a string) bool {
 		return isView(r, a) ||
-			slices.Contains([]string{"actions:execute", "overrides:write", "schedules:write", "calendars:write",
-				"resource-groups:write"}, r+":"+a)
+			slices.Contains([]string{
+				"actions:execute", "overrides:write", "schedules:write", "calendars:write",
+				"resource-groups:write",
+			}, r+":"+a)
 	},
 	"editor": func(r, a string) bool {
 		people := []string{"organisation", "users", "teams", "roles", "audit-logs", "cloud-accounts"}
@@ -142,8 +166,10 @@ func exampleCallers(tb testing.TB) map[string]identity.Caller {
 	for n := range 10 {
 		wide = append(wide, grant.Grant{Role: fmt.Sprint("role_", n), Policies: long, Scope: "org"})
 		scoped = append(scoped,
-			grant.Grant{Role: fmt.Sprint("role_", n), Policies: append([]string{"*:*"}, long...),
-				Scope: fmt.Sprint("team:", n)})
+			grant.Grant{
+				Role: fmt.Sprint("role_", n), Policies: append([]string{"*:*"}, long...),
+				Scope: fmt.Sprint("team:", n),
+			})
 	}
 	for name, grants := range map[string][]grant.Grant{"ten roles that lack it": wide, "ten roles elsewhere": scoped} {
 		c, err := identity.NewDecoder().Decode(identity.EncodeCaller(callerWith(grants...)))

@@ -105,10 +105,14 @@ func TestAContextThatIsNotOurs(t *testing.T) {
 		"with a role that has no policies": {with(`[{"r":"role_1","s":"org"}]`), true},
 		"with a system role that has some": {with(`[{"r":"viewer","p":"__________8","s":"org"}]`), true},
 		"with policies that are no set":    {with(`[{"r":"role_1","p":"*:*","s":"org"}]`), true},
-		"with a set that is too long": {with(`[{"r":"role_1","p":"` + strings.Repeat("_", 24) + `","s":"org"}]`),
-			true},
-		"with a good grant and a broken one": {with(`[{"r":"owner","s":"org"},{"r":"role_1","p":"!","s":"org"}]`),
-			true},
+		"with a set that is too long": {
+			with(`[{"r":"role_1","p":"` + strings.Repeat("_", 24) + `","s":"org"}]`),
+			true,
+		},
+		"with a good grant and a broken one": {
+			with(`[{"r":"owner","s":"org"},{"r":"role_1","p":"!","s":"org"}]`),
+			true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := identity.NewDecoder().Decode(c.in)
@@ -122,8 +126,10 @@ func TestAContextThatIsNotOurs(t *testing.T) {
 // A function that is older than the authorizer leaves out policies that it does not know.
 func TestAPolicyOfALaterCatalogueIsLeftOut(t *testing.T) {
 	all := base64.RawURLEncoding.EncodeToString([]byte(strings.Repeat("\xff", 16)))
-	got, err := identity.NewDecoder().Decode(map[string]any{"user": "usr_1", "org": "org_1",
-		"grants": `[{"r":"role_1","p":"` + all + `","s":"org"}]`})
+	got, err := identity.NewDecoder().Decode(map[string]any{
+		"user": "usr_1", "org": "org_1",
+		"grants": `[{"r":"role_1","p":"` + all + `","s":"org"}]`,
+	})
 	if err != nil || len(got.Grants) != 1 || len(got.Grants[0].Policies) != len(grant.Policies()) {
 		t.Errorf("%+v, %v", got, err)
 	}

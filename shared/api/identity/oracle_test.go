@@ -180,8 +180,10 @@ func (d dice) member(org string) (identity.Access, []grant.Grant) {
 // passAuthorizer passes a member through the authorizer into a function.
 func passAuthorizer(t *testing.T, org string, a identity.Access, grants []grant.Grant) identity.Caller {
 	t.Helper()
-	c, err := identity.NewDecoder().Decode(identity.EncodeCaller(identity.Caller{Org: org, User: "usr_1",
-		Grants: a.ResolveGrants(grants)}))
+	c, err := identity.NewDecoder().Decode(identity.EncodeCaller(identity.Caller{
+		Org: org, User: "usr_1",
+		Grants: a.ResolveGrants(grants),
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,8 +322,10 @@ func TestTheOrderOfGrantsDoesNotMatter(t *testing.T) {
 // A member with any grants can access nothing of another organization: it is not found, and its key is refused.
 func TestNothingOfAnotherOrganizationIsEverAllowed(t *testing.T) {
 	w := newOrganizations(t)
-	owner := identity.Caller{Org: "org_1", User: "usr_1",
-		Grants: grant.ResolveGrants([]grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}})}
+	owner := identity.Caller{
+		Org: "org_1", User: "usr_1",
+		Grants: grant.ResolveGrants([]grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}}),
+	}
 	for _, x := range w.things {
 		for _, p := range grant.Policies() {
 			if got := w.decideAccess(t.Context(), owner, p.ID, x); got != (x.Org == owner.Org) {

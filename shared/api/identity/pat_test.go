@@ -30,8 +30,10 @@ func TestAPersonalAccessTokenIsSpelledSoThatScannersKnowIt(t *testing.T) {
 
 // The test computes the checksum in another way, so that a scanner can be written from the description alone.
 func TestTheChecksumIsCRC32InBase62(t *testing.T) {
-	for _, s := range []string{"lampp_000000000000000000000000000000", "lampp_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzz",
-		NewPAT()[:36]} {
+	for _, s := range []string{
+		"lampp_000000000000000000000000000000", "lampp_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzz",
+		NewPAT()[:36],
+	} {
 		value := uint64(0)
 		for _, c := range []byte(appendChecksum(s))[36:] {
 			value = value*62 + uint64(strings.IndexByte(base62, c)) //nolint:gosec // never negative

@@ -79,13 +79,13 @@ func spellRequest(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	line := r.Method + " " + r.URL.Scheme + "://" + r.URL.Host + r.URL.EscapedPath() + "?" + query
+	parts := []string{r.Method + " " + r.URL.Scheme + "://" + r.URL.Host + r.URL.EscapedPath() + "?" + query}
 	for _, name := range []string{"Content-Type", "X-Goog-Api-Version", "X-Goog-User-Project", "If-Match"} {
 		if v := r.Header.Get(name); v != "" {
-			line += " [" + name + ": " + v + "]"
+			parts = append(parts, "["+name+": "+v+"]")
 		}
 	}
-	return strings.TrimSpace(line + " " + body), nil
+	return strings.TrimSpace(strings.Join(append(parts, body), " ")), nil
 }
 
 // wireCase is calls of a connection, with the cloud that answers them.

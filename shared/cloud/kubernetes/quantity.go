@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -22,8 +23,8 @@ func quantity(v any) float64 {
 	}
 	number, suffix := m[1], m[2]
 	exponent := strings.TrimLeft(suffix, "eE")
-	if _, decimal := decimalSuffixes[suffix]; decimal {
-		exponent = fmt.Sprint(decimalSuffixes[suffix])
+	if power, decimal := decimalSuffixes[suffix]; decimal {
+		exponent = strconv.FormatInt(power, 10)
 	}
 	factor := big.NewRat(1, 1)
 	if strings.HasSuffix(suffix, "i") {

@@ -35,11 +35,8 @@ func (w *wireRecorder) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = io.NopCloser(strings.NewReader(string(body)))
-	line := r.Method + " " + r.URL.RequestURI()
-	for _, name := range []string{"Accept", "Content-Type"} {
-		line += " [" + name + ": " + r.Header.Get(name) + "]"
-	}
-	line += " " + version.ReplaceAllString(strings.TrimSpace(string(body)), `"resourceVersion":"N"`)
+	line := r.Method + " " + r.URL.RequestURI() + " [Accept: " + r.Header.Get("Accept") + "] [Content-Type: " +
+		r.Header.Get("Content-Type") + "] " + version.ReplaceAllString(strings.TrimSpace(string(body)), `"resourceVersion":"N"`)
 	w.mu.Lock()
 	w.lines[strings.TrimSpace(line)]++
 	w.mu.Unlock()

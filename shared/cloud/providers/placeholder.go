@@ -1,3 +1,5 @@
+//go:build simulatedonly
+
 package providers
 
 import (

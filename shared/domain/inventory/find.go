@@ -238,7 +238,7 @@ func (s *Store) complete(ctx context.Context, v *view, l listing, sight Visibili
 	if err := v.readTakers(sight.Schedules); err != nil {
 		return nil, err
 	}
-	ask := append(v.staleMembers(func(string) bool { return true }), v.recordsBehind(l, &sight)...)
+	ask := append(v.staleMembers(func(string) bool { return true }), v.recordsBehind(l)...)
 	got, err := s.table.BatchGet(ctx, ask...)
 	if err != nil {
 		return nil, fmt.Errorf("read accounts of %d resources: %w", len(l.rows), err)
@@ -259,7 +259,7 @@ func (s *Store) complete(ctx context.Context, v *view, l listing, sight Visibili
 }
 
 // recordsBehind returns the keys of what the index does not know of a listing, each once.
-func (v *view) recordsBehind(l listing, sight *Visibility) []table.Key {
+func (v *view) recordsBehind(l listing) []table.Key {
 	keys := map[table.Key]bool{}
 	attached := v.hasDirect()
 	for i := range l.out {

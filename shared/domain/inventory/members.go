@@ -159,8 +159,8 @@ func LimitedGroups(org string) table.LimitedList {
 	return table.LimitedList{PK: index.PK(org), Noun: "resource groups"}
 }
 
-// named is the item behind a nameKey.
-// CreateGroup stores a new group, and holds what its places are in; fault.Conflict when another one has its name.
+// CreateGroup stores a new group, and holds the records that its places lie in. It returns fault.Conflict when another
+// group has its name.
 func (s *Store) CreateGroup(ctx context.Context, org string, g Group, places []GroupPlacement, held ...table.Write) (Group, error) { //nolint:revive // what is held goes last
 	g.Generation = 1
 	return s.writeGroup(ctx, org, Group{}, Grouping{g, places}, held)

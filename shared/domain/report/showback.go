@@ -14,7 +14,7 @@ type ShowbackMethod string
 // The methods.
 const (
 	Even ShowbackMethod = "even" // the same for each team
-	// by the direct cost of each team; evenly while no team has a direct cost
+	// Proportional splits by the direct cost of each team, and evenly while no team has a direct cost.
 	Proportional ShowbackMethod = "proportional"
 	Fixed        ShowbackMethod = "fixed" // by percent; what is missing to a hundred stays unassigned
 )

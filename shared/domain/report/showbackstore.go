@@ -37,7 +37,7 @@ type SavedShowbackRule struct {
 	UpdatedAt time.Time           `json:"updatedAt"`
 }
 
-// ShowbackRule returns the rule itself.
+// Rule returns the rule itself.
 func (s *SavedShowbackRule) Rule() ShowbackRule {
 	return ShowbackRule{ID: s.ID, Order: s.Order, Selector: s.Selector, Method: s.Method, Shares: s.Shares,
 		From: s.From,

@@ -175,8 +175,10 @@ func TestALinkToAnAccountThatIsGoneIsTiedAnew(t *testing.T) {
 }
 
 func TestANameThatIsNoneIsNotTaken(t *testing.T) {
-	for name, given := range map[string]string{"blank": " ", "a line break": "Ada\nBcc: eve",
-		"endless": strings.Repeat("a", 1000)} {
+	for name, given := range map[string]string{
+		"blank": " ", "a line break": "Ada\nBcc: eve",
+		"endless": strings.Repeat("a", 1000),
+	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
 			c := claim
@@ -225,8 +227,10 @@ func TestTwentyFirstSignInsAtOnceMakeOneAccount(t *testing.T) {
 
 func TestAClaimOfNobodyIsADefect(t *testing.T) {
 	f := newFixture(t)
-	for name, c := range map[string]accounts.Claim{"no issuer": {Subject: "1", Email: ada},
-		"no subject": {Issuer: "x", Email: ada}} {
+	for name, c := range map[string]accounts.Claim{
+		"no issuer":  {Subject: "1", Email: ada},
+		"no subject": {Issuer: "x", Email: ada},
+	} {
 		if _, err := accounts.New(f.Platform).FindOrCreateByIdentity(t.Context(), c); !fault.Is(err, fault.Internal) {
 			t.Errorf("%s: %v", name, err)
 		}

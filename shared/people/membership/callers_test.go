@@ -42,8 +42,10 @@ func TestReadCallers_SaysWhatMembersMayDoAtTheMoment(t *testing.T) {
 func TestReadCallers_FollowsTheRolesOfTheOrganization(t *testing.T) {
 	f := newFixture(t)
 	f.Put(identity.AccessKey(org),
-		identity.Access{Roles: map[string]identity.CustomRole{"role_1": {ID: "role_1",
-			Policies: []string{"overrides:write"}}}})
+		identity.Access{Roles: map[string]identity.CustomRole{"role_1": {
+			ID:       "role_1",
+			Policies: []string{"overrides:write"},
+		}}})
 	f.Must(f.People.JoinOrganisation(f.Context(), org, f.User("ada"),
 		[]grant.Grant{{Role: "role_1", Scope: "team:team_1"}}))
 	got, err := membership.ReadCallers(f.In(org), f.Table, org, "usr_ada")

@@ -10,8 +10,10 @@ import (
 // that a wildcard stands for. A policy held on the whole organization is held on each scope in it, but not the reverse.
 // Otherwise it returns fault.Denied with the first missing policy.
 func MayGrant(c identity.Caller, policies []string, scope string) error {
-	given := identity.Caller{Org: "any", User: "any",
-		Grants: []grant.Grant{{Policies: policies, Scope: grant.OrgScope}}}
+	given := identity.Caller{
+		Org: "any", User: "any",
+		Grants: []grant.Grant{{Policies: policies, Scope: grant.OrgScope}},
+	}
 	for _, p := range grant.Policies() {
 		if identity.Allows(given, p.ID) && !holdsAt(c, p.ID, scope) {
 			return fault.New(fault.Denied,

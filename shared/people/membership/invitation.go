@@ -87,7 +87,8 @@ func (s People) ReadInvitation(ctx context.Context, org, email string) (Invitati
 // StoreInvitation stores inv, valid from now, in place of old as it was read, with extra writes such as its mail. The
 // zero old means that there was none. It returns fault.Conflict if old has changed since. One round trip.
 func (s People) StoreInvitation(ctx context.Context, org string, old, inv Invitation, extra ...table.Write) (Invitation,
-	error) {
+	error,
+) {
 	now := s.Clock.Now()
 	inv.ID, inv.Created, inv.Expires = id.New("inv", now), now, now.Add(InvitationTTL)
 	return s.replaceInvitation(ctx, org, invitationChange{old, inv}, extra...)
@@ -106,7 +107,8 @@ type invitationChange struct{ old, next Invitation }
 // writes.
 func (s People) replaceInvitation(ctx context.Context, org string, c invitationChange,
 	extra ...table.Write) (Invitation,
-	error) {
+	error,
+) {
 	inv, cond := c.next, table.Absent()
 	if c.old.ID != "" {
 		cond = table.Equal("id", c.old.ID)

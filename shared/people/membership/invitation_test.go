@@ -36,8 +36,10 @@ func (s *fixture) isMember(name string) bool {
 func (s *fixture) countInvitationItems() int {
 	s.Helper()
 	n := 0
-	for _, k := range []table.Key{membership.InvitationKey(s.Settings.Pepper, org, "eve@example.com"),
-		membership.InvitedKey(s.Settings.Pepper, org, "eve@example.com")} {
+	for _, k := range []table.Key{
+		membership.InvitationKey(s.Settings.Pepper, org, "eve@example.com"),
+		membership.InvitedKey(s.Settings.Pepper, org, "eve@example.com"),
+	} {
 		if _, err := s.Table.Get(table.Within(s.Context(), k.PK), k); err == nil {
 			n++
 		}

@@ -124,7 +124,8 @@ func membershipWrites(org string, m identity.Member) ([]table.Write, error) {
 // returns fault.Conflict if the member has changed since, or if the last owner would be demoted. Extra writes may only
 // touch org, unless ctx allows more. One round trip.
 func (s People) ReplaceGrants(ctx context.Context, org string, old identity.Member, grants []grant.Grant,
-	extra ...table.Write) error {
+	extra ...table.Write,
+) error {
 	next := old
 	next.Grants = NewMember(old.User, old.Email, grants, s.Clock.Now()).Grants
 	if err := checkGrantCount(next); err != nil {

@@ -65,7 +65,8 @@ func (s Sessions) chooseOrganisation(ctx context.Context, a userOrganisations, c
 // requests of the session would be refused, or if the organization demands single sign-on and the session began
 // otherwise. Owners are exempt from single sign-on, so that they can repair a broken identity provider.
 func (s Sessions) checkOrgAdmits(ctx context.Context, o identity.OrganisationRecord, u identity.User,
-	sso string) error {
+	sso string,
+) error {
 	k := identity.MemberKey(o.ID, u.ID)
 	m, err := table.Read[identity.Member](table.Within(ctx, k.PK), s.Table, k)
 	switch {

@@ -29,7 +29,8 @@ const (
 // startSession stores a session of u in org, and returns it with its first refresh token. The identity provider of the
 // organization sso vouched for u, if sso is not empty.
 func (s Sessions) startSession(ctx context.Context, u identity.User, org, sso string) (identity.Session, refreshToken,
-	error) {
+	error,
+) {
 	now := s.Clock.Now()
 	t := newRefreshToken(strings.ToLower(rand.Text()), 1)
 	sess := identity.Session{

@@ -154,7 +154,8 @@ func (s Sessions) EndByRefreshToken(ctx context.Context, token, user string) err
 }
 
 func (s Sessions) newLoggedIn(ctx context.Context, sess identity.Session, t refreshToken,
-	a userOrganisations) (LoggedIn, error) {
+	a userOrganisations,
+) (LoggedIn, error) {
 	access, err := s.signAccessToken(ctx, sess)
 	if err != nil {
 		return LoggedIn{}, err

@@ -33,8 +33,10 @@ func TestTheCatalogueOfPolicies(t *testing.T) {
 			t.Errorf("%s:read is missing", r)
 		}
 	}
-	for _, id := range []string{"actions:execute", "remediation:execute", "deployments:execute", "provisioning:create",
-		"schedules:write"} {
+	for _, id := range []string{
+		"actions:execute", "remediation:execute", "deployments:execute", "provisioning:create",
+		"schedules:write",
+	} {
 		if !grant.IsPolicy(id) {
 			t.Errorf("%s is missing", id)
 		}

@@ -36,19 +36,29 @@ func SystemRole(name string) (Role, bool) {
 }
 
 var (
-	operates = []string{"actions:execute", "overrides:write", "schedules:write", "calendars:write",
-		"resource-groups:write"}
-	accounts = []string{"budgets:write", "showback:write", "smart-tags:write", "reports:write", "dashboards:write",
-		"recommendations:write"}
+	operates = []string{
+		"actions:execute", "overrides:write", "schedules:write", "calendars:write",
+		"resource-groups:write",
+	}
+	accounts = []string{
+		"budgets:write", "showback:write", "smart-tags:write", "reports:write", "dashboards:write",
+		"recommendations:write",
+	}
 
 	systemRoles = []Role{
 		{Viewer, "Sees everything but people and the audit log", viewerPolicies()},
-		{Operator, "Viewer who also starts, stops, overrides, schedules and groups",
-			joinPolicies(viewerPolicies(), operates)},
-		{Editor, "Operator who also changes everything but people, roles, the organization and cloud accounts",
-			joinPolicies(viewerPolicies(), editorPolicies())},
-		{Finops, "Viewer who also keeps budgets, showback, smart tags, reports, dashboards and recommendations",
-			joinPolicies(viewerPolicies(), accounts)},
+		{
+			Operator, "Viewer who also starts, stops, overrides, schedules and groups",
+			joinPolicies(viewerPolicies(), operates),
+		},
+		{
+			Editor, "Operator who also changes everything but people, roles, the organization and cloud accounts",
+			joinPolicies(viewerPolicies(), editorPolicies()),
+		},
+		{
+			Finops, "Viewer who also keeps budgets, showback, smart tags, reports, dashboards and recommendations",
+			joinPolicies(viewerPolicies(), accounts),
+		},
 		{Admin, "Everything but deleting the organization", adminPolicies()},
 		{Owner, "Everything", []string{"*:*"}},
 	}

@@ -37,8 +37,10 @@ func newSmith(t *testing.T) *smith {
 	t.Helper()
 	f := newForge(t)
 	s := &smith{f, t, token.NewJWTs(f, issuer, clock.NewManual(now))}
-	for name, good := range map[string]string{"EdDSA": s.withClaims(nil),
-		"ES256": mintToken(t, signingKey(jose.ES256, f.ec), s.validHeads(f.ecPublic.KeyID), validClaims(nil))} {
+	for name, good := range map[string]string{
+		"EdDSA": s.withClaims(nil),
+		"ES256": mintToken(t, signingKey(jose.ES256, f.ec), s.validHeads(f.ecPublic.KeyID), validClaims(nil)),
+	} {
 		if _, err := s.tokens.Verify(context.Background(), good); err != nil {
 			t.Fatalf("the fair %s token is refused: %v", name, err)
 		}

@@ -104,8 +104,10 @@ func validClaims(change func(c map[string]any)) map[string]any {
 
 func TestATokenSaysWhatWasSigned(t *testing.T) {
 	tokens := token.NewJWTs(newForge(t), issuer, clock.NewManual(now))
-	want := token.Claims{User: "usr_1", Org: "org_1", Session: "s1", ID: "jti_1", Issued: now,
-		Expires: now.Add(token.TTL)}
+	want := token.Claims{
+		User: "usr_1", Org: "org_1", Session: "s1", ID: "jti_1", Issued: now,
+		Expires: now.Add(token.TTL),
+	}
 	token, err := tokens.Sign(context.Background(), want)
 	if err != nil {
 		t.Fatal(err)

@@ -54,8 +54,10 @@ func TestTokensSignedByKMS(t *testing.T) {
 	t.Run("rotate at a time that is known before", func(t *testing.T) {
 		both := tokens(older, newer+"@"+now.Add(time.Hour).Format(time.RFC3339))
 		sign := func() (signed string, byNewer bool) {
-			claims := token.Claims{User: "usr_1", Session: "s", ID: "j", Issued: c.Now(),
-				Expires: c.Now().Add(token.TTL)}
+			claims := token.Claims{
+				User: "usr_1", Session: "s", ID: "j", Issued: c.Now(),
+				Expires: c.Now().Add(token.TTL),
+			}
 			signed, err := both.Sign(ctx, claims)
 			if err != nil {
 				t.Fatal(err)

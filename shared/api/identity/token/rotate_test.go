@@ -191,8 +191,10 @@ func TestUnknownKeysDoNotMakeKMSBeAsked(t *testing.T) {
 		fmt.Fprintf(w, `{"KeyId":"k","KeySpec":"ECC_NIST_P256","PublicKey":%q}`, base64.StdEncoding.EncodeToString(der))
 	}))
 	defer srv.Close()
-	cfg := aws.Config{Region: "eu-west-1", BaseEndpoint: &srv.URL,
-		Credentials: credentials.NewStaticCredentialsProvider("key", "secret", "")}
+	cfg := aws.Config{
+		Region: "eu-west-1", BaseEndpoint: &srv.URL,
+		Credentials: credentials.NewStaticCredentialsProvider("key", "secret", ""),
+	}
 	stranger := newKeyService(t)
 	ring, err := NewKMSKeys(cfg, stranger.clock, "arn:aws:kms:eu-west-1:1:key/k")
 	if err != nil {
@@ -309,15 +311,21 @@ func TestRotatingWhatIsNotThere(t *testing.T) {
 }
 
 func TestTheTimesOfKMSKeys(t *testing.T) {
-	for _, bad := range []string{"@2026-03-10T09:00:00Z", "arn:aws:kms:eu-west-1:1:key/a@tomorrow",
-		"arn:aws:kms:eu-west-1:1:key/a@"} {
+	for _, bad := range []string{
+		"@2026-03-10T09:00:00Z", "arn:aws:kms:eu-west-1:1:key/a@tomorrow",
+		"arn:aws:kms:eu-west-1:1:key/a@",
+	} {
 		if _, err := NewKMSKeys(aws.Config{}, clock.NewManual(morning), bad); err == nil ||
 			!strings.Contains(err.Error(), "2026-03-10T09:00:00Z") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
-	k := keySchedule{keys: []timedKey{{from: time.Time{}}, {from: morning}, {from: morning},
-		{from: morning.Add(time.Hour)}}}
+	k := keySchedule{keys: []timedKey{
+		{from: time.Time{}},
+		{from: morning},
+		{from: morning},
+		{from: morning.Add(time.Hour)},
+	}}
 	for _, tt := range []struct {
 		at   time.Time
 		want int

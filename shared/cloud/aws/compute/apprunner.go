@@ -18,7 +18,7 @@ var AppServices = resource.Kind[*apprunner.Client]{
 		Discover:  []string{"apprunner:ListServices", "apprunner:DescribeService"},
 		StartStop: []string{"apprunner:PauseService", "apprunner:ResumeService"},
 	},
-	Client: func(cfg sdk.Config) *apprunner.Client { return apprunner.NewFromConfig(cfg) },
+	Client: apprunner.NewFromConfig,
 	List:   listAppServices,
 	Read:   resource.ReadOneByOne(readAppService),
 	Act:    resource.ActOneByOne(actAppService),

@@ -19,7 +19,7 @@ var Canaries = resource.Kind[*synthetics.Client]{
 		Discover:  []string{"synthetics:DescribeCanaries", "synthetics:GetCanary"},
 		StartStop: []string{"synthetics:StartCanary", "synthetics:StopCanary"},
 	},
-	Client: func(cfg sdk.Config) *synthetics.Client { return synthetics.NewFromConfig(cfg) },
+	Client: synthetics.NewFromConfig,
 	List:   listCanaries,
 	Read:   resource.ReadOneByOne(readCanary),
 	Act:    resource.ActOneByOne(actCanary),

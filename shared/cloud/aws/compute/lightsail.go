@@ -19,7 +19,7 @@ var LightsailInstances = resource.Kind[*lightsail.Client]{
 		Discover:  []string{"lightsail:GetInstances"},
 		StartStop: []string{"lightsail:StartInstance", "lightsail:StopInstance"},
 	},
-	Client: func(cfg sdk.Config) *lightsail.Client { return lightsail.NewFromConfig(cfg) },
+	Client: lightsail.NewFromConfig,
 	List:   listLightsail,
 	Read:   readLightsail,
 	Act:    actLightsail,

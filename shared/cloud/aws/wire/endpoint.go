@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"strings"
 
-	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
+	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
@@ -75,5 +75,5 @@ func (c *Client) resolveEndpoint(ctx context.Context, req *smithyhttp.Request, o
 		region = c.config.Region
 	}
 	req.URL.Scheme, req.URL.Host, req.URL.Path = at.Scheme, op.HostPrefix+at.Host, at.Path
-	return awsmiddleware.SetSigningRegion(ctx, region), nil
+	return middleware.WithStackValue(ctx, signingRegion{}, region), nil
 }

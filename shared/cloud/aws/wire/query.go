@@ -154,7 +154,7 @@ func textOf(v reflect.Value) string {
 	case v.CanFloat():
 		return strconv.FormatFloat(v.Float(), 'f', -1, v.Type().Bits())
 	}
-	if t, ok := v.Interface().(Time); ok {
+	if t, ok := reflect.TypeAssert[Time](v); ok {
 		return smithytime.FormatDateTime(t.Time)
 	}
 	return fmt.Sprint(v.Interface())

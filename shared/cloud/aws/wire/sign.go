@@ -53,13 +53,16 @@ func (s signer) sign(ctx context.Context, req *smithyhttp.Request) error {
 		req.Header.Set("X-Amz-Content-Sha256", hash)
 	}
 	now := clock.System{}.Now().Add(time.Duration(s.client.skew.Load()))
-	err = v4.NewSigner().SignHTTP(ctx, creds, req.Request, hash, s.client.service.Signing,
-		awsmiddleware.GetSigningRegion(ctx), now)
+	region, _ := middleware.GetStackValue(ctx, signingRegion{}).(string)
+	err = v4.NewSigner().SignHTTP(ctx, creds, req.Request, hash, s.client.service.Signing, region, now)
 	if err != nil {
 		return fmt.Errorf("sign request: %w", err)
 	}
 	return nil
 }
+
+// signingRegion is the key of the context value that names the region of the signature.
+type signingRegion struct{}
 
 func hashPayload(req *smithyhttp.Request) (string, error) {
 	h := sha256.New()

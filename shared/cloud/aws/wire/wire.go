@@ -111,7 +111,6 @@ func (c *Client) fillStack(s *middleware.Stack, k call) error {
 		func() error { return s.Build.Add(&awsmiddleware.ClientRequestID{}, middleware.After) },
 		func() error { return c.addUserAgent(s) },
 		func() error { return s.Build.Add(&awsmiddleware.RecursionDetection{}, middleware.After) },
-		func() error { return smithyhttp.AddComputeContentLengthMiddleware(s) },
 		func() error { return s.Finalize.Add(attempts, middleware.After) },
 		func() error { return s.Finalize.Add(signer{c}, middleware.After) },
 		func() error { return s.Deserialize.Add(&awshttp.ResponseErrorWrapper{}, middleware.After) },

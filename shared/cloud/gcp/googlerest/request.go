@@ -99,7 +99,7 @@ func Do[T any](ctx context.Context, client *http.Client, r *Request) (*T, error)
 	if err != nil {
 		return nil, err
 	}
-	resp, err := client.Do(request)
+	resp, err := client.Do(request) //nolint:bodyclose // googleapi.CloseBody does
 	if err != nil {
 		return nil, cmp.Or(ctx.Err(), err)
 	}

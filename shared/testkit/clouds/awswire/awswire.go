@@ -130,7 +130,7 @@ func timeIn(v reflect.Value) time.Time {
 
 // document returns what a field of any type holds: JSON in this repository, a smithy document in the SDK.
 func document(v reflect.Value) any {
-	if raw, ok := v.Interface().(json.RawMessage); ok {
+	if raw, ok := reflect.TypeAssert[json.RawMessage](v); ok {
 		return decodeDocument(func(to any) error { return json.Unmarshal(raw, to) }, len(raw) == 0)
 	}
 	if v.IsNil() {

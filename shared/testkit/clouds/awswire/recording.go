@@ -101,7 +101,7 @@ func (c Client) Call(region, address, op string, in any, a Answer) (reflect.Valu
 	}
 	client := reflect.ValueOf(c.New).Call([]reflect.Value{reflect.ValueOf(cfg)})[0]
 	out := client.MethodByName(op).Call([]reflect.Value{reflect.ValueOf(context.Background()), reflect.ValueOf(in)})
-	err, _ := out[1].Interface().(error)
+	err, _ := reflect.TypeAssert[error](out[1])
 	return out[0], err, w.request()
 }
 

@@ -1,6 +1,6 @@
 // Package anomaly finds days whose cost is higher than expected from the weeks before: the days, the severity, the
-// contributors, and the notifications, each of which is sent once. It is pure except for Store, which keeps the
-// findings.
+// contributors, and the notifications. Each notification is sent once. The package is pure except for Store, which
+// keeps the findings.
 package anomaly
 
 import (

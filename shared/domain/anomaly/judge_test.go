@@ -66,7 +66,7 @@ func TestRules_Judge_TheBareRule(t *testing.T) {
 	}
 }
 
-// each gate keeps out what comes through when it alone is switched off.
+// Each gate rejects a day that passes when only that gate is switched off.
 func TestRules_Judge_EachGateCanBeSwitchedOff(t *testing.T) {
 	weekly := make([]money.Amount, 29) // off at weekends; the last day is the weekday after
 	for i := range weekly {

@@ -35,7 +35,7 @@ const (
 	Closed       Status = "closed"   // bills were restated, or settings changed, and it is none any more
 )
 
-// Record is a stored anomaly. There is one for each scope and day, whatever its status.
+// Record is a stored anomaly. There is at most one record for each scope and day.
 type Record struct {
 	ID           string        `json:"id"`
 	Type         ScopeType     `json:"type"`

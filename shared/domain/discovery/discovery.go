@@ -14,7 +14,8 @@ import (
 // Machine is the state machine that runs a pass, named as its file in statemachines/.
 const Machine = "discovery"
 
-// Deadline is after how long a pass counts as lost: a new one may begin beside it. The machine's TimeoutSeconds are fewer.
+// Deadline is after how long a pass counts as lost: a new one may begin beside it. The machine's TimeoutSeconds are
+// fewer.
 const Deadline = 3 * time.Hour
 
 // kept is how long the record of a pass can be read.
@@ -56,7 +57,7 @@ type Job struct {
 // PartStatus is how far one partition of a pass is.
 type PartStatus string
 
-// The statuses of a partition. Only a PartDone one tells what has vanished.
+// The statuses of a partition. Only a partition in PartDone can show that resources have vanished.
 const (
 	PartRunning   PartStatus = "running"
 	PartDone      PartStatus = "done"

@@ -79,8 +79,8 @@ func begin(ctx context.Context, p *platform.Platform, b beginning) error {
 	return nil
 }
 
-// StartMachine starts the machine of a pass that was recorded. When that fails the sweeper does it a little later, so nobody needs
-// to know.
+// StartMachine starts the machine of a recorded pass. If that fails, the sweeper starts it a little later, so no error
+// is returned.
 func StartMachine(ctx context.Context, p *platform.Platform, org string, j Job) {
 	if err := p.Workflow.Start(ctx, Machine, j.ID, j.machineInput(org)); err != nil {
 		p.Log.WarnContext(ctx, "discovery will be started by the sweeper", "job", j.ID, "org", org, "error", err)

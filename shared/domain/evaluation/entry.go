@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// FiringPartition is the log of what schedules did.
+// FiringPartition is the log of schedules.
 const FiringPartition table.Partition = "ORG#*#FIRING"
 
 // keptEntries is how long the log is kept.
@@ -28,7 +28,7 @@ const (
 	DriftEnded = "drift_enforced" // it was stopped again
 )
 
-// Entry is a line of the log of a schedule: what one of its crons did at one minute, or what drift was found.
+// Entry is a line of a schedule's log: the actions of one of its crons at one minute, or a drift.
 type Entry struct {
 	Kind          string         `json:"kind"`
 	ScheduleID    string         `json:"scheduleID"`
@@ -72,8 +72,8 @@ func (e *Entry) skip(s *subject, why scheduling.Skip) {
 	}
 }
 
-// kept returns the lines of the plan, oldest first: of each cron those that acted, and the last one. What was caught up and superseded altogether
-// is told by none of its own, for it may be a minute's each of a day.
+// kept returns the log lines of the plan, oldest first: for each cron the lines with actions, and the last line. Lines
+// of caught-up firings that were all superseded are left out, because there may be one for each minute of a day.
 func (p *plan) kept(at time.Time) []Entry {
 	last := map[entryKey]int64{}
 	for k := range p.entries {

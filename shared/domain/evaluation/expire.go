@@ -9,7 +9,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// endOverrides ends the overrides whose time is over, and finds out when the next one ends. One that cannot be ended fails alone.
+// endOverrides ends the overrides whose time is over, and finds out when the next one ends. One that cannot be ended
+// fails alone.
 func (e *pass) endOverrides(ctx context.Context) {
 	live, err := override.ReadLive(ctx, e.p.Table, e.org)
 	if err != nil {

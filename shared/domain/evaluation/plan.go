@@ -35,7 +35,7 @@ func (s *subject) timetables() []*scheduling.Timetable {
 	return out
 }
 
-// book is what the schedules of an organization are at one moment, and what they reach.
+// book is a snapshot of an organization's schedules and the resources they reach.
 type book struct {
 	timetables []*scheduling.Timetable // without those that failed
 	subjects   []*subject
@@ -58,14 +58,14 @@ func (b *book) fail(t *scheduling.Timetable, err error) {
 	b.failed[t.Schedule.ID] = err
 }
 
-// plan is what an evaluation has found to do, before anything of it is done.
+// plan is the result of an evaluation before it is carried out.
 type plan struct {
 	orders  map[orderKey]*execution.Order
 	entries map[entryKey]*Entry
 	fired   int
 }
 
-// orderKey tells what goes into one order: resources that one cron has acted on through one group, or through none.
+// orderKey identifies an order: the resources that one cron acts on through one group, or through no group.
 type orderKey struct {
 	scheduleID, cronID, groupID string
 	minute                      int64
@@ -76,11 +76,12 @@ type entryKey struct {
 	minute             int64
 }
 
-// caughtUp is how long after its minute a firing counts as caught up: then a schedule that was changed meanwhile does not have it.
+// caughtUp is how long after its minute a firing counts as caught up: then a schedule that was changed meanwhile does
+// not have it.
 const caughtUp = 2 * time.Minute
 
-// due returns the firings of a schedule in a span that are its own: not those from before it was made, and of what is caught up, not
-// those from before it was changed.
+// due returns the firings of a schedule in a span that count: no firings from before its creation, and no caught-up
+// firings from before its last change.
 func due(t *scheduling.Timetable, span scheduling.Span) []scheduling.Firing {
 	if !t.Schedule.Enabled {
 		return nil
@@ -129,7 +130,8 @@ func (b *book) fire(firings map[*scheduling.Timetable][]dueFiring, now time.Time
 	return p
 }
 
-// class names what decides on the firings that reach the subject: all of one class are decided alike. "" is of what none reaches.
+// class returns the key of the firings that reach the subject. Subjects of one class share one decision. The class is
+// empty if no firing reaches the subject.
 func (s *subject) class(first time.Time, firings map[*scheduling.Timetable][]dueFiring) string {
 	var k strings.Builder
 	for _, r := range s.by {
@@ -148,7 +150,8 @@ func (s *subject) class(first time.Time, firings map[*scheduling.Timetable][]due
 	return k.String() + s.Class()
 }
 
-// decision is what becomes of firings on the resources of a class: the one that acts, if any, and what of each other.
+// decision is the outcome of firings for the resources of a class: the firing that acts, if any, and the skips of the
+// others.
 type decision struct {
 	acts    int // -1: none
 	firings []dueFiring
@@ -185,7 +188,8 @@ func (s *subject) decide(firings map[*scheduling.Timetable][]dueFiring, now time
 	return d
 }
 
-// judge decides on the firings of one minute. Those that an earlier evaluation has decided were judged at their own time.
+// judge decides on the firings of one minute. Those that an earlier evaluation has decided were judged at their own
+// time.
 func (s *subject) judge(minute []dueFiring, now time.Time) []scheduling.Skip {
 	all, fresh := make([]scheduling.Firing, len(minute)), false
 	for i, f := range minute {
@@ -197,7 +201,7 @@ func (s *subject) judge(minute []dueFiring, now time.Time) []scheduling.Skip {
 	return scheduling.Decide(&s.Subject, all, now)
 }
 
-// note puts what was decided into the plan, but for what an earlier evaluation has put into its own.
+// note adds a decision to the plan, without the firings that an earlier evaluation has decided.
 func (p *plan) note(b *book, s *subject, d decision) {
 	for i, f := range d.firings {
 		if f.decided {
@@ -208,7 +212,8 @@ func (p *plan) note(b *book, s *subject, d decision) {
 		case i == d.acts:
 			p.order(b, s, f.Firing)
 			e.Acted++
-		case d.skips[i].Reason == scheduling.Acts && f.At.Equal(d.firings[d.acts].At): // another schedule wants the same in the same minute
+		case d.skips[i].Reason == scheduling.Acts && f.At.Equal(d.firings[d.acts].At):
+			// another schedule wants the same in the same minute
 			e.Acted++
 		case d.skips[i].Reason == scheduling.Acts:
 			e.skip(s, scheduling.Skip{Reason: Superseded, Detail: "a later firing acts on it"})
@@ -225,8 +230,8 @@ func (p *plan) order(b *book, s *subject, f scheduling.Firing) {
 	p.addToOrder(k, s, func() *execution.Order { return newOrder(t, f.Cron, b.groups[k.groupID]) })
 }
 
-// addToOrder puts a resource into the order of a key, which begin makes when there is none yet. Outside of a group resources have
-// no sequence.
+// addToOrder puts a resource into the order of a key, which begin makes when there is none yet. Outside of a group
+// resources have no sequence.
 func (p *plan) addToOrder(k orderKey, s *subject, begin func() *execution.Order) {
 	o := p.orders[k]
 	if o == nil {

@@ -6,8 +6,9 @@ import (
 	"lamplighter.dev/shared/domain/scheduling"
 )
 
-// recentMinutes is how many minutes before the evaluated one are looked at again when a hint points to them: a schedule that is made in
-// a minute that was evaluated already still fires in it, also when it is written late or the clocks of two processes differ.
+// recentMinutes is how many minutes before the evaluated one are looked at again when a hint points to them: a
+// schedule that is made in a minute that was evaluated already still fires in it, also when it is written late or the
+// clocks of two processes differ.
 const recentMinutes = 5
 
 // recent is which schedules were decided for one of the last minutes, because a cron of them was due.

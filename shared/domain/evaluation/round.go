@@ -15,8 +15,8 @@ import (
 // queuers is how many orders are queued side by side.
 const queuers = 16
 
-// carryOut does what the round of st has decided, and notes that it is done. It may be called again, and twice at once. An order that
-// cannot be queued fails alone: it becomes a trouble.
+// carryOut carries out the round of st, and records that it is done. It is idempotent and safe to call concurrently.
+// An order that cannot be queued fails alone: it becomes a trouble.
 func (e *pass) carryOut(ctx context.Context, st state) error {
 	var ws []table.Write
 	e.troubles = st.Troubles.without(roundTrouble, st.Round)
@@ -115,7 +115,8 @@ func (e *pass) retryOrders(ctx context.Context) {
 	}
 }
 
-// dropOvertaken gives up orders that failed before when a later firing asks the opposite of anything: done late they would undo it.
+// dropOvertaken gives up orders that failed before when a later firing asks the opposite of anything: done late they
+// would undo it.
 func (e *pass) dropOvertaken(ctx context.Context, p *plan) {
 	asked := map[cloud.Verb]bool{}
 	for _, o := range p.orders {

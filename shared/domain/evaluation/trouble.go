@@ -28,9 +28,9 @@ const (
 	maxErrorText = 300 // characters
 )
 
-// trouble is one override, schedule, order or round of an organization that failed. It fails alone: all else of the organization is
-// evaluated, and the trouble is tried again with a growing delay until it is parked. A parked override or schedule is tried once an
-// hour, a parked order or round no more.
+// trouble is one override, schedule, order or round of an organization that failed. It fails alone: all else of the
+// organization is evaluated, and the trouble is tried again with a growing delay until it is parked. A parked override
+// or schedule is tried once an hour, a parked order or round no more.
 type trouble struct {
 	Kind string `json:"kind"`
 	ID   string `json:"id"`
@@ -114,7 +114,8 @@ func (ts troubles) soonest() (minute int64) {
 	return minute
 }
 
-// fail notes a failed try of something, and reports it: as an error of the evaluation until it is parked, and then in the log.
+// fail notes a failed try of something, and reports it: as an error of the evaluation until it is parked, and then in
+// the log.
 func (e *pass) fail(ctx context.Context, t trouble, cause error) {
 	if len(e.troubles) >= maxTroubles && e.troubles.find(t.Kind, t.ID) < 0 {
 		e.broken = true // it cannot be noted, so its hint must stay

@@ -22,8 +22,9 @@ var (
 	unpacker = packing.Unpacker{Max: maxPacked}
 )
 
-// PutAll returns the write that tells of events in one row: those of one transaction, which ends what they tell of and therefore happens
-// once. Each has its ID (IDOf) and the same At. A bulk action of 10,000 that wrote as many rows would be more than one key takes.
+// PutAll returns the write that stores events in one row. They are the events of one transaction, and that transaction
+// happens once. Each event has its ID (IDOf) and the same At. With a row per event, a bulk action of 10,000 would
+// exceed the write capacity of one key.
 func PutAll(org string, events []Event) (table.Write, error) {
 	plain, err := json.Marshal(events)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package execution is what starting and stopping resources leaves behind and how it is asked for: the action and its
-// execution log, the bulk action, the state history, and the one transaction that ends an action.
+// Package execution asks for starts and stops of resources and keeps their records: the action and its execution log,
+// the bulk action, the state history, and the one transaction that ends an action.
 package execution
 
 import (
@@ -48,12 +48,13 @@ type Action struct {
 	StartedAt      time.Time  `json:"startedAt,omitzero"`
 	CompletedAt    time.Time  `json:"completedAt,omitzero"`
 	Progress       *Progress  `json:"progress,omitempty"`
-	// Idle is stored of a running action whose provider has no room for what it would start: until it is tried again nothing of it is
-	// under way, so that it may be ended as one that is pending.
+	// Idle marks a running action whose provider has no capacity for the start. Nothing is under way until the next
+	// try, so the action may be cancelled like a pending one.
 	Idle bool `json:"idle,omitempty"`
 }
 
-// Progress is what the executor must remember of an action between two runs. It is stored, and never answered.
+// Progress is the state of an action that the executor keeps between two runs. It is stored, and never returned to
+// callers.
 type Progress struct {
 	Claimed bool      `json:"claimed"`           // the action is the one in flight on its resource
 	Errors  int       `json:"errors,omitempty"`  // attempts that failed
@@ -77,7 +78,7 @@ type Log struct {
 	Message string    `json:"message"`
 }
 
-// maxLogs bounds an execution log: the first lines and the last ones tell what happened.
+// maxLogs limits the lines of an execution log. The first lines and the last ones are kept.
 const maxLogs = 50
 
 // AppendLog adds a line to the action's log, unless it says the same as the line before.
@@ -91,7 +92,7 @@ func (a *Action) AppendLog(at time.Time, step, status, message string) {
 	a.Logs = append(a.Logs, Log{At: at, Step: step, Status: status, Message: message})
 }
 
-// IsUnderWay reports whether the provider may be doing what the action has asked of it: then it can no longer be taken back.
+// IsUnderWay reports whether the provider may be carrying out the action. Then it can no longer be cancelled.
 func (a Action) IsUnderWay() bool { return a.Status == Running && !a.Idle }
 
 // WithoutInternals returns the action as clients see it.
@@ -103,8 +104,8 @@ func (a Action) WithoutInternals() Action {
 	return a
 }
 
-// actionShards and historyShards are over how many partitions the two lists are spread: a bulk action of 10,000 writes more
-// than one takes, and a page of a list asks each of them.
+// actionShards and historyShards are over how many partitions the two lists are spread: a bulk action of 10,000 writes
+// more than one takes, and a page of a list asks each of them.
 const (
 	actionShards  = 4
 	historyShards = 4
@@ -130,7 +131,7 @@ func NewActionItem(org string, a Action) (table.Item, error) {
 // ends returns when the action goes.
 func (a Action) ends() time.Time { return a.keep().Until(id.TimeOf(a.ID)) }
 
-// keep returns for how long the action, and what it leaves, is kept.
+// keep returns the retention of the action and its records.
 func (a Action) keep() Retention {
 	if a.Progress == nil {
 		return 0

@@ -30,8 +30,8 @@ const (
 const BulkPlanned BulkStatus = "planned"
 
 // Bulk is one start or stop of a whole resource group, or of resources that were named or found by a filter. Completed
-// counts the resources that reached their state, Failed those that did not: together they reach Total, also of one that is
-// cancelled.
+// counts the resources that reached their state, Failed those that did not: together they reach Total, also of one
+// that is cancelled.
 type Bulk struct {
 	ID          string     `json:"id"`
 	GroupID     string     `json:"groupID" doc:"Empty when it acts on resources that were named, or found by a filter"`
@@ -58,7 +58,7 @@ func (b Bulk) Over() bool { return b.Ended || b.Status == BulkCompleted }
 // Waiting reports whether the bulk action can still be cancelled.
 func (b Bulk) Waiting() bool { return b.Status == BulkQueued || b.Status == BulkRunning }
 
-// BulkPlan is what the executor must know of a bulk action. It is stored, and never answered.
+// BulkPlan is the part of a bulk action for the executor. It is stored, and never returned to callers.
 type BulkPlan struct {
 	ChangedBy     string    `json:"changedBy"`
 	StepDelay     int       `json:"stepDelay,omitempty"` // seconds
@@ -68,7 +68,7 @@ type BulkPlan struct {
 	Keep          Retention `json:"keep,omitempty"`   // as the organization had it when it was planned
 	Reason        string    `json:"reason,omitempty"` // of an Order: why it was made; else it was asked for by hand
 	ScheduleID    string    `json:"scheduleID,omitempty"`
-	// of an Order: the stop at the end of a wake link, which stops also what no schedule stops
+	// of an Order: the stop at the end of a wake link, including resources that no schedule stops
 	Promised bool `json:"promised,omitempty"`
 
 	// Scopes are where who asked for it may act; nil is everywhere. A group changes between the question and the deed.
@@ -94,9 +94,9 @@ func (b Bulk) WithoutInternals() Bulk {
 	return b
 }
 
-// BulkInput is the input of the bulk-action machine and of its tasks: the bulk action, and for step which one, and from
-// which of its chunks on. With Cancel, the execution only ends what a cancelled bulk action has not begun: it does not wait
-// for the rest, which the execution that began it does.
+// BulkInput is the input of the bulk-action machine and of its tasks: the bulk action, and for a step its number and
+// its first chunk. With Cancel, the execution only ends the actions that a cancelled bulk action has not begun. It
+// does not wait for the others; the execution that began them does.
 type BulkInput struct {
 	Org    string `json:"org"`
 	BulkID string `json:"bulkID"`
@@ -105,7 +105,7 @@ type BulkInput struct {
 	Cancel bool   `json:"cancel,omitempty"`
 }
 
-// CancelName returns the name of the execution that ends what a cancelled bulk action has not begun.
+// CancelName returns the name of the execution that ends the unstarted actions of a cancelled bulk action.
 func CancelName(bulkID string) string { return bulkID + "-cancel" }
 
 // Organisation returns the organization that the input belongs to.
@@ -117,7 +117,7 @@ func BulkPK(org string) string { return table.OrgPK(org) + "BULK" }
 // BulkKey returns where a bulk action is stored.
 func BulkKey(org, bulkID string) table.Key { return table.Key{PK: BulkPK(org), SK: bulkID} }
 
-// Ends returns when the bulk action goes, and what was written down for it: with all that was made in the same month.
+// Ends returns when the bulk action and its records expire, with all bulk actions of the same month.
 func (b Bulk) Ends() time.Time { return b.Keep().Until(id.TimeOf(b.ID)) }
 
 // Keep returns for how long the bulk action and its actions are kept.
@@ -128,8 +128,8 @@ func (b Bulk) Keep() Retention {
 	return b.Plan.Keep
 }
 
-// ReadBulk reads a bulk action as far as it is; fault.NotFound when there is none. One that has ended takes one round trip, one that is
-// under way two.
+// ReadBulk reads a bulk action as far as it is; fault.NotFound when there is none. One that has ended takes one round
+// trip, one that is under way two.
 func ReadBulk(ctx context.Context, s table.Store, org, bulkID string) (Bulk, error) {
 	b, err := table.Read[Bulk](ctx, s, BulkKey(org, bulkID))
 	if err != nil {
@@ -155,7 +155,7 @@ func ReadProgress(ctx context.Context, s table.Store, org string, b Bulk) (Bulk,
 	return b, nil
 }
 
-// Sum has b count what its chunks count.
+// Sum sets the counts of b to the sums of its chunks' counts.
 func (b *Bulk) Sum(counts []ChunkCounts) {
 	b.Completed, b.Failed, b.Unasked = 0, 0, 0
 	for _, c := range counts {
@@ -165,8 +165,8 @@ func (b *Bulk) Sum(counts []ChunkCounts) {
 	}
 }
 
-// GroupClaim says which bulk action is under way on a resource group: there is one at a time. It is written with the bulk
-// action and goes with its end.
+// GroupClaim says which bulk action is under way on a resource group: there is one at a time. It is written with the
+// bulk action and goes with its end.
 type GroupClaim struct {
 	BulkActionID string `json:"bulkActionID"`
 }
@@ -176,8 +176,8 @@ func GroupClaimKey(org, groupID string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "BULKGROUP", SK: groupID}
 }
 
-// ClaimGroup returns the write that claims the group of b for it. It fails while another bulk action holds the claim, but for
-// over, which is known to have ended.
+// ClaimGroup returns the write that claims the group of b for it. It fails while another bulk action holds the claim,
+// but for over, which is known to have ended.
 func ClaimGroup(org string, b Bulk, over string) (table.Write, error) {
 	it, err := table.NewItem(GroupClaimKey(org, b.GroupID), GroupClaim{b.ID})
 	return table.Put(it, table.Any(table.Absent(), table.Equal("bulkActionID", over))), err
@@ -191,11 +191,11 @@ func ReleaseGroup(org string, b Bulk) table.Write {
 // MaxTargets is how many resources a bulk action can name, or find.
 const MaxTargets = 10_000
 
-// Ordered reports whether the bulk action is an Order: nobody asked for it by hand.
+// Ordered reports whether the bulk action is an Order, and not a request of a user.
 func (b Bulk) Ordered() bool { return b.Plan != nil && b.Plan.Reason != "" }
 
-// Named are the resources of a bulk action that has no group, as they were named or found when it was asked for: by their ids, or
-// where they do not all stand at one place, by inventory.EncodePlacements.
+// Named are the resources of a bulk action that has no group, as they were named or found when it was asked for: by
+// their ids, or where they do not all stand at one place, by inventory.EncodePlacements.
 type Named struct {
 	ResourceIDs []string `json:"resourceIDs"`
 	Places      []byte   `json:"places,omitempty"`
@@ -206,12 +206,12 @@ func NamedKey(org, bulkID string) table.Key {
 	return table.Key{PK: ChunkPK(org, bulkID), SK: "N"}
 }
 
-// ChunksOf returns the query for all chunks of a bulk action, in the order in which they run.
+// ChunksOf returns the query for all chunks of a bulk action, in execution order.
 func ChunksOf(org, bulkID string) table.Query {
 	return table.Query{PK: ChunkPK(org, bulkID), From: chunkPrefix, To: "C~"}
 }
 
-// ChunkPK returns the partition of a bulk action's chunks, in the order in which they run.
+// ChunkPK returns the partition of a bulk action's chunks, in execution order.
 func ChunkPK(org, bulkID string) string { return BulkPK(org) + "#" + bulkID }
 
 // Chunk is a part of a bulk action that one executor run works on: actions on resources of one kind, account and region
@@ -227,8 +227,8 @@ type Chunk struct {
 	Members        []Member `json:"members"`
 	GroupID        string   `json:"groupID,omitempty"` // that the bulk action is on
 
-	// Seen is the status of every member as the inventory had it when the chunk was planned; empty when they differ, or one of
-	// them cannot be acted on.
+	// Seen is the status of every member as the inventory had it when the chunk was planned; empty when they differ,
+	// or one of them cannot be acted on.
 	Seen cloud.Status `json:"seen,omitempty"`
 }
 
@@ -241,13 +241,13 @@ type Member struct {
 // chunkPrefix begins the sort keys of chunks.
 const chunkPrefix = "C#"
 
-// ChunkKey returns where the n-th chunk of the step-th step is stored. Steps count in the order in which they run.
+// ChunkKey returns the key of the n-th chunk of the step-th step. Steps are numbered in execution order.
 func ChunkKey(org, bulkID string, step, n int) table.Key {
 	return table.Key{PK: ChunkPK(org, bulkID), SK: fmt.Sprintf(chunkPrefix+"%06d#%06d", step, n)}
 }
 
-// MemberAction returns the id of the action that bulkID takes on a resource: always the same one, so that expanding the bulk
-// again after a crash makes nothing twice.
+// MemberAction returns the id of the action that bulkID takes on a resource: always the same one, so that expanding
+// the bulk again after a crash makes nothing twice.
 func MemberAction(bulkID, resourceID string) string {
 	sum := sha256.Sum256([]byte(bulkID + "|" + resourceID))
 	var u ulid.ULID

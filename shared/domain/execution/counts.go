@@ -15,7 +15,7 @@ import (
 // List is a long list of an organization, whose length is counted as it grows.
 type List string
 
-// The lists. Their names sort on either side of the counts of bulk actions, so that what makes a total lies side by side.
+// The lists. Their names sort on either side of the counts of bulk actions, so that the parts of a total are adjacent.
 const (
 	ActionList  List = "ACT"
 	HistoryList List = "HIST"
@@ -29,11 +29,11 @@ const bulkCounts = "BULK#"
 
 func countPK(org string) string { return table.OrgPK(org) + "COUNT" }
 
-// endingAt names what of a list goes at that time.
+// endingAt returns the field of the list's items that expire at a time.
 func (l List) endingAt(end time.Time) string { return string(l) + "#" + end.Format("2006-01") }
 
-// CountItems returns the write that counts n more items of a list, which go at end. Whichever name by is, such as an item's
-// id, tells the one of the count's items to write.
+// CountItems returns the write that counts n more items of a list, which go at end. Whichever name by is, such as an
+// item's id, tells the one of the count's items to write.
 func CountItems(org string, l List, end time.Time, n int64, by string) table.Write { //nolint:revive // a count has no less
 	return countMore(org, l.endingAt(end), end, n, by)
 }
@@ -93,8 +93,8 @@ const (
 	leftOutField   = "leftOut" // of the failed ones
 )
 
-// ChunkCounts is how far a chunk of a bulk action is. As long as the bulk action is under way its counts stand apart, so that no
-// two executors write the same item; at its end they are folded into the others.
+// ChunkCounts is how far a chunk of a bulk action is. As long as the bulk action is under way its counts stand apart,
+// so that no two executors write the same item; at its end they are folded into the others.
 type ChunkCounts struct {
 	table.Key
 	Fields map[string]int64
@@ -112,8 +112,8 @@ func OpenCounts(org, bulkID, chunk string, end time.Time) table.Write {
 		table.Absent())
 }
 
-// CountCreated returns the write that counts n more actions of a chunk, which go at end. It fails when its counts were folded: the
-// bulk action has ended, and no action of it may be created any more.
+// CountCreated returns the write that counts n more actions of a chunk, which go at end. It fails when its counts were
+// folded: the bulk action has ended, and no action of it may be created any more.
 func CountCreated(org, bulkID, chunk string, end time.Time, n int) table.Write { //nolint:revive // see CountItems
 	return table.Update(chunkCountKey(org, bulkID, chunk),
 		[]table.Change{table.Add(ActionList.endingAt(end), int64(n))}, table.Exists())
@@ -129,7 +129,7 @@ func (c ChunkCounts) Created() (n int) {
 	return n
 }
 
-// Completed is how many actions of the chunk have reached what they were for.
+// Completed returns how many actions of the chunk have succeeded.
 func (c ChunkCounts) Completed() int { return int(c.Fields[completedField]) }
 
 // Failed is how many actions of the chunk have failed.
@@ -141,8 +141,8 @@ func (c ChunkCounts) LeftOut() int { return int(c.Fields[leftOutField]) }
 // Ended reports whether no action of the chunk is under way.
 func (c ChunkCounts) Ended() bool { return c.Completed()+c.Failed() == c.Created() }
 
-// ReadChunkCounts reads the counts of a bulk action's chunks, in the order in which these run: one round trip. There are none before its
-// chunks are written, and none when it has ended.
+// ReadChunkCounts reads the counts of a bulk action's chunks, in execution order. It takes one round trip. There are
+// no counts before the chunks are written, and none when the bulk action has ended.
 func ReadChunkCounts(ctx context.Context, s table.Store, org, bulkID string) ([]ChunkCounts, error) {
 	items, err := readAll(ctx, s, table.Query{PK: countPK(org), Prefix: bulkCounts + bulkID + "#"})
 	if err != nil {
@@ -158,11 +158,12 @@ func ReadChunkCounts(ctx context.Context, s table.Store, org, bulkID string) ([]
 	return out, nil
 }
 
-// folded is how many chunks one transaction folds: beside them it writes a count for each month, of which there are few.
+// folded is how many chunks one transaction folds. The transaction also writes a count for each month, and there are
+// few of these.
 const folded = 80
 
-// FoldCounts moves the counts of chunks to those of the lists, each once however often it is called. What counts on meanwhile
-// stays where it is.
+// FoldCounts moves the counts of chunks to the counts of the lists. It is idempotent. A count that changes meanwhile
+// stays in its chunk.
 func FoldCounts(ctx context.Context, s table.Store, org string, counts []ChunkCounts) error {
 	for some := range slices.Chunk(counts, folded) {
 		if err := fold(ctx, s, org, some); err != nil {
@@ -172,7 +173,8 @@ func FoldCounts(ctx context.Context, s table.Store, org string, counts []ChunkCo
 	return nil
 }
 
-// fold runs one transaction. What has changed meanwhile, or someone else has folded, is left out of the next try.
+// fold runs one transaction. It retries without the counts that have changed meanwhile or that another process has
+// folded.
 func fold(ctx context.Context, s table.Store, org string, counts []ChunkCounts) error {
 	for len(counts) > 0 {
 		ws := foldWrites(org, counts)

@@ -15,7 +15,8 @@ import (
 
 const org = "org_a"
 
-// counted returns a store in which a bulk action has counted 250 chunks of 4 actions, in two months, beside 7 single ones.
+// counted returns a store with the counts of a bulk action of 250 chunks of 4 actions, in two months, and of 7 single
+// actions.
 func counted(t *testing.T) (table.Store, []execution.ChunkCounts) {
 	t.Helper()
 	s := tabletest.New(t)

@@ -55,11 +55,12 @@ func HistoryPKs(org string) []string { return history(org).PKs() }
 // HistoryResourcePK returns the partition of the changes of one resource.
 func HistoryResourcePK(org, uid string) string { return table.OrgPK(org) + "HIST#R#" + uid }
 
-// FirstChange is the lowest sort key of a change; counts, which earlier versions kept in a resource's partition, sort before it.
+// FirstChange is the lowest sort key of a change; counts, which earlier versions kept in a resource's partition, sort
+// before it.
 const FirstChange = "sh_"
 
-// ReadResourceTotal counts the changes of a resource: one round trip for a thousand, 27 read units for those of a year of working
-// days. To keep their number would cost a write with each of them, and few are ever counted.
+// ReadResourceTotal counts the changes of a resource: one round trip for a thousand, 27 read units for those of a year
+// of working days. To keep their number would cost a write with each of them, and few are ever counted.
 func ReadResourceTotal(ctx context.Context, s table.Store, org, uid string) (int, error) {
 	items, err := readAll(ctx, s, table.Query{PK: HistoryResourcePK(org, uid), From: FirstChange})
 	if err != nil {
@@ -80,7 +81,7 @@ func historyWrites(org string, c StateChange, end time.Time) ([]table.Write, err
 	return []table.Write{table.Put(it), table.Put(byResource)}, nil
 }
 
-// RecordChanges puts on record what no action of ours left, and counts it: the past of a demo.
+// RecordChanges records and counts state changes without an action: the past of a demo.
 func RecordChanges(ctx context.Context, s table.Store, org string, changes ...StateChange) error {
 	var ws []table.Write
 	counts := map[time.Time]int64{}
@@ -117,8 +118,9 @@ func newChange(o Outcome) StateChange {
 	return c
 }
 
-// executionState tells of what is stopped and started in steps how each is, in the order of verb, and which one the change has
-// come to: the first that is not as wanted, or the last. It is nil for all else.
+// executionState returns the states of the steps of a resource that is stopped and started in steps, in the order of
+// verb, and the current step: the first that is not in the desired state, or the last. It returns nil for other
+// resources.
 func executionState(verb cloud.Verb, steps []cloud.Step) map[string]any {
 	if len(steps) == 0 {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// EndIdle ends the action of o, whose Message and At say why and when, if nothing of it is under way because it waits for capacity. It
-// reports whether the action has ended; one that an executor takes up at the same moment goes on.
+// EndIdle ends the action of o, whose Message and At say why and when, if nothing of it is under way because it waits
+// for capacity. It reports whether the action has ended; one that an executor takes up at the same moment goes on.
 func EndIdle(ctx context.Context, s table.Store, org string, o Outcome) (bool, error) {
 	if !o.Action.Idle {
 		return o.Action.Status.IsFinal(), nil

@@ -13,8 +13,8 @@ type NotDone struct {
 	Detail      string `json:"detail" doc:"A sentence; for event it names the plan"`
 }
 
-// LeaveOut notes in b the resources that it leaves out when it is planned; those of a group are all found anew then. Resources with a reason
-// of one word are named first.
+// LeaveOut notes in b the resources that it leaves out when it is planned; those of a group are all found anew then.
+// Resources with a reason of one word are named first.
 func (b *Bulk) LeaveOut(left []LeftOut) {
 	if b.GroupID != "" {
 		b.LeftOut, b.LeftOutOf = 0, nil

@@ -14,9 +14,9 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// lookUp finds the resource that the request names, and holds what it says of it against what the inventory knows:
-// acting on something else than the caller meant is the worst that can happen here. One round trip when the account is
-// named by our id; it tells besides for how long the action is kept.
+// lookUp finds the resource of the request, and compares the request with the inventory: acting on a resource that the
+// caller did not mean is the worst possible failure here. It also returns the retention of the action. It takes one
+// round trip if the account is named by our id.
 func (s submission) lookUp(ctx context.Context) (inventory.Resource, Retention, error) {
 	resKey, accKey, orgKey := inventory.ResourceKey(s.org, s.ResourceUID),
 		inventory.AccountKey(s.org, s.CloudAccountID), identity.OrganisationKey(s.org)
@@ -50,7 +50,7 @@ func (s submission) lookUp(ctx context.Context) (inventory.Resource, Retention, 
 	return res, keep, err
 }
 
-// checkHeld refuses what an override is against, which holds the resource: by the list of those that live, as it was read.
+// checkHeld refuses the action if a live override, in list as it was read, holds the resource in the other state.
 func (s submission) checkHeld(ctx context.Context, res inventory.Resource, list table.Item) error {
 	live, err := override.DecodeLive(list)
 	if err != nil || s.Force {
@@ -73,8 +73,9 @@ func ErrUnknownResource(uid string) error {
 	return fault.New(fault.NotFound, "resource %q is not in the inventory; discover its account first", uid)
 }
 
-// account decodes the account that was read by our id, or reads the resource's own when it was named by its native id. Any
-// other account than the resource's is the same as none: who may act on one resource learns nothing of other accounts.
+// account decodes the account that was read by our id, or reads the resource's own when it was named by its native id.
+// Any other account than the resource's is the same as none: who may act on one resource learns nothing of other
+// accounts.
 func (s submission) account(ctx context.Context, item table.Item, res inventory.Resource) (inventory.Account, error) {
 	unknown := fault.New(fault.NotFound, "cloud account %q is not connected, or resource %q is not in it",
 		s.CloudAccountID, res.UID)
@@ -123,7 +124,7 @@ func errDisconnected(acc inventory.Account) error {
 		acc.ID, acc.Name, acc.Disconnection())
 }
 
-// checkActionable refuses what can never be started or stopped.
+// checkActionable refuses resources that can never be started or stopped.
 func checkActionable(res inventory.Resource, verb cloud.Verb) error {
 	if res.Unschedulable != "" {
 		return fault.New(fault.Invalid, "resource %s cannot be asked to %s: %s", res.UID, verb, res.Unschedulable)

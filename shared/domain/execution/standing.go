@@ -15,14 +15,15 @@ import (
 // LeftOutEvent is the reason of a resource that is left out because an active event readiness plan holds it.
 const LeftOutEvent = "event"
 
-// Standing is what decides, besides the resources themselves, whether resources may be acted on now.
+// Standing is the state beside the resources that decides whether they may be acted on now.
 type Standing struct {
 	Accounts  map[string]inventory.Account // by our ids; one that is gone is missing
 	Overrides override.Live
 	Events    scheduling.EventHolds
 }
 
-// ReadStanding reads the overrides and event holds of an organisation and the accounts of members: one round trip for every hundred accounts.
+// ReadStanding reads the overrides and event holds of an organisation and the accounts of members: one round trip for
+// every hundred accounts.
 func ReadStanding(ctx context.Context, s table.Store, org string, members []inventory.Member) (Standing, error) {
 	keys := []table.Key{override.LiveKey(org), scheduling.EventHoldKey(org)}
 	items, err := s.BatchGet(ctx, append(keys, accountKeys(org, members)...)...)
@@ -42,7 +43,8 @@ func ReadStanding(ctx context.Context, s table.Store, org string, members []inve
 	return out, err
 }
 
-// disconnection returns why the resources of an account cannot be acted on because it is disconnected or excluded; "" when it is connected.
+// disconnection returns why the resources of an account cannot be acted on because it is disconnected or excluded; ""
+// when it is connected.
 func disconnection(accountID string, accounts map[string]inventory.Account) string {
 	a, there := accounts[accountID]
 	if !there {

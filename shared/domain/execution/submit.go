@@ -61,9 +61,9 @@ type submission struct {
 	Request
 }
 
-// SubmitAction creates the action that r asks for in the organization and starts its execution: one read, one transaction, one
-// start. When an action of the same type is in flight on the resource, that one is the answer; one of the opposite type that waits for
-// capacity is ended.
+// SubmitAction creates the action that r asks for in the organization and starts its execution: one read, one
+// transaction, one start. When an action of the same type is in flight on the resource, that one is the answer; one of
+// the opposite type that waits for capacity is ended.
 func SubmitAction(ctx context.Context, p *platform.Platform, org string, r Request) (Action, error) {
 	s := submission{p, org, r}
 	res, keep, err := s.lookUp(ctx)

@@ -8,7 +8,7 @@ import (
 	"lamplighter.dev/shared/domain/event"
 )
 
-// About is what people are told of the resource of an action that has ended, as it is at that moment.
+// About is the description of an ended action's resource for notifications, as of that moment.
 type About struct {
 	Name        string   // of the resource; empty when the inventory does not know it
 	AccountName string   // of its cloud account
@@ -38,8 +38,8 @@ type Told struct {
 	ErrorMessage   string     `json:"errorMessage,omitempty"`
 }
 
-// keys returns the keys of the events that tell of the outcome. What was already as it was wanted is no news: the executor has started or
-// stopped nothing.
+// keys returns the keys of the outcome's events. An action that found the resource in the desired state has none: the
+// executor has started or stopped nothing.
 func (o *Outcome) keys() []string {
 	switch {
 	case o.About == nil:

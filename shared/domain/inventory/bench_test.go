@@ -34,7 +34,8 @@ func fill(b *testing.B) *fixture {
 	return s
 }
 
-// lasting is the benchmark that made filled, which the others of the process use too: nothing of it ends with that benchmark.
+// lasting is the benchmark that made filled, which the others of the process use too: nothing of it ends with that
+// benchmark.
 type lasting struct{ testing.TB }
 
 // Cleanup does nothing.
@@ -136,8 +137,8 @@ func BenchmarkRescan(b *testing.B) {
 	}
 }
 
-// BenchmarkDiscovery writes all resources into an empty inventory: seconds per run, and bytes of the index in memory and
-// in the store for each resource.
+// BenchmarkDiscovery writes all resources into an empty inventory: seconds per run, and bytes of the index in memory
+// and in the store for each resource.
 func BenchmarkDiscovery(b *testing.B) {
 	for b.Loop() {
 		s := newFixture(b)
@@ -171,8 +172,8 @@ func (s *fixture) stored() int {
 	return sum
 }
 
-// resident returns how many bytes of memory of its own the process holds, without the pages of the store's file, where the
-// system tells; 0 elsewhere.
+// resident returns how many bytes of memory of its own the process holds, without the pages of the store's file, where
+// the system tells; 0 elsewhere.
 func resident(b *testing.B) int {
 	b.Helper()
 	stat, err := os.ReadFile("/proc/self/statm")

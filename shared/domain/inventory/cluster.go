@@ -46,8 +46,8 @@ func ClusterPlace(org, accountID string, c ClusterName) seal.Place {
 	return seal.Place{Org: org, Kind: ClusterSecret, ID: ClusterPrefix(accountID) + c.Region + "#" + c.Name}
 }
 
-// ClusterQuery is what Connector is asked for: with AskClusterReview the cluster Region and Name, with AskClusters a page of
-// all clusters, those in Known included whether or not the cloud has them.
+// ClusterQuery is the question to Connector about clusters. AskClusterReview reads the cluster Region and Name.
+// AskClusters reads a page of all clusters, including those in Known, even if the cloud does not have them.
 type ClusterQuery struct {
 	Region string        `json:"region,omitempty"` // with AskClusters: only this one
 	Name   string        `json:"name,omitempty"`
@@ -58,7 +58,7 @@ type ClusterQuery struct {
 	Limit  int           `json:"limit,omitempty"`
 }
 
-// ClustersFound is a page of clusters, and what could not be read for it.
+// ClustersFound is a page of clusters, and the failures to read some of them.
 type ClustersFound struct {
 	Clusters []cloud.Cluster  `json:"clusters"`
 	Total    int              `json:"total"` // on all pages

@@ -110,8 +110,8 @@ func TestCompactionChangesNothingThatIsSeen(t *testing.T) {
 	equal(t, "chunks of a rewritten index", stored.left(s), 1)
 }
 
-// TestCompactionKilledAnywhereLosesNothing lets every call of a compaction fail in turn, before it takes effect and after,
-// and wants the inventory as it was, and one more compaction to leave nothing behind.
+// TestCompactionKilledAnywhereLosesNothing lets every call of a compaction fail in turn, before it takes effect and
+// after, and wants the inventory as it was, and one more compaction to leave nothing behind.
 func TestCompactionKilledAnywhereLosesNothing(t *testing.T) {
 	for _, whole := range []bool{false, true} {
 		for _, harm := range []table.Harm{table.FailBefore, table.FailAfter} {
@@ -121,8 +121,8 @@ func TestCompactionKilledAnywhereLosesNothing(t *testing.T) {
 	}
 }
 
-// TestTheEndOfADeadCompactionKilledAnywhereIsEndedByTheNext kills a compaction at each call, and then the one that cleans up after
-// it at each.
+// TestTheEndOfADeadCompactionKilledAnywhereIsEndedByTheNext kills a compaction at each call, and then the one that
+// cleans up after it at each.
 func TestTheEndOfADeadCompactionKilledAnywhereIsEndedByTheNext(t *testing.T) {
 	for call := 1; killed(t, compaction{true, table.FailAfter, call}); call++ {
 		for next := 1; killed(t, compaction{true, table.FailAfter, call},
@@ -131,7 +131,7 @@ func TestTheEndOfADeadCompactionKilledAnywhereIsEndedByTheNext(t *testing.T) {
 	}
 }
 
-// compaction is one that is killed: in which call, and whether before that takes effect.
+// compaction is a compaction that is killed: in the given call, before or after the call takes effect.
 type compaction struct {
 	whole bool
 	harm  table.Harm
@@ -291,7 +291,8 @@ func TestUpsertKilledAnywhereIsCompletedByTheNext(t *testing.T) {
 	}
 }
 
-// TestACompactionThatIsTakenForDeadHasLost wakes one up hours after it wrote its chunks, when another has cleaned up after it.
+// TestACompactionThatIsTakenForDeadHasLost wakes one up hours after it wrote its chunks, when another has cleaned up
+// after it.
 func TestACompactionThatIsTakenForDeadHasLost(t *testing.T) {
 	c := clock.NewManual(noon)
 	stored := newChunkStore(tabletest.NewAt(t, c))
@@ -325,7 +326,7 @@ type sleepy struct {
 	beforeTransact func()
 }
 
-// Transact waits for what comes before it.
+// Transact calls beforeTransact first, and then runs the transaction.
 func (s *sleepy) Transact(ctx context.Context, ws ...table.Write) error {
 	if before := s.beforeTransact; before != nil {
 		before()

@@ -45,7 +45,7 @@ func SealCredentials(ctx context.Context, s seal.Sealer, p seal.Place, credentia
 	return sealed, nil
 }
 
-// OpenCredentials decrypts what SealCredentials made for the same place. Only workers may do that.
+// OpenCredentials decrypts credentials that SealCredentials sealed for the same place. Only workers may do that.
 func OpenCredentials(ctx context.Context, s seal.Sealer, p seal.Place, sealed []byte) (map[string]string, error) {
 	if len(sealed) == 0 {
 		return map[string]string{}, nil // workload identity has no secret

@@ -13,10 +13,10 @@ import (
 // Connector is the name of the worker that asks a cloud about an account while a caller waits.
 const Connector = "connector"
 
-// What Connector can be asked.
+// The questions to Connector.
 const (
 	AskVerify = "verify" // do the credentials open the account? The answer is a Verified
-	// what may they do? The answer is a list of cloud.Permission; of one group, where Autoscaling names it
+	// which permissions do they grant? The answer is a list of cloud.Permission; for one group if Autoscaling names it
 	AskPermissions = "permissions"
 	AskClusters    = "clusters" // which Kubernetes clusters are there? The answer is a ClustersFound
 	AskMetrics     = "metrics"  // how was a resource used? The answer is a cloud.MetricAnswer
@@ -25,12 +25,12 @@ const (
 // AskOrganisation asks which organization of accounts the credentials list. The answer is a Verified without regions.
 const AskOrganisation = "organisation"
 
-// AskClusterReview asks how a cluster is, and what the Registration beside it, which need not be stored, may do in it. The answer
-// is a ClusterReview.
+// AskClusterReview asks for the state of a cluster, and for the permissions of the Registration in the question. The
+// Registration need not be stored. The answer is a ClusterReview.
 const AskClusterReview = "clusterReview"
 
-// What Connector can be asked of a group that its provider scales. Both answers are how it is scaled then, a cloud.Autoscaling; a group
-// that is not there is fault.NotFound.
+// The questions to Connector about a group that its provider scales. Both answers are a cloud.Autoscaling: the scaling
+// after the call. A group that does not exist is fault.NotFound.
 const (
 	AskAutoscaling    = "autoscaling"    // how is it scaled?
 	AskSetAutoscaling = "setAutoscaling" // scale it so; nothing is done where it is so already
@@ -44,7 +44,7 @@ type AutoscalingQuestion struct {
 	Want   cloud.Autoscaling `json:"want,omitzero"`
 }
 
-// Question is what Connector is sent. The account need not be stored; its credentials are sealed for its id.
+// Question is the input of Connector. The account need not be stored; its credentials are sealed for its id.
 type Question struct {
 	Ask      string              `json:"ask"`
 	Org      string              `json:"org"`
@@ -58,7 +58,8 @@ type Question struct {
 	Registrations []Registration      `json:"registrations,omitempty"` // of the account; for a group in a cluster
 }
 
-// patience is how long a request handler waits for the answer to a question. All that one handler asks stays below the 29 seconds of API Gateway.
+// patience is how long a request handler waits for the answer to a question. All that one handler asks stays below the
+// 29 seconds of API Gateway.
 var patience = map[string]time.Duration{
 	AskVerify: 15 * time.Second, AskOrganisation: 15 * time.Second, AskPermissions: 20 * time.Second,
 	AskClusters:      22 * time.Second,
@@ -66,8 +67,8 @@ var patience = map[string]time.Duration{
 	AskSetAutoscaling: 10 * time.Second,
 }
 
-// AskConnector puts a question to Connector while a client waits, and decodes the answer. A cloud that does not answer in time is
-// fault.Unavailable.
+// AskConnector puts a question to Connector while a client waits, and decodes the answer. A cloud that does not answer
+// in time is fault.Unavailable.
 func AskConnector(ctx context.Context, workers lambdacall.Invoker, q Question, answer any) error {
 	limit, known := patience[q.Ask]
 	if !known {
@@ -83,7 +84,7 @@ func AskConnector(ctx context.Context, workers lambdacall.Invoker, q Question, a
 	return err
 }
 
-// Verified is what credentials open.
+// Verified is the account that the credentials open.
 type Verified struct {
 	NativeID string   `json:"nativeID"` // as the cloud says
 	Regions  []string `json:"regions"`  // that can be discovered; nil when the credentials may not list them

@@ -19,7 +19,8 @@ func (silent) Invoke(ctx context.Context, _ string, _, _ any) error {
 	return ctx.Err()
 }
 
-// Every question has a limit below the 24 seconds of a request handler, and a cloud that is slower is named as the reason.
+// Every question has a limit below the 24 seconds of a request handler, and a cloud that is slower is named as the
+// reason.
 func TestAskConnector_ASlowCloudIsUnavailableInTime(t *testing.T) {
 	for ask, limit := range map[string]time.Duration{
 		AskVerify: 15 * time.Second, AskOrganisation: 15 * time.Second, AskPermissions: 20 * time.Second,

@@ -19,7 +19,8 @@ type Use struct {
 	Resources int    `json:"resources"` // how many of the account
 }
 
-// UsesOf lists the static groups and the teams that name resources of an account, oldest first. Three round trips at most.
+// UsesOf lists the static groups and the teams that name resources of an account, oldest first. Three round trips at
+// most.
 func (s *Store) UsesOf(ctx context.Context, org, accountID string) ([]Use, error) {
 	v, err := s.openIndexWith(ctx, org, func(string) bool { return true })
 	if err != nil {
@@ -86,9 +87,9 @@ func inAccount(st *index.State, m *memberSet, accountID string) int {
 // detachTries is how often a group or a team is taken up anew because somebody else changed it.
 const detachTries = 20
 
-// Detach takes the resources of an account out of every static group and every team that names them. It may be repeated,
-// and has to be done before the resources are forgotten: then nobody knows any more whose they were. Once the account is
-// gone nobody adds resources of it (see HoldAccounts), so nothing is left when Detach has come to its end.
+// Detach takes the resources of an account out of every static group and every team that names them. It is idempotent.
+// Call it before the resources are deleted: without their records, the owners cannot be found any more. Once the
+// account is deleted, no resource of it can be added (see HoldAccounts), so Detach leaves nothing behind.
 func (s *Store) Detach(ctx context.Context, org, accountID string) error {
 	uses, err := s.UsesOf(ctx, org, accountID)
 	if err != nil || len(uses) == 0 {
@@ -182,8 +183,8 @@ func (s *Store) detachTeam(ctx context.Context, org, teamID string, from map[str
 	return err
 }
 
-// Locate returns which of ids are no resources of the organization, in their order, and in which accounts the others are: one
-// round trip.
+// Locate splits ids. It returns the ids that are no resources of the organization, in their order, and the accounts of
+// the others. It takes one round trip.
 func (s *Store) Locate(ctx context.Context, org string, ids []string) (unknown, accounts []string, err error) {
 	v, err := s.openIndex(ctx, org)
 	if err != nil {
@@ -204,11 +205,12 @@ func (s *Store) Locate(ctx context.Context, org string, ids []string) (unknown, 
 	return unknown, accounts, nil
 }
 
-// maxHeld is of how many accounts resources can be put into a group or a team at once: each is a write of the transaction.
+// maxHeld is of how many accounts resources can be put into a group or a team at once: each is a write of the
+// transaction.
 const maxHeld = 80
 
-// HoldAccounts returns the writes by which naming resources of accounts, in a group or a team, counts as a use of these, so that
-// nobody deletes an account at the same time. They fail when an account is gone.
+// HoldAccounts returns the writes that count the naming of resources, in a group or a team, as a use of their
+// accounts, so that an account cannot be deleted at the same time. The writes fail if an account is gone.
 func HoldAccounts(org string, accounts []string) ([]table.Write, error) {
 	if len(accounts) > maxHeld {
 		return nil, fault.New(fault.Invalid, "the resources are in %d cloud accounts; send those of %d accounts at "+

@@ -11,7 +11,8 @@ import (
 	"lamplighter.dev/shared/testkit/race"
 )
 
-// everythingElse returns a scan of what no other kind lists, in one region, that begins now.
+// everythingElse returns a scan of the collective kind "aws-*" in one region, started now. It lists the resources that
+// no other kind lists.
 func (s *fixture) everythingElse(id string) Scan {
 	return Scan{Partition{testCA, "aws", "eu-west-1", "aws-*"}, id, s.Clock.Now()}
 }

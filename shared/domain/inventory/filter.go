@@ -27,7 +27,8 @@ type Filter struct {
 	Sight         Visibility // of who asks: what lies outside does not exist
 }
 
-// membershipsNeeded returns of which groups and teams the members have to be known for the filter: mostly of none.
+// membershipsNeeded returns a function that reports whether the filter needs the members of a group or team. Most
+// filters need none.
 func (f *Filter) membershipsNeeded() func(id string) bool {
 	if f.GroupID == "" && f.TeamID == "" && f.Sight.Resources.All && f.Sight.Groups.All {
 		return none
@@ -91,7 +92,7 @@ func among(st *index.State, ref int, listed []string) func(index.Row) bool {
 	return func(r index.Row) bool { return slices.Contains(wanted, r.Ref(ref)) }
 }
 
-// made asks for what was made between two times; the zero time bounds nothing.
+// made returns a filter for resources created from after up to before, exclusive. The zero time sets no limit.
 func made(after, before time.Time) func(index.Row) bool {
 	from, to := microsOf(after), microsOf(before)
 	return func(r index.Row) bool {
@@ -125,7 +126,7 @@ func (v *view) grouped(groupID string, seen grant.Scopes) func(index.Row) bool {
 	return func(index.Row) bool { return false }
 }
 
-// owned asks for what a team owns, if the team may be seen.
+// owned returns a filter for the resources that a team owns. It selects nothing if the caller may not see the team.
 func (v *view) owned(teamID string, s *Visibility) func(index.Row) bool {
 	for i := range v.owners {
 		if t := &v.owners[i]; t.ID == teamID && s.seesTeam(teamID) {

@@ -15,9 +15,9 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// List asks for a part of the resources that agree with a filter. By is name (the default), type, status, provider,
-// region or cost; ties go by name, then by uid. Cost is what the CostReader of the sight says, nothing without one. ByUID goes by
-// uid alone, and begins behind After. Limit 0 is all.
+// List selects and orders resources that pass a filter. By is name (the default), type, status, provider, region or
+// cost; ties are ordered by name, then by uid. The cost comes from the CostReader of the sight; without one it is 0.
+// ByUID orders by uid alone, and starts after After. Limit 0 means no limit.
 type List struct {
 	Filter
 	By         string
@@ -27,7 +27,7 @@ type List struct {
 	Limit      int
 }
 
-// ByUID is the order of a List in which nothing ever moves: the one to go on in where an answer ended.
+// ByUID orders a List by uid. This order never changes, so a caller can continue a list where a page ended.
 const ByUID = "uid"
 
 // Orders are the fields that a list can be ordered by.
@@ -38,7 +38,7 @@ var orderNames = map[string]int{
 	"provider": index.ProviderOrder, "region": index.RegionOrder, "cost": index.CostOrder, ByUID: index.UIDOrder,
 }
 
-// Listed is a resource with what other records say of it.
+// Listed is a resource with facts from other records.
 type Listed struct {
 	Resource
 	AccountName string
@@ -50,8 +50,9 @@ type Listed struct {
 	SmartTags   map[string]string // the accepted ones; nil unless asked for
 }
 
-// FindResources lists resources. Two round trips whatever the page: the index's changes, then the accounts on the page. One more
-// when the members of the group or team, or what the teams own on which the caller's sight rests, have changed.
+// FindResources lists resources. It takes two round trips for any page: the index's changes, then the accounts on the
+// page. It takes one more when the members of the group or team have changed, or the resources of teams that the
+// caller's sight depends on.
 func (s *Store) FindResources(ctx context.Context, org string, l List) ([]Listed, error) {
 	which, ok := orderNames[l.By]
 	if !ok {
@@ -96,7 +97,7 @@ func (s *Store) DescribeByIDs(ctx context.Context, org string, ids []string, sig
 		picking{keys: ids, lock: (*index.State).RLockByID, find: rowOfRecord, sight: sight, facts: true})
 }
 
-// one makes the only one of what was found by an id.
+// one returns the only resource of a search by id, or fault.NotFound.
 func one(id string) func([]Listed, error) (Listed, error) {
 	return func(found []Listed, err error) (Listed, error) {
 		if err != nil {
@@ -123,7 +124,8 @@ func readLock(st *index.State) (unlock func()) {
 	return st.RUnlock
 }
 
-// rowOfRecord finds a row by the id of its record, under the lock of RLockByID; false when there is none or it was dropped.
+// rowOfRecord finds a row by the id of its record, under the lock of RLockByID; false when there is none or it was
+// dropped.
 func rowOfRecord(st *index.State, id string) (index.Row, bool) {
 	u, ok := parseID(id)
 	if !ok {
@@ -132,7 +134,7 @@ func rowOfRecord(st *index.State, id string) (index.Row, bool) {
 	return st.RowByID(u)
 }
 
-// pick takes the same calls for what is out of sight as for what does not exist.
+// pick makes the same store calls for resources out of sight as for resources that do not exist.
 func (s *Store) pick(ctx context.Context, org string, p picking) ([]Listed, error) {
 	v, err := s.openIndexWith(ctx, org, p.sight.needsTeam)
 	if err != nil {
@@ -213,15 +215,15 @@ func (v *view) page(l List, which int) []index.Row {
 	return out
 }
 
-// listing is rows and what is said of them.
+// listing is a list of rows with the facts about them.
 type listing struct {
 	rows  []index.Row
 	out   []Listed
 	facts bool // are asked for, too
 }
 
-// list says what the index knows of rows, under the lock under which they were found: later they may not be any more what was
-// asked for.
+// list reads the facts about rows from the index. Call it under the lock that the rows were found under: the rows may
+// not match the filter later.
 func (v *view) list(rows []index.Row) listing {
 	l := listing{rows: rows, out: make([]Listed, len(rows))}
 	for i, r := range rows {
@@ -258,7 +260,7 @@ func (s *Store) complete(ctx context.Context, v *view, l listing, sight Visibili
 	return l.out, v.annotate(l, got, &sight)
 }
 
-// recordsBehind returns the keys of what the index does not know of a listing, each once.
+// recordsBehind returns the keys of the records that a listing needs beyond the index, each key once.
 func (v *view) recordsBehind(l listing, sight *Visibility) []table.Key {
 	keys := map[table.Key]bool{}
 	attached := v.hasDirect()

@@ -16,24 +16,24 @@ import (
 // terminatedKept is how long a resource that is terminated stays in the inventory.
 const terminatedKept = 7 * 24 * time.Hour
 
-// EndedScan is a scan that read every page of its partition without an error, with what this process found. Kept says that
-// others found more (KeepFound).
+// EndedScan is a scan that read every page of its partition without an error, and the resources that this process
+// found. Kept says that other processes found more (KeepFound).
 type EndedScan struct {
 	Scan
 	Found *Found
 	Kept  bool
-	// Exists reads resources by id that the scan did not find, and reports by uid whether each exists. A resource that it could
-	// not read is not in its answer. It is nil for kinds that cannot be read by id.
+	// Exists reads resources by id that the scan did not find, and reports by uid whether each exists. A resource that
+	// it could not read is not in its answer. It is nil for kinds that cannot be read by id.
 	Exists func(ctx context.Context, uids []string) map[string]bool
-	// Others are, of a scan of a collective kind, the kinds that other scans find; another collective kind ("kubernetes-*") stands for all
-	// types that begin as it does.
+	// Others are, of a scan of a collective kind, the kinds that other scans find; another collective kind
+	// ("kubernetes-*") stands for all types that begin as it does.
 	Others []string
 }
 
-// FinishScans ends scans of one organization. A resource that they did not find is terminated when a read by id confirms that it
-// does not exist, or when later scans did not find it either (missing.isConfirmed). What has been terminated for a week is dropped.
-// It returns the changes of each scan, in their order. Finishing again does nothing. A scan that failed is not finished: then
-// nothing is known of what it did not find.
+// FinishScans ends scans of one organization. A resource that they did not find becomes terminated if a read by id
+// confirms that it does not exist, or if later scans did not find it either (missing.isConfirmed). A resource that has
+// been terminated for a week is dropped. FinishScans returns the changes of each scan, in their order. It is
+// idempotent. Do not finish a scan that failed: it says nothing about the resources that it did not find.
 func (s *Store) FinishScans(ctx context.Context, org string, scans []EndedScan) ([]Changes, error) {
 	v, err := s.openIndex(ctx, org)
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *Store) FinishScans(ctx context.Context, org string, scans []EndedScan) 
 	return f.changes, s.index.Tidy(ctx, v.read)
 }
 
-// collect gives f what is to be done for those scans that were not finished before, and returns the keys of their marks.
+// collect adds to f the work for scans that were not finished before, and returns the keys of their marks.
 func (s *Store) collect(ctx context.Context, v *view, f *finish, scans []EndedScan) (marks []table.Key, err error) {
 	for i, sc := range scans {
 		found := sc.Found.hashes
@@ -90,7 +90,7 @@ func (s *Store) deleteItems(ctx context.Context, keys []table.Key) error {
 	return nil
 }
 
-// unfinished is a scan among those of one finish: its place, when it began, and what it found.
+// unfinished is a scan among those of one finish: its index, its start, and the hashes of the resources it found.
 type unfinished struct {
 	i       int
 	started int64
@@ -112,7 +112,8 @@ type finish struct {
 	left map[string]bool // uids whose record is newer than the scan
 }
 
-// add has the scan finished: of its kind, or of each type that the index has and no other scan finds, when its kind is collective.
+// add has the scan finished: of its kind, or of each type that the index has and no other scan finds, when its kind is
+// collective.
 func (f *finish) add(st *index.State, i int, sc EndedScan, hashes []uint64) {
 	st.RLock()
 	defer st.RUnlock()
@@ -136,7 +137,7 @@ func (f *finish) add(st *index.State, i int, sc EndedScan, hashes []uint64) {
 	}
 }
 
-// findOther reports whether another scan finds what is of the type.
+// findOther reports whether another scan lists resources of the type.
 func (sc EndedScan) findOther(kind string) bool {
 	return slices.ContainsFunc(sc.Others, func(o string) bool {
 		return o == kind || o != sc.Kind && cloud.IsCollective(o) && strings.HasPrefix(kind, strings.TrimSuffix(o, "*"))
@@ -155,7 +156,7 @@ func (f *finish) addPartition(st *index.State, u *unfinished, of Partition) {
 	}
 }
 
-// collect decides what becomes of the rows of the partitions that the scans did not find.
+// collect decides the change of each row in the scanned partitions that its scan did not find.
 func (f *finish) collect(st *index.State, now time.Time) {
 	if len(f.scans) == 0 {
 		return
@@ -216,7 +217,7 @@ func (f *finish) retry(w table.Write, old table.Item) (table.Write, bool, error)
 	return table.Write{}, false, nil
 }
 
-// segment returns what the index must know, without what retry left.
+// segment returns the index's changes, without the rows that retry left alone.
 func (f *finish) segment() *index.Segment {
 	f.g.Rows = slices.DeleteFunc(f.g.Rows, func(r index.Entry) bool {
 		if !f.left[r.UID] {

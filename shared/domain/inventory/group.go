@@ -14,7 +14,7 @@ const (
 	MaxMembers = 10_000
 )
 
-// What a bulk action does when a resource of a group fails.
+// The policies of a bulk action for a resource of a group that fails.
 const (
 	ContinueOnFailure = "continue"
 	AbortOnFailure    = "abort"
@@ -48,7 +48,8 @@ func (s Selector) Empty() bool {
 	return s.Provider == "" && s.Type == "" && s.Region == "" && len(s.Tags) == 0
 }
 
-// GroupPlacement is where a resource stands in a static group: tiers run one after another, and within a tier orders do.
+// GroupPlacement is where a resource stands in a static group: tiers run one after another, and within a tier orders
+// do.
 type GroupPlacement struct {
 	ResourceID string
 	Tier       int

@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// ClusterProvider is the provider of what is in clusters, whichever account they belong to.
+// ClusterProvider is the provider of resources inside clusters, in any account.
 const ClusterProvider = "kubernetes"
 
 // ReadRegistrations reads the registered clusters of an account: never more than MaxClusters.

@@ -1,6 +1,6 @@
-// Package inventory is what the service knows of the resources in its organizations' clouds: the records that discovery
-// writes, actions change and readers list, the groups and teams that resources are in, and who may see which. Every page of a
-// long list costs two round trips, for package index holds what is listed.
+// Package inventory keeps the resources in the clouds of organizations: the records that discovery writes, actions
+// change and readers list, the groups and teams of resources, and the rights to see them. Every page of a long list
+// costs two round trips, because package index holds the listed fields.
 package inventory
 
 import (
@@ -62,8 +62,8 @@ func (a Account) Disconnection() string {
 	return "its cloud account is disconnected: " + cmp.Or(a.Error, "the cloud does not accept its credentials")
 }
 
-// RefuseEnded returns the error of a request to open the account, when the synchronization of its cloud organisation has disconnected it:
-// fault.Conflict. It returns nil for any other account.
+// RefuseEnded returns the error of a request to open the account, when the synchronization of its cloud organisation
+// has disconnected it: fault.Conflict. It returns nil for any other account.
 func (a Account) RefuseEnded() error {
 	if a.Ended == "" {
 		return nil
@@ -107,8 +107,8 @@ func AccountKey(org, accountID string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "CA", SK: accountID}
 }
 
-// ResourceShards is over how many partitions the records of an organization's resources are spread: a first discovery, and a
-// bulk action of 10,000, write more than one takes.
+// ResourceShards is over how many partitions the records of an organization's resources are spread: a first discovery,
+// and a bulk action of 10,000, write more than one takes.
 const ResourceShards = 16
 
 // resources is where an organization's records of resources are. They are only ever read by their keys.

@@ -11,9 +11,10 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// A listing may lack resources that exist: of a service that is disturbed, of an index that was rebuilt, of permissions that were
-// narrowed. These are the times from the first listing without a resource to the listing that confirms that it is gone, for
-// resources that could not be read by id. The longer one applies while more than a tenth of an account is missing.
+// A listing may lack resources that exist: of a service that is disturbed, of an index that was rebuilt, of
+// permissions that were narrowed. These are the times from the first listing without a resource to the listing that
+// confirms that it is gone, for resources that could not be read by id. The longer one applies while more than a tenth
+// of an account is missing.
 const (
 	missingTime      = time.Hour
 	massMissingTime  = 24 * time.Hour

@@ -15,7 +15,7 @@ func missingFixture(t *testing.T) *fixture {
 	return s
 }
 
-// listing is a complete listing of the first n instances; exists is what reads by id answer of the others.
+// listing runs a complete scan that finds the first n instances; exists is the answer to reads by id of the others.
 func (s *fixture) listing(n int, exists map[string]bool) Changes {
 	s.Helper()
 	sc := s.scan("job_" + s.Clock.Now().Format(time.RFC3339))

@@ -16,8 +16,8 @@ const (
 	ScanPartition  table.Partition = "ORG#*#SCAN#*"
 )
 
-// ChunkPartitions returns the partitions of the chunks that items of the index partition name, for the eraser. Those of the parts
-// of Costs, which lie beside them, pricing.CostPartitions returns.
+// ChunkPartitions returns the partitions of the chunks that items of the index partition name, for the eraser. Those
+// of the parts of Costs, which lie beside them, pricing.CostPartitions returns.
 func ChunkPartitions(org string, items []table.Item) ([]string, error) {
 	return index.ChunkPartitions(org, items)
 }

@@ -9,7 +9,7 @@ import (
 // MaxBatch is how many resources one UpsertScanned takes, of all batches together.
 const MaxBatch = 1_000
 
-// Partition is what one listing of discovery covers: the resources of one kind in one region of one account.
+// Partition is the scope of one listing of discovery: the resources of one kind in one region of one account.
 type Partition struct {
 	AccountID string // ca_…
 	Provider  string
@@ -33,7 +33,7 @@ type Batch struct {
 	Resources []cloud.Resource
 }
 
-// Changes counts what a write did to the inventory.
+// Changes counts the changes of the inventory by a write.
 type Changes struct {
 	Created   int `json:"created,omitempty"`
 	Updated   int `json:"updated,omitempty"`

@@ -10,7 +10,8 @@ import (
 
 // Tagger knows the smart tags of organizations.
 type Tagger interface {
-	// TagsOf returns what tells the accepted tags of a resource, at a version of them: one that it knows costs no round trip.
+	// TagsOf returns a function that returns the accepted tags of a resource, at a version of the tags. A cached
+	// version costs no round trip.
 	TagsOf(ctx context.Context, org, version string) (func(*Resource) map[string]string, error)
 }
 
@@ -22,7 +23,8 @@ type smartTagsHead struct {
 	Version string `json:"version"`
 }
 
-// NoteSmartTags returns the write that has to go along with each change of an organization's smart tags, of a version that none had before.
+// NoteSmartTags returns the write that has to go along with each change of an organization's smart tags, of a version
+// that none had before.
 func NoteSmartTags(org, version string) (table.Write, error) {
 	it, err := table.NewItem(index.Key(org, smartTagsSK), smartTagsHead{version})
 	return table.Put(it), err

@@ -8,7 +8,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory/index"
 )
 
-// Summary counts resources by what they are and where.
+// Summary counts resources by type, status and place.
 type Summary struct {
 	Total      int
 	ByProvider map[string]int

@@ -14,8 +14,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Taker is a schedule as far as the inventory must know it to tell which resources it takes: those that are attached to it one by
-// one, those of its groups, and those whose tags name it.
+// Taker is a schedule as far as the inventory must know it to tell which resources it takes: those that are attached
+// to it one by one, those of its groups, and those whose tags name it.
 type Taker struct {
 	ID       string   // sch_…
 	GroupIDs []string // the groups that are attached to it
@@ -25,11 +25,12 @@ type Taker struct {
 // Takers are the schedules of an organization.
 type Takers struct {
 	All []Taker // ordered by ID
-	// ByTag returns the ID of the schedule that a tag names, "" for none; nil when no schedule takes resources by their tags.
+	// ByTag returns the ID of the schedule that a tag names, "" for none; nil when no schedule takes resources by
+	// their tags.
 	ByTag func(key, value string) string
 }
 
-// TakerDecoder decodes schedules. It must be comparable: what it has decoded is kept until a head changes.
+// TakerDecoder decodes schedules. It must be comparable: its decoded schedules are cached until a head changes.
 type TakerDecoder interface {
 	// DecodeTakers returns the schedules of the items at TakerKey, which are ordered by key.
 	DecodeTakers(heads []table.Item) (Takers, error)
@@ -40,7 +41,7 @@ const takerPrefix = setPrefix + "sch_"
 // TakerKey returns where the head of a schedule is stored: with the index, so that it is read with that.
 func TakerKey(org, scheduleID string) table.Key { return index.Key(org, setPrefix+scheduleID) }
 
-// knownTakers are the schedules that were decoded last, and from what.
+// knownTakers caches the decoded schedules with their decoder and their items.
 type knownTakers struct {
 	decoder TakerDecoder
 	heads   []table.Item
@@ -70,8 +71,8 @@ func (v *view) readTakers(d TakerDecoder) error {
 
 func sameHead(a, b table.Item) bool { return a.SK == b.SK && bytes.Equal(a.Data, b.Data) }
 
-// AttachedPartition has, for each resource that is attached to schedules by itself, a row with a field for each of these, named
-// as the schedule. It is read with a page of resources.
+// AttachedPartition has, for each resource that is attached to schedules by itself, a row with a field for each of
+// these, named as the schedule. It is read with a page of resources.
 const AttachedPartition table.Partition = "ORG#*#ATTACHED#*"
 
 func attached(org string) table.Spread {
@@ -83,14 +84,14 @@ func AttachedKey(org, accountID, resourceID string) table.Key {
 	return attached(org).Key(accountID + "#" + resourceID)
 }
 
-// AttachedGroupKey returns where is stored which schedules a group is attached to: in the field n how many, so that a deletion of
-// the group can demand that there are none.
+// AttachedGroupKey returns where is stored which schedules a group is attached to: in the field n how many, so that a
+// deletion of the group can demand that there are none.
 func AttachedGroupKey(org, groupID string) table.Key {
 	return attached(org).Key("grp#" + groupID)
 }
 
-// HoldGroup returns the writes by which a record that names a group counts as a use of it, so that nobody deletes the
-// group at the same time. They fail when the group does not exist.
+// HoldGroup returns the writes that count a record naming a group as a use of it, so that the group cannot be deleted
+// at the same time. They fail if the group does not exist.
 func HoldGroup(org, groupID string) []table.Write {
 	return []table.Write{
 		table.Check(GroupKey(org, groupID), table.Exists()),
@@ -150,9 +151,9 @@ func (s *Store) SchedulesOfGroup(ctx context.Context, org string, d TakerDecoder
 	return v.groupSchedules()[groupID], nil
 }
 
-// ScheduleMembers expands schedules: for each id of direct the resources that it takes, in the order of their ids, without
-// terminated ones: those of direct, which are attached one by one, those of its groups, and those whose tags name it. One round
-// trip, and one more when groups have changed.
+// ScheduleMembers expands schedules: for each id of direct the resources that it takes, in the order of their ids,
+// without terminated ones: those of direct, which are attached one by one, those of its groups, and those whose tags
+// name it. One round trip, and one more when groups have changed.
 func (s *Store) ScheduleMembers(ctx context.Context, org string, d TakerDecoder, direct map[string][]string) (map[string][]Member,
 	error) {
 	groups := map[string]bool{}
@@ -239,8 +240,8 @@ func (v *view) hasDirect() bool {
 	return slices.ContainsFunc(v.takers.All, func(h Taker) bool { return h.Direct })
 }
 
-// schedulesOf adds the schedules that resources are attached to: by themselves, as got says, by their groups and by their tags. It
-// needs the read lock.
+// schedulesOf adds the schedules that resources are attached to: by themselves, as got says, by their groups and by
+// their tags. It needs the read lock.
 func (v *view) schedulesOf(l listing, got map[table.Key]table.Item) error {
 	if len(v.takers.All) == 0 {
 		return nil
@@ -286,8 +287,8 @@ func (v *view) takerByTags(r index.Row) string {
 	return ""
 }
 
-// AttachedIn returns how many resources of an account are attached to each schedule one by one, and the rows that say so. Round
-// trips: one for each shard, and one for each further thousand.
+// AttachedIn returns how many resources of an account are attached to each schedule one by one, and the rows that say
+// so. Round trips: one for each shard, and one for each further thousand.
 func (s *Store) AttachedIn(ctx context.Context, org, accountID string) ([]table.Item, error) {
 	const some = 1000
 	var out []table.Item

@@ -7,7 +7,8 @@ import (
 	"lamplighter.dev/shared/domain/inventory/index"
 )
 
-// What the inventory keeps in the partition of the index. The heads of groups and teams are read with the index, in one Query.
+// The sort keys of the inventory in the partition of the index. The heads of groups and teams are read with the index,
+// in one Query.
 const (
 	setPrefix    = "G#" // G#<grp>: the head of a group; G#<team>: what tells that a team owns resources
 	groupPrefix  = setPrefix + "grp_"
@@ -28,7 +29,7 @@ type view struct {
 	scoped []scoped
 }
 
-// openIndex brings what is in memory up to date: one round trip, and one more when the index was compacted.
+// openIndex updates the index in memory. It takes one round trip, and one more if the index was compacted.
 func (s *Store) openIndex(ctx context.Context, org string) (*view, error) {
 	read, err := s.index.Open(ctx, org)
 	if err != nil {

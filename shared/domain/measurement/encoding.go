@@ -10,10 +10,10 @@ import (
 	"lamplighter.dev/shared/foundation/packing"
 )
 
-// errSeries says that an item is not what encode wrote.
+// errSeries says that encode did not write this item.
 var errSeries = errors.New("measurements: malformed series")
 
-// maxDecoded bounds what an item may hold, before memory is taken for it.
+// maxDecoded limits the decoded size of an item, in bytes, before memory is allocated for it.
 const maxDecoded = 32 << 20
 
 var (
@@ -21,7 +21,8 @@ var (
 	decompressor = packing.Unpacker{Max: maxDecoded}
 )
 
-// encode writes series: the names, which hours have a value, and the values, byte by byte of all, so that alike stands with alike.
+// encode writes series: the names, which hours have a value, and the values, byte by byte of all, so that alike stands
+// with alike.
 func encode(all []Series) []byte {
 	var names []string
 	number := map[string]uint64{}
@@ -61,7 +62,7 @@ func encode(all []Series) []byte {
 	return compressor.Append(nil, append(append(out, b...), planes...))
 }
 
-// decode reads what encode wrote.
+// decode decodes the output of encode.
 func decode(z []byte) ([]Series, error) {
 	b, err := decompressor.Unpack(z)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package measurement keeps how resources were used, an hour at a time: what discovery collects of each day, and from which the
-// metrics of the rules are answered for as long as these look back.
+// Package measurement keeps hourly measurements of the use of resources. Discovery collects them each day. The metrics
+// of the rules are computed from them, for as far back as the rules look.
 package measurement
 
 import (
@@ -16,8 +16,8 @@ import (
 // Partition is where an organization's measurements are: one list, spread over shards.
 const Partition table.Partition = "ORG#*#METRIC#*"
 
-// shards is over how many partitions the measurements of an organization are spread. A resource is in one of them, so that few
-// others are read with it.
+// shards is over how many partitions the measurements of an organization are spread. A resource is in one of them, so
+// that few others are read with it.
 const shards = 64
 
 // kept is how long a day is kept: as long as the longest window, and some days that a collection may be late.
@@ -39,7 +39,7 @@ type Store struct {
 // New returns the Store of p.
 func New(p *platform.Platform) *Store { return &Store{p.Table, p.Clock} }
 
-// Collection is how the last collection of an account went, and what it cost at the cloud.
+// Collection is the result of the last collection of an account, and its cost at the cloud.
 type Collection struct {
 	Day         string    `json:"day"` // that was collected: "2026-03-01"
 	Resources   int       `json:"resources"`
@@ -62,7 +62,7 @@ func (s *Store) LastCollection(ctx context.Context, org, accountID string) (Coll
 	return c, fault.Wrap("read the collection of "+accountID, err)
 }
 
-// NoteCollection writes how a collection went. It expires with what was collected.
+// NoteCollection stores the result of a collection. It expires with the collected measurements.
 func (s *Store) NoteCollection(ctx context.Context, org, accountID string, c Collection) error {
 	it, err := table.NewItem(collectionKey(org, accountID), c)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 // hours is how many hours a day has.
 const hours = 24
 
-// Series is a measure of a resource over a day: the value of each hour, NaN of one of which the provider has none. A series
-// without any says that the provider was asked.
+// Series is a measure of a resource over a day: the value of each hour, NaN for an hour that the provider has no value
+// for. A series of NaN alone says that the provider was asked.
 type Series struct {
 	UID     string
 	Measure cloud.Measure
@@ -32,7 +32,7 @@ func NewSeries(uid string, m cloud.Measure, day time.Time, p cloud.Points) Serie
 	return s
 }
 
-// round keeps 12 of the 24 bits of a number's precision, one part in 4,000: what is stored compresses by a half.
+// round keeps 12 of the 24 bits of a number's precision, one part in 4,000. That halves the compressed size.
 func round(v float64) float32 {
 	const dropped = 12
 	bits := math.Float32bits(float32(v))

@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Held is what the list of live overrides says of one.
+// Held is a live override in the list of live overrides.
 type Held struct {
 	ID         string    `json:"id"`
 	ResourceID string    `json:"resourceID,omitempty"`
@@ -29,8 +29,8 @@ type Held struct {
 // Since returns when the override began.
 func (h Held) Since() time.Time { return id.TimeOf(h.ID) }
 
-// Live is the overrides of an organization that have not ended: one item, so that who acts on a resource learns of them without a
-// round trip more. Those whose time is over stand in it until they are ended.
+// Live is the overrides of an organization that have not ended: one item, so that who acts on a resource learns of
+// them without a round trip more. Those whose time is over stand in it until they are ended.
 type Live struct {
 	Change    int64  `json:"change"` // counts the changes of the list, which each is conditioned on
 	Overrides []Held `json:"overrides"`
@@ -93,8 +93,8 @@ func (l Live) Without(overrideID string) Live {
 	return l
 }
 
-// Write returns the write that stores the list, which was read before it was changed; it fails when someone else has changed it
-// since.
+// Write returns the write that stores the list, which was read before it was changed; it fails when someone else has
+// changed it since.
 func (l Live) Write(org string) (table.Write, error) {
 	unchanged := table.Equal("change", l.Change)
 	if l.Change == 0 {
@@ -107,8 +107,8 @@ func (l Live) Write(org string) (table.Write, error) {
 // Holding tells which override holds which resource at one time.
 type Holding map[string]Held
 
-// Holding finds what the overrides that hold at the time at hold (Reach). Of two on one resource the newest holds it, whether it is on the
-// resource or on a group.
+// Holding finds the resources that the overrides in force at a time hold (Reach). If several overrides are on one
+// resource, the newest holds it, no matter whether it is on the resource or on a group.
 func (l Live) Holding(ctx context.Context, s *inventory.Store, org string, at time.Time) (Holding, error) { //nolint:revive // what, where and when
 	held := l.At(at)
 	reach, err := Reach(ctx, s, org, held)
@@ -140,8 +140,8 @@ func (h Holding) Against(verb cloud.Verb, resourceID string) string {
 	return "it is held by " + o.String()
 }
 
-// Change reads the list, has it changed and does the writes that come of that with it in one transaction; it begins anew when someone else
-// has changed the list meanwhile.
+// Change reads the list, has it changed and does the writes that come of that with it in one transaction; it begins
+// anew when someone else has changed the list meanwhile.
 func Change(ctx context.Context, s table.Store, org string, change func(Live) (Live, []table.Write, error)) error { //nolint:revive // as table.Store
 	for try := 1; ; try++ {
 		err := changeOnce(ctx, s, org, change)

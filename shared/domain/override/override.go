@@ -1,5 +1,5 @@
-// Package override is what holds resources on or off against their schedules, until a time: the record, and the list of those that
-// are live, which whoever acts on a resource reads.
+// Package override keeps overrides, which hold resources on or off against their schedules until a time: the record,
+// and the list of live overrides, which is read before every action on a resource.
 package override
 
 import (
@@ -22,7 +22,7 @@ const (
 	keptBeyond = 90 * 24 * time.Hour // how long one is kept that has ended
 )
 
-// Action is what an override does to its resources.
+// Action is the effect of an override on its resources.
 type Action string
 
 // The actions.
@@ -31,7 +31,7 @@ const (
 	ForceOff Action = "force_off"
 )
 
-// Verb returns what brings a resource where the override holds it.
+// Verb returns the verb that puts a resource into the state of the override.
 func (a Action) Verb() cloud.Verb {
 	if a == ForceOn {
 		return cloud.Start
@@ -53,16 +53,18 @@ type Override struct {
 	// the first that applied it; none when nothing was to be asked
 	BulkActionID string `json:"bulkActionID,omitempty"`
 	Force        bool   `json:"force,omitempty"` // active event readiness plans are not against it
-	// the link by which it was made; then it ends in a stop where nothing else is wanted
+	// the wake link that made it; then it ends in a stop unless another state is wanted
 	WakeLinkID string    `json:"wakeLinkID,omitempty"`
 	EndedAt    time.Time `json:"endedAt,omitzero"`
 	EndedBy    string    `json:"endedBy,omitempty"` // an address; "" when its time was over
 	RestoredBy []string  `json:"restoredBy,omitempty"`
 
-	// Maker is the user who made it, or made its wake link. What it holds is checked against their rights of the moment (Reach). It is empty in
-	// rows that were written before there was a Maker: they hold what they are on until they end.
+	// Maker is the user who made the override, or made its wake link. The held resources are checked against the
+	// maker's current rights (Reach). It is empty in rows written before there was a Maker: these hold their targets
+	// until they end.
 	Maker string `json:"maker,omitempty"`
-	// Scopes are where the maker could act when it began; nil is everywhere. Its end restores these resources (Restorable).
+	// Scopes are where the maker could act when it began; nil is everywhere. Its end restores these resources
+	// (Restorable).
 	Scopes        *grant.Scopes `json:"scopes,omitempty"`
 	BulkActionIDs []string      `json:"bulkActionIDs,omitempty"` // all that applied it, of a group too large for one
 }

@@ -35,7 +35,7 @@ func WakeLinkKey(org, linkID string) table.Key { return table.Key{PK: WakeLinkPK
 // WakeTokenKey returns where a token leads to its wake link, by the hash of the token.
 func WakeTokenKey(hash string) table.Key { return table.Key{PK: WakeTokenPrefix + hash, SK: "L"} }
 
-// NamedTarget is the part of a wake link that says what it starts.
+// NamedTarget is the part of a wake link that names its target.
 type NamedTarget struct {
 	ID         string    `json:"id"`
 	Name       string    `json:"name"`
@@ -71,7 +71,7 @@ func RemoveWakeLink(org string, t NamedTarget) []table.Write {
 	return []table.Write{table.Delete(WakeLinkKey(org, t.ID)), table.Delete(WakeTokenKey(t.Hash))}
 }
 
-// Use returns the override as an error lists it that refuses to delete what it holds.
+// Use returns the override as an entry of the error that refuses to delete its target.
 func (h Held) Use() fault.Use {
 	until := h.ExpiresAt.UTC().Format(time.RFC3339)
 	return fault.Use{Kind: "override", ID: h.ID, Name: fmt.Sprintf("%s until %s", h.Action, until), Policy: reading}

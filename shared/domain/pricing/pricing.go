@@ -1,4 +1,4 @@
-// Package pricing computes and keeps what resources cost. Rate prices a resource from a table of public prices, by
+// Package pricing computes and keeps the costs of resources. Rate prices a resource from a table of public prices, by
 // provider and region; a resource without a price gets the reason, never a guess. Store keeps the tables, and updates
 // the known costs of an organization's resources when a discovery ends and every night: the hourly rate at public
 // prices, and the billed cost of this month and the last. Costs reads them for a request, with the index of the

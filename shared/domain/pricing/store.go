@@ -154,8 +154,8 @@ func pairsOf(all []Priceable) []ProviderRegion {
 	return slices.Collect(maps.Keys(had))
 }
 
-// Pairs returns the providers and regions in which an organization has resources that can have a price, and
-// publicRates when it is billed in another currency.
+// Pairs returns the providers and regions of an organization's resources that can have a price, and publicRates when
+// it is billed in another currency.
 func (s *Store) Pairs(ctx context.Context, org string) ([]ProviderRegion, error) {
 	had := map[ProviderRegion]bool{}
 	err := EachPriceable(ctx, s.inventory, org, func(r Priceable) {

@@ -17,7 +17,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Access is what ListUses reads.
+// Access is the table access of ListUses.
 var Access = table.Access{Reads: []table.Partition{
 	budgeting.Partition, notification.RecipientPartition, receiver.WebhookPartition, receiver.IntegrationPartition,
 }}

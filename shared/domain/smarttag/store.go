@@ -81,10 +81,11 @@ func (st *State) take(it table.Item) error {
 	return err
 }
 
-// Accepted reports whether a tag is accepted: with the value that is derived now. Any other one has to be accepted anew.
+// Accepted reports whether a tag is accepted: with the value that is derived now. Any other one has to be accepted
+// anew.
 func (st *State) Accepted(d *Derived) bool { return st.accepted[d.UID][d.Key] == d.Value }
 
-// Empty reports whether nothing can be accepted, so that nobody has to look at resources.
+// Empty reports whether no tags can be accepted; then resources need not be read.
 func (st *State) Empty() bool { return len(st.Policies) == 0 || len(st.accepted) == 0 }
 
 // Size counts the accepted tags, also those that are not derived any more.
@@ -110,7 +111,7 @@ func (st *State) Tags(r *inventory.Resource) map[string]string {
 	return out
 }
 
-// UIDs returns the native ids of the resources of which a tag is accepted, in order.
+// UIDs returns the native ids of the resources with accepted tags, in ascending order.
 func (st *State) UIDs() []string { return slices.Sorted(maps.Keys(st.accepted)) }
 
 // Policy returns a policy; fault.NotFound when there is none.
@@ -136,7 +137,8 @@ func (s Store) Add(ctx context.Context, org string, p Policy, take table.Write) 
 	return changed(p.ID, s.write(ctx, org, put, take))
 }
 
-// Put writes a policy, in place of the one that was read, of the version before; fault.Conflict when it has changed meanwhile.
+// Put writes a policy, in place of the one that was read, of the version before; fault.Conflict when it has changed
+// meanwhile.
 func (s Store) Put(ctx context.Context, org string, p Policy) error {
 	cond := table.Absent()
 	if p.Version > 1 {
@@ -158,7 +160,7 @@ func (s Store) write(ctx context.Context, org string, changes ...table.Write) er
 	return s.table.Transact(ctx, append(changes, version)...)
 }
 
-// Delete removes a policy as it was read; what was derived by it is not derived any more.
+// Delete removes a policy as it was read. Its tags are no longer derived.
 func (s Store) Delete(ctx context.Context, org string, p Policy) error {
 	return changed(p.ID,
 		s.write(ctx, org, table.Delete(key(org, policyPrefix+p.ID), table.Equal("version", p.Version))))
@@ -182,7 +184,7 @@ func (s Store) Accept(ctx context.Context, org string, tags []Derived) error {
 	})
 }
 
-// Revoke takes tags back, whatever their values.
+// Revoke removes acceptances of tags, for any values.
 func (s Store) Revoke(ctx context.Context, org string, tags []Derived) error {
 	return s.change(ctx, org, tags, func(of map[string]map[string]string, d *Derived) {
 		if delete(of[d.UID], d.Key); len(of[d.UID]) == 0 {

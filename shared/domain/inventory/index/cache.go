@@ -7,12 +7,12 @@ import (
 	"sync"
 )
 
-// localBytes bounds the indexes in memory of a process whose memory nobody bounds.
+// localBytes limits the indexes in memory of a process without a memory limit.
 const localBytes = 128 << 20
 
-// cacheBytes returns how much memory the indexes of all organizations may take together: a third of what the process may have
-// (shared/api/platform tells the runtime), so that the collector and a request have room. The organization in use is kept
-// whatever it takes.
+// cacheBytes returns the memory limit for the indexes of all organizations together: a third of the process's memory
+// limit (shared/api/platform tells the runtime), so that the collector and a request have room. The index of the
+// organization in use is always kept, whatever its size.
 func cacheBytes() int {
 	limit := debug.SetMemoryLimit(-1)
 	if limit == math.MaxInt64 {
@@ -55,8 +55,8 @@ func (c *cache) cachedIndex(org string) *cached {
 	return one
 }
 
-// count notes how many bytes one takes, or will take, and lets go of the others that were not used for longest, until all are
-// within the bound.
+// count notes how many bytes one takes, or will take, and lets go of the others that were not used for longest, until
+// all are within the bound.
 func (c *cache) count(one *cached, bytes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// What a cold load may read of any key, and what DynamoDB gives of one in a second.
+// The limits of a cold load: the read units that it may take from any one key, and the number of loads.
 const (
 	maxColdUnits = 100
 	coldLoads    = 16
@@ -24,8 +24,8 @@ const (
 
 var dynamoLimits = table.Limits{ReadUnits: 3000, WriteUnits: 1000, Hold: 20 * time.Millisecond}
 
-// TestColdLoadsOfAHugeIndexThrottleNobody loads an index of half a million resources by sixteen processes within one second of virtual
-// time, while as many changes wait as a worker lets wait.
+// TestColdLoadsOfAHugeIndexThrottleNobody loads an index of half a million resources by sixteen processes within one
+// second of virtual time, while as many changes wait as a worker lets wait.
 func TestColdLoadsOfAHugeIndexThrottleNobody(t *testing.T) {
 	race.SkipSequential(t)
 	if testing.Short() {

@@ -12,7 +12,7 @@ var errSegment = errors.New("inventory index: malformed segment")
 // minRow is the least number of bytes that a row takes.
 const minRow = 16 + 2 + 1 + RefCount + timeCount + 1
 
-// reader reads what a writer wrote. After an error it reads zeros.
+// reader decodes the output of a writer. After an error it reads zeros.
 type reader struct {
 	b     string
 	at    int
@@ -67,7 +67,7 @@ func (r *reader) symbol() uint32 {
 	return r.index[v]
 }
 
-// decompressor refuses what would take more memory than any segment does.
+// decompressor refuses input that needs more memory than the largest segment.
 var decompressor = packing.Unpacker{Max: 256 * maxSegment}
 
 // decodeSegment reads an encoded segment into the symbols of syms.

@@ -31,8 +31,8 @@ const (
 	timeCount
 )
 
-// Entry is one resource as a segment has it. Its content and its status are two registers that are merged apart: in each the
-// newest observation wins, so it does not matter in which order, or how often, changes arrive.
+// Entry is one resource in a segment. Its content and its status are two registers that are merged separately. In each
+// register the newest observation wins, so changes may arrive in any order, and more than once.
 type Entry struct {
 	UID, Name string
 	ID        ulid.ULID
@@ -67,8 +67,8 @@ func newest(syms *Symbols, a, b sighting) sighting {
 	return b
 }
 
-// prevails reports whether the content of e wins over that of old, which is as old: the dropped one does; of two that still
-// differ the one whose writing is greater, so that every reader decides alike.
+// prevails reports whether the content of e wins over that of old, which is as old: the dropped one does; of two that
+// still differ the one whose writing is greater, so that every reader decides alike.
 func (s *Symbols) prevails(e, old *Entry) bool {
 	if e.Gone != old.Gone {
 		return e.Gone

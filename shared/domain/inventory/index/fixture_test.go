@@ -55,7 +55,7 @@ func (f *fixture) count(prefix string) int {
 	return len(page.Items)
 }
 
-// sample is what a test says of a row; times are in microseconds.
+// sample is a row of a test; times are in microseconds.
 type sample struct {
 	id                              ulid.ULID
 	uid, name, kind, region, status string

@@ -6,7 +6,7 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// hashed finds numbers by the hash of what they stand for: four bytes a slot, where a map takes forty.
+// hashed finds numbers by the hash of the values they stand for. It takes 4 bytes per slot; a map takes 40.
 type hashed struct {
 	slots []uint32 // a number and one, 0 where none is; at most three of four are taken
 	count int
@@ -44,7 +44,7 @@ func (h *hashed) find(sum uint64, right func(uint32) bool) (uint32, bool) {
 	return 0, false
 }
 
-// add adds a number that is not there; sumOf hashes what those that are there stand for.
+// add adds a number that is not in the table. sumOf returns the hash of the value that a number stands for.
 func (h *hashed) add(sum uint64, n uint32, sumOf func(uint32) uint64) {
 	if (h.count+1)*4 > len(h.slots)*3 {
 		h.reserve(h.count+1, sumOf)

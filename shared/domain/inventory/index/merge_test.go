@@ -14,8 +14,8 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// TestSegmentsMergeInAnyOrder applies the same changes in many orders, each some times over, cut and compacted at random,
-// and wants the same index each time.
+// TestSegmentsMergeInAnyOrder applies the same changes in many orders, each some times over, cut and compacted at
+// random, and wants the same index each time.
 func TestSegmentsMergeInAnyOrder(t *testing.T) {
 	race.SkipSequential(t)
 	for n := range uint64(60) {
@@ -66,7 +66,7 @@ func randomSegments(r *rand.Rand) [][]byte {
 	return out
 }
 
-// folded replaces a random run of segments by what compaction makes of them.
+// folded replaces a random run of segments by their compaction.
 func folded(t *testing.T, r *rand.Rand, segments [][]byte) [][]byte {
 	t.Helper()
 	from := r.IntN(len(segments))

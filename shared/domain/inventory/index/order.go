@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// The orders that a list can have. CostOrder goes by what SetCosts says.
+// The orders of a list. CostOrder orders by the values of SetCosts.
 const (
 	NameOrder = iota
 	TypeOrder
@@ -30,7 +30,7 @@ type order struct {
 // held returns how many bytes of memory o takes: a place in a map of numbers takes about ten.
 func (o *order) held() int { return 4*cap(o.rows) + 10*len(o.dirty) }
 
-// touch notes that a row changed what the order which is about, or everyOrder.
+// touch marks a row as changed for one order, or for everyOrder.
 func (st *State) touch(i int32, which int) {
 	for n, o := range st.orders {
 		if o != nil && (which == everyOrder || which == n) {
@@ -39,7 +39,8 @@ func (st *State) touch(i int32, which int) {
 	}
 }
 
-// RLockOrdered takes the read lock, under which Order works for which then, and returns how to give it back.
+// RLockOrdered takes the read lock with the order sorted, so that Order works, and returns the function that releases
+// the lock.
 func (st *State) RLockOrdered(which int) (unlock func()) {
 	st.RLock()
 	if st.ready(which) {
@@ -163,7 +164,7 @@ func (st *State) reprice(n int32) {
 	}
 }
 
-// costOf returns what a row costs; nothing before SetCosts has said anything.
+// costOf returns the cost of a row, or 0 if SetCosts was not called yet.
 func (st *State) costOf(n int32) int64 {
 	if int(n) < len(st.costs) {
 		return st.costs[n]

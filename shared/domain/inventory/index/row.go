@@ -7,7 +7,7 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// cell is what a resource takes of an index besides its texts: 56 bytes, without pointers, so that the collector passes over it.
+// cell is the fixed-size part of a resource in an index: 56 bytes, without pointers, so that the collector skips it.
 type cell struct {
 	id       ulid.ULID
 	created  int64  // Unix microseconds
@@ -23,7 +23,7 @@ type cell struct {
 // amountWords is how many words an amount has in its run: the symbol, and the value in two.
 const amountWords = 3
 
-// What becomes of a resource, in the last word of the run of its times, which stand before it in two words each.
+// The flags of a resource. They are in the last word of its run of times; each time takes two words before it.
 const (
 	vanishedFlag = 1
 	goneFlag     = 2
@@ -40,7 +40,8 @@ const (
 	cellPage = 256 // cells of a page, which fill one of the allocator's sizes
 )
 
-// Row is one resource of an index. It says what is known now, not what was known when it was found; asking it needs the read lock.
+// Row is one resource of an index. Its methods return the current values, not the values when it was found, and need
+// the read lock.
 type Row struct {
 	st *State
 	c  *cell
@@ -86,7 +87,7 @@ func (r Row) Vanished() bool { return r.seen()[4]&vanishedFlag != 0 }
 
 func (r Row) gone() bool { return r.seen()[4]&goneFlag != 0 }
 
-// Tags returns the numbers of the tags, for Symbols.Tag, ordered by key. Nobody changes them.
+// Tags returns the numbers of the tags, for Symbols.Tag, ordered by key. The slice must not be changed.
 func (r Row) Tags() []uint32 { return r.st.runs.at(r.c.tags) }
 
 // Amounts is a capacity as a row has it.
@@ -101,7 +102,7 @@ func (a Amounts) At(i int) Amount { return Amount{a[i*amountWords], int64At(a[i*
 // From returns the amounts from the i-th on.
 func (a Amounts) From(i int) Amounts { return a[i*amountWords:] }
 
-// Capacity returns the capacity. Nobody changes it.
+// Capacity returns the capacity. It must not be changed.
 func (r Row) Capacity() Amounts { return r.st.runs.at(r.c.capacity) }
 
 // Partition returns the partition whose scans find the row.
@@ -119,8 +120,8 @@ func (r Row) Mentions(word string) bool {
 // text is the texts of a row; those in lower case are for search and order.
 type text struct{ uid, name, lowerUID, lowerName string }
 
-// appendText writes the texts of a row: the lengths of both, each with a bit that says that it is another one in lower case,
-// both, and these others behind their lengths.
+// appendText writes the texts of a row: the lengths of both, each with a bit that says that it is another one in lower
+// case, both, and these others behind their lengths.
 func appendText(b []byte, uid, name string) []byte {
 	lowerUID, lowerName := strings.ToLower(uid), strings.ToLower(name)
 	b = binary.AppendUvarint(b, uint64(len(uid))<<1|bit(lowerUID != uid))
@@ -173,7 +174,7 @@ func (st *State) fill(c *cell, e *Entry) {
 	c.capacity = st.runs.intern(amounts)
 }
 
-// entry returns what a cell says.
+// entry returns the Entry of a cell.
 func (st *State) entry(c *cell) Entry {
 	r, t := Row{st, c}, st.textOf(c)
 	e := Entry{UID: t.uid, Name: t.name, ID: c.id, Tags: r.Tags(), Vanished: r.Vanished(), Gone: r.gone()}

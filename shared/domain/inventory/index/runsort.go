@@ -5,8 +5,8 @@ import "slices"
 // manyRuns is how many rows a run has at least on average for merging to be quicker than sorting.
 const manyRuns = 64
 
-// sortRuns sorts rows that mostly are ordered runs one behind another, as chunks are: it merges the runs two by two. Rows in
-// no order are sorted.
+// sortRuns sorts rows that mostly are ordered runs one behind another, as chunks are: it merges the runs two by two.
+// Rows in no order are sorted.
 func sortRuns(rows []int32, compare func(a, b int32) int) []int32 {
 	runs := cutRuns(rows, compare)
 	if len(runs)*manyRuns > len(rows) {

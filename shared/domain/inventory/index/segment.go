@@ -7,8 +7,8 @@ import (
 	"lamplighter.dev/shared/foundation/packing"
 )
 
-// Segment is a part of an index: the content of a delta or of a chunk. Both are written the same way, so that compaction
-// is merging segments and nothing else.
+// Segment is a part of an index: the content of a delta or of a chunk. Both are written the same way, so that
+// compaction is merging segments and nothing else.
 type Segment struct {
 	Symbols *Symbols // what Rows refer to
 	Rows    []Entry
@@ -22,7 +22,7 @@ type scanned struct {
 	at   int64
 }
 
-// Partition is what one scan covers: the symbols of an account, a region and a kind.
+// Partition is the scope of one scan: the symbols of an account, a region and a kind.
 type Partition struct{ account, region, kind uint32 }
 
 // NewSegment makes an empty segment with symbols of its own.
@@ -122,7 +122,7 @@ func (g *Segment) encode() []byte {
 	return compressor.Append([]byte{segmentVersion}, out)
 }
 
-// pairs writes the tags in use, each once, and renames the rows' numbers to the order in which they stand there.
+// pairs writes the tags in use, each once, and renumbers the rows' tags by their position in that list.
 func (w *writer) pairs(rows []Entry) {
 	local, order := map[uint32]uint32{}, []uint32(nil)
 	for i := range rows {

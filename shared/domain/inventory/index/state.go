@@ -35,7 +35,7 @@ type State struct {
 	scratch []byte
 }
 
-// Attachment is what the reader keeps beside the rows. Bytes is how much memory it takes.
+// Attachment is data that the reader of an index keeps beside the rows. Bytes returns its size in memory.
 type Attachment interface{ Bytes() int }
 
 func newState() *State {
@@ -215,8 +215,9 @@ func (st *State) Rows() iter.Seq[Row] {
 	}
 }
 
-// LastSeen returns when the resource was there for certain, in Unix microseconds: when it was written, or when a later scan of its partition found
-// nothing to write. What is terminated was not seen after that.
+// LastSeen returns the last time the resource certainly existed, in Unix microseconds: when it was written, or when a
+// later scan of its partition found it unchanged. A terminated resource was last seen at the time of that status at
+// the latest.
 func (st *State) LastSeen(r Row) int64 {
 	written := r.Time(SeenTime)
 	if r.Vanished() {
@@ -258,8 +259,8 @@ func (st *State) Partitions() []PartitionNames {
 // ScannedAt returns when the last finished scan of p began, in Unix microseconds; 0 when none has finished.
 func (st *State) ScannedAt(p Partition) int64 { return st.scans[p] }
 
-// known returns the rows in the order of names, and behind them those that were dropped at the time since or later. It needs the
-// lock of RLockOrdered.
+// known returns the rows in the order of names, and behind them those that were dropped at the time since or later. It
+// needs the lock of RLockOrdered.
 func (st *State) known(since int64) []int32 {
 	out := slices.Clone(st.sorted(NameOrder))
 	for n := range int32(st.count) {
@@ -270,7 +271,7 @@ func (st *State) known(since int64) []int32 {
 	return out
 }
 
-// entries returns what rows say.
+// entries returns the Entries of rows.
 func (st *State) entries(rows []int32) []Entry {
 	out := make([]Entry, len(rows))
 	for i, n := range rows {
@@ -291,10 +292,11 @@ func (st *State) scanned() []scanned {
 	return out
 }
 
-// keptBytes is what a string of an id and its place in a map take, and everything else that is counted and not measured.
+// keptBytes is the memory of an organization id and its place in a map, and of the parts of the index that are not
+// measured.
 const keptBytes = 120
 
-// Bytes returns how much memory the index takes, without what requests have in hand. It needs the read lock.
+// Bytes returns the size of the index in memory, without the memory of requests under way. It needs the read lock.
 func (st *State) Bytes() int {
 	sum := st.Symbols.held() + st.runs.held() + st.byUID.held() + 24*cap(st.cells) + 8*cap(st.costs) +
 		len(st.cells)*cellPage*cellSize

@@ -71,7 +71,7 @@ func (s *Symbols) Find(name string) (uint32, bool) {
 	return s.names.find(hashText(name), func(n uint32) bool { return s.Name(n) == name })
 }
 
-// Name returns what the symbol n stands for.
+// Name returns the text of symbol n.
 func (s *Symbols) Name(n uint32) string {
 	name, _ := cutText(s.texts.from(s.at[n]))
 	return name
@@ -106,8 +106,8 @@ func lowerBytes(b []byte) []byte {
 	return b
 }
 
-// TagsWhere makes the test whether a row has a tag whose key and value pass a test. It looks at each tag once, for tags are far
-// fewer than the rows that have them.
+// TagsWhere makes the test whether a row has a tag whose key and value pass a test. It looks at each tag once, for
+// tags are far fewer than the rows that have them.
 func (s *Symbols) TagsWhere(test func(key, value string) bool) func(Row) bool {
 	marked := make([]bool, len(s.pairs))
 	some := false

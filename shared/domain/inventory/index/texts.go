@@ -5,8 +5,8 @@ import "strings"
 // textPage is how many bytes a page of texts has. Longer texts have a page of their own.
 const textPage = 8 << 10
 
-// texts keeps strings one behind another, so that a string takes its bytes and neither a header nor an allocation. What was
-// added stays, as long as anything that was read of it.
+// texts stores strings one behind another, so that a string takes its bytes and neither a header nor an allocation. A
+// stored string stays in memory as long as any string read from texts.
 type texts struct {
 	pages []*strings.Builder // nil where a text that is longer than a page goes on
 	bytes int
@@ -34,7 +34,7 @@ func (t *texts) addPage(size int) {
 	}
 }
 
-// from returns what stands at a place, and whatever follows.
+// from returns the text at a position, including all following texts of the page.
 func (t *texts) from(at uint32) string { return t.pages[at/textPage].String()[at%textPage:] }
 
 // held returns how many bytes of memory t takes.

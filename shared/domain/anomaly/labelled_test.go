@@ -82,7 +82,7 @@ func addLabelled(t testing.TB, to map[Scope]*labelled, l []string) {
 	}
 }
 
-// score is how well a detector does.
+// score is the quality of a detector.
 type score struct {
 	alerts            int
 	precision, recall float64 // recall: of the runs of anomalous days of a scope, those found within three days

@@ -25,7 +25,7 @@ type Finding struct {
 	within      []Scope
 }
 
-// Tells reports whether the finding is one to tell of, rather than only to list.
+// Tells reports whether the finding is notified; otherwise it is only listed.
 func (f *Finding) Tells() bool { return !f.Continues && f.ExplainedBy == nil }
 
 // Pass judges the days of all series from the index from on. It returns the findings by day, then from the widest

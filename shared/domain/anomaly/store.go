@@ -21,7 +21,7 @@ import (
 // Partition is of the anomalies of an organization, and of its settings.
 const Partition table.Partition = "ORG#*#ANOMALY"
 
-// Keep is for how long after its day an anomaly is kept.
+// Keep is how long an anomaly is kept after its day.
 const Keep = 90 * 24 * time.Hour
 
 // Status is the status of an anomaly.
@@ -35,7 +35,7 @@ const (
 	Closed       Status = "closed"   // bills were restated, or settings changed, and it is none any more
 )
 
-// Record is a stored anomaly. There is at most one record for each scope and day.
+// Record is a stored anomaly. Each scope and day has at most one record, in any status.
 type Record struct {
 	ID           string        `json:"id"`
 	Type         ScopeType     `json:"type"`
@@ -133,8 +133,8 @@ func (s *Store) ReadRules(ctx context.Context, org string) (Rules, error) {
 	return rules, fault.Wrap("read anomalyMinUSD of "+org, err)
 }
 
-// WriteSettings replaces the settings of an organization by those of rules that were read and changed; fault.Conflict
-// when somebody was faster.
+// WriteSettings replaces the settings of an organization by the changed rules. It returns fault.Conflict if another
+// process was faster.
 func (s *Store) WriteSettings(ctx context.Context, org string, rules *Rules) error {
 	it, err := table.NewItem(settingsKey(org), storedSettings{rules.Gates, rules.FloorsUSD, rules.change + 1})
 	if err != nil {
@@ -151,7 +151,7 @@ func (s *Store) WriteSettings(ctx context.Context, org string, rules *Rules) err
 	return fault.Wrap("write the settings of anomalies", err)
 }
 
-// Read reads an anomaly; fault.NotFound when there is none.
+// Read reads an anomaly, or fault.NotFound.
 func (s *Store) Read(ctx context.Context, org, anomalyID string) (Record, error) {
 	missing := fault.New(fault.NotFound, "anomaly %.64q does not exist", anomalyID)
 	if !id.IsValid("ano", anomalyID) {
@@ -183,9 +183,9 @@ func (s *Store) ReadDays(ctx context.Context, org string, from, to time.Time) (m
 	}
 }
 
-// Replace replaces an anomaly as it was read, the zero Record of a new one, by next, and tells of it under a severity
-// that was not told of on its day, when next.Told has one more than old; all in one transaction. It returns next as it
-// is stored; fault.Conflict when somebody was faster.
+// Replace replaces old, an anomaly as it was read, by next; for a new anomaly old is zero. If next.Told has one more
+// severity than old, it also stores the event for that severity. Both are in one transaction. It returns next as it is
+// stored, or fault.Conflict if another process was faster.
 func (s *Store) Replace(ctx context.Context, org string, old, next Record) (Record, error) {
 	next.Change = old.Change + 1
 	cond := table.Equal("change", old.Change)

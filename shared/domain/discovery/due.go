@@ -23,7 +23,7 @@ const (
 )
 
 // DuePrefix begins the partition keys of the slots, which list the accounts of all organizations. An organization's
-// transaction that writes one runs in table.Within(ctx, DuePrefix).
+// transaction that writes a slot runs in table.Within(ctx, DuePrefix).
 const DuePrefix = "DISCOVER#"
 
 // Due names an account that is discovered in the minute of a slot.

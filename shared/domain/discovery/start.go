@@ -87,7 +87,7 @@ func StartMachine(ctx context.Context, p *platform.Platform, org string, j Job) 
 	}
 }
 
-// ReadJob returns how a pass stands, with the partitions that were begun, ordered by region and kind.
+// ReadJob returns the progress of a pass, with the partitions that were begun, ordered by region and kind.
 func ReadJob(ctx context.Context, s table.Store, org, jobID string) (Job, []Part, error) {
 	j, err := table.Read[Job](ctx, s, JobKey(org, jobID))
 	if fault.Is(err, fault.NotFound) {

@@ -65,7 +65,7 @@ type reading struct {
 // sinceKey names an attachment: a schedule, and a resource or a group.
 type sinceKey struct{ schedule, target string }
 
-// readers is how many schedules' attachments are read side by side.
+// readers is how many schedules' attachments are read concurrently.
 const readers = 16
 
 // attachments reads the attachments of schedules, and returns the errors by schedule.
@@ -150,7 +150,7 @@ func (r *reading) groupsOf(scheduleID string) map[string]placing {
 	return out
 }
 
-// reachOf returns how a schedule comes to the subject: by a group, where it keeps its place, else by itself or by its
+// reachOf returns how a schedule reaches the subject: by a group, with its place there, or else directly or by its
 // tag.
 func (r *reading) reachOf(t *scheduling.Timetable, s *subject, groups map[string]placing) reach {
 	since := r.since[sinceKey{t.Schedule.ID, s.ResourceID}]

@@ -13,13 +13,12 @@ import (
 )
 
 const (
-	// driftEvery is how many minutes lie between two looks at drift, of an organization with schedules that can find
-	// some.
+	// driftEvery is the interval of drift checks, in minutes, for an organization with schedules that can find drift.
 	driftEvery = 60
-	// settling is how long after a stop was due a resource that runs is no drift yet: slow kinds take so long, and
-	// retries.
+	// settling is how long after a due stop a running resource is not yet drift. Slow kinds, and retries, take that
+	// long.
 	settling = 30 * time.Minute
-	// enforceAgain is how many minutes after a stop that drift was ended by another one is tried.
+	// enforceAgain is the interval of repeated stops of a drifting resource, in minutes.
 	enforceAgain = 60
 	// mostDrifts bounds the open drifts of an organization; more are found when some of these have ended.
 	mostDrifts = 5000
@@ -95,8 +94,8 @@ func (b *book) canDrift() bool {
 	return does[cloud.Start] && does[cloud.Stop]
 }
 
-// look plans the reactions to drift at a time: it logs new drift, and stops a resource again if it drifts for longer
-// than the grace of its schedule. It returns the drifts from then on, and the minute of the next check.
+// look plans the reactions to drift at a time. It logs new drift. If a schedule enforces, it stops a resource again
+// after the schedule's grace. It returns the drifts from then on, and the minute of the next check.
 func (p *plan) look(b *book, was drifts, at time.Time) (now drifts, again int64) {
 	minute := at.Unix() / 60
 	now, again = drifts{Open: map[string]drift{}}, minute+driftEvery
@@ -139,7 +138,7 @@ func wakesFor(kind string) int64 {
 	return int64(k.Wakes / time.Minute)
 }
 
-// told returns the line that tells of drift, of one cron at one minute, and names the resource in it.
+// told returns the log line for the drift of one cron at one minute, and adds the resource to it.
 func (p *plan) told(kind string, s *subject, w scheduling.Want, at time.Time) *Entry {
 	k := entryKey{w.Timetable.Schedule.ID, w.Cron.ID + "#" + kind, at.Unix() / 60}
 	e := p.entries[k]

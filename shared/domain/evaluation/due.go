@@ -13,7 +13,7 @@ import (
 // duePage is how many rows of the due list are read per page.
 const duePage = 1000
 
-// minuteOf returns the minute in which a time is due: the first minute that begins at or after it.
+// minuteOf returns the minute when a time is due: the first minute that begins at or after it.
 func minuteOf(at time.Time) time.Time {
 	return at.Add(time.Minute - time.Nanosecond).Truncate(time.Minute)
 }

@@ -18,7 +18,7 @@ const FiringPartition table.Partition = "ORG#*#FIRING"
 // keptEntries is how long the log is kept.
 const keptEntries = 90 * 24 * time.Hour
 
-// namedSkips is how many resources an entry names that were skipped; it counts all of them.
+// namedSkips is how many skipped resources an entry names. It counts all of them.
 const namedSkips = 50
 
 // The kinds of entries.
@@ -42,7 +42,7 @@ type Entry struct {
 	Skipped       []Skipped      `json:"skipped,omitempty"`
 }
 
-// Skipped is a resource that an entry tells of, and why.
+// Skipped is a resource of an entry that was skipped, with the reason.
 type Skipped struct {
 	ResourceID  string            `json:"resourceID"`
 	ResourceUID string            `json:"resourceUID"`
@@ -91,7 +91,7 @@ func (p *plan) kept(at time.Time) []Entry {
 	return out
 }
 
-// sk returns the sort key of the entry: those of a schedule lie together, oldest first.
+// sk returns the sort key of the entry. The entries of a schedule are adjacent, oldest first.
 func (e Entry) sk() string {
 	return fmt.Sprintf("%s#%010d#%s#%s", e.ScheduleID, e.At.Unix()/60, e.CronID, e.Kind)
 }

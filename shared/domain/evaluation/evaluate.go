@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// longestOutage is how many minutes are caught up at most.
+// longestOutage is how many minutes are caught up at most after an outage.
 const longestOutage = 24 * 60
 
 // Done counts the work of one evaluation.
@@ -64,7 +64,7 @@ func (e *pass) report(err error) {
 	}
 }
 
-// run evaluates, and reports whether all that the rows point to is done, or noted to be tried again.
+// run evaluates, and reports whether all work of the rows is done, or recorded for another try.
 func (e *pass) run(ctx context.Context) bool {
 	finished := e.finishRound(ctx)
 	e.endOverrides(ctx)
@@ -110,8 +110,8 @@ func (e *pass) noteFailedRound(ctx context.Context) error {
 	return err
 }
 
-// dueFiring is a firing of the evaluated minutes. One that was decided by an earlier evaluation only tells that an
-// older one does not act.
+// dueFiring is a firing of the evaluated minutes. A firing that an earlier evaluation decided only shows that an older
+// firing does not act.
 type dueFiring struct {
 	scheduling.Firing
 	decided bool
@@ -207,8 +207,8 @@ func (e *pass) plan(ctx context.Context) (planned, error) {
 	return p, e.lookAtDrift(ctx, &p)
 }
 
-// due returns the firings of the span by the schedules that have some: all of those that are decided now, and the
-// others where they matter. Schedules that failed and wait for a later minute are left out.
+// due returns the firings of the span by schedule, or none if an earlier evaluation has decided all of them. Schedules
+// that failed and wait for a later minute are left out.
 func (e *pass) due(b *book, span scheduling.Span) map[*scheduling.Timetable][]dueFiring {
 	out, fresh := map[*scheduling.Timetable][]dueFiring{}, false
 	for _, t := range slices.Clone(b.timetables) {
@@ -237,7 +237,7 @@ func (e *pass) toRead(b *book, firings map[*scheduling.Timetable][]dueFiring) []
 	})
 }
 
-// noteFailed notes which schedules could not be read, and which can be again.
+// noteFailed records the schedules that could not be read, and clears those that can be read again.
 func (e *pass) noteFailed(ctx context.Context, b *book) {
 	for _, scheduleID := range slices.Sorted(maps.Keys(b.failed)) {
 		if !e.troubles.waits(scheduleTrouble, scheduleID, e.minute) {
@@ -249,7 +249,7 @@ func (e *pass) noteFailed(ctx context.Context, b *book) {
 	})
 }
 
-// lookAtDrift looks at drift when it is time to, and says when it is again.
+// lookAtDrift checks drift if a check is due, and sets the time of the next check.
 func (e *pass) lookAtDrift(ctx context.Context, p *planned) error {
 	if !p.canDrift() {
 		p.next.DriftAt = 0

@@ -43,7 +43,7 @@ type Target struct {
 	Events   scheduling.EventHolds // of the organisation, as it was read with the target
 }
 
-// GroupTarget returns a group as a target; fault.NotFound when there is none.
+// GroupTarget returns a group as a target, or fault.NotFound.
 func (s *Store) GroupTarget(ctx context.Context, org, groupID string) (Target, error) {
 	g, members, _, err := execution.ExpandGroup(ctx, s.inventory, org, groupID)
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *Store) GroupTarget(ctx context.Context, org, groupID string) (Target, e
 	return s.target(ctx, org, g, members)
 }
 
-// ResourceTarget returns a resource as a target, by its id; fault.NotFound when there is none.
+// ResourceTarget returns a resource as a target, by its id, or fault.NotFound.
 func (s *Store) ResourceTarget(ctx context.Context, org, resourceID string) (Target, error) {
 	found, err := s.inventory.ByIDs(ctx, org, []string{resourceID}, inventory.SeeEverything())
 	if err != nil {

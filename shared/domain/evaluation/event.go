@@ -7,7 +7,7 @@ import (
 	"lamplighter.dev/shared/domain/scheduling"
 )
 
-// eventsOn returns the event readiness plan that holds the resource of a UID now; none where no plan does.
+// eventsOn returns the event readiness plan that currently holds the resource of a UID, or nil.
 func eventsOn(held scheduling.EventHolds, uid string) []scheduling.Event {
 	h, there := held.Of(uid)
 	if !there {

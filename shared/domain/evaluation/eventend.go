@@ -120,8 +120,8 @@ func (s *Store) afterEvent(ctx context.Context, e eventEnd, uid string) (order e
 	return order, true, nil
 }
 
-// wantedAfter returns the order that schedules want of a target at the end of a hold, where that was due during the
-// hold or is owed; or the stop that the end of a wake link owes where schedules want nothing.
+// wantedAfter returns the order that schedules want of a target at the end of a hold, if it was due during the hold or
+// is owed. If the schedules want nothing, it returns the stop that the end of a wake link owes.
 func (s *Store) wantedAfter(ctx context.Context, e eventEnd, t Target) (order execution.Order, some bool, err error) {
 	owed, isOwed := e.list.Owed(e.EventHold, t.Members[0].UID)
 	by, err := s.attached(ctx, e.org, t.Members, scheduling.Span{From: e.EndedAt, To: e.EndedAt})

@@ -67,7 +67,7 @@ func (e *pass) checkEnded(ctx context.Context, overrideID string, cause error) e
 	return err
 }
 
-// unlist takes an override off the list of those that live whose record is gone.
+// unlist removes an override without a record from the list of live overrides.
 func (s *Store) unlist(ctx context.Context, org, overrideID string) error {
 	return override.Change(ctx, s.p.Table, org, func(l override.Live) (override.Live, []table.Write, error) {
 		return l.Without(overrideID), nil, nil

@@ -94,7 +94,7 @@ type ToldOverride struct {
 	GroupName      string          `json:"groupName,omitempty"`
 }
 
-// tellOfOverride returns the write that tells of an override on the target.
+// tellOfOverride returns the write that stores the event of an override on the target.
 func tellOfOverride(org string, o override.Override, t Target) (table.Write, error) {
 	e := event.Event{Key: event.ResourceOverride, ScopeType: event.ScopeGroup, ScopeID: o.GroupID, At: o.CreatedAt,
 		Subject: o.ID}
@@ -118,10 +118,10 @@ func tellOfOverride(org string, o override.Override, t Target) (table.Write, err
 	return event.Put(org, o.ID, o.CreatedAt, e)
 }
 
-// EndOverride ends an override. The address by is empty if its time is over. The resources that it held go to the
-// state that another live override wants, or else to the state that the schedules want now; the others stay as they
-// are. EndOverride runs in one transaction and takes effect once. It returns fault.Conflict if the override has ended
-// already, fault.NotFound if there is none.
+// EndOverride ends an override. The address by is empty if its time is over. Each resource that it held goes to the
+// state that another live override wants, or else to the state that the schedules want now. A resource without a
+// desired state stays as it is. EndOverride runs in one transaction and takes effect once. It returns fault.Conflict
+// if the override has ended already, fault.NotFound if there is none.
 func (s *Store) EndOverride(ctx context.Context, org, overrideID, by string) (override.Override, error) { //nolint:revive // which, and who
 	o, err := table.Read[override.Override](ctx, s.p.Table, override.Key(org, overrideID))
 	if err != nil {

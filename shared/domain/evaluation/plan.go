@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/domain/scheduling"
 )
 
-// reach is how a schedule comes to a resource: by itself, or by a group with its place there.
+// reach is the way from a schedule to a resource: directly, or by a group with the resource's place there.
 type reach struct {
 	timetable *scheduling.Timetable
 	groupID   string
@@ -76,8 +76,8 @@ type entryKey struct {
 	minute             int64
 }
 
-// caughtUp is how long after its minute a firing counts as caught up: then a schedule that was changed meanwhile does
-// not have it.
+// caughtUp is the age from which a firing counts as caught up. A caught-up firing is dropped if its schedule was
+// changed meanwhile.
 const caughtUp = 2 * time.Minute
 
 // due returns the firings of a schedule in a span that count: no firings from before its creation, and no caught-up
@@ -158,7 +158,7 @@ type decision struct {
 	skips   []scheduling.Skip
 }
 
-// Superseded is why a firing that was caught up does not act: a later one on the same resource does.
+// Superseded is the reason why a caught-up firing does not act: a later firing acts on the same resource.
 const Superseded scheduling.Reason = "superseded"
 
 // decide decides on all firings that reach the subject, minute by minute.
@@ -188,7 +188,7 @@ func (s *subject) decide(firings map[*scheduling.Timetable][]dueFiring, now time
 	return d
 }
 
-// judge decides on the firings of one minute. Those that an earlier evaluation has decided were judged at their own
+// judge decides the firings of one minute. Firings that an earlier evaluation has decided were judged at their own
 // time.
 func (s *subject) judge(minute []dueFiring, now time.Time) []scheduling.Skip {
 	all, fresh := make([]scheduling.Firing, len(minute)), false
@@ -230,8 +230,8 @@ func (p *plan) order(b *book, s *subject, f scheduling.Firing) {
 	p.addToOrder(k, s, func() *execution.Order { return newOrder(t, f.Cron, b.groups[k.groupID]) })
 }
 
-// addToOrder puts a resource into the order of a key, which begin makes when there is none yet. Outside of a group
-// resources have no sequence.
+// addToOrder adds a resource to the order of a key. If there is no such order yet, begin makes it. Resources without a
+// group have no sequence.
 func (p *plan) addToOrder(k orderKey, s *subject, begin func() *execution.Order) {
 	o := p.orders[k]
 	if o == nil {
@@ -254,7 +254,7 @@ func newOrder(t scheduling.Schedule, c scheduling.CronLine, g inventory.Group) *
 	}
 }
 
-// through returns the group through which a schedule reaches the resource; "" for none.
+// through returns the id of the group between a schedule and the resource, or "" if the schedule has no such group.
 func (s *subject) through(t *scheduling.Timetable) string {
 	for _, r := range s.by {
 		if r.timetable == t {

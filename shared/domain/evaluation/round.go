@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// queuers is how many orders are queued side by side.
+// queuers is how many orders are queued concurrently.
 const queuers = 16
 
 // carryOut carries out the round of st, and records that it is done. It is idempotent and safe to call concurrently.
@@ -42,7 +42,7 @@ func (e *pass) carryOut(ctx context.Context, st state) error {
 	return fault.Wrap("clear up a round of "+e.org, e.p.Table.BatchWrite(ctx, ws...))
 }
 
-// endRound notes that a round is done, and which of its orders failed.
+// endRound records that a round is done, and its failed orders.
 func (e *pass) endRound(ctx context.Context, st state) error {
 	next := st
 	next.Round, next.Parts, next.Troubles = "", 0, e.troubles
@@ -76,7 +76,8 @@ func (e *pass) doPart(ctx context.Context, v part) error {
 	return e.log(ctx, v.Entries)
 }
 
-// queue queues an order that was staged, and starts it; it returns how many were queued now.
+// queue queues and starts a staged order. It returns the number of orders that it queued: 0 if the order was queued
+// before.
 func (e *pass) queue(ctx context.Context, o execution.Order) (int, error) {
 	now, err := execution.QueueOrders(ctx, table.NewPatientStore(e.p.Table), e.org, []execution.Order{o})
 	e.start(ctx, e.org, now)

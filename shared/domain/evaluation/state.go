@@ -57,10 +57,10 @@ type part struct {
 // forgotten is how long the parts of an uncommitted round are kept.
 const forgotten = 48 * time.Hour
 
-// partSize is how large a part is at most, in bytes, of the 400,000 of an item.
+// partSize limits the size of a part, in bytes. An item holds 400,000 bytes.
 const partSize = 300_000
 
-// readState reads how far an organization is; the zero state when it was never evaluated.
+// readState reads the state of an organization. It is zero if the organization was never evaluated.
 func (s *Store) readState(ctx context.Context, org string) (state, error) {
 	st, err := table.Read[state](ctx, s.p.Table, stateKey(org))
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -69,8 +69,8 @@ func (s *Store) readState(ctx context.Context, org string) (state, error) {
 	return st, nil
 }
 
-// begin reads how far an organization is, in one round trip with whether it is there at all: one that has ended, or is
-// erased, is evaluated no more.
+// begin reads the state of an organization, and whether it is active, in one round trip. An organization that has
+// ended or is erased is not evaluated any more.
 func (s *Store) begin(ctx context.Context, org string) (st state, there bool, err error) {
 	got, err := s.p.Table.BatchGet(ctx, stateKey(org), identity.AccessKey(org))
 	if err != nil {

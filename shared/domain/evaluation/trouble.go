@@ -53,7 +53,7 @@ func (t trouble) isFinal() bool {
 // troubles are the troubles of an organization.
 type troubles []trouble
 
-// find returns the index of a trouble; -1 when there is none.
+// find returns the index of a trouble, or -1.
 func (ts troubles) find(kind, id string) int {
 	return slices.IndexFunc(ts, func(t trouble) bool { return t.Kind == kind && t.ID == id })
 }
@@ -99,12 +99,12 @@ func (ts troubles) without(kind, id string) troubles {
 	return slices.DeleteFunc(slices.Clone(ts), func(t trouble) bool { return t.Kind == kind && t.ID == id })
 }
 
-// keep returns the troubles of a kind that is still there, and those of other kinds.
+// keep returns the troubles without those of the kind whose subject no longer exists.
 func (ts troubles) keep(kind string, exists func(id string) bool) troubles {
 	return slices.DeleteFunc(slices.Clone(ts), func(t trouble) bool { return t.Kind == kind && !exists(t.ID) })
 }
 
-// soonest returns the first minute at which a trouble is tried again; 0 when there is none.
+// soonest returns the earliest minute of the next try of a trouble, or 0 if there are no troubles.
 func (ts troubles) soonest() (minute int64) {
 	for _, t := range ts {
 		if minute == 0 || t.Next < minute {
@@ -114,8 +114,8 @@ func (ts troubles) soonest() (minute int64) {
 	return minute
 }
 
-// fail notes a failed try of something, and reports it: as an error of the evaluation until it is parked, and then in
-// the log.
+// fail records a failed try, and reports it as an error of the evaluation. After the last try the trouble is parked,
+// and fail reports it only in the log.
 func (e *pass) fail(ctx context.Context, t trouble, cause error) {
 	if len(e.troubles) >= maxTroubles && e.troubles.find(t.Kind, t.ID) < 0 {
 		e.broken = true // it cannot be noted, so its hint must stay

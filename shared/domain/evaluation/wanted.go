@@ -108,7 +108,7 @@ func (s *Store) wanted(ctx context.Context, org string, members []inventory.Memb
 	return out, nil
 }
 
-// nextStops is how far ahead a stop is looked for.
+// nextStops is how far ahead NextStop searches.
 const nextStops = 8 * 24 * time.Hour
 
 // NextStop returns when the schedules stop the first of members after a time, within eight days; the zero time when
@@ -134,7 +134,7 @@ func (s *Store) NextStop(ctx context.Context, org string, members []inventory.Me
 	return first, nil
 }
 
-// nextStop returns the first stop of a span that acts; the zero time when there is none.
+// nextStop returns the first stop of a span that acts, or the zero time.
 func nextStop(t *scheduling.Timetable, span scheduling.Span) time.Time {
 	for f := range t.Firings(span) {
 		if f.Cron.Action == cloud.Stop && f.Skip.Reason == scheduling.Acts {

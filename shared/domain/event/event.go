@@ -16,7 +16,7 @@ import (
 // Partition is of the events of an organization.
 const Partition table.Partition = "ORG#*" + "#EVENTS"
 
-// Keep is how long an event lies in the table.
+// Keep is how long an event stays in the table.
 const Keep = 14 * 24 * time.Hour
 
 // Event is something that happened.

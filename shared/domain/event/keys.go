@@ -1,6 +1,6 @@
 package event
 
-// Type describes the events of a key, as GET /notifications/event-types tells it.
+// Type describes the events of a key, as in the response of GET /notifications/event-types.
 type Type struct {
 	Key      string `json:"key"`
 	Name     string `json:"name"`
@@ -52,7 +52,7 @@ func TypeOf(key string) (Type, bool) {
 	return Type{}, false
 }
 
-// PolicyOf returns the policy that lets somebody read events of a key; "" for a key of no type, as that of a test
+// PolicyOf returns the policy for reading events of a key. It returns "" for a key of no type, such as that of a test
 // message.
 func PolicyOf(key string) string {
 	t, known := TypeOf(key)

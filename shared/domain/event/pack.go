@@ -9,12 +9,12 @@ import (
 	"lamplighter.dev/shared/foundation/packing"
 )
 
-// packed is how several events lie in one row, compressed: they are alike.
+// packed is the stored form of several events in one row. It is compressed, because the events are similar.
 type packed struct {
 	Z []byte `json:"z"`
 }
 
-// maxPacked is how many bytes the events of a row may be.
+// maxPacked limits the size of a row's events, in bytes.
 const maxPacked = 4 << 20
 
 var (

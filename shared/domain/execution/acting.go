@@ -10,12 +10,12 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Acting is the policy that is needed on a resource to start, stop or scale it, also where somebody has that done
-// later: by a schedule, an event plan or an autoscaler policy.
+// Acting is the policy that a user needs on a resource to start, stop or scale it, either directly or by a schedule,
+// an event plan or an autoscaler policy.
 const Acting = "actions:execute"
 
-// CheckActor refuses a caller who holds Acting nowhere: fault.Denied. It needs no look at the store, and comes before
-// other refusals.
+// CheckActor returns fault.Denied for a caller who holds Acting nowhere. It does not read the store, and runs before
+// other checks.
 func CheckActor(ctx context.Context) error {
 	if identity.CallerFrom(ctx).Scopes(Acting).None() {
 		return fault.New(fault.Denied, "permission denied: %s is needed on what is to be started, stopped or scaled",

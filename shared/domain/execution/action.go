@@ -10,8 +10,8 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Status is how far an action is: pending → running → succeeded | failed, and pending → failed when it is cancelled or
-// its account is gone.
+// Status is the status of an action: pending → running → succeeded | failed, and pending → failed when it is cancelled
+// or its account is gone.
 type Status string
 
 // The statuses of an action. Queued is only ever an answer to a submission, never a stored status.
@@ -81,7 +81,7 @@ type Log struct {
 // maxLogs limits the lines of an execution log. The first lines and the last ones are kept.
 const maxLogs = 50
 
-// AppendLog adds a line to the action's log, unless it says the same as the line before.
+// AppendLog adds a line to the action's log, unless it equals the line before.
 func (a *Action) AppendLog(at time.Time, step, status, message string) {
 	if n := len(a.Logs); n > 0 && a.Logs[n-1].Step == step && a.Logs[n-1].Message == message {
 		return
@@ -104,8 +104,8 @@ func (a Action) WithoutInternals() Action {
 	return a
 }
 
-// actionShards and historyShards are over how many partitions the two lists are spread: a bulk action of 10,000 writes
-// more than one takes, and a page of a list asks each of them.
+// actionShards and historyShards are the numbers of partitions of the two lists. A bulk action of 10,000 writes more
+// than one partition takes, and a page of a list reads each of them.
 const (
 	actionShards  = 4
 	historyShards = 4
@@ -121,14 +121,14 @@ func ActionPKs(org string) []string { return actions(org).PKs() }
 // ActionKey returns where an action is stored.
 func ActionKey(org, actionID string) table.Key { return actions(org).Key(actionID) }
 
-// NewActionItem returns the item of an action that begins; it goes with all that was made in the same month.
+// NewActionItem returns the item of a new action. It expires with all actions of the same month.
 func NewActionItem(org string, a Action) (table.Item, error) {
 	it, err := table.NewItem(ActionKey(org, a.ID), a)
 	it.Expires = a.ends()
 	return it, err
 }
 
-// ends returns when the action goes.
+// ends returns when the action expires.
 func (a Action) ends() time.Time { return a.keep().Until(id.TimeOf(a.ID)) }
 
 // keep returns the retention of the action and its records.

@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// BulkStatus is how far a bulk action is: queued → running → completed, with failures counted; or cancelled.
+// BulkStatus is the status of a bulk action: queued → running → completed, with failures counted; or cancelled.
 type BulkStatus string
 
 // The statuses of a bulk action.
@@ -30,8 +30,8 @@ const (
 const BulkPlanned BulkStatus = "planned"
 
 // Bulk is one start or stop of a whole resource group, or of resources that were named or found by a filter. Completed
-// counts the resources that reached their state, Failed those that did not: together they reach Total, also of one
-// that is cancelled.
+// counts the resources that reached their state, Failed the others. In the end the two add up to Total, even if the
+// bulk action is cancelled.
 type Bulk struct {
 	ID          string     `json:"id"`
 	GroupID     string     `json:"groupID" doc:"Empty when it acts on resources that were named, or found by a filter"`
@@ -48,7 +48,7 @@ type Bulk struct {
 	Plan        *BulkPlan  `json:"plan,omitempty" hidden:"true"`
 	CancelledBy string     `json:"cancelledBy,omitempty" hidden:"true"` // the reason of what was not begun
 	Ended       bool       `json:"ended,omitempty" hidden:"true"`       // nothing of it is under way any more
-	// of Failed: those that were not asked, as something held them
+	// of Failed: resources that were held, so that the provider was not asked
 	Unasked int `json:"unasked,omitempty" hidden:"true"`
 }
 
@@ -71,11 +71,12 @@ type BulkPlan struct {
 	// of an Order: the stop at the end of a wake link, including resources that no schedule stops
 	Promised bool `json:"promised,omitempty"`
 
-	// Scopes are where who asked for it may act; nil is everywhere. A group changes between the question and the deed.
+	// Scopes are where the requester may act; nil is everywhere. A group may change between the request and the
+	// action.
 	Scopes *grant.Scopes `json:"scopes,omitempty"`
 }
 
-// Stage is how far the preparation of a bulk action is; every stage can be taken up again after a crash.
+// Stage is the progress of the preparation of a bulk action. Every stage can be resumed after a crash.
 type Stage string
 
 // The stages: chunks not complete, chunks written, actions created.
@@ -120,7 +121,7 @@ func BulkKey(org, bulkID string) table.Key { return table.Key{PK: BulkPK(org), S
 // Ends returns when the bulk action and its records expire, with all bulk actions of the same month.
 func (b Bulk) Ends() time.Time { return b.Keep().Until(id.TimeOf(b.ID)) }
 
-// Keep returns for how long the bulk action and its actions are kept.
+// Keep returns the retention of the bulk action and its actions.
 func (b Bulk) Keep() Retention {
 	if b.Plan == nil {
 		return 0
@@ -128,8 +129,8 @@ func (b Bulk) Keep() Retention {
 	return b.Plan.Keep
 }
 
-// ReadBulk reads a bulk action as far as it is; fault.NotFound when there is none. One that has ended takes one round
-// trip, one that is under way two.
+// ReadBulk reads a bulk action with its current counts, or fault.NotFound. It takes one round trip if the bulk action
+// has ended, and two if it is under way.
 func ReadBulk(ctx context.Context, s table.Store, org, bulkID string) (Bulk, error) {
 	b, err := table.Read[Bulk](ctx, s, BulkKey(org, bulkID))
 	if err != nil {
@@ -138,8 +139,8 @@ func ReadBulk(ctx context.Context, s table.Store, org, bulkID string) (Bulk, err
 	return ReadProgress(ctx, s, org, b)
 }
 
-// ReadProgress returns a bulk action, as it was read, with how far it is: while it is under way its chunks count for
-// themselves.
+// ReadProgress returns b, as it was read, with its current counts. While it is under way, the counts are in its
+// chunks.
 func ReadProgress(ctx context.Context, s table.Store, org string, b Bulk) (Bulk, error) {
 	if b.Over() || b.Plan == nil || b.Plan.Chunks == 0 {
 		return b, nil
@@ -165,8 +166,8 @@ func (b *Bulk) Sum(counts []ChunkCounts) {
 	}
 }
 
-// GroupClaim says which bulk action is under way on a resource group: there is one at a time. It is written with the
-// bulk action and goes with its end.
+// GroupClaim names the bulk action under way on a resource group; there is one at a time. It is written with the bulk
+// action and deleted at its end.
 type GroupClaim struct {
 	BulkActionID string `json:"bulkActionID"`
 }
@@ -176,8 +177,8 @@ func GroupClaimKey(org, groupID string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "BULKGROUP", SK: groupID}
 }
 
-// ClaimGroup returns the write that claims the group of b for it. It fails while another bulk action holds the claim,
-// but for over, which is known to have ended.
+// ClaimGroup returns the write that claims the group of b for b. It fails while another bulk action holds the claim,
+// unless that is over, a bulk action known to have ended.
 func ClaimGroup(org string, b Bulk, over string) (table.Write, error) {
 	it, err := table.NewItem(GroupClaimKey(org, b.GroupID), GroupClaim{b.ID})
 	return table.Put(it, table.Any(table.Absent(), table.Equal("bulkActionID", over))), err
@@ -188,7 +189,7 @@ func ReleaseGroup(org string, b Bulk) table.Write {
 	return table.Delete(GroupClaimKey(org, b.GroupID), table.Any(table.Absent(), table.Equal("bulkActionID", b.ID)))
 }
 
-// MaxTargets is how many resources a bulk action can name, or find.
+// MaxTargets is how many resources a bulk action can act on.
 const MaxTargets = 10_000
 
 // Ordered reports whether the bulk action is an Order, and not a request of a user.
@@ -214,8 +215,8 @@ func ChunksOf(org, bulkID string) table.Query {
 // ChunkPK returns the partition of a bulk action's chunks, in execution order.
 func ChunkPK(org, bulkID string) string { return BulkPK(org) + "#" + bulkID }
 
-// Chunk is a part of a bulk action that one executor run works on: actions on resources of one kind, account and region
-// that stand at the same step. A step is one order within one tier; FirstStep and LastStep are those of its tier.
+// Chunk is a part of a bulk action for one executor run: actions on resources of one kind, account and region in the
+// same step. A step is one order within one tier; FirstStep and LastStep are those of its tier.
 type Chunk struct {
 	Tier           int      `json:"tier"`
 	FirstStep      int      `json:"firstStep"`

@@ -21,7 +21,7 @@ const (
 	HistoryList List = "HIST"
 )
 
-// countShards is over how many items a count is spread: transactions that meet on one item refuse each other.
+// countShards is the number of items of a count. Concurrent transactions on one item refuse each other.
 const countShards = 16
 
 // bulkCounts begins the sort keys of the counts of chunks.
@@ -29,11 +29,11 @@ const bulkCounts = "BULK#"
 
 func countPK(org string) string { return table.OrgPK(org) + "COUNT" }
 
-// endingAt returns the field of the list's items that expire at a time.
+// endingAt returns the name of the count of the list's items that expire at a time.
 func (l List) endingAt(end time.Time) string { return string(l) + "#" + end.Format("2006-01") }
 
-// CountItems returns the write that counts n more items of a list, which go at end. Whichever name by is, such as an
-// item's id, tells the one of the count's items to write.
+// CountItems returns the write that counts n more items of a list that expire at end. The name by, such as an item's
+// id, selects the shard of the count to write.
 func CountItems(org string, l List, end time.Time, n int64, by string) table.Write { //nolint:revive // a count has no less
 	return countMore(org, l.endingAt(end), end, n, by)
 }
@@ -43,7 +43,7 @@ func countMore(org, name string, end time.Time, n int64, by string) table.Write 
 	return table.Update(k, []table.Change{table.Add("n", n), table.Expire(end)})
 }
 
-// ReadTotal reads how long a list is: one round trip.
+// ReadTotal reads the length of a list. It takes one round trip.
 func ReadTotal(ctx context.Context, s table.Store, org string, l List) (int, error) {
 	q := table.Query{PK: countPK(org), From: string(l) + "#", To: bulkCounts + "~"}
 	if q.From > q.To {
@@ -71,7 +71,7 @@ func ReadTotal(ctx context.Context, s table.Store, org string, l List) (int, err
 // countsPage is how many counts are read at a time.
 const countsPage = 1000
 
-// readAll reads all that q selects.
+// readAll reads all items of q.
 func readAll(ctx context.Context, s table.Store, q table.Query) ([]table.Item, error) {
 	var out []table.Item
 	for q.Limit = countsPage; ; {
@@ -86,15 +86,16 @@ func readAll(ctx context.Context, s table.Store, q table.Query) ([]table.Item, e
 	}
 }
 
-// The fields of a chunk's counts; besides, one for each time at which items of a list go that it has made.
+// The fields of a chunk's counts. There is also one field for each expiry time of the list items that the chunk has
+// made.
 const (
 	completedField = "completed"
 	failedField    = "failed"
 	leftOutField   = "leftOut" // of the failed ones
 )
 
-// ChunkCounts is how far a chunk of a bulk action is. As long as the bulk action is under way its counts stand apart,
-// so that no two executors write the same item; at its end they are folded into the others.
+// ChunkCounts are the counts of a chunk of a bulk action. While the bulk action is under way, each chunk has its own
+// counts, so that no two executors write the same item. At its end they are folded into the counts of the lists.
 type ChunkCounts struct {
 	table.Key
 	Fields map[string]int64
@@ -112,14 +113,14 @@ func OpenCounts(org, bulkID, chunk string, end time.Time) table.Write {
 		table.Absent())
 }
 
-// CountCreated returns the write that counts n more actions of a chunk, which go at end. It fails when its counts were
-// folded: the bulk action has ended, and no action of it may be created any more.
+// CountCreated returns the write that counts n more actions of a chunk that expire at end. It fails if the counts were
+// folded: the bulk action has ended, and no further action of it may be created.
 func CountCreated(org, bulkID, chunk string, end time.Time, n int) table.Write { //nolint:revive // see CountItems
 	return table.Update(chunkCountKey(org, bulkID, chunk),
 		[]table.Change{table.Add(ActionList.endingAt(end), int64(n))}, table.Exists())
 }
 
-// Created is how many actions of the chunk there are, Completed and Failed how many of them have ended so.
+// Created returns how many actions of the chunk exist.
 func (c ChunkCounts) Created() (n int) {
 	for field, v := range c.Fields {
 		if strings.HasPrefix(field, string(ActionList)) {
@@ -132,10 +133,10 @@ func (c ChunkCounts) Created() (n int) {
 // Completed returns how many actions of the chunk have succeeded.
 func (c ChunkCounts) Completed() int { return int(c.Fields[completedField]) }
 
-// Failed is how many actions of the chunk have failed.
+// Failed returns how many actions of the chunk have failed.
 func (c ChunkCounts) Failed() int { return int(c.Fields[failedField]) }
 
-// LeftOut is how many of the failed actions were not asked, because something held their resources.
+// LeftOut returns how many of the failed actions were not tried, because their resources were held.
 func (c ChunkCounts) LeftOut() int { return int(c.Fields[leftOutField]) }
 
 // Ended reports whether no action of the chunk is under way.

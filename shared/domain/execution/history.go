@@ -27,8 +27,8 @@ type StateChange struct {
 
 var escapes = strings.NewReplacer("%", "%25", ":", "%3A")
 
-// ChangedBy makes the colon-delimited text that says who changed a state: kind and parts, each part escaped so that the
-// text can be taken apart again.
+// ChangedBy returns the colon-delimited text for the author of a change: kind and parts, each part escaped so that the
+// text can be parsed again.
 func ChangedBy(kind string, parts ...string) string {
 	var b strings.Builder
 	b.WriteString(kind)
@@ -55,12 +55,12 @@ func HistoryPKs(org string) []string { return history(org).PKs() }
 // HistoryResourcePK returns the partition of the changes of one resource.
 func HistoryResourcePK(org, uid string) string { return table.OrgPK(org) + "HIST#R#" + uid }
 
-// FirstChange is the lowest sort key of a change; counts, which earlier versions kept in a resource's partition, sort
+// FirstChange is the lowest sort key of a change. Counts, which earlier versions kept in a resource's partition, sort
 // before it.
 const FirstChange = "sh_"
 
-// ReadResourceTotal counts the changes of a resource: one round trip for a thousand, 27 read units for those of a year
-// of working days. To keep their number would cost a write with each of them, and few are ever counted.
+// ReadResourceTotal counts the changes of a resource. It takes one round trip per thousand, and 27 read units for a
+// year of working days. A stored count would cost a write with each change, and few are ever read.
 func ReadResourceTotal(ctx context.Context, s table.Store, org, uid string) (int, error) {
 	items, err := readAll(ctx, s, table.Query{PK: HistoryResourcePK(org, uid), From: FirstChange})
 	if err != nil {

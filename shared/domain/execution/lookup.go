@@ -73,9 +73,9 @@ func ErrUnknownResource(uid string) error {
 	return fault.New(fault.NotFound, "resource %q is not in the inventory; discover its account first", uid)
 }
 
-// account decodes the account that was read by our id, or reads the resource's own when it was named by its native id.
-// Any other account than the resource's is the same as none: who may act on one resource learns nothing of other
-// accounts.
+// account decodes the account that was read by our id, or reads the resource's own if it was named by its native id.
+// An account other than the resource's is treated as missing: a caller who may act on one resource learns nothing
+// about other accounts.
 func (s submission) account(ctx context.Context, item table.Item, res inventory.Resource) (inventory.Account, error) {
 	unknown := fault.New(fault.NotFound, "cloud account %q is not connected, or resource %q is not in it",
 		s.CloudAccountID, res.UID)

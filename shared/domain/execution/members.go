@@ -39,7 +39,8 @@ func ExpandGroup(ctx context.Context, s *inventory.Store, org, groupID string) (
 	return g, members, left, nil
 }
 
-// sift parts members from those that are left out, for the reason that why gives; "" keeps one.
+// sift splits members into kept and left out. The function why returns the reason to leave a member out, or "" to keep
+// it.
 func sift(members []inventory.Member, why func(inventory.Member) string) (kept []inventory.Member, left []LeftOut) {
 	kept = members[:0:0]
 	for _, m := range members {
@@ -79,7 +80,7 @@ func Selected(found []inventory.Listed) ([]inventory.Member, []LeftOut) {
 	return members, append(left, unable...)
 }
 
-// unactionable is why a resource can never be started and stopped; "" when it can.
+// unactionable returns why a resource can never be started and stopped, or "".
 func unactionable(m inventory.Member) string {
 	if k, known := cloud.KindOf(m.Type); m.Unschedulable == "" && known && !k.Actionable {
 		return Unactionable(m.Provider, m.Type)

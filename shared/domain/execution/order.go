@@ -171,16 +171,15 @@ func decodeAccounts(items map[table.Key]table.Item) (out map[string]inventory.Ac
 	return out, nil
 }
 
-// Obeying parts members that can be started and stopped from those that cannot, or never may: their account is
-// read_only, or gone.
+// Obeying splits members into those that can be started and stopped, and those that cannot, or that have an account
+// that is read_only or gone.
 func Obeying(members []inventory.Member, accounts map[string]inventory.Account) ([]inventory.Member, []LeftOut) {
 	return sift(members, func(m inventory.Member) string {
 		return cmp.Or(Refusal(m.CloudAccountID, accounts[m.CloudAccountID]), unactionable(m))
 	})
 }
 
-// Unable is why a resource can never be started and stopped, which of those in an account that is read_only is not the
-// reason; "" when it can.
+// Unable returns why a resource can never be started and stopped, or "". An account that is read_only is not a reason.
 func Unable(m inventory.Member, account inventory.Account) string {
 	if account.ReadOnly() {
 		return unactionable(m)

@@ -53,8 +53,8 @@ func Unactionable(provider, kind string) string {
 	return provider + " resources of type " + kind + " cannot be started or stopped"
 }
 
-// InFlight is why verb cannot be asked of a resource, as its record is, because of an action under way; "" when it
-// can. An action of the same type is joined.
+// InFlight returns why an action under way prevents verb on a resource, according to its record, or "". An action of
+// the same type is joined.
 func InFlight(verb cloud.Verb, r inventory.Resource) string {
 	if r.ActionID == "" || r.ActionType == verb {
 		return ""
@@ -69,8 +69,8 @@ type Prospect struct {
 	Record  inventory.Resource // zero when it is gone
 }
 
-// Foresee returns how a bulk action would end on a resource without asking anything of it: as Succeeded, because the
-// resource is as wanted already, or as Failed, with the reason. Status is "" for a resource that would be asked.
+// Foresee returns how a bulk action would end on a resource without acting: Succeeded if the resource is in the
+// desired state already, or Failed with the reason. Status is "" for a resource that it would act on.
 func Foresee(verb cloud.Verb, p Prospect) (Status, string) {
 	if p.Record.UID == "" {
 		return Failed, gone
@@ -87,11 +87,11 @@ func Foresee(verb cloud.Verb, p Prospect) (Status, string) {
 	return "", ""
 }
 
-// gone is why nothing can be asked of a resource whose record is not there any more.
+// gone is the reason for a resource without a record.
 const gone = "the resource is gone from the inventory"
 
-// Blocked is why an action cannot be created on a resource that it could not claim, as its record is; "" when it joins
-// the action that holds the claim. The zero record is one that is gone.
+// Blocked returns why an action cannot be created on a resource that it could not claim, according to its record. It
+// returns "" if the action joins the one that holds the claim. The zero record means that the resource is gone.
 func Blocked(verb cloud.Verb, r inventory.Resource) string {
 	if r.UID == "" {
 		return gone

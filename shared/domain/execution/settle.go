@@ -37,8 +37,8 @@ type Outcome struct {
 // states and the events.
 const outcomesPerTransaction = 19
 
-// settlers is how many chunks are settled side by side. The transactions of one run one after the other, as all of
-// them write its counts.
+// settlers is how many chunks are settled concurrently. The transactions of one chunk run one after the other, because
+// all of them write its counts.
 const settlers = 4
 
 // SettleActions ends actions. It changes status and log, the claim on the resource, its state in the inventory, the
@@ -156,7 +156,7 @@ func (b *batch) add(i int, o Outcome) error {
 	return b.tell(o)
 }
 
-// tell puts o on record.
+// tell adds the records of o.
 func (b *batch) tell(o Outcome) error {
 	end := o.Action.keep().Until(o.At)
 	ws, err := historyWrites(b.org, newChange(o), end)

@@ -48,7 +48,7 @@ type RunInput struct {
 // Organisation returns the organization that the input belongs to.
 func (in RunInput) Organisation() string { return in.Org }
 
-// The phases until which a run goes on: every action accepted by its provider (or ended), or every action ended.
+// The phases that end a run: every action accepted by its provider (or ended), or every action ended.
 const (
 	UntilAccepted = "accepted"
 	UntilSettled  = "settled"
@@ -122,7 +122,7 @@ func (s submission) create(ctx context.Context, a Action, in RunInput) error {
 		CountItems(s.org, ActionList, row.Expires, 1, a.ID))
 }
 
-// lost answers for a submission whose claim was refused: someone else's action came first, or the resource is gone.
+// lost returns the answer for a submission whose claim was refused: another action was first, or the resource is gone.
 func (s submission) lost(ctx context.Context, err error) (Action, error) {
 	failed, ok := errors.AsType[*table.ConditionError](err)
 	if !ok {

@@ -57,7 +57,7 @@ func (o *Outcome) keys() []string {
 	}
 }
 
-// events returns the events that tell of the outcome.
+// events returns the events of the outcome.
 func (o *Outcome) events() ([]event.Event, error) {
 	keys := o.keys()
 	if len(keys) == 0 {
@@ -91,7 +91,7 @@ func (o *Outcome) told() Told {
 	}
 }
 
-// tellAll adds the write that tells of the outcomes, in one row.
+// tellAll adds the write that stores the events of the outcomes, in one row.
 func (b *batch) tellAll(outcomes []Outcome) error {
 	var all []event.Event
 	for i := range outcomes {

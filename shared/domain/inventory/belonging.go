@@ -12,7 +12,8 @@ type Belonging struct {
 	TeamIDs  []string
 }
 
-// Snapshot is the inventory at one moment, for who asks for the belongings of resources and writes deltas after that.
+// Snapshot is the inventory at one moment. Callers read the names, groups and teams of resources from it, and write
+// deltas after that.
 type Snapshot struct {
 	store *Store
 	view  *view

@@ -34,8 +34,8 @@ func fill(b *testing.B) *fixture {
 	return s
 }
 
-// lasting is the benchmark that made filled, which the others of the process use too: nothing of it ends with that
-// benchmark.
+// lasting is the benchmark that made the shared fixture. The other benchmarks of the process use the fixture too, so
+// it is not cleaned up at the end of that benchmark.
 type lasting struct{ testing.TB }
 
 // Cleanup does nothing.
@@ -172,8 +172,8 @@ func (s *fixture) stored() int {
 	return sum
 }
 
-// resident returns how many bytes of memory of its own the process holds, without the pages of the store's file, where
-// the system tells; 0 elsewhere.
+// resident returns the memory of the process in bytes, without the pages of the store's file. It returns 0 on systems
+// that do not report it.
 func resident(b *testing.B) int {
 	b.Helper()
 	stat, err := os.ReadFile("/proc/self/statm")

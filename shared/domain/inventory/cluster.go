@@ -14,7 +14,8 @@ const (
 	Kubeconfig = "kubeconfig" // a kubeconfig that was handed over
 )
 
-// MaxClusters is how many clusters of one account can be registered: they leave with it in one transaction.
+// MaxClusters is how many clusters of one account can be registered. They are deleted with the account in one
+// transaction.
 const MaxClusters = 90
 
 // ClusterName names a cluster in an account.
@@ -33,7 +34,8 @@ type Registration struct {
 	Check        ClusterCheck `json:"check,omitzero"`
 }
 
-// ClusterKey returns where the registration of a cluster is stored. Those of an account begin with ClusterPrefix.
+// ClusterKey returns the key of a cluster's registration. The sort keys of an account's registrations begin with
+// ClusterPrefix.
 func ClusterKey(org, accountID string, c ClusterName) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "CLUSTER", SK: ClusterPrefix(accountID) + c.Region + "#" + c.Name}
 }

@@ -37,7 +37,7 @@ func newChunkStore(s table.Store) *chunkStore {
 	return &chunkStore{Store: s, chunks: map[table.Key]bool{}}
 }
 
-// BatchWrite is how chunks are written.
+// BatchWrite writes chunks.
 func (c *chunkStore) BatchWrite(ctx context.Context, ws ...table.Write) error {
 	c.mu.Lock()
 	for _, w := range ws {

@@ -61,7 +61,7 @@ func OpenCredentials(ctx context.Context, s seal.Sealer, p seal.Place, sealed []
 	return credentials, nil
 }
 
-// Clouds connects to accounts: Sealer opens their credentials, and Providers are those that this process has.
+// Clouds connects to accounts. Sealer opens their credentials, and Providers are the providers of this process.
 type Clouds struct {
 	Sealer    seal.Sealer
 	Providers cloud.Providers
@@ -107,8 +107,8 @@ func checkIdentity(ctx context.Context, conn cloud.Conn, a Account) error {
 	return nil
 }
 
-// IDIsProvisional reports whether the cloud tells the native id of the account only when it verifies the credentials:
-// it was left out, or is the number of a project of Google, which is stored by its id.
+// IDIsProvisional reports whether the native id of the account is known only after the credentials are verified: it
+// was left out, or is the number of a Google project, which is stored by its id.
 func (a Account) IDIsProvisional() bool {
 	return a.CloudAccountID == "" || a.CloudAccountID == a.ID ||
 		a.Provider == "gcp" && strings.Trim(a.CloudAccountID, "0123456789") == ""

@@ -36,7 +36,7 @@ const (
 	AskSetAutoscaling = "setAutoscaling" // scale it so; nothing is done where it is so already
 )
 
-// AutoscalingQuestion names the group that Connector is asked about. Want is of AskSetAutoscaling.
+// AutoscalingQuestion names the group of a question to Connector. Want is only for AskSetAutoscaling.
 type AutoscalingQuestion struct {
 	Type   string            `json:"type"`
 	Region string            `json:"region"`
@@ -58,8 +58,8 @@ type Question struct {
 	Registrations []Registration      `json:"registrations,omitempty"` // of the account; for a group in a cluster
 }
 
-// patience is how long a request handler waits for the answer to a question. All that one handler asks stays below the
-// 29 seconds of API Gateway.
+// patience is how long a request handler waits for the answer to a question. The questions of one handler together
+// stay below the 29 seconds of API Gateway.
 var patience = map[string]time.Duration{
 	AskVerify: 15 * time.Second, AskOrganisation: 15 * time.Second, AskPermissions: 20 * time.Second,
 	AskClusters:      22 * time.Second,

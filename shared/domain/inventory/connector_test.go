@@ -53,7 +53,7 @@ func TestAskConnector_TheLimitOfTheCallerEndsItFirst(t *testing.T) {
 	})
 }
 
-// refusing is a worker that says itself why it has no answer.
+// refusing is a worker that returns the reason for having no answer.
 type refusing struct {
 	lambdacall.Invoker
 	err error

@@ -18,9 +18,9 @@ type Costs interface {
 
 // CostReader reads the Costs of an organization.
 type CostReader interface {
-	// ReadCosts returns the Costs that the head names, the item at CostHeadKey, which was read with the index; the
-	// zero Item where there is none. known is the newest that a reader has returned, or nil: when the head names it,
-	// it is returned again without a round trip.
+	// ReadCosts returns the Costs that the head names. The head is the item at CostHeadKey, which was read with the
+	// index, or the zero Item if there is none. The parameter known is the newest Costs that a reader has returned, or
+	// nil. If the head names known, ReadCosts returns it without a round trip.
 	ReadCosts(ctx context.Context, org string, head table.Item, known Costs) (Costs, error)
 }
 

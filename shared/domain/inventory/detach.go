@@ -55,7 +55,8 @@ func (v *view) groupsWith(accountID string) []Use {
 	return out
 }
 
-// ownersWith returns how many resources of an account each team owns that owns any.
+// ownersWith returns, by team, the number of an account's resources that the team owns. Teams without any are left
+// out.
 func (v *view) ownersWith(accountID string) map[string]int {
 	unlock := v.st.RLockByID()
 	defer unlock()
@@ -84,7 +85,7 @@ func inAccount(st *index.State, m *memberSet, accountID string) int {
 	return n
 }
 
-// detachTries is how often a group or a team is taken up anew because somebody else changed it.
+// detachTries is how often Detach retries a group or a team after a concurrent change.
 const detachTries = 20
 
 // Detach takes the resources of an account out of every static group and every team that names them. It is idempotent.
@@ -205,8 +206,8 @@ func (s *Store) Locate(ctx context.Context, org string, ids []string) (unknown, 
 	return unknown, accounts, nil
 }
 
-// maxHeld is of how many accounts resources can be put into a group or a team at once: each is a write of the
-// transaction.
+// maxHeld limits the accounts of the resources that are put into a group or a team at once. Each account is a write of
+// the transaction.
 const maxHeld = 80
 
 // HoldAccounts returns the writes that count the naming of resources, in a group or a team, as a use of their
@@ -223,7 +224,7 @@ func HoldAccounts(org string, accounts []string) ([]table.Write, error) {
 	return out, nil
 }
 
-// accountGone returns the answer when one of the writes from the n-th on was refused: they are those of HoldAccounts.
+// accountGone returns the error for a refused write from the n-th on; these are the writes of HoldAccounts.
 func accountGone(lost *table.ConditionError, n int) error {
 	for _, f := range lost.Failed {
 		if f.Index >= n {

@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory/index"
 )
 
-// Filter chooses resources: those that agree with every field that is set, and with one value of each that lists some.
+// Filter selects the resources that match all fields that are set. A field with a list matches any of its values.
 type Filter struct {
 	Search        string // within name, uid, and "key=value" of a tag, without regard to case
 	Types         []string
@@ -115,7 +115,8 @@ func all(tests []func(index.Row) bool) func(index.Row) bool {
 	}
 }
 
-// grouped asks for members of a group; who may see groups only in some scopes is told of members in these.
+// grouped returns a filter for the members of a group. A caller who may see groups only in some scopes gets the
+// members in these scopes.
 func (v *view) grouped(groupID string, seen grant.Scopes) func(index.Row) bool {
 	in := v.newScopeTest(seen)
 	for i := range v.groups {

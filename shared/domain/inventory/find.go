@@ -81,12 +81,12 @@ func (s *Store) ByIDs(ctx context.Context, org string, ids []string, sight Visib
 	return s.pick(ctx, org, picking{keys: ids, lock: (*index.State).RLockByID, find: rowOfRecord, sight: sight})
 }
 
-// ByID reads one resource; fault.NotFound when there is none of the id in sight.
+// ByID reads one resource; fault.NotFound if no resource in sight has the id.
 func (s *Store) ByID(ctx context.Context, org, id string, sight Visibility) (Listed, error) {
 	return one(id)(s.ByIDs(ctx, org, []string{id}, sight))
 }
 
-// DescribeByID is ByID with the facts, which only the record has: in the same round trips.
+// DescribeByID is ByID with the facts, which only the record has. It takes the same round trips.
 func (s *Store) DescribeByID(ctx context.Context, org, id string, sight Visibility) (Listed, error) {
 	return one(id)(s.DescribeByIDs(ctx, org, []string{id}, sight))
 }
@@ -124,8 +124,8 @@ func readLock(st *index.State) (unlock func()) {
 	return st.RUnlock
 }
 
-// rowOfRecord finds a row by the id of its record, under the lock of RLockByID; false when there is none or it was
-// dropped.
+// rowOfRecord finds a row by the id of its record, under the lock of RLockByID. It returns false if there is none, or
+// if it was dropped.
 func rowOfRecord(st *index.State, id string) (index.Row, bool) {
 	u, ok := parseID(id)
 	if !ok {

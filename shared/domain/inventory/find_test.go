@@ -92,7 +92,8 @@ func TestFindFilters(t *testing.T) {
 	}
 }
 
-// TestPagesTogetherAreTheList reads every page in every order, both ways, and holds them against sorting by hand.
+// TestPagesTogetherAreTheList reads every page in every order, both ways, and compares them with a list sorted by the
+// test.
 func TestPagesTogetherAreTheList(t *testing.T) {
 	s := newFixture(t)
 	s.upsert(s.scan("job_1"), instances(0, 137)...)

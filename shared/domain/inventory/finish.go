@@ -202,7 +202,7 @@ func (f *finish) drop(rec Resource, u *unfinished, now time.Time) {
 		table.Lacks("actionID")))
 }
 
-// goneRow returns the row that says that a resource was dropped.
+// goneRow returns the row that marks a resource as dropped.
 func goneRow(s *index.Symbols, rec Resource, now time.Time) index.Entry {
 	r := newRow(s, Resource{ID: rec.ID, UID: rec.UID, Status: rec.Status, StatusAt: rec.StatusAt})
 	r.Gone, r.Times[index.ContentTime] = true, microsOf(now)

@@ -15,7 +15,7 @@ import (
 // marksKept is how long the marks of a scan that never finishes are kept.
 const marksKept = 48 * time.Hour
 
-// perMark is how many resources one mark holds: 200 kB, which JSON makes 267 of.
+// perMark is how many resources one mark holds: 200 kB, or 267 kB in JSON.
 const perMark = 25_000
 
 // Found is the set of resources that a scan has found so far, 8 bytes per resource. FinishScans needs it to detect

@@ -35,7 +35,7 @@ type Group struct {
 	UpdatedAt        time.Time `json:"updatedAt"`
 }
 
-// Selector chooses the resources of a dynamic group: those that agree with every field that is set.
+// Selector selects the resources of a dynamic group: those that match all fields that are set.
 type Selector struct {
 	Provider string            `json:"provider,omitempty"`
 	Type     string            `json:"type,omitempty"`
@@ -48,8 +48,8 @@ func (s Selector) Empty() bool {
 	return s.Provider == "" && s.Type == "" && s.Region == "" && len(s.Tags) == 0
 }
 
-// GroupPlacement is where a resource stands in a static group: tiers run one after another, and within a tier orders
-// do.
+// GroupPlacement is the place of a resource in a static group. Tiers run one after another, and so do the orders
+// within a tier.
 type GroupPlacement struct {
 	ResourceID string
 	Tier       int

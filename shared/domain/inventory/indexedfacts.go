@@ -12,8 +12,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory/index"
 )
 
-// indexedFacts are, by type, the facts that the index keeps: those that the price of a resource and its emissions
-// depend on.
+// indexedFacts are, by type, the facts that the index keeps: the facts for the price and the emissions of a resource.
 var indexedFacts = map[string][]string{
 	"aws-ec2":                   {"platform", "tenancy"},
 	"aws-ebs":                   {"volume_type", "iops", "throughput_mibps"},

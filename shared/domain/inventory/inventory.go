@@ -107,11 +107,11 @@ func AccountKey(org, accountID string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "CA", SK: accountID}
 }
 
-// ResourceShards is over how many partitions the records of an organization's resources are spread: a first discovery,
-// and a bulk action of 10,000, write more than one takes.
+// ResourceShards is the number of partitions for the records of an organization's resources. A first discovery, or a
+// bulk action of 10,000, writes more than one partition takes.
 const ResourceShards = 16
 
-// resources is where an organization's records of resources are. They are only ever read by their keys.
+// resources returns the partitions of an organization's resource records. They are only ever read by their keys.
 func resources(org string) table.Spread {
 	return table.Spread{PK: table.OrgPK(org) + "RES", Shards: ResourceShards}
 }

@@ -166,7 +166,7 @@ func (s *Store) CreateGroup(ctx context.Context, org string, g Group, places []G
 	return s.writeGroup(ctx, org, Group{}, Grouping{g, places}, held)
 }
 
-// Grouping is a group with its static members. Nil Places are those that it has.
+// Grouping is a group with its static members. Nil Places leave the members unchanged.
 type Grouping struct {
 	Group
 	Places []GroupPlacement

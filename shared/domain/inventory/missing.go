@@ -74,7 +74,7 @@ func (f *finish) decide(st *index.State, exists map[string]bool) {
 	}
 }
 
-// waits returns by account how long a resource has to be missing.
+// waits returns, by account, how long a resource must be missing before it counts as terminated.
 func (f *finish) waits(st *index.State) map[string]time.Duration {
 	lost, all := map[string]int{}, map[string]int{}
 	for _, m := range f.missing {
@@ -117,7 +117,7 @@ func (f *finish) terminate(m missing) {
 	}, table.LessEqual("statusAt", u.started)))
 }
 
-// keep forgets that listings did not return the resource, which exists.
+// keep clears the missing mark of a resource that exists.
 func (f *finish) keep(m missing) {
 	if m.since == 0 {
 		return
@@ -126,7 +126,8 @@ func (f *finish) keep(m missing) {
 	f.mark(m, false)
 }
 
-// mark notes in the index that listings do not return the resource from this scan on, or that it exists all the same.
+// mark records in the index that listings do not return the resource from this scan on, or that it exists all the
+// same.
 func (f *finish) mark(m missing, vanished bool) {
 	row := newRow(f.g.Symbols, m.rec)
 	row.Vanished, row.Times[index.ContentTime] = vanished, m.scan.started

@@ -52,8 +52,8 @@ type Owned struct {
 	IDs   []string
 }
 
-// OwnedFirst returns for each of teams how many resources it owns and the ids of the first ones, at most most. Round
-// trips as of ListOwned.
+// OwnedFirst returns, by team, the number of its resources and the ids of the first ones, limited by the parameter
+// most. It takes the round trips of ListOwned.
 func (s *Store) OwnedFirst(ctx context.Context, org string, teamIDs []string, most int) (map[string]Owned, error) {
 	out := make(map[string]Owned, len(teamIDs))
 	err := s.eachOwned(ctx, org, teamIDs, func(teamID string, r index.Row) {

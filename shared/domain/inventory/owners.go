@@ -56,7 +56,7 @@ func (s *Store) OpenDirectory(ctx context.Context, org string) (*Directory, erro
 	return d, nil
 }
 
-// enlist notes for each member of a set that it is in it, once.
+// enlist adds the set's id to each member of the set, once.
 func enlist(in map[ulid.ULID][]string, setID string, m *memberSet) {
 	if m == nil {
 		return
@@ -68,8 +68,8 @@ func enlist(in map[ulid.ULID][]string, setID string, m *memberSet) {
 	}
 }
 
-// Find finds the resource that a bill of one of the organization's accounts names; false when the inventory knows
-// none, or several that it could be.
+// Find finds the resource that a bill of one of the organization's accounts names. It returns false if the inventory
+// knows no such resource, or several.
 func (d *Directory) Find(accountID, billedID string) (Billed, bool) {
 	if billedID == "" {
 		return Billed{}, false

@@ -17,8 +17,8 @@ type Partition struct {
 	Kind      string // "aws-ec2"; "aws-*" of a collective kind, whose resources have types of their own
 }
 
-// Scan is one pass of discovery over a partition. ID names the pass and is the same for every page of it and for its
-// retries; Started is when its first page was asked for.
+// Scan is one pass of discovery over a partition. ID names the pass, and is the same for all its pages and retries.
+// Started is the time of the request for its first page.
 type Scan struct {
 	Partition
 	ID      string

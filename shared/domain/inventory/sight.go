@@ -27,7 +27,7 @@ type Visibility struct {
 	Tagger    Tagger     // reads their smart tags; nil: they are not read
 }
 
-// SightOf returns the sight of c on resources under the policy, such as "resources:read".
+// SightOf returns the sight of caller c. The policy is the one that shows resources, such as "resources:read".
 func SightOf(c identity.Caller, policy string) Visibility {
 	return Visibility{Resources: c.Scopes(policy), Groups: c.Scopes("resource-groups:read"),
 		Teams: c.Scopes("teams:read")}
@@ -39,7 +39,7 @@ func SeeEverything() Visibility {
 	return Visibility{Resources: all, Groups: all, Teams: all}
 }
 
-// WithSchedules returns the sight that asks for the schedules of resources too, which d decodes.
+// WithSchedules returns the sight with schedules of resources, decoded by d.
 func (s Visibility) WithSchedules(d TakerDecoder) Visibility {
 	s.Schedules = d
 	return s
@@ -134,7 +134,8 @@ func (r ResourceSet) Has(resourceID string) bool { return r.all || r.ids[resourc
 // HasUID reports whether the resource of the native id lies in it.
 func (r ResourceSet) HasUID(uid string) bool { return r.all || r.uids[uid] }
 
-// UIDs returns the native ids of the resources in it, in order; none for a set of everything.
+// UIDs returns the native ids of the resources in the set, in ascending order. It returns none for a set of
+// everything.
 func (r ResourceSet) UIDs() []string { return slices.Sorted(maps.Keys(r.uids)) }
 
 // ResourceSets returns the resources of each of scopes. It takes no round trip if all scopes contain everything, else
@@ -187,7 +188,7 @@ func (v *view) rowsIn(s grant.Scopes) []index.Row {
 	return out
 }
 
-// Part is a group as far as it lies in some scopes: Places are those of its members that do.
+// Part is a group reduced to some scopes: Places are those of its members in the scopes.
 type Part struct {
 	Group
 	Places []GroupPlacement

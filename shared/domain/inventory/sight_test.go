@@ -179,7 +179,7 @@ func TestRoundTripsInScopes(t *testing.T) {
 	}
 }
 
-// TestOutOfSightCostsWhatDoesNotExistCosts: the number of calls must not tell the one from the other.
+// TestOutOfSightCostsWhatDoesNotExistCosts checks that the number of calls does not reveal whether a resource exists.
 func TestOutOfSightCostsWhatDoesNotExistCosts(t *testing.T) { // check 47
 	s := newFixture(t)
 	s.upsert(s.scan("job_1"), instances(0, 30)...)

@@ -43,7 +43,7 @@ func (s *Store) writeUpdates(ctx context.Context, u *upsert) error {
 	return nil
 }
 
-// markSince returns the record with the times that our own sight tells.
+// markSince returns the record with the times of changes that the service itself observed.
 func markSince(rec Resource, earlier cloud.Facts) Resource {
 	rec.Facts = rec.Facts.MarkSince(earlier, rec.LastSeenAt)
 	return rec

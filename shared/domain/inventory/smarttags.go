@@ -18,13 +18,13 @@ type Tagger interface {
 // smartTagsSK is the sort key of the version of the smart tags: beside the index, so that it is read with that.
 const smartTagsSK = "E#smarttags"
 
-// smartTagsHead says which version the smart tags of an organization are of.
+// smartTagsHead is the version of an organization's smart tags.
 type smartTagsHead struct {
 	Version string `json:"version"`
 }
 
-// NoteSmartTags returns the write that has to go along with each change of an organization's smart tags, of a version
-// that none had before.
+// NoteSmartTags returns the write that must accompany each change of an organization's smart tags. The version must be
+// new.
 func NoteSmartTags(org, version string) (table.Write, error) {
 	it, err := table.NewItem(index.Key(org, smartTagsSK), smartTagsHead{version})
 	return table.Put(it), err

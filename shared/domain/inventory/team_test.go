@@ -44,7 +44,7 @@ func (s *fixture) ids(uids ...string) []string {
 	return out
 }
 
-// scopesOf returns the sight of who holds a role on teams only.
+// scopesOf returns the sight of a user with a role on teams only.
 func scopesOf(teams ...string) Visibility {
 	one := grant.Scopes{Teams: teams}
 	return Visibility{Resources: one, Groups: one, Teams: one}

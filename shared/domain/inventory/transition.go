@@ -7,9 +7,9 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// ClaimResource returns the write that makes the action the one in flight on the resource. It fails when another one
-// is, or when the resource is gone; table.ConditionError.Old then holds the record, whose ActionID and ActionType tell
-// which.
+// ClaimResource returns the write that makes the action the one in flight on the resource. It fails if another action
+// is in flight, or if the resource is gone. Then table.ConditionError.Old holds the record, with the other action in
+// ActionID and ActionType.
 func ClaimResource(org, uid, actionID string, verb cloud.Verb) table.Write {
 	return table.Update(ResourceKey(org, uid), []table.Change{
 		table.Set("actionID", actionID), table.Set("actionType", string(verb)),

@@ -62,8 +62,8 @@ func (h History) Answer(m cloud.Metric, w Window) (float64, bool) {
 	return rollUp(m.RollUp, values) * m.Factor, true
 }
 
-// late is how many days the last value of a day may come late: sizes of buckets are told for the day before, and some
-// a day later.
+// late is how many days the last value of a day may be late. Bucket sizes are reported for the day before, and some a
+// day later.
 const late = 2
 
 // last returns the newest value of a measure that providers keep once a day, as that of a size.
@@ -94,7 +94,7 @@ func (h History) at(m cloud.Metric, day string, hour int) (float64, bool) {
 	return sum, true
 }
 
-// foldDay makes the value of a day of those of its hours, as the provider's statistic of a day would be.
+// foldDay computes the value of a day from its hours, like the provider's statistic of a day.
 func foldDay(statistic string, values []float64) float64 {
 	switch statistic {
 	case "Maximum", "ALIGN_MAX", "ALIGN_PERCENTILE_99", "max", "p99":

@@ -13,7 +13,7 @@ import (
 // maxItem bounds the compressed bytes of an item: base64 makes a third more of them, and an item holds 400,000.
 const maxItem = 250_000
 
-// packed is how series stand in an item.
+// packed is the stored form of series.
 type packed struct {
 	Z []byte `json:"z"`
 }

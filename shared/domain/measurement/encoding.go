@@ -21,8 +21,8 @@ var (
 	decompressor = packing.Unpacker{Max: maxDecoded}
 )
 
-// encode writes series: the names, which hours have a value, and the values, byte by byte of all, so that alike stands
-// with alike.
+// encode writes series: the names, the hours that have a value, and the values, grouped by byte position, so that
+// similar bytes are adjacent.
 func encode(all []Series) []byte {
 	var names []string
 	number := map[string]uint64{}
@@ -109,7 +109,7 @@ func (r *reader) uint() uint64 {
 	return v
 }
 
-// count reads how many things follow, each of at least size bytes.
+// count reads the number of the following values, each of at least size bytes.
 func (r *reader) count(size int) int {
 	v := r.uint()
 	if v > uint64(len(r.b)/size) {

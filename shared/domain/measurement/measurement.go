@@ -13,14 +13,14 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Partition is where an organization's measurements are: one list, spread over shards.
+// Partition holds an organization's measurements: one list, spread over shards.
 const Partition table.Partition = "ORG#*#METRIC#*"
 
-// shards is over how many partitions the measurements of an organization are spread. A resource is in one of them, so
-// that few others are read with it.
+// shards is the number of partitions for the measurements of an organization. A resource is in one of them, so that
+// few others are read with it.
 const shards = 64
 
-// kept is how long a day is kept: as long as the longest window, and some days that a collection may be late.
+// kept is how long a day is kept: the longest window, and some days in case a collection is late.
 const kept = 35 * 24 * time.Hour
 
 func spread(org string) table.Spread {
@@ -53,7 +53,7 @@ type Collection struct {
 
 func collectionKey(org, accountID string) table.Key { return spread(org).Key("COLLECTED#" + accountID) }
 
-// LastCollection reads how the last collection of an account went; the zero Collection when there was none.
+// LastCollection reads the result of the last collection of an account. It is zero if there was none.
 func (s *Store) LastCollection(ctx context.Context, org, accountID string) (Collection, error) {
 	c, err := table.Read[Collection](ctx, s.table, collectionKey(org, accountID))
 	if fault.Is(err, fault.NotFound) {

@@ -29,8 +29,8 @@ type Held struct {
 // Since returns when the override began.
 func (h Held) Since() time.Time { return id.TimeOf(h.ID) }
 
-// Live is the overrides of an organization that have not ended: one item, so that who acts on a resource learns of
-// them without a round trip more. Those whose time is over stand in it until they are ended.
+// Live is the overrides of an organization that have not ended. It is one item, so that an action on a resource needs
+// no additional round trip to read it. Overrides whose time is over stay in it until they are ended.
 type Live struct {
 	Change    int64  `json:"change"` // counts the changes of the list, which each is conditioned on
 	Overrides []Held `json:"overrides"`
@@ -93,8 +93,7 @@ func (l Live) Without(overrideID string) Live {
 	return l
 }
 
-// Write returns the write that stores the list, which was read before it was changed; it fails when someone else has
-// changed it since.
+// Write returns the write that stores the list. It fails if the list was changed since it was read.
 func (l Live) Write(org string) (table.Write, error) {
 	unchanged := table.Equal("change", l.Change)
 	if l.Change == 0 {
@@ -104,7 +103,7 @@ func (l Live) Write(org string) (table.Write, error) {
 	return table.PutFields(LiveKey(org), l, unchanged)
 }
 
-// Holding tells which override holds which resource at one time.
+// Holding maps resources to the overrides that hold them at one time.
 type Holding map[string]Held
 
 // Holding finds the resources that the overrides in force at a time hold (Reach). If several overrides are on one
@@ -131,7 +130,8 @@ func (h Holding) add(o Held, resourceID string) {
 	}
 }
 
-// Against is why verb is not asked of a resource: the override that holds it in the other state; "" when none does.
+// Against returns why verb cannot act on a resource: the override that holds it in the other state. It returns "" if
+// there is none.
 func (h Holding) Against(verb cloud.Verb, resourceID string) string {
 	o, held := h[resourceID]
 	if !held || o.Action.Verb() == verb {
@@ -140,8 +140,8 @@ func (h Holding) Against(verb cloud.Verb, resourceID string) string {
 	return "it is held by " + o.String()
 }
 
-// Change reads the list, has it changed and does the writes that come of that with it in one transaction; it begins
-// anew when someone else has changed the list meanwhile.
+// Change reads the list, calls change, and stores the new list and the writes of change in one transaction. It starts
+// over after a concurrent change of the list.
 func Change(ctx context.Context, s table.Store, org string, change func(Live) (Live, []table.Write, error)) error { //nolint:revive // as table.Store
 	for try := 1; ; try++ {
 		err := changeOnce(ctx, s, org, change)
@@ -152,7 +152,7 @@ func Change(ctx context.Context, s table.Store, org string, change func(Live) (L
 	}
 }
 
-// tries is how often a change of the list begins anew.
+// tries is how often a change of the list is tried.
 const tries = 8
 
 func lostList(lost *table.ConditionError) (table.Item, bool) {

@@ -50,7 +50,7 @@ type Override struct {
 	CreatedBy   string    `json:"createdBy"` // an address, or the id of a wake link
 	CreatedAt   time.Time `json:"createdAt"`
 	ExpiresAt   time.Time `json:"expiresAt"`
-	// the first that applied it; none when nothing was to be asked
+	// the first that applied it; empty if there was nothing to do
 	BulkActionID string `json:"bulkActionID,omitempty"`
 	Force        bool   `json:"force,omitempty"` // active event readiness plans are not against it
 	// the wake link that made it; then it ends in a stop unless another state is wanted
@@ -84,7 +84,7 @@ const (
 	Last  = "ovr_~"
 )
 
-// NewItem returns the item of an override; it goes some time after its end.
+// NewItem returns the item of an override. It expires some time after its end.
 func NewItem(org string, o Override) (table.Item, error) {
 	it, err := table.NewItem(Key(org, o.ID), o)
 	it.Expires = o.ExpiresAt.Add(keptBeyond)
@@ -102,7 +102,7 @@ func EndWrite(org string, o Override, at time.Time, by string) table.Write {
 // NewID makes the id of an override that begins at the time at; of two, the id of the newer one is the greater.
 func NewID(at time.Time) string { return id.New("ovr", at) }
 
-// String names an override for an error that tells of it.
+// String describes an override for an error.
 func (h Held) String() string {
 	return fmt.Sprintf("override %s (%s until %s)", h.ID, h.Action, h.ExpiresAt.UTC().Format(time.RFC3339))
 }

@@ -16,7 +16,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// dataFolder is where the project's test data are: LAMPLIGHTER_DATA, or beside the checkout.
+// dataFolder returns the folder of the project's test data: LAMPLIGHTER_DATA, or the folder beside the checkout.
 func dataFolder(tb testing.TB) string {
 	tb.Helper()
 	folder := os.Getenv("LAMPLIGHTER_DATA")
@@ -117,8 +117,8 @@ var (
 	googleFacts = cloud.Facts{"spot": false, "gpu_count": 0.0, "local_ssd_count": 0.0, "os_license": ""}
 )
 
-// googleTable makes the prices of cores and memory of a region out of those of two machines of each family: one with
-// more memory.
+// googleTable computes the prices of cores and memory of a region from the prices of two machines of each family, one
+// with more memory.
 func googleTable(tb testing.TB, region string) *pricing.Table {
 	tb.Helper()
 	price := map[string]money.Amount{}

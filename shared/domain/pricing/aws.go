@@ -105,7 +105,7 @@ func (c *calculation) addSome(name, key string, quantity money.Amount) {
 	}
 }
 
-// addTiers adds the operations of an io2 volume, which are cheaper the more there are.
+// addTiers adds the price of an io2 volume's operations, in tiers that get cheaper.
 func (c *calculation) addTiers(iops money.Amount) {
 	second, third := above(iops, secondIOPS), above(iops, thirdIOPS)
 	c.addSome("IOPS", "ebs/io2/iops", iops.Sub(second))
@@ -147,11 +147,11 @@ func rateDatabase(c *calculation) {
 	}
 }
 
-// stripedFrom is from how many gibibytes on RDS stripes gp3 over four volumes, so that four times as many operations
-// are in its price. SQL Server is never striped, Oracle from less.
+// stripedFrom is the size in gibibytes from which RDS stripes gp3 over four volumes, so that its price includes four
+// times as many operations. SQL Server is never striped; Oracle is striped from a smaller size.
 const stripedFrom = 400
 
-// databaseIOPS returns how many operations a second are in the price of gp3.
+// databaseIOPS returns how many operations per second the price of gp3 includes.
 func databaseIOPS(engine string, gib money.Amount) int64 {
 	from := int64(stripedFrom)
 	if strings.HasPrefix(engine, "oracle") {

@@ -28,8 +28,8 @@ func (c *Costs) Of(uid string) (rate *HourlyRate, billed *Invoiced) {
 	return c.set.find(uid)
 }
 
-// ReadCosts reads the costs that a head names, in one round trip, unless known are they. It returns known also when a
-// part is gone, which was replaced twice since the head was read.
+// ReadCosts reads the costs that a head names, in one round trip. It returns known without a round trip if the head
+// names known. It also returns known if a part is gone, because the costs were replaced twice since the head was read.
 func (c *Costs) ReadCosts(ctx context.Context, org string, head table.Item, known inventory.Costs) (inventory.Costs,
 	error) {
 	c.set, _ = known.(*costSet)

@@ -17,8 +17,8 @@ import (
 // day is one of 24 hours, as days in UTC are.
 const day = 24 * time.Hour
 
-// estimateDays writes the estimated costs of each account for the days without a bill, up to now. An estimate of a
-// past day stays. Other days count the hours since the resource is known, at its present rate.
+// estimateDays writes the estimated costs of each account for the days without a bill; today counts up to now. An
+// estimate of a past day stays. Other days count the hours since the resource is known, at its present rate.
 func (s *Store) estimateDays(ctx context.Context, org string, all []Priceable, costs []KnownCost) error {
 	periods, err := s.costs.Periods(ctx, org)
 	if err != nil {

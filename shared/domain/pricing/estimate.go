@@ -76,7 +76,7 @@ type calculation struct {
 	out   Estimate
 }
 
-// none notes why there is no price; the first reason stands.
+// none records why there is no price. The first reason is kept.
 func (c *calculation) none(format string, args ...any) {
 	if c.out.Reason == "" {
 		c.out.Reason = fmt.Sprintf(format, args...)
@@ -123,7 +123,7 @@ func (c *calculation) sum() Estimate {
 	return c.out
 }
 
-// number returns an input that is a number, and notes that there is no price without it.
+// number returns a numeric input. Without it there is no price, and number records that.
 func (c *calculation) number(name string) money.Amount {
 	n, err := money.Parse(c.word(name))
 	if err != nil {
@@ -132,7 +132,7 @@ func (c *calculation) number(name string) money.Amount {
 	return n
 }
 
-// size returns a capacity, or the input that tells it too.
+// size returns a capacity, or the input with the same value.
 func (c *calculation) size(capacity, input string) money.Amount {
 	if n, known := c.Capacity[capacity]; known {
 		return money.FromInt(n)
@@ -140,7 +140,7 @@ func (c *calculation) size(capacity, input string) money.Amount {
 	return c.number(input)
 }
 
-// count returns a capacity, and notes that there is no price without it.
+// count returns a capacity. Without it there is no price, and count records that.
 func (c *calculation) count(capacity string) money.Amount {
 	n, known := c.Capacity[capacity]
 	if !known {
@@ -149,7 +149,7 @@ func (c *calculation) count(capacity string) money.Amount {
 	return money.FromInt(n)
 }
 
-// above returns how much more a is than b; nothing when it is not.
+// above returns the excess of a over b, or zero.
 func above(a money.Amount, b int64) money.Amount {
 	if d := a.Sub(money.FromInt(b)); d.Sign() > 0 {
 		return d

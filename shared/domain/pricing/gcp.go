@@ -20,7 +20,7 @@ func rateCompute(c *calculation) {
 	c.addMachines("Instance", one)
 }
 
-// rateGKEPool prices the nodes of a pool, which are instances with prices of their own.
+// rateGKEPool prices the nodes of a pool. They are instances with prices of their own.
 func rateGKEPool(c *calculation) {
 	c.out.Shared = true
 	c.refuseSpot()

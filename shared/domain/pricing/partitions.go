@@ -2,7 +2,7 @@ package pricing
 
 import "lamplighter.dev/shared/engine/table"
 
-// Prefix begins the partitions of the public prices, which belong to no organization.
+// Prefix begins the partitions of the public prices. They belong to no organization.
 const Prefix = "PRICE#"
 
 // Partition has the prices of a provider in a region.

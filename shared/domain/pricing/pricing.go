@@ -17,10 +17,10 @@ import (
 // HoursPerMonth is the number of hours in a month of an estimate: 365 × 24 / 12.
 const HoursPerMonth = 730
 
-// StaleAfter is how old a table may be until it is said to be: tables are fetched every night.
+// StaleAfter is the age from which a table is reported as old. Tables are fetched every night.
 const StaleAfter = 48 * time.Hour
 
-// Table is the prices of a provider in a region. The zero value knows none.
+// Table is the prices of a provider in a region. The zero Table is empty.
 type Table struct {
 	Provider  string
 	Region    string
@@ -44,7 +44,7 @@ func (t *Table) Add(p cloud.Price) {
 	t.prices[p.Key] = Entry{p.Unit, p.USD}
 }
 
-// Price returns the price of a key; false when the table has none.
+// Price returns the price of a key, or false.
 func (t *Table) Price(key string) (Entry, bool) {
 	e, ok := t.prices[key]
 	return e, ok

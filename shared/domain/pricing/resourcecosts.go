@@ -46,8 +46,8 @@ const (
 	BilledCost    = "actual"
 )
 
-// SourceOfCost returns which cost a resource is shown with: the billed one once a bill of this month has arrived, or
-// where there is no estimate; "" when neither is known.
+// SourceOfCost returns which cost of a resource is displayed: the billed cost if a bill of this month has arrived or
+// there is no estimate, else the estimate. It returns "" if neither is known.
 func SourceOfCost(r *HourlyRate, billed *Invoiced) string {
 	estimated := r != nil && r.Reason == ""
 	switch {
@@ -84,12 +84,12 @@ type costHead struct {
 	Pending    []string `json:"pending,omitempty"`
 }
 
-// costPart is how a part stands in its item, which is in a partition of its own as the chunks of the index are.
+// costPart is the stored form of a part. Its item is in a partition of its own, like the chunks of the index.
 type costPart struct {
 	Z []byte `json:"z"`
 }
 
-// ErrCostsMoved says that somebody else has written the costs meanwhile.
+// ErrCostsMoved says that another process has written the costs meanwhile.
 var ErrCostsMoved = errors.New("the costs of resources were written by another process meanwhile")
 
 // costWriter writes the costs of an organization.
@@ -116,7 +116,7 @@ func WriteCosts(ctx context.Context, p *platform.Platform, org string, all []Kno
 	return w.replace(ctx, h, sum, parts)
 }
 
-// readHead returns the head of the costs; the zero head when there is none.
+// readHead returns the head of the costs. It is zero if there is none.
 func (w *costWriter) readHead(ctx context.Context) (costHead, error) {
 	h, err := table.Read[costHead](ctx, w.table, inventory.CostHeadKey(w.org))
 	if fault.Is(err, fault.NotFound) {

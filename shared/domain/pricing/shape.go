@@ -7,7 +7,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Shape is how many cores and how much memory a machine type of Google Cloud is charged for.
+// Shape is the number of cores and the memory that a machine type of Google Cloud is charged for.
 type Shape struct {
 	Family   string
 	Cores    money.Amount // of a shared core, the part of it that is charged for
@@ -40,7 +40,7 @@ var irregular = map[string]int64{
 // sharedCores are the machines that have a part of a core, in thousandths, and their memory in mebibytes.
 var sharedCores = map[string][2]int64{"e2-micro": {250, 1024}, "e2-small": {500, 2048}, "e2-medium": {1000, 4096}}
 
-// extendedFrom is how much memory for each core, in thousandths of a gibibyte, a custom machine has before it is
+// extendedFrom is the memory per core, in thousandths of a gibibyte, above which memory of a custom machine is
 // extended memory.
 var extendedFrom = map[string]int64{"n1": 6500, "n2": 8000, "n2d": 8000, "n4": 8000}
 

@@ -75,7 +75,7 @@ type PriceUpdate struct {
 	Billed    int `json:"billed"`
 }
 
-// updateTries is how often an update looks again because another wrote meanwhile.
+// updateTries is how often an update is tried when other processes write.
 const updateTries = 3
 
 // Update computes the cost of each resource of an organization, and stores it for the inventory. It writes nothing

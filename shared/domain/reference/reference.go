@@ -1,5 +1,5 @@
-// Package reference lists the records of an organization that name one of its cloud accounts, resource groups or
-// teams as their scope: budgets, subscriptions, webhooks and integrations. Who deletes the scope refuses while there
+// Package reference lists the records of an organization that name one of its cloud accounts, resource groups or teams
+// as their scope: budgets, subscriptions, webhooks and integrations. The deletion of a scope is refused while there
 // are any, or ends them first.
 package reference
 

@@ -109,8 +109,8 @@ type Derived struct {
 	PolicyID string
 }
 
-// Derive derives the tags of a resource, by key. Of several policies of one key the first that gives a value decides;
-// a tag that the resource has in its cloud stands, and none is derived.
+// Derive derives the tags of a resource, by key. If several policies have one key, the first one that yields a value
+// decides. A tag that the resource has in its cloud wins; then none is derived.
 func Derive(policies []Policy, r *inventory.Resource) []Derived {
 	var out []Derived
 	for i := range policies {

@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Partition is where the policies of an organization are, and which tags it has accepted.
+// Partition holds the policies and the accepted tags of an organization.
 const Partition table.Partition = "ORG#*#SMARTTAG"
 
 // MaxAccepted is how many tags an organization accepts at most: all of them are read with each report by tags.
@@ -81,14 +81,14 @@ func (st *State) take(it table.Item) error {
 	return err
 }
 
-// Accepted reports whether a tag is accepted: with the value that is derived now. Any other one has to be accepted
-// anew.
+// Accepted reports whether a tag is accepted with its current value. Another value must be accepted anew.
 func (st *State) Accepted(d *Derived) bool { return st.accepted[d.UID][d.Key] == d.Value }
 
-// Empty reports whether no tags can be accepted; then resources need not be read.
+// Empty reports whether no tag can be in force, because there are no policies or no accepted tags. Then resources need
+// not be read.
 func (st *State) Empty() bool { return len(st.Policies) == 0 || len(st.accepted) == 0 }
 
-// Size counts the accepted tags, also those that are not derived any more.
+// Size counts the accepted tags, including those that are no longer derived.
 func (st *State) Size() int {
 	n := 0
 	for _, tags := range st.accepted {
@@ -97,7 +97,7 @@ func (st *State) Size() int {
 	return n
 }
 
-// Tags returns the accepted tags of a resource that are derived now; none is an empty map.
+// Tags returns the accepted tags of a resource that are currently derived. The map may be empty, but not nil.
 func (st *State) Tags(r *inventory.Resource) map[string]string {
 	out := map[string]string{}
 	if len(st.accepted[r.UID]) == 0 {
@@ -114,7 +114,7 @@ func (st *State) Tags(r *inventory.Resource) map[string]string {
 // UIDs returns the native ids of the resources with accepted tags, in ascending order.
 func (st *State) UIDs() []string { return slices.Sorted(maps.Keys(st.accepted)) }
 
-// Policy returns a policy; fault.NotFound when there is none.
+// Policy returns a policy, or fault.NotFound.
 func (st *State) Policy(policyID string) (Policy, error) {
 	i := slices.IndexFunc(st.Policies, func(p Policy) bool { return p.ID == policyID })
 	if i < 0 {
@@ -211,7 +211,7 @@ func (s Store) change(ctx context.Context, org string, tags []Derived,
 	return nil
 }
 
-// tries is how often a change starts over because somebody else made another one.
+// tries is how often a change is tried when there are concurrent changes.
 const tries = 8
 
 func (s Store) changeShelf(ctx context.Context, org string, n uint32, tags []Derived, how func(map[string]map[string]string, *Derived)) error { //nolint:revive // which one, and how

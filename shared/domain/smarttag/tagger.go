@@ -7,11 +7,10 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 )
 
-// mostKept is of how many organizations a Tagger remembers the smart tags, up to some megabytes each.
+// mostKept is the number of organizations whose smart tags a Tagger caches, at up to some megabytes each.
 const mostKept = 32
 
-// Tagger tells the inventory the accepted tags of resources. It remembers them for as long as their version is the
-// same.
+// Tagger gives the inventory the accepted tags of resources. It caches them while their version is unchanged.
 type Tagger struct {
 	store Store
 	mu    sync.Mutex

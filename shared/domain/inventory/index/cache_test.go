@@ -60,7 +60,7 @@ type watchedStore struct {
 	beforeBatchGet func()
 }
 
-// BatchGet is how chunks are read.
+// BatchGet reads chunks.
 func (w *watchedStore) BatchGet(ctx context.Context, keys ...table.Key) (map[table.Key]table.Item, error) {
 	w.beforeBatchGet()
 	return w.Store.BatchGet(ctx, keys...)

@@ -16,7 +16,8 @@ import (
 	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// The limits of a cold load: the read units that it may take from any one key, and the number of loads.
+// The limits of a cold load: the read units that it may take from any one key, and the number of loads at the same
+// time.
 const (
 	maxColdUnits = 100
 	coldLoads    = 16

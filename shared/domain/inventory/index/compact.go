@@ -16,10 +16,10 @@ const (
 	manyDeltaBytes = 200_000
 )
 
-// chunkRows is how many rows a chunk begins with before its size is looked at.
+// chunkRows is the initial number of rows of a chunk, before its size is checked.
 const chunkRows = 4096
 
-// goneKept is how long the index remembers that a resource was dropped, so that late news does not bring it back.
+// goneKept is how long the index remembers a dropped resource, so that a late delta does not bring it back.
 const goneKept = 24 * time.Hour
 
 // Compact folds the deltas of the index into its chunks when there are many. Workers call it after they wrote deltas,
@@ -84,8 +84,8 @@ func (s *Store) fold(ctx context.Context, org string, l reading) error {
 	return s.commit(ctx, c, l.deltas)
 }
 
-// Rewrite writes all chunks anew, in the order of names, so that a reader who loads them need not sort, and deletes the
-// old ones. A reader who holds the old head finds them gone and looks again.
+// Rewrite writes all chunks anew, ordered by name, so that a reader who loads them need not sort, and deletes the old
+// ones. A reader with the old head finds them missing and reads the head again.
 func (s *Store) Rewrite(ctx context.Context, org string) error {
 	v, err := s.Open(ctx, org)
 	if err != nil {
@@ -195,9 +195,9 @@ func (s *Store) deleteDeltas(ctx context.Context, org string, deltas []table.Ite
 	return nil
 }
 
-// swap puts the next head in the place of the old one, unless another compaction was first, or the plan is taken for
-// dead. A head that names our chunks is ours, even when the table says that the condition failed: then the answer to
-// the first try was lost.
+// swap replaces the old head by the next one, unless another compaction was first, or the plan is marked dead. A head
+// that names our chunks is ours, even if the table says that the condition failed: then the answer to the first try
+// was lost.
 func (s *Store) swap(ctx context.Context, c compaction, p plan) (bool, error) {
 	it, err := table.NewItem(Key(c.org, headSK), c.next)
 	if err != nil {

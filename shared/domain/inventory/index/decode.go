@@ -38,7 +38,8 @@ func (r *reader) int() int64 {
 
 func (r *reader) fail() { r.bad, r.at = true, len(r.b) }
 
-// count reads how many things follow, each of at least size bytes: a lie is found before memory is taken for it.
+// count reads the number of the following values, each of at least size bytes. It refuses an impossible number before
+// memory is allocated for it.
 func (r *reader) count(size int) int {
 	v := r.readUint()
 	if v > uint64((len(r.b)-r.at)/size) {

@@ -22,7 +22,7 @@ const (
 	RefCount
 )
 
-// The times of a resource, in Unix microseconds; 0 is none.
+// The times of a resource, in Unix microseconds; 0 means none.
 const (
 	ContentTime = iota // of the observation behind everything but the status
 	StatusTime         // of the observation behind the status
@@ -67,8 +67,8 @@ func newest(syms *Symbols, a, b sighting) sighting {
 	return b
 }
 
-// prevails reports whether the content of e wins over that of old, which is as old: the dropped one does; of two that
-// still differ the one whose writing is greater, so that every reader decides alike.
+// prevails reports whether the content of e wins over that of old, which has the same time. A dropped entry wins.
+// Between two other entries the one with the greater encoding wins, so that every reader decides alike.
 func (s *Symbols) prevails(e, old *Entry) bool {
 	if e.Gone != old.Gone {
 		return e.Gone

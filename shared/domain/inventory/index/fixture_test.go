@@ -77,7 +77,7 @@ func newSampleRow(g *Segment, s sample) Entry {
 	return r
 }
 
-// largeSample returns the n-th of many rows that are as large as those of real clouds, and little alike.
+// largeSample returns the n-th of many rows that are as large as rows of real clouds, and differ from each other.
 func largeSample(n int) sample {
 	return sample{
 		id: ulid.ULID{1, byte(n), byte(n >> 8)}, uid: fmt.Sprintf("i-%017x", n*2654435761),

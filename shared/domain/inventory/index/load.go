@@ -28,8 +28,8 @@ func PK(org string) string { return table.OrgPK(org) + "INV" }
 // chunkSK is the one sort key of the partition of a chunk.
 const chunkSK = "C"
 
-// chunkKey returns where a chunk is, which never changes: in a partition of its own, so that those who read all chunks
-// of a large index at once do not all read from one.
+// chunkKey returns the key of a chunk. A chunk never changes. Each is in a partition of its own, so that readers of
+// all chunks of a large index do not all read from one partition.
 func chunkKey(org, id string) table.Key { return table.Key{PK: PK(org) + "#" + id, SK: chunkSK} }
 
 // Key returns the key of an item in the index partition. The index uses the sort keys that begin with "D#" and "P#",
@@ -37,7 +37,7 @@ func chunkKey(org, id string) table.Key { return table.Key{PK: PK(org) + "#" + i
 // Open should not read begins with a letter after H.
 func Key(org, sk string) table.Key { return table.Key{PK: PK(org), SK: sk} }
 
-// head says which chunks make up the index. Gen grows with each change of them.
+// head names the chunks of the index. Each change of them increments Gen.
 type head struct {
 	Gen    int64   `json:"gen"`
 	Base   int     `json:"base"` // rows when all chunks were written last
@@ -58,7 +58,7 @@ type reading struct {
 	head   head
 }
 
-// maxDeltas is how many deltas are read at most: more deltas mean that compaction has stopped working.
+// maxDeltas is how many deltas are read at most. More deltas mean that compaction has stopped working.
 const maxDeltas = 20_000
 
 // readDeltas reads deltas, heads and the index's head: one round trip as long as they are below a megabyte.
@@ -103,7 +103,8 @@ func (l *reading) sort(items []table.Item) error {
 	return nil
 }
 
-// errMoved says that chunks went away between reading the head and loading them: compaction was faster, look again.
+// errMoved says that a compaction deleted chunks after the head was read and before they were loaded. The reader has
+// to read the head again.
 var errMoved = errors.New("inventory index: chunks moved")
 
 // openTries bounds how often a reader starts over because compaction was faster.
@@ -178,7 +179,7 @@ const chunksAtOnce = 8
 // rowBytes is the approximate memory of a row.
 const rowBytes = 160
 
-// loadChunks applies the chunks of h that the state in c lacks. An older head than its own has nothing to tell.
+// loadChunks applies the chunks of h that the state in c lacks. It ignores a head that is older than the state's own.
 func (s *Store) loadChunks(ctx context.Context, c *cached, h head) error {
 	st := c.st
 	if h.Gen <= st.head.Gen {
@@ -205,8 +206,8 @@ func (s *Store) loadChunks(ctx context.Context, c *cached, h head) error {
 	return nil
 }
 
-// loadSome applies a few chunks. It reads without consistency, at half the price, for chunks never change; one that is
-// missing is younger than the replica that was asked, or gone: that is asked again.
+// loadSome applies a few chunks. Chunks never change, so it reads them with eventual consistency, at half the price. A
+// missing chunk is deleted, or newer than the replica; loadSome reads it again with consistency.
 func (s *Store) loadSome(ctx context.Context, c *cached, ids []string) error {
 	got, err := s.readChunks(table.Eventually(ctx), c.org, ids)
 	if err != nil {

@@ -21,7 +21,8 @@ const (
 var orderRefs = [orderCount]int{TypeOrder: KindRef, StatusOrder: StatusRef, ProviderOrder: ProviderRef,
 	RegionOrder: RegionRef}
 
-// order is the rows of a State in one order, without dropped ones. Dirty are those that changed since it was made.
+// order is the rows of a State in one order, without dropped ones. Dirty are the rows that changed since the order was
+// made.
 type order struct {
 	rows  []int32
 	dirty map[int32]struct{}
@@ -135,11 +136,11 @@ func (st *State) comparison(which int) func(a, b int32) int {
 	}
 }
 
-// Price returns the amount that CostOrder goes by, of the resource with a native id in a status.
+// Price returns the sort amount for CostOrder of the resource with a native id in a status.
 type Price func(uid, status string) int64
 
-// SetCosts gives the rows the amounts that CostOrder goes by: now, for rows that come later, and for rows whose
-// status changes. It needs the write lock.
+// SetCosts sets the sort amounts for CostOrder: of the current rows, of later rows, and of rows whose status changes.
+// It needs the write lock.
 func (st *State) SetCosts(price Price) {
 	st.price, st.costs, st.orders[CostOrder] = price, make([]int64, 0, st.count), nil
 	for n := range int32(st.count) {

@@ -25,8 +25,9 @@ type plan struct {
 	Dead   bool     `json:"dead,omitempty"` // its compaction may not swap the head any more
 }
 
-// deadAge is the age at which a plan is that of a compaction that died: no function lives as long. One that lives all
-// the same has lost, for its head is swapped on condition that the plan is not dead.
+// deadAge is the age from which a plan counts as that of a dead compaction. No function lives that long. If a
+// compaction is alive all the same, its swap fails, because the head is swapped on condition that the plan is not
+// dead.
 const deadAge = time.Hour
 
 func newPlan(c compaction, now time.Time) plan {
@@ -118,8 +119,8 @@ func (p plan) aged(now time.Time) bool {
 	return err == nil && now.Sub(ulid.Time(u.Time())) > deadAge
 }
 
-// ChunkPartitions returns the partitions of the chunks that items of the partition of an index name, for who erases
-// all of it.
+// ChunkPartitions returns the partitions of the chunks that items of the index partition name. The eraser deletes
+// them.
 func ChunkPartitions(org string, items []table.Item) ([]string, error) {
 	named := map[string]bool{}
 	for _, it := range items {

@@ -67,7 +67,7 @@ func (r Row) Ref(ref int) uint32 {
 // Word returns the text of a field: KindRef and so on.
 func (r Row) Word(ref int) string { return r.st.Symbols.Name(r.Ref(ref)) }
 
-// Time returns a time in Unix microseconds, 0 when there is none: ContentTime and so on.
+// Time returns a time in Unix microseconds, such as ContentTime, or 0 if there is none.
 func (r Row) Time(which int) int64 {
 	switch which {
 	case StatusTime:
@@ -111,7 +111,7 @@ func (r Row) Partition() Partition {
 	return Partition{form[AccountRef], form[RegionRef], form[KindRef]}
 }
 
-// Mentions reports whether the name or the native id has word in it, which is in lower case, without regard to case.
+// Mentions reports whether the name or the native id contains word, ignoring case. The word must be in lower case.
 func (r Row) Mentions(word string) bool {
 	t := r.st.textOf(r.c)
 	return strings.Contains(t.lowerName, word) || strings.Contains(t.lowerUID, word)
@@ -120,8 +120,8 @@ func (r Row) Mentions(word string) bool {
 // text is the texts of a row; those in lower case are for search and order.
 type text struct{ uid, name, lowerUID, lowerName string }
 
-// appendText writes the texts of a row: the lengths of both, each with a bit that says that it is another one in lower
-// case, both, and these others behind their lengths.
+// appendText writes the texts of a row: the two lengths, each with a bit that says whether the lower-case form
+// differs, then the two texts, and then the differing lower-case forms with their lengths.
 func appendText(b []byte, uid, name string) []byte {
 	lowerUID, lowerName := strings.ToLower(uid), strings.ToLower(name)
 	b = binary.AppendUvarint(b, uint64(len(uid))<<1|bit(lowerUID != uid))

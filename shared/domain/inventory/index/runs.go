@@ -25,7 +25,7 @@ func (r *runs) at(n uint32) []uint32 {
 	return page[from : from+page[from-1]]
 }
 
-// intern returns the number of the run of these words, which may be new.
+// intern returns the number of the run of these words. It adds the run if it is new.
 func (r *runs) intern(ws []uint32) uint32 {
 	sum := hashWords(ws)
 	n, ok := r.known.find(sum, func(n uint32) bool { return slices.Equal(r.at(n), ws) })

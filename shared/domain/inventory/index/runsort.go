@@ -2,7 +2,7 @@ package index
 
 import "slices"
 
-// manyRuns is how many rows a run has at least on average for merging to be quicker than sorting.
+// manyRuns is the average number of rows per run from which merging is faster than sorting.
 const manyRuns = 64
 
 // sortRuns sorts rows that mostly are ordered runs one behind another, as chunks are: it merges the runs two by two.

@@ -16,7 +16,7 @@ type Segment struct {
 	scans   []scanned
 }
 
-// scanned says that a scan of a partition, begun at the time at, found all there is.
+// scanned says that a scan of a partition, begun at the time at, was complete.
 type scanned struct {
 	part Partition
 	at   int64
@@ -44,7 +44,7 @@ const maxSegment = 250_000
 
 const segmentVersion = 2
 
-// packed is how a segment stands in an item.
+// packed is the stored form of a segment.
 type packed struct {
 	Z []byte `json:"z"`
 }

@@ -158,7 +158,7 @@ func (st *State) setStatus(n int32, s sighting) {
 	}
 }
 
-// RowByUID finds a row by its uid; false when there is none or it was dropped. It needs the read lock.
+// RowByUID finds a row by its uid. It returns false if there is none, or if it was dropped. It needs the read lock.
 func (st *State) RowByUID(uid string) (Row, bool) {
 	n, ok := st.find(uid)
 	if !ok {
@@ -168,7 +168,8 @@ func (st *State) RowByUID(uid string) (Row, bool) {
 	return r, !r.gone()
 }
 
-// RLockByID takes the read lock, under which RowByID works then, and returns how to give it back.
+// RLockByID takes the read lock with the index by id built, so that RowByID works, and returns the function that
+// releases the lock.
 func (st *State) RLockByID() (unlock func()) {
 	st.RLock()
 	if st.byID != nil {
@@ -191,7 +192,7 @@ func (st *State) addID(n int32) {
 	st.byID.add(sumOf(uint32(n)), uint32(n), sumOf)
 }
 
-// RowByID finds a row by its id, under the lock of RLockByID; false when there is none or it was dropped.
+// RowByID finds a row by its id, under the lock of RLockByID. It returns false if there is none, or if it was dropped.
 func (st *State) RowByID(id ulid.ULID) (Row, bool) {
 	n, ok := st.byID.find(hashID(id), func(n uint32) bool { return st.cell(int32(n)).id == id })
 	if !ok {
@@ -256,11 +257,11 @@ func (st *State) Partitions() []PartitionNames {
 	return out
 }
 
-// ScannedAt returns when the last finished scan of p began, in Unix microseconds; 0 when none has finished.
+// ScannedAt returns the start of the last finished scan of p, in Unix microseconds, or 0 if no scan has finished.
 func (st *State) ScannedAt(p Partition) int64 { return st.scans[p] }
 
-// known returns the rows in the order of names, and behind them those that were dropped at the time since or later. It
-// needs the lock of RLockOrdered.
+// known returns the rows ordered by name, followed by the rows that were dropped at the time since or later. It needs
+// the lock of RLockOrdered.
 func (st *State) known(since int64) []int32 {
 	out := slices.Clone(st.sorted(NameOrder))
 	for n := range int32(st.count) {

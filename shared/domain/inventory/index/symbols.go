@@ -24,7 +24,7 @@ func newSymbols() *Symbols {
 	return s
 }
 
-// Intern numbers name, which may be new.
+// Intern returns the number of name. It adds the name if it is new.
 func (s *Symbols) Intern(name string) uint32 {
 	if n, ok := s.Find(name); ok {
 		return n

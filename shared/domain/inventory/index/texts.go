@@ -6,13 +6,13 @@ import "strings"
 const textPage = 8 << 10
 
 // texts stores strings one behind another, so that a string takes its bytes and neither a header nor an allocation. A
-// stored string stays in memory as long as any string read from texts.
+// string is never removed. Its page stays in memory as long as any string read from it.
 type texts struct {
 	pages []*strings.Builder // nil where a text that is longer than a page goes on
 	bytes int
 }
 
-// add appends a text and returns where it is.
+// add appends a text and returns its position.
 func (t *texts) add(text []byte) uint32 {
 	last := len(t.pages) - 1
 	if last < 0 || t.pages[last] == nil || t.pages[last].Len()+len(text) > textPage {
@@ -40,7 +40,7 @@ func (t *texts) from(at uint32) string { return t.pages[at/textPage].String()[at
 // held returns how many bytes of memory t takes.
 func (t *texts) held() int { return t.bytes + (8+32)*cap(t.pages) }
 
-// readUvarint reads a number from the beginning of s, and returns how many bytes it has, 0 when it is malformed.
+// readUvarint reads a number from the beginning of s, and returns its length in bytes, or 0 if it is malformed.
 func readUvarint(s string) (v uint64, n int) {
 	if len(s) > 0 && s[0] < 0x80 { // nearly always
 		return uint64(s[0]), 1

@@ -24,7 +24,7 @@ const (
 // depth orders scopes from the widest to the narrowest.
 var depth = map[ScopeType]int{Org: 0, CloudAccount: 1, Team: 2, ResourceGroup: 2, Resource: 3}
 
-// Scope names one thing that costs: the ID is empty for the organization, the native id for a resource.
+// Scope identifies a scope with costs: the ID is empty for the organization, the native id for a resource.
 type Scope struct {
 	Type ScopeType
 	ID   string
@@ -33,7 +33,7 @@ type Scope struct {
 // Severity grades how far a day is above its baseline.
 type Severity string
 
-// The severities. A day is of the highest whose threshold it reaches.
+// The severities. A day has the highest severity whose threshold it reaches.
 const (
 	Warning   Severity = "warning"   // 30 % above
 	Critical  Severity = "critical"  // 100 %

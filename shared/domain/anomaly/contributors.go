@@ -47,7 +47,7 @@ func (s *Spike) Contributors(dim string, parts []Part, i int) ([]Contributor, er
 		return nil, fault.New(
 			fault.Internal, "the parts by %s cost %s, and together %s", dim, total.Fixed(2), s.Cost.Fixed(2))
 	}
-	if len(out) > 0 { // what was lost by dividing, at the last place of an Amount
+	if len(out) > 0 { // the rounding loss of the division
 		out[0].Baseline = out[0].Baseline.Add(s.Baseline.Sub(sumOf(out, func(c *Contributor) *money.Amount {
 			return &c.Baseline
 		})))

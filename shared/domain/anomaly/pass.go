@@ -82,7 +82,7 @@ func (r *Rules) highestBefore(s *Series, i, first int) (highest int) {
 // nest marks the findings of a day that are explained by a narrower one: the deepest that lies within them and holds
 // at least 80 % of their excess.
 func nest(day []Finding) {
-	inside := map[Scope][]*Finding{} // what lies in a scope, the narrowest last
+	inside := map[Scope][]*Finding{} // findings in a scope, the narrowest last
 	for i := range day {
 		for _, outer := range day[i].within {
 			inside[outer] = append(inside[outer], &day[i])

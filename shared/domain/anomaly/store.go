@@ -18,7 +18,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Partition is of the anomalies of an organization, and of its settings.
+// Partition holds the anomalies of an organization, and its settings.
 const Partition table.Partition = "ORG#*#ANOMALY"
 
 // Keep is how long an anomaly is kept after its day.
@@ -71,17 +71,18 @@ func (r *Record) SeenIn(scopes grant.Scopes, resources inventory.ResourceSet) bo
 		resources.HasUID(r.ScopeID)
 }
 
-// IDOf returns the id of the anomaly of a scope of an organization and day: there is one.
+// IDOf returns the id of the anomaly of an organization's scope and day. There is at most one.
 func IDOf(org string, s Scope, day time.Time) string {
 	return id.Derived("ano", day, org+"/"+string(s.Type)+"/"+s.ID)
 }
 
-// Key returns where an anomaly is stored; they lie in the order of their days.
+// Key returns the key of an anomaly. The sort keys are ordered by day.
 func Key(org, anomalyID string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "ANOMALY", SK: anomalyID}
 }
 
-// Days returns the query of the anomalies of days from a first one until before a last one; zero times are open ends.
+// Days returns the query for the anomalies of days, from a first day up to a last one, exclusive. A zero time is an
+// open end.
 func Days(org string, from, to time.Time) table.Query {
 	q := table.Query{PK: Key(org, "").PK, From: "ano_", To: "ano_~"}
 	if !from.IsZero() {
@@ -108,7 +109,7 @@ type storedSettings struct {
 	Change    int                        `json:"change"` // counts the changes, which each is conditioned on
 }
 
-// ReadRules reads the rules of an organization: its settings and the smallest baseline. One round trip.
+// ReadRules reads the rules of an organization: its settings and the smallest baseline. It takes one round trip.
 func (s *Store) ReadRules(ctx context.Context, org string) (Rules, error) {
 	rules := Rules{Settings: DefaultSettings()}
 	chosen, meta := settingsKey(org), identity.OrganisationKey(org)

@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Machine is the state machine that runs a pass, named as its file in statemachines/.
+// Machine is the state machine that runs a pass. Its name is that of its file in statemachines/.
 const Machine = "discovery"
 
 // Deadline is the age from which a pass counts as lost, so that a new one may begin beside it. The machine's
@@ -38,7 +38,7 @@ type Status string
 const (
 	Running   Status = "running"
 	Succeeded Status = "succeeded" // every partition was read to its end
-	Partial   Status = "partial"   // some partitions could not be read; what is known of them is unchanged
+	Partial   Status = "partial"   // some partitions could not be read; their resources are unchanged
 	Failed    Status = "failed"    // nothing could be read
 )
 
@@ -90,7 +90,7 @@ func JobKey(org, jobID string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "JOB", SK: jobID}
 }
 
-// PartsKey returns where the partitions of a pass that lie in a region are stored.
+// PartsKey returns the key of a pass's partitions in a region.
 func PartsKey(org, jobID, region string) table.Key {
 	return table.Key{PK: partsPK(org, jobID), SK: region}
 }

@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Every account is discovered once in each Interval, in a minute of it that its id decides: there are as many slots as
+// Every account is discovered once in each Interval, in a minute that depends on its id: there are as many slots as
 // minutes.
 const (
 	Interval = 6 * time.Hour
@@ -48,7 +48,7 @@ func AddDue(org, accountID string) (table.Write, error) {
 	return table.Put(it), err
 }
 
-// RemoveDue returns the write that takes the account off the list. It belongs into the transaction that deletes it.
+// RemoveDue returns the write that removes the account from the list. It belongs into the transaction that deletes it.
 func RemoveDue(accountID string) table.Write { return table.Delete(DueKey(accountID)) }
 
 // StartDue begins the pass that is due for the account at a time, and reports whether it did. It does not begin one if
@@ -80,7 +80,8 @@ func StartDue(ctx context.Context, p *platform.Platform, d Due, due time.Time) (
 	return true, nil
 }
 
-// readDue reads the account, and in the same round trip whether its organization has ended: then it is as good as gone.
+// readDue reads the account, and in the same round trip whether its organization has ended. If so, the account counts
+// as gone.
 func readDue(ctx context.Context, p *platform.Platform, d Due) (a inventory.Account, err error) {
 	account, access := inventory.AccountKey(d.Org, d.AccountID), identity.AccessKey(d.Org)
 	found, err := p.Table.BatchGet(ctx, account, access)

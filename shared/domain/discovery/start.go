@@ -12,8 +12,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// StartDiscovery begins a pass over the account, or gives the one that is under way. An account that does not exist is
-// fault.NotFound, one that its cloud organisation has disconnected is fault.Conflict.
+// StartDiscovery begins a pass over the account, or returns the one under way. An account that does not exist is
+// fault.NotFound. An account that its cloud organisation has disconnected is fault.Conflict.
 func StartDiscovery(ctx context.Context, p *platform.Platform, org, accountID string) (Job, error) {
 	for range 3 { // each time that somebody else was faster
 		a, err := inventory.New(p).ReadAccount(ctx, org, accountID)
@@ -54,7 +54,7 @@ func underway(ctx context.Context, p *platform.Platform, org string, a inventory
 	return j, err == nil && j.mayBeRunning(p.Clock.Now()), err
 }
 
-// beginning is a pass that is to begin on an account as it was read, and the writes that record it.
+// beginning is a new pass on an account, as it was read, with the writes that record it.
 type beginning struct {
 	org     string
 	account inventory.Account
@@ -62,7 +62,8 @@ type beginning struct {
 	writes  []table.Write
 }
 
-// begin records the pass, unless another began on the account meanwhile, or this one before: that is fault.Conflict.
+// begin records the pass. It returns fault.Conflict if another pass on the account began meanwhile, or if this one was
+// begun before.
 func begin(ctx context.Context, p *platform.Platform, b beginning) error {
 	a, same := b.account, table.Lacks("jobID")
 	if a.JobID != "" {

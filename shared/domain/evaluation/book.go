@@ -83,7 +83,7 @@ func (r *reading) attachments(ctx context.Context, ts []*scheduling.Timetable) m
 			return nil
 		})
 	}
-	_ = g.Wait() // errs has what failed
+	_ = g.Wait() // the errors are in errs
 	failed := map[*scheduling.Timetable]error{}
 	for i, t := range ts {
 		if errs[i] != nil {
@@ -136,7 +136,8 @@ type placing struct {
 	inventory.Member
 }
 
-// groupsOf returns the places that resources have in the groups of a schedule; of one in several, that in the oldest.
+// groupsOf returns the places of resources in the groups of a schedule. For a resource in several groups it is the
+// place in the oldest one.
 func (r *reading) groupsOf(scheduleID string) map[string]placing {
 	ids := slices.Sorted(slices.Values(r.byID[scheduleID]))
 	out := map[string]placing{}

@@ -20,12 +20,12 @@ const (
 	settling = 30 * time.Minute
 	// enforceAgain is the interval of repeated stops of a drifting resource, in minutes.
 	enforceAgain = 60
-	// mostDrifts bounds the open drifts of an organization; more are found when some of these have ended.
+	// mostDrifts limits the open drifts of an organization. Further drifts are found when some of these have ended.
 	mostDrifts = 5000
 )
 
-// drift is a resource that runs though its schedules have stopped it, and hold it stopped until they start it: since
-// when that is known, and when it was stopped again.
+// drift is a resource that runs although its schedules have stopped it and have not started it since: the minute when
+// it was found, and of the last repeated stop.
 type drift struct {
 	Since    int64 `json:"s"` // minutes
 	Enforced int64 `json:"e,omitempty"`
@@ -83,7 +83,7 @@ func (s *subject) reachedAt(f scheduling.Firing) bool {
 	return false
 }
 
-// canDrift reports whether schedules may hold something stopped between their crons: some start and some stop.
+// canDrift reports whether schedules may keep a resource stopped between their crons: some start and some stop.
 func (b *book) canDrift() bool {
 	does := map[cloud.Verb]bool{}
 	for _, t := range b.timetables {

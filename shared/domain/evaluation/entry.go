@@ -35,7 +35,7 @@ type Entry struct {
 	CronID        string         `json:"cronID"`
 	Action        cloud.Verb     `json:"action"`
 	At            time.Time      `json:"at"`          // the minute at which it was due
-	EvaluatedAt   time.Time      `json:"evaluatedAt"` // when it was done; later than At by what an outage took
+	EvaluatedAt   time.Time      `json:"evaluatedAt"` // time of the evaluation; later than At after an outage
 	Acted         int            `json:"acted"`       // resources that were asked
 	BulkActionIDs []string       `json:"bulkActionIDs,omitempty"`
 	Skips         map[string]int `json:"skips,omitempty"` // how many were left out, by reason
@@ -61,7 +61,7 @@ func (p *plan) entry(f scheduling.Firing) *Entry {
 	return e
 }
 
-// skip counts a resource that is left out, and names it while there is room.
+// skip counts a skipped resource, and names it if there is room.
 func (e *Entry) skip(s *subject, why scheduling.Skip) {
 	if e.Skips == nil {
 		e.Skips = map[string]int{}

@@ -48,7 +48,7 @@ func (s *Store) Evaluate(ctx context.Context, org string, now time.Time, rows []
 type pass struct {
 	*Store
 	org      string
-	minute   int64 // up to which it is evaluated
+	minute   int64 // the last minute to evaluate
 	rows     []scheduling.Due
 	state    state    // as it was read
 	troubles troubles // as they are by now
@@ -99,7 +99,7 @@ func (e *pass) finishRound(ctx context.Context) bool {
 	return false
 }
 
-// noteFailedRound stores that the round could not be carried out; after the last try the round is given up.
+// noteFailedRound records that the round could not be carried out. After the last try it gives the round up.
 func (e *pass) noteFailedRound(ctx context.Context) error {
 	next := e.state
 	next.Troubles = e.troubles
@@ -227,7 +227,7 @@ func (e *pass) due(b *book, span scheduling.Span) map[*scheduling.Timetable][]du
 	return out
 }
 
-// looks reports whether it is time to look at drift.
+// looks reports whether a drift check is due.
 func (e *pass) looks(b *book) bool { return b.canDrift() && e.state.DriftAt <= e.minute }
 
 // toRead returns the schedules whose resources are needed: those that fire in the span, or all if drift is checked.
@@ -267,8 +267,8 @@ func (e *pass) lookAtDrift(ctx context.Context, p *planned) error {
 	return nil
 }
 
-// remind has the organization be looked at when something of it is due next: a cron, drift, the end of an override, or
-// a trouble.
+// remind adds a row to the due list for the next event of the organization: a cron, a drift check, the end of an
+// override, or the next try of a trouble.
 func (e *pass) remind(ctx context.Context, p planned) error {
 	soonest := startOf(p.next.DriftAt)
 	if p.next.DriftAt == 0 {
@@ -292,7 +292,7 @@ func (e *pass) remind(ctx context.Context, p planned) error {
 	return e.remindAt(ctx, e.org, soonest)
 }
 
-// remindAt has the organization be looked at in a minute; never for the zero time.
+// remindAt adds a row to the due list for a minute. It adds none for the zero time.
 func (s *Store) remindAt(ctx context.Context, org string, minute time.Time) error {
 	if minute.IsZero() {
 		return nil

@@ -18,7 +18,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Store decides and queues for organizations.
+// Store evaluates organizations and queues their orders.
 type Store struct {
 	p         *platform.Platform
 	inventory *inventory.Store
@@ -81,8 +81,8 @@ func (s *Store) target(ctx context.Context, org string, g inventory.Group, membe
 // execution.MaxTargets each.
 const MaxHeld = 40 * execution.MaxTargets
 
-// orders returns the orders that o makes of members of the target: one, or as many as it takes where they are more
-// than one may have. There is always one. A static group never has more members than that, so its tiers stay in one
+// orders returns the orders for members of the target, based on o. If the members exceed the limit of one order, it
+// returns several; it always returns at least one. A static group never exceeds the limit, so its tiers stay in one
 // order.
 func (t Target) orders(members []inventory.Member, o execution.Order) []execution.Order {
 	o.StepDelay, o.FailurePolicy = t.Group.StepDelaySeconds, fallback(t.Group.FailurePolicy)
@@ -141,7 +141,7 @@ func fallback(policy string) string {
 	return policy
 }
 
-// start starts orders that were queued. One whose start fails, the sweeper starts.
+// start starts queued orders. If a start fails, the sweeper repeats it.
 func (s *Store) start(ctx context.Context, org string, orders []execution.Order) {
 	for _, o := range orders {
 		if err := o.Start(ctx, s.p, org); err != nil {

@@ -73,8 +73,7 @@ func (s *Store) endEvent(ctx context.Context, e eventEnd) error {
 	return s.queueAfterEvent(ctx, e, orders, again)
 }
 
-// queueAfterEvent queues the orders of the end of a hold, each once. The hold stays on the list when it is to be
-// looked at again.
+// queueAfterEvent queues the orders of the end of a hold, each once. The hold stays on the list if again is true.
 func (s *Store) queueAfterEvent(ctx context.Context, e eventEnd, orders []execution.Order, again bool) error {
 	off, last := e.list.Forget(e.org, e.field), len(orders)-1
 	for i := range orders {
@@ -98,8 +97,8 @@ func (s *Store) queueAfterEvent(ctx context.Context, e eventEnd, orders []execut
 	return err
 }
 
-// afterEvent returns the order that is wanted of a resource after a hold: by the override that holds it, else by the
-// last firing that acts, if that was due during the hold or the hold has kept a stop from being made. Other firings of
+// afterEvent returns the order for a resource after a hold: from the override that holds it, else from the last firing
+// that acts. That firing counts if it was due during the hold, or if the hold prevented a stop. Other firings from
 // before the hold are not repeated.
 func (s *Store) afterEvent(ctx context.Context, e eventEnd, uid string) (order execution.Order, some bool, err error) {
 	t, err := s.targetOf(ctx, e.org, uid)
@@ -145,7 +144,7 @@ func (s *Store) wantedAfter(ctx context.Context, e eventEnd, t Target) (order ex
 	return order, true, nil
 }
 
-// targetOf returns the resource of a UID as a target; one without members when it is gone.
+// targetOf returns the resource of a UID as a target. The target has no members if the resource is gone.
 func (s *Store) targetOf(ctx context.Context, org, uid string) (Target, error) {
 	found, err := s.inventory.ByUIDs(ctx, org, []string{uid}, inventory.SeeEverything())
 	if err != nil || len(found) == 0 {

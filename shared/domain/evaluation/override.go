@@ -203,7 +203,7 @@ func (s *Store) restoring(ctx context.Context, org string, e ended) ([]execution
 	for _, m := range e.target.Members {
 		verb := wanted[m.ResourceID]
 		if verb == "" && e.WakeLinkID != "" {
-			verb = cloud.Stop // that is what the page of the link has promised
+			verb = cloud.Stop // as the page of the link has promised
 		}
 		if h, held := holding[m.ResourceID]; held {
 			verb = h.Action.Verb()

@@ -47,12 +47,12 @@ type book struct {
 // has reports whether the organization has a schedule.
 func (b *book) has(scheduleID string) bool { return b.ids[scheduleID] }
 
-// leaveOut takes a schedule out of the book.
+// leaveOut removes a schedule from the book.
 func (b *book) leaveOut(t *scheduling.Timetable) {
 	b.timetables = slices.DeleteFunc(slices.Clone(b.timetables), func(o *scheduling.Timetable) bool { return o == t })
 }
 
-// fail takes a schedule that could not be read out of the book.
+// fail removes a schedule that could not be read from the book.
 func (b *book) fail(t *scheduling.Timetable, err error) {
 	b.leaveOut(t)
 	b.failed[t.Schedule.ID] = err
@@ -97,7 +97,7 @@ func due(t *scheduling.Timetable, span scheduling.Span) []scheduling.Firing {
 	return out
 }
 
-// fire plans the firings at the time now. Of several on one resource only the last that acts does.
+// fire plans the firings at the time now. If several firings act on one resource, only the last one does.
 func (b *book) fire(firings map[*scheduling.Timetable][]dueFiring, now time.Time) *plan {
 	p := &plan{orders: map[orderKey]*execution.Order{}, entries: map[entryKey]*Entry{}}
 	first := now
@@ -161,7 +161,7 @@ type decision struct {
 // Superseded is the reason why a caught-up firing does not act: a later firing acts on the same resource.
 const Superseded scheduling.Reason = "superseded"
 
-// decide decides on all firings that reach the subject, minute by minute.
+// decide decides all firings that reach the subject, minute by minute.
 func (s *subject) decide(firings map[*scheduling.Timetable][]dueFiring, now time.Time) decision {
 	d := decision{acts: -1}
 	for _, r := range s.by {
@@ -223,7 +223,7 @@ func (p *plan) note(b *book, s *subject, d decision) {
 	}
 }
 
-// order puts the subject into the order of the firing.
+// order adds the subject to the order of the firing.
 func (p *plan) order(b *book, s *subject, f scheduling.Firing) {
 	t := f.Timetable.Schedule
 	k := orderKey{t.ID, f.Cron.ID, s.through(f.Timetable), f.At.Unix() / 60}
@@ -245,7 +245,7 @@ func (p *plan) addToOrder(k orderKey, s *subject, begin func() *execution.Order)
 	o.Members = append(o.Members, m)
 }
 
-// newOrder returns an order of a cron, on nothing yet, as the group has it done when there is one.
+// newOrder returns an order of a cron without members, with the settings of the group if there is one.
 func newOrder(t scheduling.Schedule, c scheduling.CronLine, g inventory.Group) *execution.Order {
 	return &execution.Order{
 		Verb: c.Action, Reason: execution.ReasonSchedule, ChangedBy: execution.ChangedBy("schedule", t.Name, c.ID),
@@ -264,7 +264,7 @@ func (s *subject) through(t *scheduling.Timetable) string {
 	return ""
 }
 
-// numbered returns the orders of the plan under the name of a round, cut where they are too large for one.
+// numbered returns the orders of the plan, named after the round, and split if they are too large for one.
 func (p *plan) numbered(round string, at time.Time) []execution.Order {
 	keys := make([]orderKey, 0, len(p.orders))
 	for k := range p.orders {

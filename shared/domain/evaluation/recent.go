@@ -11,7 +11,7 @@ import (
 // clocks of two processes differ.
 const recentMinutes = 5
 
-// recent is which schedules were decided for one of the last minutes, because a cron of them was due.
+// recent is the schedules that were decided for one of the last minutes, because one of their crons was due.
 type recent struct {
 	Minute    int64    `json:"m"`
 	Schedules []string `json:"s"`

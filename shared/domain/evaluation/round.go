@@ -55,7 +55,7 @@ func (e *pass) endRound(ctx context.Context, st state) error {
 	return err
 }
 
-// doPart queues the orders of a part, and puts its entries into the log.
+// doPart queues the orders of a part, and writes its entries into the log.
 func (e *pass) doPart(ctx context.Context, v part) error {
 	var g errgroup.Group
 	g.SetLimit(queuers)
@@ -66,7 +66,7 @@ func (e *pass) doPart(ctx context.Context, v part) error {
 			return nil
 		})
 	}
-	_ = g.Wait() // errs has what failed
+	_ = g.Wait() // the errors are in errs
 	for i, o := range v.Orders {
 		e.done.Orders += queued[i]
 		if errs[i] != nil {
@@ -84,7 +84,7 @@ func (e *pass) queue(ctx context.Context, o execution.Order) (int, error) {
 	return len(now), err
 }
 
-// log puts entries into the log of schedules.
+// log writes entries into the log of schedules.
 func (e *pass) log(ctx context.Context, entries []Entry) error {
 	if len(entries) == 0 {
 		return nil
@@ -116,8 +116,8 @@ func (e *pass) retryOrders(ctx context.Context) {
 	}
 }
 
-// dropOvertaken gives up orders that failed before when a later firing asks the opposite of anything: done late they
-// would undo it.
+// dropOvertaken gives up failed orders if a later firing wants the opposite verb for any resource. A late order could
+// undo that firing.
 func (e *pass) dropOvertaken(ctx context.Context, p *plan) {
 	asked := map[cloud.Verb]bool{}
 	for _, o := range p.orders {

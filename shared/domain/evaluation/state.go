@@ -23,7 +23,7 @@ const StatePartition table.Partition = "ORG#*#EVALUATION"
 type state struct {
 	Until   int64  `json:"until"`             // the last minute that was evaluated
 	Change  int64  `json:"change"`            // counts the changes, which each is conditioned on
-	Round   string `json:"round,omitempty"`   // what was decided and is not done yet
+	Round   string `json:"round,omitempty"`   // decided, not yet carried out
 	Parts   int    `json:"parts,omitempty"`   // of the round
 	DriftAt int64  `json:"driftAt,omitempty"` // the minute of the next look at drift
 
@@ -90,8 +90,8 @@ func (s *Store) begin(ctx context.Context, org string) (st state, there bool, er
 	return st, true, err
 }
 
-// move stores next in place of st as it was read, in one transaction with more; false when another evaluator was
-// faster.
+// move replaces st, as it was read, by next, in one transaction with the writes in more. It returns false if another
+// evaluator was faster.
 func (s *Store) move(ctx context.Context, org string, st, next state, more ...table.Write) (bool, error) { //nolint:revive // from, to
 	next.Change = st.Change + 1
 	it, err := table.NewItem(stateKey(org), next)

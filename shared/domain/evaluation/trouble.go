@@ -16,7 +16,7 @@ const (
 	overrideTrouble = "override" // it could not be ended
 	scheduleTrouble = "schedule" // it could not be decided
 	orderTrouble    = "order"    // it could not be queued
-	roundTrouble    = "round"    // what it has decided could not be read
+	roundTrouble    = "round"    // a part of the round could not be read
 )
 
 // retryDelays are the minutes from each failed try to the next one. After the last one a trouble is parked.
@@ -24,17 +24,17 @@ var retryDelays = []int64{1, 2, 4, 8, 16, 30, 30, 30}
 
 const (
 	parkedDelay  = 60  // minutes between two tries of an override or a schedule that is parked
-	maxTroubles  = 200 // of an organization; what fails beyond that fails the whole evaluation
+	maxTroubles  = 200 // of an organization; a further one fails the whole evaluation
 	maxErrorText = 300 // characters
 )
 
-// trouble is one override, schedule, order or round of an organization that failed. It fails alone: all else of the
+// trouble is one override, schedule, order or round of an organization that failed. It fails alone: the rest of the
 // organization is evaluated, and the trouble is tried again with a growing delay until it is parked. A parked override
-// or schedule is tried once an hour, a parked order or round no more.
+// or schedule is tried once an hour; a parked order or round is not tried again.
 type trouble struct {
 	Kind string `json:"kind"`
 	ID   string `json:"id"`
-	// the minute of its first failure; of a schedule, the first minute that is not decided
+	// the minute of its first failure; for a schedule, the first undecided minute
 	Since int64            `json:"since"`
 	Tries int              `json:"tries"` // that failed
 	Next  int64            `json:"next"`  // the minute of the next try
@@ -45,7 +45,7 @@ type trouble struct {
 // isParked reports whether all tries of the trouble have failed.
 func (t trouble) isParked() bool { return t.Tries > len(retryDelays) }
 
-// isFinal reports whether the trouble is tried no more.
+// isFinal reports whether the trouble will not be tried again.
 func (t trouble) isFinal() bool {
 	return t.isParked() && (t.Kind == orderTrouble || t.Kind == roundTrouble)
 }
@@ -58,13 +58,13 @@ func (ts troubles) find(kind, id string) int {
 	return slices.IndexFunc(ts, func(t trouble) bool { return t.Kind == kind && t.ID == id })
 }
 
-// waits reports whether something has failed and is not to be tried before a later minute.
+// waits reports whether something has failed and must not be tried before a later minute.
 func (ts troubles) waits(kind, id string, minute int64) bool {
 	i := ts.find(kind, id)
 	return i >= 0 && ts[i].Next > minute
 }
 
-// since returns from which minute on a schedule is not decided.
+// since returns the first undecided minute of a schedule.
 func (ts troubles) since(scheduleID string) (int64, bool) {
 	i := ts.find(scheduleTrouble, scheduleID)
 	if i < 0 {
@@ -73,7 +73,7 @@ func (ts troubles) since(scheduleID string) (int64, bool) {
 	return ts[i].Since, true
 }
 
-// with returns the troubles with one more failed try of t, and t as it is then.
+// with returns the troubles with one more failed try of t, and the updated t.
 func (ts troubles) with(t trouble, cause error, minute int64) (troubles, trouble) {
 	out := slices.Clone(ts)
 	i := out.find(t.Kind, t.ID)
@@ -137,7 +137,7 @@ func (e *pass) fail(ctx context.Context, t trouble, cause error) {
 	}
 }
 
-// recovered runs do and returns a panic of it as an error, so that one schedule or override fails alone.
+// recovered runs do and returns its panic as an error, so that one schedule or override fails alone.
 func recovered(do func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

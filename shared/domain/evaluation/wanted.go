@@ -34,7 +34,7 @@ func (s *Store) openBook(ctx context.Context, org string, span scheduling.Span) 
 	return b, nil
 }
 
-// add puts a schedule into the book. One that cannot be read fails alone.
+// add adds a schedule to the book. A schedule that cannot be read fails alone.
 func (b *book) add(sch scheduling.Schedule, calendars map[string]scheduling.Calendar, span scheduling.Span) {
 	b.ids[sch.ID] = true
 	err := recovered(func() error {
@@ -59,8 +59,7 @@ func (s *Store) calendars(ctx context.Context, org string) (map[string]schedulin
 	return out, err
 }
 
-// attached returns for each of members, by their ids, the schedules that reach it. It fails when one of those cannot
-// be read.
+// attached returns, by member id, the schedules that reach each member. It fails if one of them cannot be read.
 func (s *Store) attached(ctx context.Context, org string, members []inventory.Member, span scheduling.Span) (map[string][]*scheduling.Timetable, error) { //nolint:revive // where, of what, when
 	b, err := s.openBook(ctx, org, span)
 	if err != nil || len(b.ids) == 0 || len(members) == 0 {
@@ -111,8 +110,8 @@ func (s *Store) wanted(ctx context.Context, org string, members []inventory.Memb
 // nextStops is how far ahead NextStop searches.
 const nextStops = 8 * 24 * time.Hour
 
-// NextStop returns when the schedules stop the first of members after a time, within eight days; the zero time when
-// they do not.
+// NextStop returns the first time after a time, within eight days, when the schedules stop one of members. It returns
+// the zero time if there is none.
 func (s *Store) NextStop(ctx context.Context, org string, members []inventory.Member, after time.Time) (time.Time, error) { //nolint:revive // where, of what, when
 	span := scheduling.Span{From: after.Add(time.Nanosecond), To: after.Add(nextStops)}
 	by, err := s.attached(ctx, org, members, span)

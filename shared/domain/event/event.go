@@ -13,13 +13,13 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Partition is of the events of an organization.
+// Partition holds the events of an organization.
 const Partition table.Partition = "ORG#*" + "#EVENTS"
 
 // Keep is how long an event stays in the table.
 const Keep = 14 * 24 * time.Hour
 
-// Event is something that happened.
+// Event is an occurrence in an organization.
 type Event struct {
 	ID        string          `json:"id"`
 	Key       string          `json:"key"`       // "budget.exceeded", as GET /notifications/event-types has it
@@ -27,7 +27,7 @@ type Event struct {
 	ScopeID   string          `json:"scopeID"`   // empty for the organization, the native id of a resource
 	At        time.Time       `json:"at"`
 	Subject   string          `json:"subject"` // the id of the record that it is about
-	Data      json.RawMessage `json:"data"`    // what the message says, by its key
+	Data      json.RawMessage `json:"data"`    // the content of the message, by its key
 	// the other scopes, as of that time: accounts, groups and teams of the event's resource
 	Within []Scope `json:"within"`
 }

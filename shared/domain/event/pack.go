@@ -35,7 +35,7 @@ func PutAll(org string, events []Event) (table.Write, error) {
 	return table.Put(it), err
 }
 
-// IDOf returns the id of the event of a name that is told at the time of e.
+// IDOf returns the id of the event of a name at the time of e.
 func IDOf(e *Event, name string) string { return id.Derived("event", e.At, name) }
 
 // Decode returns the events of a row, as Put or PutAll wrote it.

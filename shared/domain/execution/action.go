@@ -14,7 +14,7 @@ import (
 // or its account is gone.
 type Status string
 
-// The statuses of an action. Queued is only ever an answer to a submission, never a stored status.
+// The statuses of an action. Queued is only the answer to a submission, and never a stored status.
 const (
 	Queued    Status = "queued"
 	Pending   Status = "pending"
@@ -64,9 +64,9 @@ type Progress struct {
 	Changed bool      `json:"changed,omitempty"` // the provider was asked at least once: the resource's change is ours
 	Chunk   string    `json:"chunk,omitempty"`   // of a bulk action: the sort key of its chunk, which counts the end
 	Keep    Retention `json:"keep,omitempty"`    // as the organization had it when the action was made
-	Short   time.Time `json:"short,omitzero"`    // since when the provider has no room for what would be started
+	Short   time.Time `json:"short,omitzero"`    // since when the provider has no capacity for the start
 	Shorts  int       `json:"shorts,omitempty"`  // how often it has said so
-	// the opposite action in flight, whose end this one waits for before it begins
+	// the opposite action in flight; this action waits for its end
 	Behind string `json:"behind,omitempty"`
 }
 

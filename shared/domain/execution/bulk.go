@@ -26,7 +26,7 @@ const (
 	BulkCancelled BulkStatus = "cancelled"
 )
 
-// BulkPlanned is the status that a dry run answers; it is never stored.
+// BulkPlanned is the status of a dry run. It is never stored.
 const BulkPlanned BulkStatus = "planned"
 
 // Bulk is one start or stop of a whole resource group, or of resources that were named or found by a filter. Completed
@@ -46,13 +46,13 @@ type Bulk struct {
 	CompletedAt *time.Time `json:"completedAt" doc:"Null until it has ended"`
 	LeftOutOf   []NotDone  `json:"leftOutResources" nullable:"false" doc:"The first 50 of these, and why"`
 	Plan        *BulkPlan  `json:"plan,omitempty" hidden:"true"`
-	CancelledBy string     `json:"cancelledBy,omitempty" hidden:"true"` // the reason of what was not begun
+	CancelledBy string     `json:"cancelledBy,omitempty" hidden:"true"` // the reason of the actions that were not begun
 	Ended       bool       `json:"ended,omitempty" hidden:"true"`       // nothing of it is under way any more
 	// of Failed: resources that were held, so that the provider was not asked
 	Unasked int `json:"unasked,omitempty" hidden:"true"`
 }
 
-// Over reports whether nothing of the bulk action is under way any more.
+// Over reports whether no action of the bulk action is under way any more.
 func (b Bulk) Over() bool { return b.Ended || b.Status == BulkCompleted }
 
 // Waiting reports whether the bulk action can still be cancelled.
@@ -184,7 +184,7 @@ func ClaimGroup(org string, b Bulk, over string) (table.Write, error) {
 	return table.Put(it, table.Any(table.Absent(), table.Equal("bulkActionID", over))), err
 }
 
-// ReleaseGroup returns the write that gives the claim of b back, unless it is another one's by now.
+// ReleaseGroup returns the write that releases the claim of b, unless another bulk action holds it by now.
 func ReleaseGroup(org string, b Bulk) table.Write {
 	return table.Delete(GroupClaimKey(org, b.GroupID), table.Any(table.Absent(), table.Equal("bulkActionID", b.ID)))
 }
@@ -195,8 +195,8 @@ const MaxTargets = 10_000
 // Ordered reports whether the bulk action is an Order, and not a request of a user.
 func (b Bulk) Ordered() bool { return b.Plan != nil && b.Plan.Reason != "" }
 
-// Named are the resources of a bulk action that has no group, as they were named or found when it was asked for: by
-// their ids, or where they do not all stand at one place, by inventory.EncodePlacements.
+// Named are the resources of a bulk action without a group, as they were named or found at the request: by their ids,
+// or, if they have different places, by inventory.EncodePlacements.
 type Named struct {
 	ResourceIDs []string `json:"resourceIDs"`
 	Places      []byte   `json:"places,omitempty"`
@@ -228,8 +228,8 @@ type Chunk struct {
 	Members        []Member `json:"members"`
 	GroupID        string   `json:"groupID,omitempty"` // that the bulk action is on
 
-	// Seen is the status of every member as the inventory had it when the chunk was planned; empty when they differ,
-	// or one of them cannot be acted on.
+	// Seen is the status of every member in the inventory when the chunk was planned. It is empty if the statuses
+	// differ, or if one of the members cannot be acted on.
 	Seen cloud.Status `json:"seen,omitempty"`
 }
 
@@ -247,8 +247,8 @@ func ChunkKey(org, bulkID string, step, n int) table.Key {
 	return table.Key{PK: ChunkPK(org, bulkID), SK: fmt.Sprintf(chunkPrefix+"%06d#%06d", step, n)}
 }
 
-// MemberAction returns the id of the action that bulkID takes on a resource: always the same one, so that expanding
-// the bulk again after a crash makes nothing twice.
+// MemberAction returns the id of the action of bulkID on a resource. It is always the same, so that a repeated
+// expansion after a crash creates nothing twice.
 func MemberAction(bulkID, resourceID string) string {
 	sum := sha256.Sum256([]byte(bulkID + "|" + resourceID))
 	var u ulid.ULID

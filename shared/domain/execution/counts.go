@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// List is a long list of an organization, whose length is counted as it grows.
+// List is a long list of an organization. Its length is counted as it grows.
 type List string
 
 // The lists. Their names sort on either side of the counts of bulk actions, so that the parts of a total are adjacent.
@@ -106,7 +106,7 @@ func chunkCountKey(org, bulkID, chunk string) table.Key {
 	return table.Key{PK: countPK(org), SK: bulkCounts + bulkID + "#" + strings.TrimPrefix(chunk, chunkPrefix)}
 }
 
-// OpenCounts returns the write that makes the counts of a chunk; it fails when they are there.
+// OpenCounts returns the write that creates the counts of a chunk. It fails if they exist.
 func OpenCounts(org, bulkID, chunk string, end time.Time) table.Write {
 	data := fmt.Sprintf(`{%q:0,%q:0,%q:0}`, ActionList.endingAt(end), completedField, failedField)
 	return table.Put(table.Item{Key: chunkCountKey(org, bulkID, chunk), Data: []byte(data), Expires: end},

@@ -43,7 +43,7 @@ func counted(t *testing.T) (table.Store, []execution.ChunkCounts) {
 	return s, counts
 }
 
-// wantTotal fails the test unless the list of actions is so long, and so many chunks count for themselves.
+// wantTotal checks the length of the list of actions, and the number of chunks with counts of their own.
 func wantTotal(t *testing.T, s table.Store, total, chunks int) {
 	t.Helper()
 	ctx, meter := table.WithMeter(t.Context())

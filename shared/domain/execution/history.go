@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// StateChange is one item of the state history, as it is stored: a resource came into State.
+// StateChange is one stored item of the state history: the resource changed to State.
 type StateChange struct {
 	ID             string         `json:"id"`
 	ResourceUID    string         `json:"resourceUid"`
@@ -69,7 +69,8 @@ func ReadResourceTotal(ctx context.Context, s table.Store, org, uid string) (int
 	return len(items), nil
 }
 
-// historyWrites makes the writes that put c on record until end: in the whole history and in that of its resource.
+// historyWrites returns the writes that record c until end: in the history of the organization and in that of its
+// resource.
 func historyWrites(org string, c StateChange, end time.Time) ([]table.Write, error) {
 	it, err := table.NewItem(history(org).Key(c.ID), c)
 	if err != nil {
@@ -105,7 +106,7 @@ func RecordChanges(ctx context.Context, s table.Store, org string, changes ...St
 	return nil
 }
 
-// newChange returns the history item that an ended action leaves.
+// newChange returns the history item of an ended action.
 func newChange(o Outcome) StateChange {
 	c := StateChange{
 		ID: id.New("sh", o.At), ResourceUID: o.Action.ResourceUID, State: string(o.Action.Action.WantedStatus()),

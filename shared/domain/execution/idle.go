@@ -32,7 +32,7 @@ func EndedBy(v cloud.Verb, by string) string {
 	return fmt.Sprintf("it waited for capacity, and was ended by a %s, asked for by %s", v, by)
 }
 
-// supersede ends the opposite action in flight on the resource when it waits for capacity; then the resource is free.
+// supersede ends the opposite action in flight on the resource if it waits for capacity. Then the resource is free.
 func (s submission) supersede(ctx context.Context, res inventory.Resource) (bool, error) {
 	if res.ActionType == s.Verb {
 		return false, nil

@@ -68,7 +68,7 @@ func (s submission) checkHeld(ctx context.Context, res inventory.Resource, list 
 	return nil
 }
 
-// ErrUnknownResource returns the answer about a resource that does not exist, or that the caller may not see.
+// ErrUnknownResource returns the error for a resource that does not exist, or that the caller may not see.
 func ErrUnknownResource(uid string) error {
 	return fault.New(fault.NotFound, "resource %q is not in the inventory; discover its account first", uid)
 }
@@ -117,7 +117,7 @@ func agree(r Request, res inventory.Resource, acc inventory.Account) error {
 	return nil
 }
 
-// errDisconnected returns the answer to a request for a resource of an account that is disconnected or excluded.
+// errDisconnected returns the error for a resource of an account that is disconnected or excluded.
 func errDisconnected(acc inventory.Account) error {
 	return fault.New(fault.Conflict,
 		"cloud account %s (%s) cannot be acted on: %s; connect it again, or discover it when its credentials work again",

@@ -16,7 +16,7 @@ import (
 type LeftOut struct {
 	inventory.Member
 	Reason string
-	Detail string // what a Reason of one word is about; empty where Reason is a sentence
+	Detail string // completes a Reason of one word; empty if Reason is a sentence
 }
 
 // ExpandGroup expands a group for a bulk action. A dynamic group contains the selected resources that can be started
@@ -106,8 +106,8 @@ type Asked struct {
 	At      time.Time
 	Force   bool // neither overrides nor event readiness plans are against it
 	Ordered bool // a schedule or an override asks for it, and not a person: other overrides were looked at already
-	// Accounts has members of disconnected accounts be left out. A plan that is carried out later need not ask: each
-	// chunk looks at its account.
+	// Accounts leaves out members of disconnected accounts. A plan that is carried out later does not need it: each
+	// chunk checks its account.
 	Accounts bool
 }
 
@@ -182,7 +182,7 @@ func members(ctx context.Context, t table.Store, s *inventory.Store, org string,
 	return members, left, err
 }
 
-// named returns the resources that a bulk action without a group named, as far as they are still there.
+// named returns the resources that a bulk action without a group named, without those that are gone.
 func named(ctx context.Context, t table.Store, s *inventory.Store, org string, b Bulk) ([]inventory.Member, error) { //nolint:revive // see Targets
 	n, err := table.Read[Named](ctx, t, NamedKey(org, b.ID))
 	if err != nil {

@@ -25,9 +25,9 @@ const (
 	ReasonOverrideExpired = "override_expired"
 )
 
-// Order is a start or stop of resources that the service makes by itself, for a schedule or an override: a bulk action
-// on members that were chosen then, up the tiers and orders at which they stand, 10,000 at most. Where the opposite is
-// in flight on a resource, the order waits behind it.
+// Order is a start or stop of resources that the service makes itself, for a schedule or an override. It is a bulk
+// action on at most 10,000 members, in their tiers and orders. If the opposite action is in flight on a resource, the
+// order waits for its end.
 type Order struct {
 	Verb          cloud.Verb         `json:"verb"`
 	Members       []inventory.Member `json:"-"` // stored by NamedItem; nil when that was done before
@@ -47,7 +47,7 @@ type Order struct {
 	At    time.Time `json:"at"`
 }
 
-// ID returns the id of the bulk action that the order is.
+// ID returns the id of the order's bulk action.
 func (o Order) ID() string { return id.Derived("bulk", o.At, o.Cause) }
 
 // Writes returns the writes that queue the order, for the transaction of its cause. The ctx of the transaction must
@@ -116,8 +116,8 @@ func (o Order) Start(ctx context.Context, p *platform.Platform, org string) erro
 	return nil
 }
 
-// QueueOrders queues orders, each by itself and once however often it is called, and does the extra writes in the
-// transaction of each: conditions under which it may be queued. It reports which were queued now.
+// QueueOrders queues orders, each separately. It is idempotent. The extra writes are in the transaction of each order;
+// they are conditions for queuing it. It returns the orders that it queued now.
 func QueueOrders(ctx context.Context, s table.Store, org string, orders []Order, extra ...table.Write) ([]Order, error) { //nolint:revive // what is demanded goes last
 	ctx = table.Within(ctx, workqueue.Prefix)
 	var queued []Order
@@ -140,8 +140,8 @@ func QueueOrders(ctx context.Context, s table.Store, org string, orders []Order,
 	return queued, nil
 }
 
-// ReadAccounts reads the cloud accounts of members, by their ids: one round trip for a hundred of them. One that is
-// gone is missing.
+// ReadAccounts reads the cloud accounts of members, by id. It takes one round trip per hundred accounts. An account
+// that is gone is missing.
 func ReadAccounts(ctx context.Context, s table.Store, org string,
 	members []inventory.Member) (map[string]inventory.Account, error) {
 	keys := accountKeys(org, members)

@@ -32,7 +32,7 @@ func ReadRetention(ctx context.Context, s table.Store, org string) (Retention, e
 	return retentionOf(it)
 }
 
-// retentionOf returns the retention that the record of an organization sets; it may be gone.
+// retentionOf returns the retention in the record of an organization. The record may be gone.
 func retentionOf(it table.Item) (Retention, error) {
 	if it.Data == nil {
 		return 0, nil

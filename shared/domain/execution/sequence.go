@@ -34,8 +34,8 @@ func compare(verb cloud.Verb, a, b inventory.Member) int {
 		cmp.Compare(a.Region, b.Region), cmp.Compare(a.Type, b.Type), cmp.Compare(a.UID, b.UID))
 }
 
-// Refusal returns why no resource of an account is acted on, because it is gone, read_only, disconnected or excluded;
-// "" when they are. The zero account is one that is gone.
+// Refusal returns why no resource of an account can be acted on, because the account is gone, read_only, disconnected
+// or excluded. Otherwise it returns "". The zero account means that it is gone.
 func Refusal(accountID string, a inventory.Account) string {
 	switch {
 	case a.ID == "":

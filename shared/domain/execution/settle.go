@@ -22,18 +22,18 @@ type Outcome struct {
 	Action    Action
 	Status    Status
 	State     cloud.Status
-	Steps     []cloud.Step // how they were last seen, of what is stopped and started in steps
+	Steps     []cloud.Step // last known states, for resources that start and stop in steps
 	Message   string
 	Changed   bool
 	Unstarted bool // end it only if nothing of it is under way: if it is pending or idle
-	// it was not asked, because something holds its resource: it counts as failed, and leaves no history
+	// it was not tried, because its resource was held: it counts as failed, and has no history
 	LeftOut   bool
 	Exhausted bool   // it failed because it was tried as often as it may be
-	About     *About // what people are told of its resource; nil when nobody is told: it has never begun
+	About     *About // the resource for notifications; nil for none: the action has never begun
 	At        time.Time
 }
 
-// outcomesPerTransaction keeps a transaction below 100 writes: at most 5 an outcome and 3 that all share: a count, the
+// outcomesPerTransaction keeps a transaction below 100 writes: at most 5 per outcome, and 3 shared ones: a count, the
 // states and the events.
 const outcomesPerTransaction = 19
 
@@ -128,7 +128,7 @@ func newBatch(org string, outcomes []Outcome) (*batch, error) {
 	return b, b.share(outcomes[0])
 }
 
-// add adds the writes that o alone needs.
+// add adds the writes of o alone.
 func (b *batch) add(i int, o Outcome) error {
 	b.ends[len(b.writes)] = i
 	b.writes = append(b.writes, end(b.org, o))
@@ -165,7 +165,7 @@ func (b *batch) tell(o Outcome) error {
 	return err
 }
 
-// share adds the writes that all outcomes have in common.
+// share adds the writes that all outcomes share.
 func (b *batch) share(first Outcome) error {
 	if bulk := first.Action.BulkActionID; bulk != "" {
 		b.writes = append(b.writes, b.countChunk(first))
@@ -185,7 +185,7 @@ func (b *batch) share(first Outcome) error {
 	return nil
 }
 
-// countChunk returns the write that counts the ends in the chunk that they belong to.
+// countChunk returns the write that counts the ended actions in their chunk.
 func (b *batch) countChunk(first Outcome) table.Write {
 	changes := []table.Change{
 		table.Add(completedField, b.done), table.Add(failedField, b.failed), table.Expire(first.Action.ends()),

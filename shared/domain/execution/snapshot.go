@@ -21,18 +21,18 @@ type Snapshot struct {
 	ActionID string          `json:"actionID"`
 	Snapshot json.RawMessage `json:"snapshot"`
 	UsedBy   string          `json:"usedBy,omitempty"`
-	// KeepUntil is set while the resource runs, and its provider has not yet moved its size back after an event: a
-	// stop before this time, in Unix seconds, remembers this snapshot and not the present size. No start uses it.
+	// KeepUntil is set while the resource runs and its provider has not yet restored its size after an event. A stop
+	// before this time, in Unix seconds, keeps this snapshot instead of the current size. No start uses it.
 	KeepUntil int64 `json:"keepUntil,omitempty"`
 }
 
-// IsFor reports whether a start restores the snapshot: no other start has, and a stop has kept it.
+// IsFor reports whether a start restores the snapshot: no other start has restored it, and a stop has made it.
 func (s Snapshot) IsFor(startID string) bool {
 	return s.KeepUntil == 0 && (s.UsedBy == "" || s.UsedBy == startID)
 }
 
-// StartProblem returns why no new start restores a resource that is stopped, of a kind whose size is remembered; ""
-// when one does. The zero Snapshot is one that is not there.
+// StartProblem returns why a new start cannot restore a stopped resource of a kind with a saved size. It returns "" if
+// it can. The zero Snapshot means that there is none.
 func (s Snapshot) StartProblem() string {
 	switch {
 	case len(s.Snapshot) == 0 || !s.IsFor(""):

@@ -53,14 +53,15 @@ func disconnection(accountID string, accounts map[string]inventory.Account) stri
 	return a.Disconnection()
 }
 
-// ErrHeldByEvent returns the answer to a request that an event readiness plan is against, naming the plan.
+// ErrHeldByEvent returns the error for a request that an event readiness plan prevents. It names the plan.
 func ErrHeldByEvent(verb cloud.Verb, uid string, h scheduling.EventHold) error {
 	return fault.New(fault.Conflict,
 		"resource %s cannot be asked to %s: %s holds it; wait for its end, cancel the plan, or send force", uid, verb,
 		h)
 }
 
-// checkEvent refuses a stop of the target of an active event readiness plan: by the list of holds, as it was read.
+// checkEvent refuses a stop of a target of an active event readiness plan, according to the list of holds as it was
+// read.
 func (s submission) checkEvent(res inventory.Resource, list table.Item) error {
 	held, err := scheduling.DecodeEventHolds(list)
 	if err != nil || s.Force || s.Verb != cloud.Stop {

@@ -17,7 +17,7 @@ type About struct {
 	GroupID     string   // the group that the bulk action is on, if any
 }
 
-// Told is the data of an event of a resource that an action has started or stopped, or failed to.
+// Told is the data of the event of a resource that an action has started or stopped, or failed to.
 type Told struct {
 	ActionID       string     `json:"actionID"`
 	Action         cloud.Verb `json:"action"`
@@ -28,10 +28,10 @@ type Told struct {
 	Region         string     `json:"region"`
 	CloudAccountID string     `json:"cloudAccountID"`
 	CloudAccount   string     `json:"cloudAccount"`           // its name
-	BulkActionID   string     `json:"bulkActionID,omitempty"` // what it was a part of
-	GroupID        string     `json:"groupID,omitempty"`      // what that was on
+	BulkActionID   string     `json:"bulkActionID,omitempty"` // the bulk action of this action
+	GroupID        string     `json:"groupID,omitempty"`      // the group of the bulk action
 	ScheduleID     string     `json:"scheduleID,omitempty"`
-	Reason         string     `json:"reason"` // what triggered it: "manual", "schedule", …
+	Reason         string     `json:"reason"` // the trigger: "manual", "schedule", …
 	ChangedBy      string     `json:"changedBy"`
 	Attempts       int        `json:"attempts"`
 	Force          bool       `json:"force,omitempty"` // it was asked for against overrides and event readiness plans

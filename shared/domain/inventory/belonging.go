@@ -19,8 +19,8 @@ type Snapshot struct {
 	view  *view
 }
 
-// OpenSnapshot reads the index, with the members of all groups and teams: one round trip, and one more when it was
-// compacted or these have changed since they were read last.
+// OpenSnapshot reads the index, with the members of all groups and teams. It takes one round trip, and one more if the
+// index was compacted or the members have changed since the last read.
 func (s *Store) OpenSnapshot(ctx context.Context, org string) (*Snapshot, error) {
 	v, err := s.openIndexWith(ctx, org, func(string) bool { return true })
 	if err != nil {

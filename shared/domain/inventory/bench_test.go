@@ -85,7 +85,7 @@ func BenchmarkSearchForATag(b *testing.B) {
 	benchmarkFind(b, List{Filter: Filter{Search: "owner=person-499"}, Limit: 20}, 20)
 }
 
-// BenchmarkPageInScope is a page of a caller whose grant is on a team that owns a tenth of everything.
+// BenchmarkPageInScope reads a page for a caller with a grant on a team that owns a tenth of everything.
 func BenchmarkPageInScope(b *testing.B) {
 	s := fill(b)
 	found, err := s.store.FindResources(s.ctx, testOrg, List{Filter: everything, Limit: many / 10})
@@ -111,7 +111,7 @@ func BenchmarkPageInScope(b *testing.B) {
 	}
 }
 
-// BenchmarkFirstRead is the first page of a process that knows nothing: chunks are read, decoded and sorted.
+// BenchmarkFirstRead reads the first page in a process with an empty cache: chunks are read, decoded and sorted.
 func BenchmarkFirstRead(b *testing.B) {
 	s := fill(b)
 	b.ReportAllocs()
@@ -123,7 +123,7 @@ func BenchmarkFirstRead(b *testing.B) {
 	}
 }
 
-// BenchmarkRescan is a batch of 1,000 resources that are as they were.
+// BenchmarkRescan upserts a batch of 1,000 unchanged resources.
 func BenchmarkRescan(b *testing.B) {
 	s := fill(b)
 	batch := instances(0, MaxBatch)

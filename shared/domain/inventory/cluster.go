@@ -43,7 +43,7 @@ func ClusterKey(org, accountID string, c ClusterName) table.Key {
 // ClusterPrefix begins the sort keys of the registrations of an account.
 func ClusterPrefix(accountID string) string { return accountID + "#" }
 
-// ClusterPlace returns where the kubeconfig of a cluster lives: it opens nowhere else.
+// ClusterPlace returns the seal place of a cluster's kubeconfig. The kubeconfig cannot be opened for another place.
 func ClusterPlace(org, accountID string, c ClusterName) seal.Place {
 	return seal.Place{Org: org, Kind: ClusterSecret, ID: ClusterPrefix(accountID) + c.Region + "#" + c.Name}
 }

@@ -17,7 +17,7 @@ import (
 const (
 	AccountConnecting   = "connecting"   // stored, and not yet discovered
 	AccountConnected    = "connected"    // the last discovery read everything
-	AccountDegraded     = "degraded"     // something could not be read or done; Error says what
+	AccountDegraded     = "degraded"     // a read or an action failed; Error has the reason
 	AccountDisconnected = "disconnected" // the cloud does not accept the credentials any more
 )
 
@@ -27,7 +27,7 @@ const (
 	ClusterSecret = "cluster"       // a kubeconfig
 )
 
-// SecretPlace returns where the credentials of an account live: they open nowhere else.
+// SecretPlace returns the seal place of an account's credentials. They cannot be opened for another place.
 func SecretPlace(org, accountID string) seal.Place {
 	return seal.Place{Org: org, Kind: AccountSecret, ID: accountID}
 }
@@ -67,9 +67,8 @@ type Clouds struct {
 	Providers cloud.Providers
 }
 
-// Connect opens the credentials of the organization's account a and connects to it. It makes no call to the cloud, but
-// one for an unverified account, to identify it. A
-// provider that this process does not have is fault.Invalid.
+// Connect opens the credentials of the organization's account a and connects to it. It makes no call to the cloud,
+// except one to identify an unverified account. A provider that this process does not have is fault.Invalid.
 func (c Clouds) Connect(ctx context.Context, org string, a Account) (cloud.Conn, error) {
 	p := c.Providers[a.Provider]
 	if p == nil {

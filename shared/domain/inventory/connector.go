@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Connector is the name of the worker that asks a cloud about an account while a caller waits.
+// Connector is the name of the worker that sends questions about an account to its cloud while a caller waits.
 const Connector = "connector"
 
 // The questions to Connector.
@@ -22,7 +22,8 @@ const (
 	AskMetrics     = "metrics"  // how was a resource used? The answer is a cloud.MetricAnswer
 )
 
-// AskOrganisation asks which organization of accounts the credentials list. The answer is a Verified without regions.
+// AskOrganisation asks for the organization whose accounts the credentials list. The answer is a Verified without
+// regions.
 const AskOrganisation = "organisation"
 
 // AskClusterReview asks for the state of a cluster, and for the permissions of the Registration in the question. The
@@ -67,8 +68,8 @@ var patience = map[string]time.Duration{
 	AskSetAutoscaling: 10 * time.Second,
 }
 
-// AskConnector puts a question to Connector while a client waits, and decodes the answer. A cloud that does not answer
-// in time is fault.Unavailable.
+// AskConnector sends a question to Connector while a client waits, and decodes the answer. A cloud that does not
+// answer in time is fault.Unavailable.
 func AskConnector(ctx context.Context, workers lambdacall.Invoker, q Question, answer any) error {
 	limit, known := patience[q.Ask]
 	if !known {

@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// silent is a worker that answers nothing until its caller gives up.
+// silent is a worker that gives no answer until its caller gives up.
 type silent struct{ lambdacall.Invoker }
 
 func (silent) Invoke(ctx context.Context, _ string, _, _ any) error {

@@ -33,8 +33,8 @@ func CostHeadKey(org string) table.Key { return index.Key(org, costHeadSK) }
 // IsCostHead reports whether an item of the index partition is the head of the Costs.
 func IsCostHead(it table.Item) bool { return it.SK == costHeadSK }
 
-// CostPartKey returns where a part of an organization's Costs is stored: in a partition of its own, as the chunks of
-// the index are.
+// CostPartKey returns the key of a part of an organization's Costs. Each part is in a partition of its own, like the
+// chunks of the index.
 func CostPartKey(org, id string) table.Key { return table.Key{PK: index.PK(org) + "#" + id, SK: "C"} }
 
 // LoadCosts has r read the Costs of an organization. It takes one round trip, plus the round trips of r.
@@ -46,7 +46,7 @@ func (s *Store) LoadCosts(ctx context.Context, org string, r CostReader) error {
 	return v.loadCosts(ctx, r)
 }
 
-// loadCosts brings the Costs in memory up to date. A nil reader asks for nothing.
+// loadCosts updates the Costs in memory. With a nil reader it does nothing.
 func (v *view) loadCosts(ctx context.Context, r CostReader) error {
 	if r == nil {
 		return nil
@@ -66,7 +66,7 @@ func (v *view) loadCosts(ctx context.Context, r CostReader) error {
 	return nil
 }
 
-// keepCosts remembers Costs that are newer than those in memory.
+// keepCosts caches Costs that are newer than those in memory.
 func (v *view) keepCosts(next Costs) {
 	v.st.Lock()
 	defer v.st.Unlock()

@@ -198,7 +198,7 @@ func TestStore_Detach_LeavesNothingInWhatIsEditedMeanwhile(t *testing.T) {
 	}
 }
 
-// edit changes a group and a team as their operations do, adding a resource if its account is still there.
+// edit changes a group and a team as their operations do. It adds a resource if its account still exists.
 func (f *detachFixture) edit(groupID, teamID, more string) {
 	unknown, accounts, err := f.store.Locate(f.ctx, detachOrg, []string{f.ids[more]})
 	if err != nil || len(unknown) > 0 {

@@ -22,9 +22,9 @@ type Filter struct {
 	TeamID        string
 	Tags          []string   // each "key=value", or "key" for any value; all of them
 	Schedulable   *bool      // can be started and stopped
-	CreatedAfter  time.Time  // made at this time or later, as the provider says; what it says nothing of is left out
+	CreatedAfter  time.Time  // created at this time or later, by the provider's record; without a record: left out
 	CreatedBefore time.Time  // made before this time
-	Sight         Visibility // of who asks: what lies outside does not exist
+	Sight         Visibility // of the caller; resources outside do not exist for it
 }
 
 // membershipsNeeded returns a function that reports whether the filter needs the members of a group or team. Most
@@ -39,7 +39,7 @@ func (f *Filter) membershipsNeeded() func(id string) bool {
 
 func none(string) bool { return false }
 
-// newMatcher makes the test of a filter; nil when everything passes it. It needs the read lock.
+// newMatcher returns the test of a filter, or nil if every resource passes. It needs the read lock.
 func (v *view) newMatcher(f Filter) func(index.Row) bool {
 	var tests []func(index.Row) bool
 	if in := v.newScopeTest(f.Sight.Resources); in != nil {
@@ -81,7 +81,7 @@ func (v *view) newMatcher(f Filter) func(index.Row) bool {
 	return all(tests)
 }
 
-// among asks for one of the listed values in a field.
+// among returns a test for one of the listed values in a field.
 func among(st *index.State, ref int, listed []string) func(index.Row) bool {
 	var wanted []uint32
 	for _, name := range listed {

@@ -44,7 +44,7 @@ type Listed struct {
 	AccountName string
 	GroupIDs    []string
 	TeamIDs     []string
-	// the schedules that it is attached to by itself, by a group or by a tag; nil unless asked for
+	// the schedules that it is attached to directly, by a group or by a tag; nil unless requested
 	ScheduleIDs []string
 	Schedulable bool              // can be started and stopped
 	SmartTags   map[string]string // the accepted ones; nil unless asked for
@@ -110,7 +110,7 @@ func one(id string) func([]Listed, error) (Listed, error) {
 	}
 }
 
-// picking asks for resources one by one, under a lock that the look-up needs.
+// picking selects resources one by one, under the lock that the look-up needs.
 type picking struct {
 	keys  []string
 	lock  func(*index.State) (unlock func())
@@ -158,7 +158,7 @@ func (s *Store) pick(ctx context.Context, org string, p picking) ([]Listed, erro
 	return s.complete(ctx, v, listed, p.sight)
 }
 
-// FilterUnknown returns which of ids are no resources of the organization, in their order: one round trip.
+// FilterUnknown returns the ids that are no resources of the organization, in their order. It takes one round trip.
 func (s *Store) FilterUnknown(ctx context.Context, org string, ids []string) ([]string, error) {
 	v, err := s.openIndex(ctx, org)
 	if err != nil {
@@ -184,7 +184,7 @@ func (s *Store) openIndexWith(ctx context.Context, org string, want func(id stri
 	return v, s.loadMembers(ctx, v, want)
 }
 
-// page picks the rows of a page. It needs the lock of RLockOrdered.
+// page returns the rows of a page. It needs the lock of RLockOrdered.
 func (v *view) page(l List, which int) []index.Row {
 	order, match := v.st.Order(which), v.newMatcher(l.Filter)
 	skip, from := l.Skip, 0
@@ -232,7 +232,8 @@ func (v *view) list(rows []index.Row) listing {
 	return l
 }
 
-// complete adds the names of accounts, the groups and the teams, as far as they are in sight: one round trip for all.
+// complete adds the names of accounts, the groups and the teams, limited to the sight. It takes one round trip for
+// all.
 func (s *Store) complete(ctx context.Context, v *view, l listing, sight Visibility) ([]Listed, error) {
 	if len(l.rows) == 0 {
 		return l.out, nil
@@ -277,7 +278,7 @@ func (v *view) recordsBehind(l listing, sight *Visibility) []table.Key {
 	return slices.Collect(maps.Keys(keys))
 }
 
-// name puts the names of accounts into out.
+// name adds the names of accounts to out.
 func (v *view) name(out []Listed, accounts map[table.Key]table.Item) error {
 	names := map[string]string{}
 	for k, it := range accounts {
@@ -296,7 +297,7 @@ func (v *view) name(out []Listed, accounts map[table.Key]table.Item) error {
 	return nil
 }
 
-// addFacts puts the facts of records into a listing that asks for them.
+// addFacts adds the facts of records to a listing with facts.
 func (v *view) addFacts(l listing, records map[table.Key]table.Item) error {
 	if !l.facts {
 		return nil

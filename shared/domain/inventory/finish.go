@@ -22,11 +22,11 @@ type EndedScan struct {
 	Scan
 	Found *Found
 	Kept  bool
-	// Exists reads resources by id that the scan did not find, and reports by uid whether each exists. A resource that
-	// it could not read is not in its answer. It is nil for kinds that cannot be read by id.
+	// Exists reads by id the resources that the scan did not find, and reports by uid whether each exists. Resources
+	// that it could not read are missing from its answer. It is nil for kinds that cannot be read by id.
 	Exists func(ctx context.Context, uids []string) map[string]bool
-	// Others are, of a scan of a collective kind, the kinds that other scans find; another collective kind
-	// ("kubernetes-*") stands for all types that begin as it does.
+	// Others are the kinds that other scans find, for a scan of a collective kind. Another collective kind
+	// ("kubernetes-*") stands for all types with its prefix.
 	Others []string
 }
 
@@ -97,7 +97,7 @@ type unfinished struct {
 	found   map[uint64]struct{}
 }
 
-// finish is one FinishScans under way: the records that go, as rows of a segment, by uid.
+// finish is a running FinishScans: the records to change, as rows of a segment, by uid.
 type finish struct {
 	org     string
 	changes []Changes
@@ -112,8 +112,8 @@ type finish struct {
 	left map[string]bool // uids whose record is newer than the scan
 }
 
-// add has the scan finished: of its kind, or of each type that the index has and no other scan finds, when its kind is
-// collective.
+// add marks partitions of the scan as finished: that of its kind, or for a collective kind those of each type in the
+// index that no other scan finds.
 func (f *finish) add(st *index.State, i int, sc EndedScan, hashes []uint64) {
 	st.RLock()
 	defer st.RUnlock()
@@ -144,7 +144,7 @@ func (sc EndedScan) findOther(kind string) bool {
 	})
 }
 
-// addPartition has a partition finished, unless this scan, or a later one of it, was before.
+// addPartition marks a partition as finished, unless this scan or a later one already did.
 func (f *finish) addPartition(st *index.State, u *unfinished, of Partition) {
 	p, known := st.Partition(of.AccountID, of.Region, of.Kind)
 	if known && st.ScannedAt(p) >= u.started {
@@ -182,7 +182,7 @@ func (f *finish) leftover(st *index.State, r index.Row, u *unfinished, now time.
 		}
 		return
 	}
-	// it came while the scan went on
+	// it appeared while the scan was running
 	if r.Time(index.ContentTime) >= u.started || r.Time(index.StatusTime) >= u.started {
 		return
 	}
@@ -209,7 +209,7 @@ func goneRow(s *index.Symbols, rec Resource, now time.Time) index.Entry {
 	return r
 }
 
-// retry leaves a record that changed since the index knew it, and takes one that is gone as done.
+// retry skips a record that has changed since the index was read, and treats a missing record as done.
 func (f *finish) retry(w table.Write, old table.Item) (table.Write, bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

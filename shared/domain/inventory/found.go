@@ -37,7 +37,7 @@ func hash(uid string) uint64 {
 	return h.Sum64()
 }
 
-// scanPK returns the partition of a scan's marks: which resources it has found so far.
+// scanPK returns the partition of a scan's marks, which hold the resources it has found so far.
 func scanPK(org string, sc Scan) string { return table.OrgPK(org) + "SCAN#" + sc.ID }
 
 func (p Partition) String() string { return p.AccountID + "#" + p.Region + "#" + p.Kind }

@@ -8,7 +8,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Bounds of resource groups. They keep the group heads of an organization within one page of the index partition.
+// The limits of resource groups. They keep the group heads of an organization within one page of the index partition.
 const (
 	MaxGroups  = 500
 	MaxMembers = 10_000
@@ -43,7 +43,7 @@ type Selector struct {
 	Tags     map[string]string `json:"tags,omitempty"`
 }
 
-// Empty reports whether the selector demands nothing.
+// Empty reports whether the selector has no conditions.
 func (s Selector) Empty() bool {
 	return s.Provider == "" && s.Type == "" && s.Region == "" && len(s.Tags) == 0
 }
@@ -56,7 +56,7 @@ type GroupPlacement struct {
 	Order      int
 }
 
-// Member is a resource of a group as a bulk action needs it. Members of a dynamic group all stand at tier 1, order 1.
+// Member is a resource of a group for a bulk action. All members of a dynamic group are at tier 1, order 1.
 type Member struct {
 	ResourceID     string
 	UID            string

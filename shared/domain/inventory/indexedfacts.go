@@ -46,8 +46,8 @@ var indexedFacts = map[string][]string{
 	"kubernetes-daemonset":      {"cpu_request_cores", "mem_request_gib"},
 }
 
-// IndexedFacts returns the facts of a resource that the index keeps, as one word: "engine=postgres;multi_az=1". A fact
-// that is not known is missing; a fact that is empty, false or 0 is there.
+// IndexedFacts returns the indexed facts of a resource as one string: "engine=postgres;multi_az=1". An unknown fact is
+// missing. A fact that is empty, false or 0 is included.
 func IndexedFacts(kind string, facts cloud.Facts) string {
 	var b []byte
 	for _, name := range indexedFacts[kind] {

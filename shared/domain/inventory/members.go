@@ -32,7 +32,7 @@ func (s *Store) ReadAccount(ctx context.Context, org, accountID string) (Account
 	return Account{}, fault.New(fault.NotFound, "cloud account %.64q does not exist", accountID)
 }
 
-// ended reports whether the organization that it is the Access of has ended.
+// ended reports whether the organization of the Access item has ended.
 func ended(it table.Item) (bool, error) {
 	if it.Data == nil {
 		return false, nil
@@ -69,8 +69,8 @@ func (s *Store) ListGroups(ctx context.Context, org string) ([]Group, error) {
 	}
 }
 
-// ListPlacements lists where the members of a static group stand, by tier, order and id. Resources that were dropped
-// from the inventory are still among them.
+// ListPlacements lists the places of a static group's members, by tier, order and id. They include resources that were
+// dropped from the inventory.
 func (s *Store) ListPlacements(ctx context.Context, org, groupID string) ([]GroupPlacement, error) {
 	places, _, err := s.places(ctx, org, groupID)
 	if err != nil {
@@ -245,8 +245,8 @@ func memberWrite(org string, g Group, places []GroupPlacement) (table.Write, err
 	return table.Put(it), err
 }
 
-// DeleteGroup removes a group as it was read, its members and its name, and does the extra writes with it;
-// fault.Conflict when it has changed since.
+// DeleteGroup removes a group as it was read, its members and its name, together with the extra writes. It returns
+// fault.Conflict if the group has changed since.
 func (s *Store) DeleteGroup(ctx context.Context, org string, g Group, extra ...table.Write) error {
 	err := s.table.Transact(ctx, append([]table.Write{
 		table.Delete(GroupKey(org, g.ID), table.Equal("generation", g.Generation)),

@@ -88,7 +88,7 @@ func (s *sets) decodeHeads(heads []table.Item) ([]Group, []owner, error) {
 	return groups, owners, nil
 }
 
-// keep remembers the members of a set; nil forgets them.
+// keep caches the members of a set; nil removes them.
 func (s *sets) keep(id string, m *memberSet) {
 	if old := s.members[id]; old != nil {
 		s.placed -= len(old.places)
@@ -100,7 +100,7 @@ func (s *sets) keep(id string, m *memberSet) {
 	}
 }
 
-// headsOf picks the heads whose keys begin with a prefix: they stand together, for heads are ordered by key.
+// headsOf returns the heads with a prefix in their keys. They are adjacent, because heads are ordered by key.
 func headsOf(heads []table.Item, prefix string) []table.Item {
 	from, _ := slices.BinarySearchFunc(heads, prefix, func(it table.Item, p string) int {
 		return strings.Compare(it.SK, p)
@@ -161,7 +161,7 @@ func memberKey(org, setID string) table.Key { return index.Key(org, memberPrefix
 // errPlaces says that encodePlaces did not write this item of members.
 var errPlaces = errors.New("members: malformed places")
 
-// encodePlaces writes places ordered by id: 16 bytes, tier and order each.
+// encodePlaces encodes places ordered by id: 16 bytes of id, and tier and order, each.
 func encodePlaces(places []place) []byte {
 	slices.SortFunc(places, func(a, b place) int {
 		return cmp.Or(a.id.Compare(b.id), cmp.Compare(a.tier, b.tier), cmp.Compare(a.order, b.order))
@@ -194,7 +194,7 @@ func decodePlaces(b []byte) ([]place, error) {
 	return out, nil
 }
 
-// staleMembers lists the wanted static groups and teams whose members the state lacks, or has of an older generation.
+// staleMembers lists the wanted static groups and teams with missing or outdated members in the state.
 func (v *view) staleMembers(want func(id string) bool) []table.Key {
 	v.st.RLock()
 	defer v.st.RUnlock()
@@ -242,7 +242,7 @@ func (v *view) keepMembers(items map[table.Key]table.Item) error {
 	return nil
 }
 
-// loadMembers reads the members of the wanted groups and teams that are not known: at most one round trip.
+// loadMembers reads the missing members of the wanted groups and teams. It takes at most one round trip.
 func (s *Store) loadMembers(ctx context.Context, v *view, want func(id string) bool) error {
 	keys := v.staleMembers(want)
 	if len(keys) == 0 {
@@ -255,7 +255,7 @@ func (s *Store) loadMembers(ctx context.Context, v *view, want func(id string) b
 	return v.keepMembers(got)
 }
 
-// groupsOf returns which groups a row belongs to, ordered by id. It needs the read lock.
+// groupsOf returns the ids of a row's groups, in ascending order. It needs the read lock.
 func (v *view) groupsOf(r index.Row) []string {
 	var out []string
 	for i := range v.groups {
@@ -274,7 +274,7 @@ func (v *view) isMember(r index.Row, g *Group) bool {
 	return m != nil && g.Size > 0 && m.has(r.ID())
 }
 
-// teamsOf returns which teams in sight own a row, ordered by id. It needs the read lock.
+// teamsOf returns the ids of the teams in sight that own a row, in ascending order. It needs the read lock.
 func (v *view) teamsOf(r index.Row, s *Visibility) []string {
 	var out []string
 	for i := range v.owners {

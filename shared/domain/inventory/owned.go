@@ -31,7 +31,7 @@ func Own(org, teamID string, generation int64, resources []string) ([]table.Writ
 	return []table.Write{table.Put(it), table.Put(members)}, err
 }
 
-// Disown returns the writes that take a team out of the index. They belong into the transaction that deletes it.
+// Disown returns the writes that remove a team from the index. They belong into the transaction that deletes it.
 func Disown(org, teamID string) []table.Write {
 	return []table.Write{table.Delete(ownerKey(org, teamID)), table.Delete(memberKey(org, teamID))}
 }
@@ -83,7 +83,7 @@ func (s *Store) eachOwned(ctx context.Context, org string, teamIDs []string,
 	return nil
 }
 
-// each gives the rows of a set that are in the inventory, in the order of their ids. It needs the lock of RLockByID.
+// each calls take with the rows of a set that are in the inventory, ordered by id. It needs the lock of RLockByID.
 func each(st *index.State, m *memberSet, take func(index.Row)) {
 	for _, p := range m.places {
 		if r, ok := st.RowByID(p.id); ok {

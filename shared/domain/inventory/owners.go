@@ -19,8 +19,8 @@ type Billed struct {
 	Groups []string
 }
 
-// Directory finds resources by the ids that bills know them by, with all of their teams and groups, as the inventory
-// was when it was opened. It is for one goroutine.
+// Directory finds resources by the ids in bills, with all of their teams and groups, as of the time when it was
+// opened. It is not safe for concurrent use.
 type Directory struct {
 	view    *view
 	teams   map[ulid.ULID][]string

@@ -59,15 +59,15 @@ func splitAmounts(s *index.Symbols, r index.Row) (capacity index.Amounts, factsS
 	return capacity, 0, ""
 }
 
-// recordOf makes the record of a row, as it was last seen there by a scan that had nothing to write too. It needs the
-// read lock.
+// recordOf returns the record of a row. Its LastSeenAt includes later scans that found the resource unchanged. It
+// needs the read lock.
 func recordOf(st *index.State, r index.Row) Resource {
 	out := recordOfRow(st.Symbols, r)
 	out.LastSeenAt = timeOfMicros(st.LastSeen(r))
 	return out
 }
 
-// recordOfRow makes the record of a row, as far as the row knows it. DiscoveredAt is in its id.
+// recordOfRow returns the record of a row, limited to the fields in the row. DiscoveredAt comes from its id.
 func recordOfRow(s *index.Symbols, r index.Row) Resource {
 	out := Resource{
 		ID: formatID(r.ID()), UID: r.UID(), Name: r.Name(),

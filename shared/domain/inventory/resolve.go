@@ -12,7 +12,7 @@ import (
 // case; in Google Cloud with the project number in place of the project name. A name that matches several resources
 // resolves to none.
 
-// severalUIDs stands among the aliases for one that is not unique.
+// severalUIDs marks an alias that is not unique.
 const severalUIDs = ""
 
 // resolve finds the row of a billed id. It needs the read lock.

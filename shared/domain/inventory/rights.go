@@ -37,7 +37,8 @@ func (s *Store) MakerScopes(ctx context.Context, org, policy, user string) (gran
 	return callers.Scopes(user, policy), err
 }
 
-// SelectMembers returns the resources that a dynamic group of the selector would have now, in no order. One round trip.
+// SelectMembers returns the resources that a dynamic group with the selector would have now, in no order. It takes one
+// round trip.
 func (s *Store) SelectMembers(ctx context.Context, org string, selector Selector) ([]Member, error) {
 	v, err := s.openIndex(ctx, org)
 	if err != nil {

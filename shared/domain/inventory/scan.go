@@ -25,8 +25,7 @@ type Scan struct {
 	Started time.Time
 }
 
-// Batch is resources that a scan found, as they were at the time At. Giving the same batch again
-// changes nothing.
+// Batch is resources found by a scan, as of the time At. A repeated batch changes nothing.
 type Batch struct {
 	Scan
 	At        time.Time

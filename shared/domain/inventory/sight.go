@@ -51,7 +51,7 @@ func (s Visibility) WithCosts(r CostReader) Visibility {
 	return s
 }
 
-// WithSmartTags returns the sight that asks for the smart tags of resources too.
+// WithSmartTags returns the sight with smart tags of resources, read by t.
 func (s Visibility) WithSmartTags(t Tagger) Visibility {
 	s.Tagger = t
 	return s
@@ -75,7 +75,7 @@ type scoped struct {
 	ids    map[ulid.ULID]struct{}
 }
 
-// newScopeTest makes the test whether a row lies in scopes; nil when every one does. It needs the read lock.
+// newScopeTest returns a test whether a row is in scopes, or nil if every row is. It needs the read lock.
 func (v *view) newScopeTest(s grant.Scopes) func(index.Row) bool {
 	if s.All {
 		return nil
@@ -118,7 +118,7 @@ func (v *view) ids(s grant.Scopes) map[ulid.ULID]struct{} {
 	return ids
 }
 
-// ResourceSet is the resources that lay in some scopes when it was asked for.
+// ResourceSet is the resources in some scopes, as of its creation.
 type ResourceSet struct {
 	all  bool
 	ids  map[string]bool
@@ -128,10 +128,10 @@ type ResourceSet struct {
 // All reports whether the set contains everything, including resources that are not in the inventory.
 func (r ResourceSet) All() bool { return r.all }
 
-// Has reports whether the resource of the id lies in it.
+// Has reports whether the resource with the id is in the set.
 func (r ResourceSet) Has(resourceID string) bool { return r.all || r.ids[resourceID] }
 
-// HasUID reports whether the resource of the native id lies in it.
+// HasUID reports whether the resource with the native id is in the set.
 func (r ResourceSet) HasUID(uid string) bool { return r.all || r.uids[uid] }
 
 // UIDs returns the native ids of the resources in the set, in ascending order. It returns none for a set of
@@ -176,7 +176,7 @@ func (v *view) reach(s grant.Scopes) ResourceSet {
 	return out
 }
 
-// rowsIn returns the rows that lie in scopes that are not all. It needs the lock of RLockByID.
+// rowsIn returns the rows in scopes that are not All. It needs the lock of RLockByID.
 func (v *view) rowsIn(s grant.Scopes) []index.Row {
 	ids := v.ids(s)
 	out := make([]index.Row, 0, len(ids))

@@ -8,14 +8,15 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Tagger knows the smart tags of organizations.
+// Tagger reads the smart tags of organizations.
 type Tagger interface {
 	// TagsOf returns a function that returns the accepted tags of a resource, at a version of the tags. A cached
 	// version costs no round trip.
 	TagsOf(ctx context.Context, org, version string) (func(*Resource) map[string]string, error)
 }
 
-// smartTagsSK is the sort key of the version of the smart tags: beside the index, so that it is read with that.
+// smartTagsSK is the sort key of the version of the smart tags. It is beside the index, so that both are read
+// together.
 const smartTagsSK = "E#smarttags"
 
 // smartTagsHead is the version of an organization's smart tags.
@@ -30,7 +31,7 @@ func NoteSmartTags(org, version string) (table.Write, error) {
 	return table.Put(it), err
 }
 
-// addSmartTags puts smart tags into a listing that asks for them: no round trip as long as they are as they were.
+// addSmartTags adds smart tags to a listing that requests them. It takes no round trip while the tags are unchanged.
 func (v *view) addSmartTags(ctx context.Context, l listing, sight *Visibility) error {
 	if sight.Tagger == nil {
 		return nil

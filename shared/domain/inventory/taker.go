@@ -38,7 +38,7 @@ type TakerDecoder interface {
 
 const takerPrefix = setPrefix + "sch_"
 
-// TakerKey returns where the head of a schedule is stored: with the index, so that it is read with that.
+// TakerKey returns the key of a schedule's head. It is beside the index, so that both are read together.
 func TakerKey(org, scheduleID string) table.Key { return index.Key(org, setPrefix+scheduleID) }
 
 // knownTakers caches the decoded schedules with their decoder and their items.
@@ -71,15 +71,15 @@ func (v *view) readTakers(d TakerDecoder) error {
 
 func sameHead(a, b table.Item) bool { return a.SK == b.SK && bytes.Equal(a.Data, b.Data) }
 
-// AttachedPartition has, for each resource that is attached to schedules by itself, a row with a field for each of
-// these, named as the schedule. It is read with a page of resources.
+// AttachedPartition has a row for each resource that is attached to schedules directly. The row has a field for each
+// schedule, with its id as the name. It is read with a page of resources.
 const AttachedPartition table.Partition = "ORG#*#ATTACHED#*"
 
 func attached(org string) table.Spread {
 	return table.Spread{PK: table.OrgPK(org) + "ATTACHED", Shards: ResourceShards}
 }
 
-// AttachedKey returns where is stored which schedules a resource is attached to by itself.
+// AttachedKey returns the key of the row with the schedules that a resource is attached to directly.
 func AttachedKey(org, accountID, resourceID string) table.Key {
 	return attached(org).Key(accountID + "#" + resourceID)
 }
@@ -182,7 +182,7 @@ func (s *Store) ScheduleMembers(ctx context.Context, org string, d TakerDecoder,
 	return out, nil
 }
 
-// tagged returns the resources whose tags name one of the asked schedules.
+// tagged returns the resources whose tags name one of the schedules in asked.
 func (v *view) tagged(asked map[string][]string) map[string][]Member {
 	out := map[string][]Member{}
 	if v.takers.ByTag == nil {
@@ -224,7 +224,7 @@ func (v *view) scheduleMembers(scheduleID string, direct []string, tagged []Memb
 	return slices.CompactFunc(all, func(a, b Member) bool { return a.ResourceID == b.ResourceID })
 }
 
-// groupSchedules returns which schedules groups are attached to.
+// groupSchedules returns, by group, the schedules that it is attached to.
 func (v *view) groupSchedules() map[string][]string {
 	out := map[string][]string{}
 	for _, h := range v.takers.All {
@@ -235,7 +235,7 @@ func (v *view) groupSchedules() map[string][]string {
 	return out
 }
 
-// hasDirect reports whether resources are attached to schedules one by one.
+// hasDirect reports whether any resource is attached to a schedule directly.
 func (v *view) hasDirect() bool {
 	return slices.ContainsFunc(v.takers.All, func(h Taker) bool { return h.Direct })
 }

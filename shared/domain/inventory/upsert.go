@@ -84,7 +84,7 @@ type upsert struct {
 
 	mu      sync.Mutex // retry is called from several transactions
 	records map[string]Resource
-	full    map[string]bool // of which the index gets the whole row
+	full    map[string]bool // uids whose whole row goes to the index
 	seen    []Seen
 }
 
@@ -168,8 +168,8 @@ func putRecord(org string, rec Resource) (table.Write, error) {
 	return table.Put(it, table.Absent()), err
 }
 
-// updateRecord returns the write that changes a record's content, and its status unless a newer one is known there. It
-// leaves the action in flight alone.
+// updateRecord returns the write that changes a record's content, and its status unless the record has a newer one. It
+// does not change the action in flight.
 func updateRecord(org string, rec Resource, moved bool) table.Write {
 	changes := []table.Change{
 		table.Set("name", rec.Name), table.Set("type", rec.Type), table.Set("provider", rec.Provider),

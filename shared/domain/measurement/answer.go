@@ -8,7 +8,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// enough is the share of the points of a window without which nothing is known.
+// enough is the minimum share of the points of a window. With fewer points a metric is unknown.
 const enough = 0.7
 
 // Window is the time range of a metric: the days before End, which is the first moment of a day. Since is when the
@@ -66,7 +66,7 @@ func (h History) Answer(m cloud.Metric, w Window) (float64, bool) {
 // day later.
 const late = 2
 
-// last returns the newest value of a measure that providers keep once a day, as that of a size.
+// last returns the newest value of a measure that providers report once a day, such as a size.
 func (h History) last(m cloud.Metric, end time.Time) (float64, bool) {
 	for day := end.AddDate(0, 0, -1); !day.Before(end.AddDate(0, 0, -m.Days-late)); day = day.AddDate(0, 0, -1) {
 		for hour := hours - 1; hour >= 0; hour-- {
@@ -133,7 +133,7 @@ func total(values []float64) float64 {
 	return sum
 }
 
-// percentile returns the least of values that no fewer than the share of them exceed: the nearest rank.
+// percentile returns the smallest value that at least the share of the values do not exceed: the nearest rank.
 func percentile(values []float64, share float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[max(int(math.Ceil(share*float64(len(sorted))))-1, 0)]

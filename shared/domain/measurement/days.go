@@ -44,13 +44,13 @@ func (s *Store) WriteDay(ctx context.Context, org, accountID string, d Day, all 
 	return nil
 }
 
-// Day is a day, by its first moment in UTC, and which part of an account's resources.
+// Day identifies a day, by its first moment in UTC, and a part of an account's resources.
 type Day struct {
 	Start time.Time
 	Part  int
 }
 
-// items makes as many items of series as their size asks for.
+// items splits series into as many items as their size needs.
 func (s *Store) items(k table.Key, all []Series) ([]table.Item, error) {
 	if len(all) == 0 {
 		return nil, nil

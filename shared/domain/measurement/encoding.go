@@ -129,7 +129,7 @@ func (r *reader) take(n uint64) []byte {
 	return out
 }
 
-// values reads the values of the hours that there say have one.
+// values reads the values of the hours that the bits in there mark.
 func (r *reader) values(all []Series, there []uint64) {
 	total := 0
 	for i := range all {

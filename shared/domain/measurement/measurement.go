@@ -47,7 +47,7 @@ type Collection struct {
 	Calls       int       `json:"calls"`
 	Queries     int       `json:"queries"`
 	USD         float64   `json:"usd"`             // list price
-	Error       string    `json:"error,omitempty"` // the first one, of what could not be read
+	Error       string    `json:"error,omitempty"` // the first error of a failed read
 	CollectedAt time.Time `json:"collectedAt"`
 }
 

@@ -18,7 +18,7 @@ type Series struct {
 	Hours   [hours]float32
 }
 
-// NewSeries makes the series of points of the day that begins at day, in hours.
+// NewSeries returns the hourly series of points of the day that begins at day.
 func NewSeries(uid string, m cloud.Measure, day time.Time, p cloud.Points) Series {
 	s := Series{UID: uid, Measure: m}
 	for h := range s.Hours {
@@ -45,7 +45,7 @@ type Sketch struct {
 	Count         int // of hours that have a value
 }
 
-// Sketch returns least, greatest, sum and number of the hours.
+// Sketch returns the minimum, maximum, sum and number of the hours.
 func (s Series) Sketch() Sketch {
 	k := Sketch{Min: math.Inf(1), Max: math.Inf(-1)}
 	for _, v := range s.Hours {

@@ -56,21 +56,23 @@ func DecodeLive(it table.Item) (Live, error) {
 	return table.Decode[Live](it)
 }
 
-// At returns the overrides that hold at the time at, newest first: of two that hold one resource, the first in it.
+// At returns the overrides in force at a time, newest first. If two hold one resource, the first of them in this order
+// holds it.
 func (l Live) At(at time.Time) []Held {
 	out := slices.DeleteFunc(slices.Clone(l.Overrides), func(h Held) bool { return !at.Before(h.ExpiresAt) })
 	slices.SortFunc(out, func(a, b Held) int { return strings.Compare(b.ID, a.ID) })
 	return out
 }
 
-// Expired returns the overrides whose time is over at the time at, the one that ended first in front.
+// Expired returns the overrides whose time is over at a time, the earliest end first.
 func (l Live) Expired(at time.Time) []Held {
 	out := slices.DeleteFunc(slices.Clone(l.Overrides), func(h Held) bool { return at.Before(h.ExpiresAt) })
 	slices.SortFunc(out, func(a, b Held) int { return a.ExpiresAt.Compare(b.ExpiresAt) })
 	return out
 }
 
-// With returns the list with o; fault.Conflict when it is full, or a wake link makes a second one.
+// With returns the list with o. It returns fault.Conflict if the list is full, or if the wake link of o already has a
+// live override.
 func (l Live) With(o Override) (Live, error) {
 	if len(l.Overrides) >= MaxLive {
 		return l, fault.New(
@@ -123,7 +125,7 @@ func (l Live) Holding(ctx context.Context, s *inventory.Store, org string, at ti
 	return out, nil
 }
 
-// add has h hold the resource, unless a newer one does.
+// add records that o holds the resource, unless a newer override does.
 func (h Holding) add(o Held, resourceID string) {
 	if _, held := h[resourceID]; !held && resourceID != "" {
 		h[resourceID] = o

@@ -15,7 +15,7 @@ import (
 // Partition holds the overrides of an organization, by their ids, and the list of those that are live.
 const Partition table.Partition = "ORG#*#OVERRIDE"
 
-// Bounds of overrides.
+// The limits of overrides.
 const (
 	MaxLive    = 500                 // of an organization
 	Longest    = 90 * 24 * time.Hour // from its beginning to its end
@@ -39,7 +39,7 @@ func (a Action) Verb() cloud.Verb {
 	return cloud.Stop
 }
 
-// Override holds one resource, or the resources of a group as they are at any moment, on or off until ExpiresAt.
+// Override holds one resource, or the current resources of a group, on or off until ExpiresAt.
 type Override struct {
 	ID          string    `json:"id"`
 	ResourceID  string    `json:"resourceID,omitempty"`
@@ -63,8 +63,8 @@ type Override struct {
 	// maker's current rights (Reach). It is empty in rows written before there was a Maker: these hold their targets
 	// until they end.
 	Maker string `json:"maker,omitempty"`
-	// Scopes are where the maker could act when it began; nil is everywhere. Its end restores these resources
-	// (Restorable).
+	// Scopes are where the maker could act when the override began; nil is everywhere. Its end restores these
+	// resources (Restorable).
 	Scopes        *grant.Scopes `json:"scopes,omitempty"`
 	BulkActionIDs []string      `json:"bulkActionIDs,omitempty"` // all that applied it, of a group too large for one
 }
@@ -91,7 +91,7 @@ func NewItem(org string, o Override) (table.Item, error) {
 	return it, err
 }
 
-// EndWrite returns the write that ends o as it was read, at the time at; it fails when o has ended.
+// EndWrite returns the write that ends o, as it was read, at a time. It fails if o has ended.
 func EndWrite(org string, o Override, at time.Time, by string) table.Write {
 	return table.Update(Key(org, o.ID), []table.Change{
 		table.Set("endedAt", at), table.Set("endedBy", by), table.Set("restoredBy", o.RestoredBy),
@@ -99,7 +99,7 @@ func EndWrite(org string, o Override, at time.Time, by string) table.Write {
 	}, table.Exists(), table.Lacks("endedAt"))
 }
 
-// NewID makes the id of an override that begins at the time at; of two, the id of the newer one is the greater.
+// NewID returns the id of an override that begins at a time. A later override has a greater id.
 func NewID(at time.Time) string { return id.New("ovr", at) }
 
 // String describes an override for an error.

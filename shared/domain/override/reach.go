@@ -13,10 +13,10 @@ import (
 // Policy is the policy that the maker of an override needs on each resource that it holds on or off.
 const Policy = "overrides:write"
 
-// Reach returns the resources that overrides hold now, by the IDs of the overrides: the resource, or the members of
-// the group, on which the maker of the override may act at this moment. A member that joins the group later is held
-// only if it lies in the maker's scope; an override whose maker has left, or has lost Policy, holds nothing. No round
-// trip when there are no groups and no makers, else one to four.
+// Reach returns, by override ID, the resources that overrides hold now: the resource, or the members of the group, as
+// far as the maker of the override may currently act on them. A member that joins the group later is held only if it
+// is in the maker's scope. An override whose maker has left, or has lost Policy, holds nothing. It takes no round trip
+// if there are no groups and no makers, else one to four.
 func Reach(ctx context.Context, s *inventory.Store, org string, held []Held) (map[string][]string, error) {
 	members, err := expandGroups(ctx, s, org, held)
 	if err != nil {
@@ -46,7 +46,7 @@ func Reach(ctx context.Context, s *inventory.Store, org string, held []Held) (ma
 	return out, nil
 }
 
-// expandGroups returns the IDs of the members of the groups that overrides are on, by the group.
+// expandGroups returns, by group, the IDs of the members of the groups that have overrides.
 func expandGroups(ctx context.Context, s *inventory.Store, org string, held []Held) (map[string][]string, error) {
 	var groups []string
 	for _, h := range held {

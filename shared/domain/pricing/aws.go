@@ -78,7 +78,7 @@ const (
 	freeThroughput = 125 // MiB/s
 )
 
-// The amounts from which on the operations of io2 are cheaper.
+// The amounts from which the operations of io2 are cheaper.
 const (
 	secondIOPS = 32_000
 	thirdIOPS  = 64_000
@@ -132,7 +132,7 @@ func rateDatabase(c *calculation) {
 	}
 	c.addRunning("Database instance ("+c.Class+", "+engine+")", "rds/"+c.Class+"/"+engine+license+"/"+zones, one)
 	if strings.HasPrefix(engine, "aurora") {
-		return // what is stored belongs to the cluster, and is charged by use
+		return // storage belongs to the cluster, and is charged by use
 	}
 	kind := cmp.Or(c.word("storage_type"), "standard")
 	c.add("Storage ("+kind+")", "rds-storage/"+kind+"/"+zones, c.size("storageGiB", "allocated_gb"))

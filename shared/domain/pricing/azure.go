@@ -6,8 +6,8 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// operatingSystem returns the system whose price a machine of Azure has: one that brings its own licence of Windows
-// has that of Linux.
+// operatingSystem returns the system that determines the price of an Azure machine. A machine with its own licence of
+// Windows has the price of Linux.
 func (c *calculation) operatingSystem() string {
 	system := strings.ToLower(c.word("os_type"))
 	switch {

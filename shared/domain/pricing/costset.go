@@ -19,13 +19,13 @@ type costSet struct {
 	generation int64
 	hashes     []uint64
 	rates      []uint32 // places in pool
-	toDate     []int64  // cents; unbilled of what nothing was invoiced for
+	toDate     []int64  // cents; unbilled for resources that were not invoiced
 	last       []int64
 	current    []uint64 // bits: a bill of this month has arrived
 	pool       []HourlyRate
 }
 
-// unbilled stands in the place of an amount where nothing was invoiced.
+// unbilled replaces an amount if nothing was invoiced.
 const unbilled = math.MinInt64
 
 // rateBytes is the approximate memory of one rate.
@@ -72,7 +72,7 @@ func (s *costSet) Order(uid string, status cloud.Status) int64 {
 
 func millionths(a money.Amount) int64 { return scaled(a, 6) }
 
-// scaled returns an amount in units of 10^-places, the nearest that fits.
+// scaled returns an amount in units of 10^-places, or the nearest representable amount.
 func scaled(a money.Amount, places int) int64 {
 	limit := money.FromScaled(math.MaxInt64/1000, places)
 	if a.Cmp(limit) > 0 {

@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// day is one of 24 hours, as days in UTC are.
+// day is 24 hours: every day in UTC has that length.
 const day = 24 * time.Hour
 
 // estimateDays writes the estimated costs of each account for the days without a bill; today counts up to now. An
@@ -45,7 +45,7 @@ func (s *Store) estimateDays(ctx context.Context, org string, all []Priceable, c
 	return errors.Join(errs...)
 }
 
-// estimate is the days of an account under way.
+// estimate is the estimate of an account's days under way.
 type estimate struct {
 	now     time.Time
 	account string

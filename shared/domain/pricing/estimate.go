@@ -10,12 +10,12 @@ import (
 
 // Estimate is the cost of a resource at public prices.
 type Estimate struct {
-	Hourly      money.Amount // as the resource is: of what is stopped, what remains to be paid
+	Hourly      money.Amount // in the current state; for a stopped resource the remaining cost
 	WhenRunning money.Amount // an hour of it while it runs
 	Version     string       // of the table
 	Components  []Component
 	Reason      string // why there is no estimate; empty when there is one
-	// it is the price of parts that are resources of their own, as nodes of a pool are: never to be added to theirs
+	// it is the price of parts that are resources of their own, such as nodes of a pool: never add it to theirs
 	Shared bool
 }
 
@@ -25,7 +25,7 @@ func (e *Estimate) OK() bool { return e.Reason == "" }
 // Monthly returns the cost of 730 hours.
 func (e *Estimate) Monthly() money.Amount { return e.Hourly.MulInt(HoursPerMonth) }
 
-// Component is a line of an estimate. Of a price per month an hour is 730th of one.
+// Component is a line of an estimate. If the price is per month, an hour costs 1/730 of it.
 type Component struct {
 	Name     string // "Instance (m5.large, linux)"
 	Key      string // of the price
@@ -103,7 +103,7 @@ func (c *calculation) addRunning(name, key string, quantity money.Amount) {
 	}
 }
 
-// sum makes the estimate of the components.
+// sum returns the estimate from the components.
 func (c *calculation) sum() Estimate {
 	if c.out.Reason != "" {
 		return Estimate{Reason: c.out.Reason, Version: c.out.Version}

@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// goldenLine is a line of a golden estimate: so much of something costs so much a month.
+// goldenLine is a line of a golden estimate: the monthly cost of a quantity.
 type goldenLine struct {
 	file, resource, label, unit string
 	quantity, cost              money.Amount
@@ -244,7 +244,7 @@ func TestRate_ReproducesTheGoldenEstimates(t *testing.T) {
 	}
 }
 
-// resourceOf makes the resource of a line; false of a line that no rule is about.
+// resourceOf returns the resource of a line, or false if no rule matches the line.
 func resourceOf(t *testing.T, l goldenLine) (pricing.Resource, goldenRule, bool) {
 	t.Helper()
 	if l.file == "aws/db_instance" && strings.HasPrefix(l.label, "Database instance (on-demand") {

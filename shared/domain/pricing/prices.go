@@ -46,7 +46,7 @@ type listPart struct {
 // partBytes is how many bytes of a packed list one item holds. Base64 adds a third, and an item takes 400,000 bytes.
 const partBytes = 250_000
 
-// maxPrices bounds a list: that of the largest region of AWS has some 30,000.
+// maxPrices limits a list. The list of AWS's largest region has some 30,000 prices.
 const maxPrices = 500_000
 
 // fetchList asks the provider for the price table of a region. A list that breaks off or is empty is an error.
@@ -90,7 +90,7 @@ func (s *Store) RefreshPrices(ctx context.Context, at ProviderRegion) error {
 	return s.keepList(ctx, at, h, t)
 }
 
-// PricesDue reports whether the prices of a pair were not fetched for so long.
+// PricesDue reports whether the last fetch of a pair's prices is at least this long ago.
 func (s *Store) PricesDue(ctx context.Context, at ProviderRegion, after time.Duration) (bool, error) {
 	if _, ok := s.providers[at.Provider].(cloud.Pricer); !ok {
 		return false, nil
@@ -107,7 +107,7 @@ func (s *Store) readHead(ctx context.Context, at ProviderRegion) (listHead, erro
 	return h, err
 }
 
-// keepList writes a list into the slot that is not in use, and has the head name it.
+// keepList writes a list into the unused slot, and then names it in the head.
 func (s *Store) keepList(ctx context.Context, at ProviderRegion, h listHead, t *Table) error {
 	packed, err := t.Pack()
 	if err != nil {
@@ -129,7 +129,7 @@ func (s *Store) keepList(ctx context.Context, at ProviderRegion, h listHead, t *
 	return s.swapHead(ctx, at, next)
 }
 
-// swapHead writes the head over that of the same change. Another process that was faster has fetched the same prices.
+// swapHead replaces the head of the same change. If another process was faster, it has fetched the same prices.
 func (s *Store) swapHead(ctx context.Context, at ProviderRegion, h listHead) error {
 	unchanged := table.Equal("change", h.Change)
 	if h.Change == 0 {

@@ -24,7 +24,7 @@ const StaleAfter = 48 * time.Hour
 type Table struct {
 	Provider  string
 	Region    string
-	Version   string    // what the provider says of the list, or the day on which it was fetched
+	Version   string    // the provider's version of the list, or the day of the fetch
 	FetchedAt time.Time // when it was last found to hold
 	Failed    string    // why a later fetch brought nothing
 	prices    map[string]Entry
@@ -36,7 +36,7 @@ type Entry struct {
 	USD  money.Amount
 }
 
-// Add puts a price into the table. Of two with one key the later one holds.
+// Add adds a price to the table. It replaces a price with the same key.
 func (t *Table) Add(p cloud.Price) {
 	if t.prices == nil {
 		t.prices = map[string]Entry{}
@@ -56,5 +56,5 @@ func (t *Table) Len() int { return len(t.prices) }
 // Keys returns the keys, in order.
 func (t *Table) Keys() []string { return slices.Sorted(maps.Keys(t.prices)) }
 
-// Stale reports whether newer prices could not be fetched, or were not for longer than a night.
+// Stale reports whether the last fetch of prices failed, or is older than StaleAfter.
 func (t *Table) Stale(now time.Time) bool { return t.Failed != "" || now.Sub(t.FetchedAt) > StaleAfter }

@@ -62,7 +62,7 @@ func SourceOfCost(r *HourlyRate, billed *Invoiced) string {
 // Invoiced is the invoiced cost of a resource, to the cent.
 type Invoiced struct {
 	MonthToDate, LastMonth money.Amount
-	// a bill of this month has arrived: before it has, MonthToDate is nothing because nothing is known
+	// a bill of this month has arrived; without one, MonthToDate is 0 because the cost is unknown
 	Current bool
 }
 
@@ -78,7 +78,7 @@ type KnownCost struct {
 type costHead struct {
 	Generation int64    `json:"generation"` // of the parts
 	Change     int64    `json:"change"`     // counts the changes of the head, which each is conditioned on
-	Sum        uint64   `json:"sum"`        // of what the parts say: the same costs are not written again
+	Sum        uint64   `json:"sum"`        // of the parts' contents: the same costs are not written again
 	Parts      []string `json:"parts"`
 	Old        []string `json:"old,omitempty"`
 	Pending    []string `json:"pending,omitempty"`
@@ -153,7 +153,7 @@ func (w *costWriter) replace(ctx context.Context, h costHead, sum uint64, parts 
 	return w.drop(ctx, slices.Concat(h.Old, h.Pending))
 }
 
-// swapHead writes the head behind the one of the change before; ErrCostsMoved when that is not the last one.
+// swapHead replaces the head of the previous change. It returns ErrCostsMoved if that is not the current one.
 func (w *costWriter) swapHead(ctx context.Context, next costHead) error {
 	it, err := table.NewItem(inventory.CostHeadKey(w.org), next)
 	if err != nil {

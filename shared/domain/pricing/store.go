@@ -173,7 +173,7 @@ func (s *Store) Pairs(ctx context.Context, org string) ([]ProviderRegion, error)
 	return slices.Collect(maps.Keys(had)), err
 }
 
-// rate estimates a resource as it is while it runs and while it does not.
+// rate estimates a resource in its running and in its stopped state.
 func (s *Store) rate(t *Table, r Resource) HourlyRate {
 	switch {
 	case !Priced(r.Type):

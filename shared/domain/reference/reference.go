@@ -79,7 +79,7 @@ func listIntegrations(ctx context.Context, s table.Store, org string, of event.S
 		}), err
 }
 
-// asUses returns the uses that records are: each is like, with the id and the name of its record.
+// asUses returns the uses of records. Each is a copy of like, with the id and the name of its record.
 func asUses[T any](like fault.Use, all []T, naming func(T) (id, name string)) []fault.Use {
 	out := make([]fault.Use, len(all))
 	for i := range all {

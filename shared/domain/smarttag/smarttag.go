@@ -46,7 +46,7 @@ const (
 	maxSeparator = 8
 )
 
-// Check refuses a policy that makes no tag, naming the field: fault.Invalid.
+// Check returns fault.Invalid, with the field's name, for a policy that makes no tag.
 func (p *Policy) Check() error {
 	switch {
 	case p.Key == "" || len(p.Key) > MaxKey || strings.TrimSpace(p.Key) != p.Key:
@@ -67,7 +67,7 @@ func (p *Policy) Check() error {
 	return nil
 }
 
-// Selects reports whether the policy is about a resource.
+// Selects reports whether the policy applies to a resource.
 func (p *Policy) Selects(r *inventory.Resource) bool {
 	s := &p.Selector
 	if s.Provider != "" && s.Provider != r.Provider || s.Type != "" && s.Type != r.Type || s.Region != "" &&

@@ -35,7 +35,7 @@ func NewStore(t table.Store) Store { return Store{t} }
 
 func key(org, sk string) table.Key { return table.Key{PK: table.OrgPK(org) + "SMARTTAG", SK: sk} }
 
-// shelf is accepted tags: by resource, and by key their values.
+// shelf is a set of accepted tags: by resource, and by key, their values.
 type shelf struct {
 	Version int64                        `json:"version"`
 	Tags    map[string]map[string]string `json:"tags"`
@@ -47,7 +47,7 @@ type State struct {
 	accepted map[string]map[string]string
 }
 
-// Read reads all there is of an organization: one round trip a megabyte.
+// Read reads all policies and accepted tags of an organization. It takes one round trip per megabyte.
 func (s Store) Read(ctx context.Context, org string) (*State, error) {
 	out := &State{accepted: map[string]map[string]string{}}
 	q := table.Query{PK: key(org, "").PK, Limit: table.MaxPage}
@@ -128,7 +128,7 @@ func Limited(org string) table.LimitedList {
 	return table.LimitedList{PK: key(org, "").PK, Noun: "smart tag policies"}
 }
 
-// Add writes a new policy together with take, which is of Limited.
+// Add writes a new policy, together with take, the write of Limited.
 func (s Store) Add(ctx context.Context, org string, p Policy, take table.Write) error {
 	put, err := table.PutFields(key(org, policyPrefix+p.ID), p, table.Absent())
 	if err != nil {
@@ -137,8 +137,7 @@ func (s Store) Add(ctx context.Context, org string, p Policy, take table.Write) 
 	return changed(p.ID, s.write(ctx, org, put, take))
 }
 
-// Put writes a policy, in place of the one that was read, of the version before; fault.Conflict when it has changed
-// meanwhile.
+// Put writes a policy over its previous version. It returns fault.Conflict if the policy has changed meanwhile.
 func (s Store) Put(ctx context.Context, org string, p Policy) error {
 	cond := table.Absent()
 	if p.Version > 1 {
@@ -151,7 +150,7 @@ func (s Store) Put(ctx context.Context, org string, p Policy) error {
 	return changed(p.ID, s.write(ctx, org, put))
 }
 
-// write makes a change together with the version that it makes.
+// write makes changes together with the new version.
 func (s Store) write(ctx context.Context, org string, changes ...table.Write) error {
 	version, err := inventory.NoteSmartTags(org, rand.Text())
 	if err != nil {
@@ -193,7 +192,7 @@ func (s Store) Revoke(ctx context.Context, org string, tags []Derived) error {
 	})
 }
 
-// change changes the shelves that tags are on, one after another; each change is whole.
+// change changes the shelves of tags, one after another. Each change is atomic.
 func (s Store) change(ctx context.Context, org string, tags []Derived,
 	how func(map[string]map[string]string, *Derived)) error {
 	on := map[uint32][]Derived{}

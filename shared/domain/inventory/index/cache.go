@@ -42,7 +42,7 @@ func newCache(bytes int) *cache {
 	return &cache{max: bytes, orgs: map[string]*list.Element{}, used: list.New()}
 }
 
-// cachedIndex returns the index of an organization, an empty one when it is not kept.
+// cachedIndex returns the index of an organization, or an empty one if it is not in the cache.
 func (c *cache) cachedIndex(org string) *cached {
 	c.mu.Lock()
 	defer c.mu.Unlock()

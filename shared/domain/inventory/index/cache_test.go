@@ -25,7 +25,7 @@ func TestTheCacheLetsGoOfWhatWasNotUsed(t *testing.T) {
 	}
 }
 
-// TestOthersLeaveBeforeALargeIndexIsRead looks into the cache when the chunks of a second organization are asked for.
+// TestOthersLeaveBeforeALargeIndexIsRead checks the cache when the chunks of a second organization are read.
 func TestOthersLeaveBeforeALargeIndexIsRead(t *testing.T) {
 	f := newFixture(t)
 	for _, org := range []string{"org_1", "org_2"} {

@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// When compaction is due: deltas are read by every request, so they stay few.
+// The thresholds of compaction. Every request reads the deltas, so they stay few.
 const (
 	manyDeltas     = 128
 	manyDeltaBytes = 200_000
@@ -22,8 +22,8 @@ const chunkRows = 4096
 // goneKept is how long the index remembers a dropped resource, so that a late delta does not bring it back.
 const goneKept = 24 * time.Hour
 
-// Compact folds the deltas of the index into its chunks when there are many. Workers call it after they wrote deltas,
-// an API request never does; two at once do no harm, and being killed anywhere loses nothing.
+// Compact folds the deltas of the index into its chunks if there are many. Workers call it after they wrote deltas; an
+// API request never does. Concurrent calls are safe, and a killed call loses nothing.
 func (s *Store) Compact(ctx context.Context, org string) error {
 	l, err := s.readDeltas(ctx, org)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *Store) Compact(ctx context.Context, org string) error {
 	return s.fold(ctx, org, l)
 }
 
-// Tidy compacts when v, read before the last write, was near the bound.
+// Tidy compacts if v, read before the last write, was near the threshold.
 func (s *Store) Tidy(ctx context.Context, v View) error {
 	if len(v.reading.deltas) < manyDeltas/2 && v.reading.bytes < manyDeltaBytes/2 {
 		return nil
@@ -52,7 +52,7 @@ func (s *Store) Tidy(ctx context.Context, v View) error {
 
 func (l reading) many() bool { return len(l.deltas) > manyDeltas || l.bytes > manyDeltaBytes }
 
-// full reports whether it is time to write all chunks anew: when much in them is overwritten, or when they are small
+// full reports whether all chunks should be written anew: many of their rows are overwritten, or the chunks are small
 // and many.
 func (h head) full() bool {
 	rows := 0
@@ -112,7 +112,7 @@ type compaction struct {
 	made  []made
 }
 
-// made is a chunk that was made.
+// made is a chunk written by a compaction.
 type made struct {
 	id string
 	z  []byte

@@ -162,7 +162,7 @@ func (r *reader) rows(rows []Entry) {
 	}
 }
 
-// texts reads the uids and names of rows. They are parts of the whole.
+// texts reads the uids and names of rows. They are substrings of the input.
 func (r *reader) texts(rows []Entry) {
 	sizes := make([]int, 2*len(rows))
 	total := 0

@@ -8,7 +8,7 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// The fields of a resource that repeat from one to the next are numbers of symbols, in this order.
+// The fields with values that repeat between resources are numbers of symbols, in this order.
 const (
 	KindRef = iota
 	ProviderRef
@@ -59,7 +59,8 @@ type sighting struct {
 
 func (e *Entry) sighting() sighting { return sighting{e.UID, e.Refs[StatusRef], e.Times[StatusTime]} }
 
-// newest returns the newer of two statuses, and of two equally old ones the one that is greater as a word.
+// newest returns the newer of two statuses. If they have the same time, it returns the one that is greater as a
+// string.
 func newest(syms *Symbols, a, b sighting) sighting {
 	if a.at > b.at || a.at == b.at && syms.Name(a.status) > syms.Name(b.status) {
 		return a

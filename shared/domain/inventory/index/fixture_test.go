@@ -42,7 +42,7 @@ func (f *fixture) check(err error) {
 	}
 }
 
-// segment returns everything that the state knows, but for rows that were dropped before the time since.
+// segment returns all rows of the state, except rows that were dropped before the time since.
 func (st *State) segment(since int64) *Segment {
 	return &Segment{Symbols: st.Symbols, Rows: st.entries(st.known(since)), seen: st.unmerged(), scans: st.scanned()}
 }

@@ -120,7 +120,7 @@ type View struct {
 	reading reading
 }
 
-// Open brings the organization's index in memory up to date: one round trip, and one more when there are new chunks.
+// Open updates the organization's index in memory. It takes one round trip, and one more if there are new chunks.
 func (s *Store) Open(ctx context.Context, org string) (View, error) {
 	for range openTries {
 		l, err := s.readDeltas(ctx, org)

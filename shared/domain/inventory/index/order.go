@@ -86,7 +86,7 @@ func (st *State) sort(which int) []int32 {
 	return sortRuns(rows, st.comparison(which))
 }
 
-// mend takes the dirty rows out of an order and merges them in where they belong now.
+// mend removes the dirty rows from an order and merges them in at their new positions.
 func (st *State) mend(o *order, which int) []int32 {
 	compare := st.comparison(which)
 	moved := make([]int32, 0, len(o.dirty))
@@ -154,7 +154,7 @@ func (st *State) priceOf(n int32) int64 {
 	return st.price(r.UID(), r.Word(StatusRef))
 }
 
-// reprice brings the amount of a row up to date, whose status has changed.
+// reprice updates the amount of a row after a change of its status.
 func (st *State) reprice(n int32) {
 	if st.price == nil || int(n) >= len(st.costs) {
 		return

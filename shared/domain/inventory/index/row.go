@@ -15,7 +15,7 @@ type cell struct {
 	text     uint32 // of the symbols' texts: see appendText
 	status   uint32 // symbol
 	form     uint32 // run of the other refs
-	seen     uint32 // run of the other times, and of what became of it
+	seen     uint32 // run of the other times and the flags
 	tags     uint32 // run of pairs
 	capacity uint32 // run of amounts
 }
@@ -117,7 +117,7 @@ func (r Row) Mentions(word string) bool {
 	return strings.Contains(t.lowerName, word) || strings.Contains(t.lowerUID, word)
 }
 
-// text is the texts of a row; those in lower case are for search and order.
+// text is the texts of a row; the lower-case forms are for search and order.
 type text struct{ uid, name, lowerUID, lowerName string }
 
 // appendText writes the texts of a row: the two lengths, each with a bit that says whether the lower-case form
@@ -153,7 +153,7 @@ func (st *State) textOf(c *cell) text {
 	return t
 }
 
-// fill makes c say the content of e; its status is another matter.
+// fill copies the content of e into c, without the status.
 func (st *State) fill(c *cell, e *Entry) {
 	if t := st.textOf(c); t.uid != e.UID || t.name != e.Name {
 		st.scratch = appendText(st.scratch[:0], e.UID, e.Name)

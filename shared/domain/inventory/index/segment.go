@@ -7,10 +7,10 @@ import (
 	"lamplighter.dev/shared/foundation/packing"
 )
 
-// Segment is a part of an index: the content of a delta or of a chunk. Both are written the same way, so that
-// compaction is merging segments and nothing else.
+// Segment is a part of an index: the content of a delta or of a chunk. Both have the same format, so compaction only
+// merges segments.
 type Segment struct {
-	Symbols *Symbols // what Rows refer to
+	Symbols *Symbols // the symbols of Rows
 	Rows    []Entry
 	seen    []sighting
 	scans   []scanned
@@ -33,7 +33,7 @@ func (g *Segment) AddStatus(uid, status string, at int64) {
 	g.seen = append(g.seen, sighting{uid, g.Symbols.Intern(status), at})
 }
 
-// AddScan adds that a scan of a partition, begun at a time in Unix microseconds, found all there is.
+// AddScan records that a scan of a partition, begun at a time in Unix microseconds, was complete.
 func (g *Segment) AddScan(account, region, kind string, at int64) {
 	g.scans = append(g.scans,
 		scanned{Partition{g.Symbols.Intern(account), g.Symbols.Intern(region), g.Symbols.Intern(kind)}, at})
@@ -52,8 +52,8 @@ type packed struct {
 // segmentItem makes the item that holds the compressed segment z under k.
 func segmentItem(k table.Key, z []byte) (table.Item, error) { return table.NewItem(k, packed{z}) }
 
-// split encodes g into as many parts as its size asks for. Scans stand in the last one: when it is written last, a scan
-// counts as finished only after everything that it found.
+// split encodes g into as many parts as its size needs. Scans are in the last part: if it is written last, a scan
+// counts as finished only after all resources that it found.
 func (g *Segment) split() [][]byte {
 	z := g.encode()
 	if len(z) <= maxSegment || len(g.Rows)+len(g.seen) < 2 {
@@ -65,7 +65,7 @@ func (g *Segment) split() [][]byte {
 	return append(a.split(), b.split()...)
 }
 
-// compressor takes a third less than s2 does, and twice its time: units of the table cost more than that.
+// compressor needs a third less space than s2, and twice its time. Units of the table cost more than that time.
 var compressor = packing.Packer{Level: packing.Fastest}
 
 // writer appends numbers and strings, and numbers the symbols of a segment as they come.
@@ -98,7 +98,7 @@ func (w *writer) symbol(n uint32) {
 	w.uint(l)
 }
 
-// encode writes the segment column by column, so that alike values stand together, and compresses it.
+// encode writes the segment column by column, so that similar values are adjacent, and compresses it.
 func (g *Segment) encode() []byte {
 	w := &writer{local: map[uint32]uint64{}, syms: g.Symbols}
 	w.uint(uint64(len(g.Rows)))

@@ -76,14 +76,14 @@ func (st *State) findHashed(sum uint64, uid string) (int32, bool) {
 func (st *State) uidOf(n uint32) string  { return st.textOf(st.cell(int32(n))).uid }
 func (st *State) uidSum(n uint32) uint64 { return hashText(st.uidOf(n)) }
 
-// expect makes room for a count of rows more.
+// expect makes room for count more rows.
 func (st *State) expect(count int) {
 	st.Lock()
 	defer st.Unlock()
 	st.byUID.reserve(st.count+count, st.uidSum)
 }
 
-// merge merges a row: of its content and of its status the newest wins.
+// merge merges a row. The newest content and the newest status win.
 func (st *State) merge(e *Entry) {
 	sum := hashText(e.UID)
 	n, ok := st.findHashed(sum, e.UID)
@@ -103,7 +103,7 @@ func (st *State) merge(e *Entry) {
 	st.setStatus(n, status)
 }
 
-// supersedes reports whether the content of e wins over that of c: the newer one, and see prevails.
+// supersedes reports whether the content of e wins over that of c. The newer one wins; see prevails for equal times.
 func (st *State) supersedes(e *Entry, c *cell) bool {
 	if at := (Row{st, c}).Time(ContentTime); e.Times[ContentTime] != at {
 		return e.Times[ContentTime] > at
@@ -202,7 +202,7 @@ func (st *State) RowByID(id ulid.ULID) (Row, bool) {
 	return r, !r.gone()
 }
 
-// Row returns the row that an order calls n.
+// Row returns row n of an order.
 func (st *State) Row(n int32) Row { return Row{st, st.cell(n)} }
 
 // Rows yields the rows that were not dropped, in no order. It needs the read lock.
@@ -231,7 +231,7 @@ func (st *State) LastSeen(r Row) int64 {
 	return seen
 }
 
-// Partition returns the partition of scans with these names, if the index has anything of each.
+// Partition returns the partition of scans with these names, if the index knows all three names.
 func (st *State) Partition(account, region, kind string) (Partition, bool) {
 	a, hasAccount := st.Symbols.Find(account)
 	r, hasRegion := st.Symbols.Find(region)
@@ -239,7 +239,7 @@ func (st *State) Partition(account, region, kind string) (Partition, bool) {
 	return Partition{a, r, k}, hasAccount && hasRegion && hasKind
 }
 
-// PartitionNames is a partition as others name it.
+// PartitionNames is a partition by the names of its symbols.
 type PartitionNames struct{ Account, Region, Kind string }
 
 // Partitions returns the partitions that have rows, in no order. It needs the read lock.
@@ -281,10 +281,10 @@ func (st *State) entries(rows []int32) []Entry {
 	return out
 }
 
-// unmerged returns the statuses of rows that have not arrived.
+// unmerged returns the statuses of rows that are not in the index yet.
 func (st *State) unmerged() []sighting { return slices.Collect(maps.Values(st.orphans)) }
 
-// scanned returns when the last scans of all partitions began.
+// scanned returns the start times of the last scans of all partitions.
 func (st *State) scanned() []scanned {
 	out := make([]scanned, 0, len(st.scans))
 	for p, at := range st.scans {

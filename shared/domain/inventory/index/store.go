@@ -18,14 +18,14 @@ import (
 
 // Store reads and writes the indexes of organizations, and keeps in memory those that it used last.
 type Store struct {
-	table table.PatientStore // workers write, and whoever reads later pays for what they leave undone
+	table table.PatientStore // patient: work that a worker leaves undone costs later readers
 	clock clock.Clock
 	cache *cache
 
 	compacting sync.Map // organizations that this process is compacting
 }
 
-// NewStore makes a Store with a cache of its own, in the memory that the process may have by now.
+// NewStore makes a Store with a cache of its own, limited by the current memory limit of the process.
 func NewStore(t table.Store, c clock.Clock) *Store {
 	return &Store{table: table.NewPatientStore(t), clock: c, cache: newCache(cacheBytes())}
 }

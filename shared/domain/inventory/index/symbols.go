@@ -48,7 +48,7 @@ func (s *Symbols) internPair(key, value uint32) uint32 {
 	return n
 }
 
-// InternTags numbers tags, ordered by key.
+// InternTags returns the numbers of tags, ordered by key.
 func (s *Symbols) InternTags(tags map[string]string) []uint32 {
 	out := make([]uint32, 0, len(tags))
 	for _, k := range slices.Sorted(maps.Keys(tags)) {
@@ -57,7 +57,7 @@ func (s *Symbols) InternTags(tags map[string]string) []uint32 {
 	return out
 }
 
-// InternCapacity numbers the names of capacity, ordered by these.
+// InternCapacity returns the capacity as amounts, ordered by name.
 func (s *Symbols) InternCapacity(capacity map[string]int64) []Amount {
 	out := make([]Amount, 0, len(capacity))
 	for _, k := range slices.Sorted(maps.Keys(capacity)) {
@@ -83,7 +83,7 @@ func (s *Symbols) Tag(n uint32) (key, value string) {
 	return s.Name(p[0]), s.Name(p[1])
 }
 
-// TagsWith makes the test whether a row has a tag that, written "key=value" in lower case, has word in it.
+// TagsWith returns a test whether a row has a tag that contains word, when written as "key=value" in lower case.
 func (s *Symbols) TagsWith(word string) func(Row) bool {
 	wanted, lower := []byte(word), []byte(nil)
 	return s.TagsWhere(func(key, value string) bool {
@@ -106,8 +106,8 @@ func lowerBytes(b []byte) []byte {
 	return b
 }
 
-// TagsWhere makes the test whether a row has a tag whose key and value pass a test. It looks at each tag once, for
-// tags are far fewer than the rows that have them.
+// TagsWhere returns a test whether a row has a tag with a key and value that pass a test. It tests each distinct tag
+// once, because there are far fewer tags than rows.
 func (s *Symbols) TagsWhere(test func(key, value string) bool) func(Row) bool {
 	marked := make([]bool, len(s.pairs))
 	some := false

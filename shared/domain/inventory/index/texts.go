@@ -59,7 +59,7 @@ func readLongUvarint(s string) (v uint64, n int) {
 	return 0, 0
 }
 
-// cutText cuts a text that stands behind its length from the beginning of s.
+// cutText cuts a text with its length in front from the beginning of s.
 func cutText(s string) (text, rest string) {
 	v, n := readUvarint(s)
 	end := n + int(v)

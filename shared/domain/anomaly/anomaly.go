@@ -99,7 +99,7 @@ func Bare() Settings { return Settings{} }
 // The numbers of past days that the rules use.
 const (
 	trailing   = 7  // days of the mean
-	leastDays  = 4  // of data, without which nothing is judged
+	leastDays  = 4  // days of data; with fewer days nothing is judged
 	leastAge   = 14 // days, with the gate MinimumHistory
 	bandDays   = 28
 	Rejudged   = 7                   // days that are judged anew, since bills restate them

@@ -10,8 +10,8 @@ import (
 type Rules struct {
 	Settings
 	MinUSD  money.Amount   // a baseline below it is never judged: the organization's anomalyMinUSD
-	OrgDays []money.Amount // the organization's series, which new spend is held against
-	change  int            // of the settings, when they were read
+	OrgDays []money.Amount // the organization's series; new spend is compared with it
+	change  int            // change number of the settings when they were read
 }
 
 // Spike is a cost above the baseline on a day.

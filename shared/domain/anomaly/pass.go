@@ -11,7 +11,7 @@ import (
 type Series struct {
 	Scope
 	Days   []money.Amount
-	Within []Scope // the scopes that hold all of it, but for the organization, which holds everything
+	Within []Scope // the scopes that contain all of it, except the organization
 	Until  int     // the days from this index on are not judged: they have not settled, or their bills are missing
 }
 
@@ -20,7 +20,7 @@ type Finding struct {
 	Scope
 	Spike
 	Day         int  // its index
-	Continues   bool // the day before was anomalous too, and as severe: it was told of then
+	Continues   bool // the day before was anomalous and as severe: it was notified then
 	ExplainedBy *Scope
 	within      []Scope
 }

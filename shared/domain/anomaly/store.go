@@ -31,8 +31,8 @@ type Status string
 const (
 	Open         Status = "open"
 	Acknowledged Status = "acknowledged"
-	Expected     Status = "expected" // somebody knows why, and that it is right
-	Closed       Status = "closed"   // bills were restated, or settings changed, and it is none any more
+	Expected     Status = "expected" // a user knows the cause and accepts it
+	Closed       Status = "closed"   // no longer an anomaly, after restated bills or changed settings
 )
 
 // Record is a stored anomaly. Each scope and day has at most one record, in any status.
@@ -48,14 +48,14 @@ type Record struct {
 	Continues    bool          `json:"continues,omitempty"`
 	ExplainedBy  string        `json:"explainedBy,omitempty"` // the id of the anomaly of the same day that explains it
 	Contributors []Contributor `json:"contributors,omitempty"`
-	Within       []event.Scope `json:"within,omitempty"` // of a resource: its account, groups and teams on that day
+	Within       []event.Scope `json:"within,omitempty"` // for a resource: its account, groups and teams on that day
 	Status       Status        `json:"status"`
 	Reason       string        `json:"reason,omitempty"`
-	By           string        `json:"by,omitempty"` // the address of who judged it
+	By           string        `json:"by,omitempty"` // the address of the user who judged it
 	Told         []Severity    `json:"told,omitempty"`
 	CreatedAt    time.Time     `json:"createdAt"`
 	UpdatedAt    time.Time     `json:"updatedAt"`
-	Change       int           `json:"change"` // counts the changes, which each is conditioned on
+	Change       int           `json:"change"` // number of changes; each change is conditioned on it
 }
 
 // Spike returns the numbers of an anomaly.
@@ -106,7 +106,7 @@ func NewStore(t table.Store) *Store { return &Store{t} }
 type storedSettings struct {
 	Gates
 	FloorsUSD map[ScopeType]money.Amount `json:"floorsUSD"`
-	Change    int                        `json:"change"` // counts the changes, which each is conditioned on
+	Change    int                        `json:"change"` // number of changes; each change is conditioned on it
 }
 
 // ReadRules reads the rules of an organization: its settings and the smallest baseline. It takes one round trip.

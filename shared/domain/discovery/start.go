@@ -15,7 +15,7 @@ import (
 // StartDiscovery begins a pass over the account, or returns the one under way. An account that does not exist is
 // fault.NotFound. An account that its cloud organisation has disconnected is fault.Conflict.
 func StartDiscovery(ctx context.Context, p *platform.Platform, org, accountID string) (Job, error) {
-	for range 3 { // each time that somebody else was faster
+	for range 3 { // retry if another process was faster
 		a, err := inventory.New(p).ReadAccount(ctx, org, accountID)
 		if err != nil {
 			return Job{}, err
@@ -71,7 +71,7 @@ func begin(ctx context.Context, p *platform.Platform, b beginning) error {
 	}
 	ws := slices.Clone(b.writes)
 	ws = append(ws, table.Update(inventory.AccountKey(b.org, a.ID), []table.Change{table.Set("jobID", b.job.ID)}, table.Exists(), same, table.Lacks("ended")))
-	if a.JobID != "" { // a lost one: the sweeper need not revive it any more
+	if a.JobID != "" { // a lost pass: the sweeper need not revive it
 		ws = append(ws, workqueue.RemoveWork(a.JobID))
 	}
 	if err := p.Table.Transact(table.Within(ctx, workqueue.Prefix), ws...); err != nil {

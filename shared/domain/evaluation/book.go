@@ -55,7 +55,7 @@ func (s *Store) readReach(ctx context.Context, org string, b *book, ts []*schedu
 type reading struct {
 	store  *Store
 	org    string
-	direct map[string][]string // by schedule: resources that are attached by themselves
+	direct map[string][]string // by schedule: directly attached resources
 	byID   map[string][]string // by schedule: groups
 	groups []string
 	since  map[sinceKey]time.Time

@@ -20,11 +20,12 @@ const longestOutage = 24 * 60
 type Done struct {
 	Ended  int `json:"ended"`  // overrides whose time was over
 	Fired  int `json:"fired"`  // crons that were due
-	Orders int `json:"orders"` // that were queued for schedules
+	Orders int `json:"orders"` // orders queued for schedules
 }
 
 // Evaluate evaluates an organization up to the current minute, because of rows of the due list. It deletes those rows
 // when all due work is done, or recorded for another try.
+//
 // Evaluate is safe to call concurrently and to kill at any time: the next call completes the missing work, and nothing
 // is done twice. An override, schedule or order that fails does not stop the others. Its error is among the returned
 // errors, and it is tried again in a later minute.
@@ -52,7 +53,7 @@ type pass struct {
 	rows     []scheduling.Due
 	state    state    // as it was read
 	troubles troubles // as they are by now
-	expiring int64    // the minute at which the next override ends; 0 when none does
+	expiring int64    // the minute when the next override ends; 0 if there is none
 	done     Done
 	errs     []error
 	broken   bool // something failed that could not be noted

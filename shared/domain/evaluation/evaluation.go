@@ -40,7 +40,7 @@ type Target struct {
 	Resource inventory.Listed // zero for a group
 	Members  []inventory.Member
 	LeftOut  []execution.LeftOut
-	Events   scheduling.EventHolds // of the organisation, as it was read with the target
+	Events   scheduling.EventHolds // holds of the organisation, as they were read with the target
 }
 
 // GroupTarget returns a group as a target, or fault.NotFound.

@@ -81,7 +81,7 @@ type ToldOverride struct {
 	CreatedBy      string          `json:"createdBy"` // an address, or the id of a wake link
 	ExpiresAt      time.Time       `json:"expiresAt"`
 	Force          bool            `json:"force,omitempty"` // it also holds targets of active event readiness plans
-	BulkActionID   string          `json:"bulkActionID"`    // that applies it
+	BulkActionID   string          `json:"bulkActionID"`    // the bulk action that applies it
 	Resources      int             `json:"resources"`       // how many it holds by now
 	ResourceUID    string          `json:"resourceUID,omitempty"`
 	ResourceName   string          `json:"resourceName,omitempty"`

@@ -37,7 +37,7 @@ func (s *subject) timetables() []*scheduling.Timetable {
 
 // book is a snapshot of an organization's schedules and the resources they reach.
 type book struct {
-	timetables []*scheduling.Timetable // without those that failed
+	timetables []*scheduling.Timetable // without failed schedules
 	subjects   []*subject
 	groups     map[string]inventory.Group
 	ids        map[string]bool  // of all schedules

@@ -22,14 +22,14 @@ const StatePartition table.Partition = "ORG#*#EVALUATION"
 // evaluator decides a given minute.
 type state struct {
 	Until   int64  `json:"until"`             // the last minute that was evaluated
-	Change  int64  `json:"change"`            // counts the changes, which each is conditioned on
+	Change  int64  `json:"change"`            // number of changes; each change is conditioned on it
 	Round   string `json:"round,omitempty"`   // decided, not yet carried out
-	Parts   int    `json:"parts,omitempty"`   // of the round
+	Parts   int    `json:"parts,omitempty"`   // number of parts of the round
 	DriftAt int64  `json:"driftAt,omitempty"` // the minute of the next look at drift
 
 	RecentFrom int64    `json:"recentFrom,omitempty"` // the first minute that Recent knows; 0 when it knows none
 	Recent     []recent `json:"recent,omitempty"`
-	Troubles   troubles `json:"troubles,omitempty"` // that are tried again
+	Troubles   troubles `json:"troubles,omitempty"` // failures to try again
 }
 
 // equals reports whether two states are equal, apart from the round under way.

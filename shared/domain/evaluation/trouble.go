@@ -36,9 +36,9 @@ type trouble struct {
 	ID   string `json:"id"`
 	// the minute of its first failure; for a schedule, the first undecided minute
 	Since int64            `json:"since"`
-	Tries int              `json:"tries"` // that failed
+	Tries int              `json:"tries"` // number of failed tries
 	Next  int64            `json:"next"`  // the minute of the next try
-	Error string           `json:"error"` // of the last try
+	Error string           `json:"error"` // error of the last try
 	Order *execution.Order `json:"order,omitempty"`
 }
 

@@ -47,7 +47,7 @@ type Bulk struct {
 	LeftOutOf   []NotDone  `json:"leftOutResources" nullable:"false" doc:"The first 50 of these, and why"`
 	Plan        *BulkPlan  `json:"plan,omitempty" hidden:"true"`
 	CancelledBy string     `json:"cancelledBy,omitempty" hidden:"true"` // the reason of the actions that were not begun
-	Ended       bool       `json:"ended,omitempty" hidden:"true"`       // nothing of it is under way any more
+	Ended       bool       `json:"ended,omitempty" hidden:"true"`       // no action of it is under way
 	// of Failed: resources that were held, so that the provider was not asked
 	Unasked int `json:"unasked,omitempty" hidden:"true"`
 }
@@ -66,7 +66,7 @@ type BulkPlan struct {
 	Stage         Stage     `json:"stage,omitempty"`
 	Chunks        int       `json:"chunks,omitempty"` // how many have counts of their own
 	Keep          Retention `json:"keep,omitempty"`   // as the organization had it when it was planned
-	Reason        string    `json:"reason,omitempty"` // of an Order: why it was made; else it was asked for by hand
+	Reason        string    `json:"reason,omitempty"` // of an Order: the cause; empty for a request of a user
 	ScheduleID    string    `json:"scheduleID,omitempty"`
 	// of an Order: the stop at the end of a wake link, including resources that no schedule stops
 	Promised bool `json:"promised,omitempty"`
@@ -226,7 +226,7 @@ type Chunk struct {
 	Region         string   `json:"region"`
 	ResourceType   string   `json:"resourceType"`
 	Members        []Member `json:"members"`
-	GroupID        string   `json:"groupID,omitempty"` // that the bulk action is on
+	GroupID        string   `json:"groupID,omitempty"` // the group of the bulk action
 
 	// Seen is the status of every member in the inventory when the chunk was planned. It is empty if the statuses
 	// differ, or if one of the members cannot be acted on.

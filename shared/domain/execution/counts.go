@@ -91,7 +91,7 @@ func readAll(ctx context.Context, s table.Store, q table.Query) ([]table.Item, e
 const (
 	completedField = "completed"
 	failedField    = "failed"
-	leftOutField   = "leftOut" // of the failed ones
+	leftOutField   = "leftOut" // part of the failed actions
 )
 
 // ChunkCounts are the counts of a chunk of a bulk action. While the bulk action is under way, each chunk has its own

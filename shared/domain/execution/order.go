@@ -33,7 +33,7 @@ type Order struct {
 	Members       []inventory.Member `json:"-"` // stored by NamedItem; nil when that was done before
 	Total         int                `json:"total"`
 	Reason        string             `json:"reason"`
-	ChangedBy     string             `json:"changedBy"` // as the state history tells it
+	ChangedBy     string             `json:"changedBy"` // as in the state history
 	ScheduleID    string             `json:"scheduleID,omitempty"`
 	StepDelay     int                `json:"stepDelay,omitempty"` // seconds
 	FailurePolicy string             `json:"failurePolicy"`

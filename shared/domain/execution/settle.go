@@ -28,7 +28,7 @@ type Outcome struct {
 	Unstarted bool // end it only if nothing of it is under way: if it is pending or idle
 	// it was not tried, because its resource was held: it counts as failed, and has no history
 	LeftOut   bool
-	Exhausted bool   // it failed because it was tried as often as it may be
+	Exhausted bool   // it failed after the maximum number of tries
 	About     *About // the resource for notifications; nil for none: the action has never begun
 	At        time.Time
 }

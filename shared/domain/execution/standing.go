@@ -17,7 +17,7 @@ const LeftOutEvent = "event"
 
 // Standing is the state beside the resources that decides whether they may be acted on now.
 type Standing struct {
-	Accounts  map[string]inventory.Account // by our ids; one that is gone is missing
+	Accounts  map[string]inventory.Account // by our ids; accounts that are gone are missing
 	Overrides override.Live
 	Events    scheduling.EventHolds
 }

@@ -10,8 +10,8 @@ import (
 
 // About is the description of an ended action's resource for notifications, as of that moment.
 type About struct {
-	Name        string   // of the resource; empty when the inventory does not know it
-	AccountName string   // of its cloud account
+	Name        string   // name of the resource; empty if the inventory does not know it
+	AccountName string   // name of its cloud account
 	GroupIDs    []string // the groups that it is in
 	TeamIDs     []string // the teams that own it
 	GroupID     string   // the group that the bulk action is on, if any

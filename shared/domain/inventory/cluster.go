@@ -29,7 +29,7 @@ type Registration struct {
 	ClusterName
 	AccountID    string       `json:"cloudAccountID"`   // ca_…
 	Method       string       `json:"method"`           // CloudIAM, Kubeconfig
-	Sealed       []byte       `json:"sealed,omitempty"` // of method Kubeconfig: a kubeconfig.Access, for ClusterPlace
+	Sealed       []byte       `json:"sealed,omitempty"` // method Kubeconfig: a kubeconfig.Access, for ClusterPlace
 	RegisteredAt time.Time    `json:"registeredAt"`
 	Check        ClusterCheck `json:"check,omitzero"`
 }

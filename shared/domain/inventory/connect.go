@@ -18,7 +18,7 @@ const (
 	AccountConnecting   = "connecting"   // stored, and not yet discovered
 	AccountConnected    = "connected"    // the last discovery read everything
 	AccountDegraded     = "degraded"     // a read or an action failed; Error has the reason
-	AccountDisconnected = "disconnected" // the cloud does not accept the credentials any more
+	AccountDisconnected = "disconnected" // the cloud no longer accepts the credentials
 )
 
 // The kinds of secrets of accounts.

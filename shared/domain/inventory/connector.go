@@ -34,7 +34,7 @@ const AskClusterReview = "clusterReview"
 // after the call. A group that does not exist is fault.NotFound.
 const (
 	AskAutoscaling    = "autoscaling"    // how is it scaled?
-	AskSetAutoscaling = "setAutoscaling" // scale it so; nothing is done where it is so already
+	AskSetAutoscaling = "setAutoscaling" // set the scaling; does nothing if it is set already
 )
 
 // AutoscalingQuestion names the group of a question to Connector. Want is only for AskSetAutoscaling.
@@ -56,7 +56,7 @@ type Question struct {
 	Registration Registration `json:"registration,omitzero"`
 
 	Autoscaling   AutoscalingQuestion `json:"autoscaling,omitzero"`
-	Registrations []Registration      `json:"registrations,omitempty"` // of the account; for a group in a cluster
+	Registrations []Registration      `json:"registrations,omitempty"` // those of the account; for a group in a cluster
 }
 
 // patience is how long a request handler waits for the answer to a question. The questions of one handler together
@@ -88,5 +88,5 @@ func AskConnector(ctx context.Context, workers lambdacall.Invoker, q Question, a
 // Verified is the account that the credentials open.
 type Verified struct {
 	NativeID string   `json:"nativeID"` // as the cloud says
-	Regions  []string `json:"regions"`  // that can be discovered; nil when the credentials may not list them
+	Regions  []string `json:"regions"`  // discoverable regions; nil if the credentials may not list them
 }

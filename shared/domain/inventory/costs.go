@@ -10,7 +10,7 @@ import (
 
 // Costs are the costs of an organization's resources, as package pricing keeps them in memory. A Costs never changes.
 type Costs interface {
-	Generation() int64 // of the head that it was read by; a later one is higher
+	Generation() int64 // generation of its head; it increases with time
 	Bytes() int        // about how much memory it takes
 	// Order returns the sort key of a resource in a list ordered by cost, for its UID and status.
 	Order(uid string, status cloud.Status) int64

@@ -116,7 +116,7 @@ type picking struct {
 	lock  func(*index.State) (unlock func())
 	find  func(*index.State, string) (index.Row, bool)
 	sight Visibility
-	facts bool // from the records, too
+	facts bool // also read the facts from the records
 }
 
 func readLock(st *index.State) (unlock func()) {
@@ -219,7 +219,7 @@ func (v *view) page(l List, which int) []index.Row {
 type listing struct {
 	rows  []index.Row
 	out   []Listed
-	facts bool // are asked for, too
+	facts bool // requested
 }
 
 // list reads the facts about rows from the index. Call it under the lock that the rows were found under: the rows may

@@ -101,9 +101,9 @@ type unfinished struct {
 type finish struct {
 	org     string
 	changes []Changes
-	of      map[string]int // the scan that a record that goes belongs to, by uid
+	of      map[string]int // index of the scan of a changed record, by uid
 	scans   map[index.Partition]*unfinished
-	parts   []index.PartitionNames // that have rows, when a scan asked for them
+	parts   []index.PartitionNames // partitions with rows; nil until a scan needs them
 	missing []missing
 	g       *index.Segment
 	writes  []table.Write

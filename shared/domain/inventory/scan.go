@@ -37,7 +37,7 @@ type Changes struct {
 	Created   int `json:"created,omitempty"`
 	Updated   int `json:"updated,omitempty"`
 	Unchanged int `json:"unchanged,omitempty"`
-	Vanished  int `json:"vanished,omitempty"` // by FinishScans: not found any more, now terminated
+	Vanished  int `json:"vanished,omitempty"` // by FinishScans: no longer found, now terminated
 	Dropped   int `json:"dropped,omitempty"`  // by FinishScans and ForgetAccount: removed for good
 }
 

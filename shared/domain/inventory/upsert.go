@@ -80,7 +80,7 @@ type upsert struct {
 	changes Changes
 	done    map[string]bool
 	writes  []table.Write
-	updates []update // of whole records
+	updates []update // changes of whole records
 
 	mu      sync.Mutex // retry is called from several transactions
 	records map[string]Resource
@@ -114,7 +114,7 @@ func (u *upsert) compare(st *index.State, b Batch) error {
 
 func (u *upsert) one(st *index.State, found cloud.Resource) error {
 	r, known := st.RowByUID(found.UID)
-	if !known && found.Status == cloud.Terminated { // it came and went between two scans
+	if !known && found.Status == cloud.Terminated { // it appeared and ended between two scans
 		u.changes.Unchanged++
 		return nil
 	}

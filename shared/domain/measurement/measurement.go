@@ -41,9 +41,9 @@ func New(p *platform.Platform) *Store { return &Store{p.Table, p.Clock} }
 
 // Collection is the result of the last collection of an account, and its cost at the cloud.
 type Collection struct {
-	Day         string    `json:"day"` // that was collected: "2026-03-01"
+	Day         string    `json:"day"` // the collected day: "2026-03-01"
 	Resources   int       `json:"resources"`
-	Series      int       `json:"series"` // that had points
+	Series      int       `json:"series"` // number of series with points
 	Calls       int       `json:"calls"`
 	Queries     int       `json:"queries"`
 	USD         float64   `json:"usd"`             // list price

@@ -42,7 +42,7 @@ func round(v float64) float32 {
 // Sketch sums a series up.
 type Sketch struct {
 	Min, Max, Sum float64
-	Count         int // of hours that have a value
+	Count         int // number of hours with a value
 }
 
 // Sketch returns the minimum, maximum, sum and number of the hours.

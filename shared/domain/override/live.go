@@ -32,7 +32,7 @@ func (h Held) Since() time.Time { return id.TimeOf(h.ID) }
 // Live is the overrides of an organization that have not ended. It is one item, so that an action on a resource needs
 // no additional round trip to read it. Overrides whose time is over stay in it until they are ended.
 type Live struct {
-	Change    int64  `json:"change"` // counts the changes of the list, which each is conditioned on
+	Change    int64  `json:"change"` // number of changes of the list; each change is conditioned on it
 	Overrides []Held `json:"overrides"`
 }
 

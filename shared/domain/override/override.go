@@ -17,8 +17,8 @@ const Partition table.Partition = "ORG#*#OVERRIDE"
 
 // The limits of overrides.
 const (
-	MaxLive    = 500                 // of an organization
-	Longest    = 90 * 24 * time.Hour // from its beginning to its end
+	MaxLive    = 500                 // per organization
+	Longest    = 90 * 24 * time.Hour // maximum duration
 	keptBeyond = 90 * 24 * time.Hour // how long one is kept that has ended
 )
 

@@ -13,7 +13,7 @@ import (
 // and Of then returns the costs of each resource. It is not safe for use by several goroutines.
 type Costs struct {
 	table table.Store
-	set   *costSet // that was read last; nil before
+	set   *costSet // the set read last; nil before the first read
 }
 
 // NewCosts returns Costs that know nothing yet.

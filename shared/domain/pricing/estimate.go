@@ -12,7 +12,7 @@ import (
 type Estimate struct {
 	Hourly      money.Amount // in the current state; for a stopped resource the remaining cost
 	WhenRunning money.Amount // an hour of it while it runs
-	Version     string       // of the table
+	Version     string       // version of the table
 	Components  []Component
 	Reason      string // why there is no estimate; empty when there is one
 	// it is the price of parts that are resources of their own, such as nodes of a pool: never add it to theirs
@@ -28,9 +28,9 @@ func (e *Estimate) Monthly() money.Amount { return e.Hourly.MulInt(HoursPerMonth
 // Component is a line of an estimate. If the price is per month, an hour costs 1/730 of it.
 type Component struct {
 	Name     string // "Instance (m5.large, linux)"
-	Key      string // of the price
+	Key      string // key of the price
 	Unit     cloud.PriceUnit
-	USD      money.Amount // of one unit
+	USD      money.Amount // price of one unit
 	Quantity money.Amount // units in each hour, or at a time
 	Stops    bool         // costs nothing while the resource is stopped
 }

@@ -81,7 +81,7 @@ type goldenRule struct {
 	facts                 string // name=value;… with numbers as they are
 	capacity              string
 	key                   string
-	sustained             string // Google's discount for machines that run all month, which is no part of the rate
+	sustained             string // Google's discount for machines that run all month; not part of the rate
 }
 
 var goldenRules = []goldenRule{

@@ -35,7 +35,7 @@ type listHead struct {
 	Prices    int       `json:"prices"`
 	Before    string    `json:"before,omitempty"` // the version in the other slot
 	Failed    string    `json:"failed,omitempty"` // why the last fetch brought nothing
-	Change    int64     `json:"change"`           // counts the changes of the row, which each is conditioned on
+	Change    int64     `json:"change"`           // number of changes of the row; each change is conditioned on it
 }
 
 // listPart is a piece of a packed list.

@@ -23,7 +23,7 @@ import (
 type HourlyRate struct {
 	Running money.Amount // an hour of it while it runs
 	Off     money.Amount // an hour of it while it is stopped
-	Version string       // of the prices
+	Version string       // version of the prices
 	Stale   bool         // the prices are older than they should be: newer ones could not be fetched
 	Shared  bool         // it is the price of parts that are resources of their own
 	Reason  string       // why there is no estimate; empty when there is one
@@ -76,9 +76,9 @@ type KnownCost struct {
 // costHead names the items that hold the costs of an organization's resources. Old are the parts of the previous head,
 // which a reader may still use. Pending are the parts that are being written, or were when a process died.
 type costHead struct {
-	Generation int64    `json:"generation"` // of the parts
-	Change     int64    `json:"change"`     // counts the changes of the head, which each is conditioned on
-	Sum        uint64   `json:"sum"`        // of the parts' contents: the same costs are not written again
+	Generation int64    `json:"generation"` // generation of the parts
+	Change     int64    `json:"change"`     // number of changes of the head; each change is conditioned on it
+	Sum        uint64   `json:"sum"`        // hash of the parts' contents; unchanged costs are not written again
 	Parts      []string `json:"parts"`
 	Old        []string `json:"old,omitempty"`
 	Pending    []string `json:"pending,omitempty"`

@@ -10,11 +10,11 @@ import (
 // Shape is the number of cores and the memory that a machine type of Google Cloud is charged for.
 type Shape struct {
 	Family   string
-	Cores    money.Amount // of a shared core, the part of it that is charged for
+	Cores    money.Amount // for a shared core, the charged part
 	GiB      money.Amount
 	Extended money.Amount // the memory beyond the family's standard for that many cores
 	Custom   bool
-	Whole    bool // has a price of its own
+	Whole    bool // the machine type has its own price
 }
 
 // memoryPerCore is the memory per core of predefined machines, in thousandths of a gibibyte.

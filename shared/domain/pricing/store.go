@@ -182,7 +182,7 @@ func (s *Store) rate(t *Table, r Resource) HourlyRate {
 		return HourlyRate{Reason: "no prices were fetched yet of its provider and region: that is done every night"}
 	}
 	if r.Status != cloud.Unknown {
-		r.Status = cloud.Stopped // whose estimate tells both
+		r.Status = cloud.Stopped // an estimate of a stopped resource has both rates
 	}
 	e := Rate(t, r)
 	if !e.OK() {

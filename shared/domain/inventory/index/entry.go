@@ -24,8 +24,8 @@ const (
 
 // The times of a resource, in Unix microseconds; 0 means none.
 const (
-	ContentTime = iota // of the observation behind everything but the status
-	StatusTime         // of the observation behind the status
+	ContentTime = iota // time of the observation behind all fields but the status
+	StatusTime         // time of the observation behind the status
 	SeenTime           // when it was last written as seen
 	CreatedTime        // when the resource was made
 	timeCount
@@ -40,7 +40,7 @@ type Entry struct {
 	Times     [timeCount]int64 // by ContentTime and so on
 	Tags      []uint32         // for Symbols.Tag, ordered by key
 	Capacity  []Amount         // ordered by name
-	Vanished  bool             // a scan did not find it any more
+	Vanished  bool             // a scan no longer found it
 	Gone      bool             // dropped: kept for a while so that late news does not bring it back
 }
 

@@ -19,7 +19,7 @@ import (
 const (
 	deltaPrefix = "D#" // D#<ulid>: a delta
 	headSK      = "HEAD"
-	planPrefix  = "P#" // P#<ulid>: which chunks a compaction under way writes and replaces
+	planPrefix  = "P#" // P#<ulid>: the chunks that a running compaction writes and replaces
 )
 
 // PK returns the partition of the index of an organization.
@@ -53,7 +53,7 @@ type chunk struct {
 // reading is the result of one Query of the index partition.
 type reading struct {
 	deltas []table.Item
-	bytes  int // of the deltas
+	bytes  int // total size of the deltas
 	heads  []table.Item
 	head   head
 }

@@ -50,7 +50,7 @@ func (st *State) RLockOrdered(which int) (unlock func()) {
 	st.RUnlock()
 	st.Lock()
 	st.sorted(which)
-	return st.Unlock // another change may come before a read lock would
+	return st.Unlock // with a read lock taken later, a change could come between
 }
 
 // Order returns the numbers of the rows in an order, without dropped ones, under the lock of RLockOrdered.

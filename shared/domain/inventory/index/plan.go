@@ -22,7 +22,7 @@ type plan struct {
 	id  string
 
 	Chunks []string `json:"chunks"`
-	Dead   bool     `json:"dead,omitempty"` // its compaction may not swap the head any more
+	Dead   bool     `json:"dead,omitempty"` // its compaction must not swap the head
 }
 
 // deadAge is the age from which a plan counts as that of a dead compaction. No function lives that long. If a

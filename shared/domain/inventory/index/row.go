@@ -12,7 +12,7 @@ type cell struct {
 	id       ulid.ULID
 	created  int64  // Unix microseconds
 	statusAt int64  // Unix microseconds
-	text     uint32 // of the symbols' texts: see appendText
+	text     uint32 // position in the symbols' texts: see appendText
 	status   uint32 // symbol
 	form     uint32 // run of the other refs
 	seen     uint32 // run of the other times and the flags
@@ -36,8 +36,8 @@ func appendInt64(ws []uint32, v int64) []uint32 {
 func int64At(ws []uint32) int64 { return int64(ws[1])<<32 | int64(ws[0]) }
 
 const (
-	cellSize = 56  // bytes, which a test measures
-	cellPage = 256 // cells of a page, which fill one of the allocator's sizes
+	cellSize = 56  // bytes; a test measures it
+	cellPage = 256 // cells per page; a page fills one of the allocator's sizes
 )
 
 // Row is one resource of an index. Its methods return the current values, not the values when it was found, and need

@@ -8,7 +8,7 @@ const runPage = 2 << 10
 // runs stores each distinct sequence of words once. Many rows share a sequence, such as the tags of a thousand
 // machines. Run 0 is the empty sequence.
 type runs struct {
-	pages [][]uint32 // each run behind its length; nil where a run that is longer than a page goes on
+	pages [][]uint32 // each run after its length; nil for the rest of a run longer than a page
 	known hashed
 	words int
 }

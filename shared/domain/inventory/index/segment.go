@@ -73,7 +73,7 @@ type writer struct {
 	b     []byte
 	names []byte
 	count int
-	local map[uint32]uint64 // of the index, to those of the segment
+	local map[uint32]uint64 // symbols of the index to symbols of the segment
 	syms  *Symbols
 }
 

@@ -20,18 +20,18 @@ type State struct {
 	Attached Attachment // let go of together with the rows, and under the same lock
 
 	cells   [][]cell // pages, all full but the last
-	count   int      // of cells
+	count   int      // number of cells
 	runs    runs
 	byUID   hashed
 	byID    *hashed             // nil until it is asked for
 	orphans map[string]sighting // statuses of rows that have not arrived
 	scans   map[Partition]int64
 	orders  [orderCount]*order
-	costs   []int64 // by the numbers of rows, once there is a price
+	costs   []int64 // by row number; empty until there is a price
 	price   Price
 	head    head
 	chunks  map[string]bool // applied
-	deltas  map[string]bool // applied, of those that there were when they were last read
+	deltas  map[string]bool // the applied deltas among those of the last read
 	scratch []byte
 }
 

@@ -11,7 +11,7 @@ import (
 // Symbols numbers the strings of an index. Symbol 0 is the empty string.
 type Symbols struct {
 	texts texts
-	at    []uint32 // where the name of each symbol is
+	at    []uint32 // position of each symbol's name
 	names hashed
 	pairs [][2]uint32 // the key and the value of each tag
 	tags  hashed
@@ -19,7 +19,7 @@ type Symbols struct {
 
 func newSymbols() *Symbols {
 	s := &Symbols{}
-	s.texts.add(appendText(nil, "", "")) // of a cell that has not been filled
+	s.texts.add(appendText(nil, "", "")) // the text of an unfilled cell
 	s.Intern("")
 	return s
 }

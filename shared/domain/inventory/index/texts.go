@@ -8,7 +8,7 @@ const textPage = 8 << 10
 // texts stores strings one behind another, so that a string takes its bytes and neither a header nor an allocation. A
 // string is never removed. Its page stays in memory as long as any string read from it.
 type texts struct {
-	pages []*strings.Builder // nil where a text that is longer than a page goes on
+	pages []*strings.Builder // nil for the rest of a text longer than a page
 	bytes int
 }
 

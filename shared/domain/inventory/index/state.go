@@ -293,8 +293,8 @@ func (st *State) scanned() []scanned {
 	return out
 }
 
-// keptBytes is the memory of an organization id and its place in a map, and of the parts of the index that are not
-// measured.
+// keptBytes is the approximate memory of an id and its place in a map. Bytes uses it for the parts of the index that
+// are counted and not measured.
 const keptBytes = 120
 
 // Bytes returns the size of the index in memory, without the memory of requests under way. It needs the read lock.

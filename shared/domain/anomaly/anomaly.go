@@ -1,6 +1,6 @@
 // Package anomaly finds days whose cost is higher than expected from the weeks before: the days, the severity, the
-// contributors, and the notifications, each of which is sent once. It is pure except for Store, which keeps the
-// findings.
+// contributors, and the notifications. Each notification is sent once. The package is pure except for Store, which
+// keeps the findings.
 package anomaly
 
 import (
@@ -24,16 +24,16 @@ const (
 // depth orders scopes from the widest to the narrowest.
 var depth = map[ScopeType]int{Org: 0, CloudAccount: 1, Team: 2, ResourceGroup: 2, Resource: 3}
 
-// Scope names one thing that costs: the ID is empty for the organization, the native id for a resource.
+// Scope identifies a scope with costs: the ID is empty for the organization, the native id for a resource.
 type Scope struct {
 	Type ScopeType
 	ID   string
 }
 
-// Severity is how far above its baseline a day is.
+// Severity grades how far a day is above its baseline.
 type Severity string
 
-// The severities. A day is of the highest whose threshold it reaches.
+// The severities. A day has the highest severity whose threshold it reaches.
 const (
 	Warning   Severity = "warning"   // 30 % above
 	Critical  Severity = "critical"  // 100 %
@@ -78,8 +78,8 @@ type Settings struct {
 	FloorsUSD map[ScopeType]money.Amount // a day
 }
 
-// DefaultSettings are those of an organization that has chosen nothing. New spend is told of by choice alone: the
-// contract judges nothing that has no baseline.
+// DefaultSettings returns the settings of an organization that has not set any. New spend is notified only by choice:
+// the contract judges nothing that has no baseline.
 func DefaultSettings() Settings {
 	return Settings{
 		Gates: Gates{
@@ -96,20 +96,20 @@ func DefaultSettings() Settings {
 // Bare are settings without any gate: the mean of seven days alone.
 func Bare() Settings { return Settings{} }
 
-// How much of the past the rules look at.
+// The numbers of past days that the rules use.
 const (
 	trailing   = 7  // days of the mean
-	leastDays  = 4  // of data, without which nothing is judged
+	leastDays  = 4  // days of data; with fewer days nothing is judged
 	leastAge   = 14 // days, with the gate MinimumHistory
 	bandDays   = 28
 	Rejudged   = 7                   // days that are judged anew, since bills restate them
 	WindowDays = bandDays + Rejudged // days of a series that a pass needs
-	// days before those that are judged when their bills come, months late: with them as many as are kept
+	// days before the judged ones, for bills that come months late; together they are all days that are kept
 	Backfilled = 83
 )
 
-// LastSettled returns the last day whose bill of a provider has settled by now: two days ago, of Google Cloud three;
-// without the gate yesterday, which is the last that is complete.
+// LastSettled returns the last day whose bill of a provider has settled by now: two days ago, for Google Cloud three.
+// Without the gate it is yesterday, the last complete day.
 func (g Gates) LastSettled(now time.Time, provider string) time.Time {
 	days := 1
 	if g.SettledDays {

@@ -24,11 +24,12 @@ type Contributor struct {
 	Excess   money.Amount `json:"excessUSD"`
 }
 
-// listed is how many parts of a dimension are listed by themselves.
+// listed is how many parts of a dimension are listed separately.
 const listed = 9
 
-// Contributors takes the spike on the day i apart by a dimension, the largest part first; all but nine parts are one,
-// at the end. Parts whose costs are not those of the spike are fault.Internal: they were read from other bills.
+// Contributors splits the spike on day i by a dimension, the largest part first. All but nine parts are combined into
+// the last one. If the costs of the parts do not add up to the spike, it returns fault.Internal: they were read from
+// other bills.
 func (s *Spike) Contributors(dim string, parts []Part, i int) ([]Contributor, error) {
 	out := make([]Contributor, len(parts))
 	for n, p := range parts {
@@ -46,7 +47,7 @@ func (s *Spike) Contributors(dim string, parts []Part, i int) ([]Contributor, er
 		return nil, fault.New(
 			fault.Internal, "the parts by %s cost %s, and together %s", dim, total.Fixed(2), s.Cost.Fixed(2))
 	}
-	if len(out) > 0 { // what was lost by dividing, at the last place of an Amount
+	if len(out) > 0 { // the rounding loss of the division
 		out[0].Baseline = out[0].Baseline.Add(s.Baseline.Sub(sumOf(out, func(c *Contributor) *money.Amount {
 			return &c.Baseline
 		})))
@@ -62,7 +63,7 @@ func sumOf(all []Contributor, field func(*Contributor) *money.Amount) (sum money
 	return sum
 }
 
-// foldRest makes one of all that are not listed by themselves.
+// foldRest combines all parts that are not listed separately.
 func foldRest(sorted []Contributor) []Contributor {
 	if len(sorted) <= listed+1 {
 		return sorted

@@ -10,8 +10,8 @@ import (
 type Rules struct {
 	Settings
 	MinUSD  money.Amount   // a baseline below it is never judged: the organization's anomalyMinUSD
-	OrgDays []money.Amount // the organization's series, which new spend is held against
-	change  int            // of the settings, when they were read
+	OrgDays []money.Amount // the organization's series; new spend is compared with it
+	change  int            // change number of the settings when they were read
 }
 
 // Spike is a cost above the baseline on a day.
@@ -45,7 +45,7 @@ var (
 	weekdayBack = []int{7, 14}
 )
 
-// baseline is a mean that was not divided yet, so that it is compared exactly.
+// baseline is a mean before the division, for exact comparisons.
 type baseline struct {
 	sum  money.Amount
 	n    int64
@@ -78,7 +78,7 @@ func (r *Rules) judge(of ScopeType, days []money.Amount, i, first int) (Spike, b
 	if base.sum.Sign() <= 0 || base.sum.Cmp(r.MinUSD.MulInt(base.n)) < 0 {
 		return r.newSpend(of, days, i)
 	}
-	excess := days[i].MulInt(base.n).Sub(base.sum) // n times what it is
+	excess := days[i].MulInt(base.n).Sub(base.sum) // scaled by n
 	severity := severityOf(excess, base.sum)
 	if severity == "" || r.belowFloor(of, excess, base.n) || r.NoiseBand &&
 		inNoise(days[max(first, i-bandDays):i], excess, base.n) {
@@ -108,7 +108,8 @@ func mean(days []money.Amount, i int, back []int) baseline {
 	return b
 }
 
-// severityOf compares an excess with a baseline, both times the same: exactly, boundaries are included.
+// severityOf compares an excess with a baseline; both are scaled by the same number. The comparison is exact, and
+// thresholds are inclusive.
 func severityOf(excess, base money.Amount) Severity {
 	ten := excess.MulInt(10)
 	for _, t := range tenths {

@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// amounts makes a series of words of decimals.
+// amounts makes a series from decimal strings.
 func amounts(words ...string) []money.Amount {
 	out := make([]money.Amount, len(words))
 	for i, w := range words {
@@ -66,7 +66,7 @@ func TestRules_Judge_TheBareRule(t *testing.T) {
 	}
 }
 
-// each gate keeps out what comes through when it alone is switched off.
+// Each gate rejects a day that passes when only that gate is switched off.
 func TestRules_Judge_EachGateCanBeSwitchedOff(t *testing.T) {
 	weekly := make([]money.Amount, 29) // off at weekends; the last day is the weekday after
 	for i := range weekly {
@@ -168,7 +168,7 @@ func TestRules_Pass_TheNarrowestScopeThatExplainsItIsToldOf(t *testing.T) {
 		return Series{Scope: s, Days: d, Until: len(d), Within: within}
 	}
 	for name, c := range map[string]struct {
-		vm, group string // the last day of what costs 100 and 200 else
+		vm, group string // cost of the last day; 100 and 200 on other days
 		tells     []Scope
 	}{
 		"a resource that is all of it":    {"2000", "2100", []Scope{{Resource, "vm"}}},

@@ -18,8 +18,8 @@ import (
 
 const labelledDays = 400
 
-// labelled is the series of a scope of the labelled set: as billed without and with one-time charges, and without what
-// was injected.
+// labelled is the series of a scope of the labelled set: as billed without and with one-time charges, and without the
+// injected costs.
 type labelled struct{ usage, all, normal []money.Amount }
 
 // readLabelled reads the labelled set, by scope.
@@ -82,14 +82,14 @@ func addLabelled(t testing.TB, to map[Scope]*labelled, l []string) {
 	}
 }
 
-// score is how well a detector does.
+// score is the quality of a detector.
 type score struct {
 	alerts            int
 	precision, recall float64 // recall: of the runs of anomalous days of a scope, those found within three days
 }
 
-// measure runs a detector over the labelled set. A day of a scope is anomalous when it is 30 % and a floor above what
-// it would have been without what was injected.
+// measure runs a detector over the labelled set. A day of a scope is anomalous when its cost is 30 % and a floor above
+// its cost without the injected costs.
 func measure(t testing.TB, r Rules, floor int64, series func(*labelled) []money.Amount) score {
 	t.Helper()
 	set := readLabelled(t)

@@ -40,8 +40,8 @@ func toldAtLeast(told []Severity, s Severity) bool {
 	return slices.ContainsFunc(told, func(t Severity) bool { return t.rank() >= s.rank() })
 }
 
-// Changed reports whether an anomaly is another than it was, but for when it was looked at, and for its contributors,
-// which follow from the rest.
+// Changed reports whether an anomaly differs from old. It ignores the time of the check, and the contributors, which
+// follow from the rest.
 func (r *Record) Changed(old *Record) bool {
 	return old.Change == 0 || r.Cost != old.Cost || r.Baseline != old.Baseline || r.Severity != old.Severity ||
 		r.NewSpend != old.NewSpend ||
@@ -49,7 +49,7 @@ func (r *Record) Changed(old *Record) bool {
 		len(r.Told) != len(old.Told)
 }
 
-// Close returns an anomaly that is none any more.
+// Close returns the record of an anomaly as closed, for a day that is no longer anomalous.
 func Close(old Record, now time.Time) Record {
 	next := old
 	next.Status, next.Reason, next.By, next.UpdatedAt = Closed, "restated", "", now

@@ -11,7 +11,7 @@ import (
 type Series struct {
 	Scope
 	Days   []money.Amount
-	Within []Scope // the scopes that hold all of it, but for the organization, which holds everything
+	Within []Scope // the scopes that contain all of it, except the organization
 	Until  int     // the days from this index on are not judged: they have not settled, or their bills are missing
 }
 
@@ -20,12 +20,12 @@ type Finding struct {
 	Scope
 	Spike
 	Day         int  // its index
-	Continues   bool // the day before was anomalous too, and as severe: it was told of then
+	Continues   bool // the day before was anomalous and as severe: it was notified then
 	ExplainedBy *Scope
 	within      []Scope
 }
 
-// Tells reports whether the finding is one to tell of, rather than only to list.
+// Tells reports whether the finding is notified; otherwise it is only listed.
 func (f *Finding) Tells() bool { return !f.Continues && f.ExplainedBy == nil }
 
 // Pass judges the days of all series from the index from on. It returns the findings by day, then from the widest
@@ -82,7 +82,7 @@ func (r *Rules) highestBefore(s *Series, i, first int) (highest int) {
 // nest marks the findings of a day that are explained by a narrower one: the deepest that lies within them and holds
 // at least 80 % of their excess.
 func nest(day []Finding) {
-	inside := map[Scope][]*Finding{} // what lies in a scope, the narrowest last
+	inside := map[Scope][]*Finding{} // findings in a scope, the narrowest last
 	for i := range day {
 		for _, outer := range day[i].within {
 			inside[outer] = append(inside[outer], &day[i])

@@ -18,10 +18,10 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Partition is of the anomalies of an organization, and of its settings.
+// Partition holds the anomalies of an organization, and its settings.
 const Partition table.Partition = "ORG#*#ANOMALY"
 
-// Keep is for how long after its day an anomaly is kept.
+// Keep is how long an anomaly is kept after its day.
 const Keep = 90 * 24 * time.Hour
 
 // Status is the status of an anomaly.
@@ -31,11 +31,11 @@ type Status string
 const (
 	Open         Status = "open"
 	Acknowledged Status = "acknowledged"
-	Expected     Status = "expected" // somebody knows why, and that it is right
-	Closed       Status = "closed"   // bills were restated, or settings changed, and it is none any more
+	Expected     Status = "expected" // a user knows the cause and accepts it
+	Closed       Status = "closed"   // no longer an anomaly, after restated bills or changed settings
 )
 
-// Record is a stored anomaly. There is one for each scope and day, whatever its status.
+// Record is a stored anomaly. Each scope and day has at most one record, in any status.
 type Record struct {
 	ID           string        `json:"id"`
 	Type         ScopeType     `json:"type"`
@@ -48,14 +48,14 @@ type Record struct {
 	Continues    bool          `json:"continues,omitempty"`
 	ExplainedBy  string        `json:"explainedBy,omitempty"` // the id of the anomaly of the same day that explains it
 	Contributors []Contributor `json:"contributors,omitempty"`
-	Within       []event.Scope `json:"within,omitempty"` // of a resource: its account, groups and teams on that day
+	Within       []event.Scope `json:"within,omitempty"` // for a resource: its account, groups and teams on that day
 	Status       Status        `json:"status"`
 	Reason       string        `json:"reason,omitempty"`
-	By           string        `json:"by,omitempty"` // the address of who judged it
+	By           string        `json:"by,omitempty"` // the address of the user who judged it
 	Told         []Severity    `json:"told,omitempty"`
 	CreatedAt    time.Time     `json:"createdAt"`
 	UpdatedAt    time.Time     `json:"updatedAt"`
-	Change       int           `json:"change"` // counts the changes, which each is conditioned on
+	Change       int           `json:"change"` // number of changes; each change is conditioned on it
 }
 
 // Spike returns the numbers of an anomaly.
@@ -71,17 +71,18 @@ func (r *Record) SeenIn(scopes grant.Scopes, resources inventory.ResourceSet) bo
 		resources.HasUID(r.ScopeID)
 }
 
-// IDOf returns the id of the anomaly of a scope of an organization and day: there is one.
+// IDOf returns the id of the anomaly of an organization's scope and day. There is at most one.
 func IDOf(org string, s Scope, day time.Time) string {
 	return id.Derived("ano", day, org+"/"+string(s.Type)+"/"+s.ID)
 }
 
-// Key returns where an anomaly is stored; they lie in the order of their days.
+// Key returns the key of an anomaly. The sort keys are ordered by day.
 func Key(org, anomalyID string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "ANOMALY", SK: anomalyID}
 }
 
-// Days returns the query of the anomalies of days from a first one until before a last one; zero times are open ends.
+// Days returns the query for the anomalies of days, from a first day up to a last one, exclusive. A zero time is an
+// open end.
 func Days(org string, from, to time.Time) table.Query {
 	q := table.Query{PK: Key(org, "").PK, From: "ano_", To: "ano_~"}
 	if !from.IsZero() {
@@ -105,10 +106,10 @@ func NewStore(t table.Store) *Store { return &Store{t} }
 type storedSettings struct {
 	Gates
 	FloorsUSD map[ScopeType]money.Amount `json:"floorsUSD"`
-	Change    int                        `json:"change"` // counts the changes, which each is conditioned on
+	Change    int                        `json:"change"` // number of changes; each change is conditioned on it
 }
 
-// ReadRules reads the rules of an organization: its settings and the smallest baseline. One round trip.
+// ReadRules reads the rules of an organization: its settings and the smallest baseline. It takes one round trip.
 func (s *Store) ReadRules(ctx context.Context, org string) (Rules, error) {
 	rules := Rules{Settings: DefaultSettings()}
 	chosen, meta := settingsKey(org), identity.OrganisationKey(org)
@@ -133,8 +134,8 @@ func (s *Store) ReadRules(ctx context.Context, org string) (Rules, error) {
 	return rules, fault.Wrap("read anomalyMinUSD of "+org, err)
 }
 
-// WriteSettings replaces the settings of an organization by those of rules that were read and changed; fault.Conflict
-// when somebody was faster.
+// WriteSettings replaces the settings of an organization by the changed rules. It returns fault.Conflict if another
+// process was faster.
 func (s *Store) WriteSettings(ctx context.Context, org string, rules *Rules) error {
 	it, err := table.NewItem(settingsKey(org), storedSettings{rules.Gates, rules.FloorsUSD, rules.change + 1})
 	if err != nil {
@@ -151,7 +152,7 @@ func (s *Store) WriteSettings(ctx context.Context, org string, rules *Rules) err
 	return fault.Wrap("write the settings of anomalies", err)
 }
 
-// Read reads an anomaly; fault.NotFound when there is none.
+// Read reads an anomaly, or fault.NotFound.
 func (s *Store) Read(ctx context.Context, org, anomalyID string) (Record, error) {
 	missing := fault.New(fault.NotFound, "anomaly %.64q does not exist", anomalyID)
 	if !id.IsValid("ano", anomalyID) {
@@ -183,9 +184,9 @@ func (s *Store) ReadDays(ctx context.Context, org string, from, to time.Time) (m
 	}
 }
 
-// Replace replaces an anomaly as it was read, the zero Record of a new one, by next, and tells of it under a severity
-// that was not told of on its day, when next.Told has one more than old; all in one transaction. It returns next as it
-// is stored; fault.Conflict when somebody was faster.
+// Replace replaces old, an anomaly as it was read, by next; for a new anomaly old is zero. If next.Told has one more
+// severity than old, it also stores the event for that severity. Both are in one transaction. It returns next as it is
+// stored, or fault.Conflict if another process was faster.
 func (s *Store) Replace(ctx context.Context, org string, old, next Record) (Record, error) {
 	next.Change = old.Change + 1
 	cond := table.Equal("change", old.Change)

@@ -1,5 +1,5 @@
-// Package discovery keeps the record of each pass of discovery over a cloud account, from the moment it is asked for to
-// its end: the operations that begin one and show its progress and the worker that runs it meet here.
+// Package discovery keeps the record of each pass of discovery over a cloud account, from its request to its end. The
+// operations that begin a pass and show its progress use it, and the worker that runs the pass.
 package discovery
 
 import (
@@ -11,13 +11,14 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Machine is the state machine that runs a pass, named as its file in statemachines/.
+// Machine is the state machine that runs a pass. Its name is that of its file in statemachines/.
 const Machine = "discovery"
 
-// Deadline is after how long a pass counts as lost: a new one may begin beside it. The machine's TimeoutSeconds are fewer.
+// Deadline is the age from which a pass counts as lost, so that a new one may begin beside it. The machine's
+// TimeoutSeconds are fewer.
 const Deadline = 3 * time.Hour
 
-// kept is how long the record of a pass can be read.
+// kept is how long the record of a pass is kept.
 const kept = 30 * 24 * time.Hour
 
 // Input is the input of the machine.
@@ -30,14 +31,14 @@ type Input struct {
 // Organisation returns the organization that the input belongs to.
 func (in Input) Organisation() string { return in.Org }
 
-// Status is how far a pass is.
+// Status is the status of a pass.
 type Status string
 
 // The statuses of a pass.
 const (
 	Running   Status = "running"
 	Succeeded Status = "succeeded" // every partition was read to its end
-	Partial   Status = "partial"   // some partitions could not be read; what is known of them is unchanged
+	Partial   Status = "partial"   // some partitions could not be read; their resources are unchanged
 	Failed    Status = "failed"    // nothing could be read
 )
 
@@ -53,10 +54,10 @@ type Job struct {
 	CompletedAt time.Time `json:"completedAt,omitzero"`
 }
 
-// PartStatus is how far one partition of a pass is.
+// PartStatus is the status of one partition of a pass.
 type PartStatus string
 
-// The statuses of a partition. Only a PartDone one tells what has vanished.
+// The statuses of a partition. Only a partition in PartDone can show that resources have vanished.
 const (
 	PartRunning   PartStatus = "running"
 	PartDone      PartStatus = "done"
@@ -76,7 +77,7 @@ type Part struct {
 	Error     string            `json:"error,omitempty"`
 }
 
-// region is how the parts of a pass that lie in one region stand in the store: one row costs one write.
+// region is the stored form of the parts of a pass in one region. One row costs one write.
 type region struct {
 	Parts []Part `json:"parts"`
 }
@@ -89,7 +90,7 @@ func JobKey(org, jobID string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "JOB", SK: jobID}
 }
 
-// PartsKey returns where the partitions of a pass that lie in a region are stored.
+// PartsKey returns the key of a pass's partitions in a region.
 func PartsKey(org, jobID, region string) table.Key {
 	return table.Key{PK: partsPK(org, jobID), SK: region}
 }

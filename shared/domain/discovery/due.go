@@ -15,14 +15,15 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Every account is discovered once in each Interval, in a minute of it that its id decides: there are as many slots as minutes.
+// Every account is discovered once in each Interval, in a minute that depends on its id: there are as many slots as
+// minutes.
 const (
 	Interval = 6 * time.Hour
 	Slots    = int(Interval / time.Minute)
 )
 
-// DuePrefix begins the partition keys of the slots, which list the accounts of all organizations. An organization's transaction
-// that writes one runs in table.Within(ctx, DuePrefix).
+// DuePrefix begins the partition keys of the slots, which list the accounts of all organizations. An organization's
+// transaction that writes a slot runs in table.Within(ctx, DuePrefix).
 const DuePrefix = "DISCOVER#"
 
 // Due names an account that is discovered in the minute of a slot.
@@ -47,12 +48,13 @@ func AddDue(org, accountID string) (table.Write, error) {
 	return table.Put(it), err
 }
 
-// RemoveDue returns the write that takes the account off the list. It belongs into the transaction that deletes it.
+// RemoveDue returns the write that removes the account from the list. It belongs into the transaction that deletes it.
 func RemoveDue(accountID string) table.Write { return table.Delete(DueKey(accountID)) }
 
-// StartDue begins the pass that is due for the account at the time due, and reports whether it did: not when one is under way, when
-// this one was begun before, when the organization has ended, or when the account's credentials are refused, with which only
-// the first pass of a day is tried. An account that does not exist is fault.NotFound.
+// StartDue begins the pass that is due for the account at a time, and reports whether it did. It does not begin one if
+// a pass is under way, if this pass was begun before, if the organization has ended, or if the account's credentials
+// are refused. With refused credentials only the first pass of a day is tried. An account that does not exist is
+// fault.NotFound.
 func StartDue(ctx context.Context, p *platform.Platform, d Due, due time.Time) (bool, error) {
 	ctx = table.WithOrg(ctx, d.Org)
 	a, err := readDue(ctx, p, d)
@@ -78,7 +80,8 @@ func StartDue(ctx context.Context, p *platform.Platform, d Due, due time.Time) (
 	return true, nil
 }
 
-// readDue reads the account, and in the same round trip whether its organization has ended: then it is as good as gone.
+// readDue reads the account, and in the same round trip whether its organization has ended. If so, the account counts
+// as gone.
 func readDue(ctx context.Context, p *platform.Platform, d Due) (a inventory.Account, err error) {
 	account, access := inventory.AccountKey(d.Org, d.AccountID), identity.AccessKey(d.Org)
 	found, err := p.Table.BatchGet(ctx, account, access)

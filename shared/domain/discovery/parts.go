@@ -31,7 +31,8 @@ func ListParts(ctx context.Context, s table.Store, org, jobID string) ([]Part, e
 	}
 }
 
-// RecordParts records how far partitions are: of each region that they lie in these, and no others. It costs a write for each region.
+// RecordParts records the progress of partitions. For each of their regions, parts must contain all partitions of the
+// region. It costs a write per region.
 func RecordParts(ctx context.Context, p *platform.Platform, in Input, parts []Part) error {
 	var ws []table.Write
 	byRegion := map[string][]Part{}

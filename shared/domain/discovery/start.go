@@ -12,10 +12,10 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// StartDiscovery begins a pass over the account, or gives the one that is under way. An account that does not exist is
-// fault.NotFound, one that its cloud organisation has disconnected is fault.Conflict.
+// StartDiscovery begins a pass over the account, or returns the one under way. An account that does not exist is
+// fault.NotFound. An account that its cloud organisation has disconnected is fault.Conflict.
 func StartDiscovery(ctx context.Context, p *platform.Platform, org, accountID string) (Job, error) {
-	for range 3 { // each time that somebody else was faster
+	for range 3 { // retry if another process was faster
 		a, err := inventory.New(p).ReadAccount(ctx, org, accountID)
 		if err != nil {
 			return Job{}, err
@@ -54,7 +54,7 @@ func underway(ctx context.Context, p *platform.Platform, org string, a inventory
 	return j, err == nil && j.mayBeRunning(p.Clock.Now()), err
 }
 
-// beginning is a pass that is to begin on an account as it was read, and the writes that record it.
+// beginning is a new pass on an account, as it was read, with the writes that record it.
 type beginning struct {
 	org     string
 	account inventory.Account
@@ -62,7 +62,8 @@ type beginning struct {
 	writes  []table.Write
 }
 
-// begin records the pass, unless another began on the account meanwhile, or this one before: that is fault.Conflict.
+// begin records the pass. It returns fault.Conflict if another pass on the account began meanwhile, or if this one was
+// begun before.
 func begin(ctx context.Context, p *platform.Platform, b beginning) error {
 	a, same := b.account, table.Lacks("jobID")
 	if a.JobID != "" {
@@ -70,7 +71,7 @@ func begin(ctx context.Context, p *platform.Platform, b beginning) error {
 	}
 	ws := slices.Clone(b.writes)
 	ws = append(ws, table.Update(inventory.AccountKey(b.org, a.ID), []table.Change{table.Set("jobID", b.job.ID)}, table.Exists(), same, table.Lacks("ended")))
-	if a.JobID != "" { // a lost one: the sweeper need not revive it any more
+	if a.JobID != "" { // a lost pass: the sweeper need not revive it
 		ws = append(ws, workqueue.RemoveWork(a.JobID))
 	}
 	if err := p.Table.Transact(table.Within(ctx, workqueue.Prefix), ws...); err != nil {
@@ -79,15 +80,15 @@ func begin(ctx context.Context, p *platform.Platform, b beginning) error {
 	return nil
 }
 
-// StartMachine starts the machine of a pass that was recorded. When that fails the sweeper does it a little later, so nobody needs
-// to know.
+// StartMachine starts the machine of a recorded pass. If that fails, the sweeper starts it a little later, so no error
+// is returned.
 func StartMachine(ctx context.Context, p *platform.Platform, org string, j Job) {
 	if err := p.Workflow.Start(ctx, Machine, j.ID, j.machineInput(org)); err != nil {
 		p.Log.WarnContext(ctx, "discovery will be started by the sweeper", "job", j.ID, "org", org, "error", err)
 	}
 }
 
-// ReadJob returns how a pass stands, with the partitions that were begun, ordered by region and kind.
+// ReadJob returns the progress of a pass, with the partitions that were begun, ordered by region and kind.
 func ReadJob(ctx context.Context, s table.Store, org, jobID string) (Job, []Part, error) {
 	j, err := table.Read[Job](ctx, s, JobKey(org, jobID))
 	if fault.Is(err, fault.NotFound) {

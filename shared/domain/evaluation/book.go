@@ -13,15 +13,17 @@ import (
 	"lamplighter.dev/shared/domain/scheduling"
 )
 
-// lookBack is how far back the calendars of a schedule are known, for what it wants at a moment is what it did last.
+// lookBack is how far back the calendars of a schedule are read. The desired state at a moment depends on the last
+// firing before it.
 const lookBack = 366 * 24 * time.Hour
 
-// horizon returns the time in which firings and calendars are asked for that a span needs.
+// horizon returns the time range of the firings and calendars that a span needs.
 func horizon(span scheduling.Span) scheduling.Span {
 	return scheduling.Span{From: span.From.Add(-lookBack), To: span.To.Add(24 * time.Hour)}
 }
 
-// readReach reads what schedules reach, into the book. A schedule whose attachments cannot be read fails alone.
+// readReach reads the resources that schedules reach into the book. If the attachments of a schedule cannot be read,
+// only that schedule fails.
 func (s *Store) readReach(ctx context.Context, org string, b *book, ts []*scheduling.Timetable) error { //nolint:revive // where, and of which
 	r := &reading{store: s, org: org, direct: map[string][]string{}, since: map[sinceKey]time.Time{}}
 	for t, err := range r.attachments(ctx, ts) {
@@ -49,11 +51,11 @@ func (s *Store) readReach(ctx context.Context, org string, b *book, ts []*schedu
 	return err
 }
 
-// reading is what is read of what schedules reach.
+// reading collects the attachments and resources of schedules.
 type reading struct {
 	store  *Store
 	org    string
-	direct map[string][]string // by schedule: resources that are attached by themselves
+	direct map[string][]string // by schedule: directly attached resources
 	byID   map[string][]string // by schedule: groups
 	groups []string
 	since  map[sinceKey]time.Time
@@ -63,10 +65,10 @@ type reading struct {
 // sinceKey names an attachment: a schedule, and a resource or a group.
 type sinceKey struct{ schedule, target string }
 
-// readers is how many schedules' attachments are read side by side.
+// readers is how many schedules' attachments are read concurrently.
 const readers = 16
 
-// attachments reads what is attached to schedules, and returns why that failed, by schedule.
+// attachments reads the attachments of schedules, and returns the errors by schedule.
 func (r *reading) attachments(ctx context.Context, ts []*scheduling.Timetable) map[*scheduling.Timetable]error {
 	r.byID = map[string][]string{}
 	all, errs := make([][]scheduling.Attachment, len(ts)), make([]error, len(ts))
@@ -81,7 +83,7 @@ func (r *reading) attachments(ctx context.Context, ts []*scheduling.Timetable) m
 			return nil
 		})
 	}
-	_ = g.Wait() // errs has what failed
+	_ = g.Wait() // the errors are in errs
 	failed := map[*scheduling.Timetable]error{}
 	for i, t := range ts {
 		if errs[i] != nil {
@@ -109,7 +111,7 @@ func (r *reading) note(scheduleID string, a scheduling.Attachment) {
 	}
 }
 
-// subjects returns the resources that schedules reach, with all that decides what is done with them.
+// subjects returns the resources that schedules reach, with all facts that decide about their firings.
 func (r *reading) subjects(ctx context.Context, ts []*scheduling.Timetable,
 	members map[string][]inventory.Member) ([]*subject, error) {
 	known := map[string]*subject{}
@@ -134,7 +136,8 @@ type placing struct {
 	inventory.Member
 }
 
-// groupsOf returns the places that resources have in the groups of a schedule; of one in several, that in the oldest.
+// groupsOf returns the places of resources in the groups of a schedule. For a resource in several groups it is the
+// place in the oldest one.
 func (r *reading) groupsOf(scheduleID string) map[string]placing {
 	ids := slices.Sorted(slices.Values(r.byID[scheduleID]))
 	out := map[string]placing{}
@@ -148,7 +151,8 @@ func (r *reading) groupsOf(scheduleID string) map[string]placing {
 	return out
 }
 
-// reachOf returns how a schedule comes to the subject: by a group, where it keeps its place, else by itself or by its tag.
+// reachOf returns how a schedule reaches the subject: by a group, with its place there, or else directly or by its
+// tag.
 func (r *reading) reachOf(t *scheduling.Timetable, s *subject, groups map[string]placing) reach {
 	since := r.since[sinceKey{t.Schedule.ID, s.ResourceID}]
 	p, in := groups[s.ResourceID]
@@ -162,7 +166,7 @@ func (r *reading) reachOf(t *scheduling.Timetable, s *subject, groups map[string
 	return reach{t, p.groupID, since}
 }
 
-// qualify finds out what keeps schedules from acting on subjects.
+// qualify finds the reasons that keep schedules from acting on subjects.
 func (r *reading) qualify(ctx context.Context, all []*subject) error {
 	members := make([]inventory.Member, len(all))
 	for i, s := range all {

@@ -13,18 +13,19 @@ import (
 )
 
 const (
-	// driftEvery is how many minutes lie between two looks at drift, of an organization with schedules that can find some.
+	// driftEvery is the interval of drift checks, in minutes, for an organization with schedules that can find drift.
 	driftEvery = 60
-	// settling is how long after a stop was due a resource that runs is no drift yet: slow kinds take so long, and retries.
+	// settling is how long after a due stop a running resource is not yet drift. Slow kinds, and retries, take that
+	// long.
 	settling = 30 * time.Minute
-	// enforceAgain is how many minutes after a stop that drift was ended by another one is tried.
+	// enforceAgain is the interval of repeated stops of a drifting resource, in minutes.
 	enforceAgain = 60
-	// mostDrifts bounds the open drifts of an organization; more are found when some of these have ended.
+	// mostDrifts limits the open drifts of an organization. Further drifts are found when some of these have ended.
 	mostDrifts = 5000
 )
 
-// drift is a resource that runs though its schedules have stopped it, and hold it stopped until they start it: since when that is known,
-// and when it was stopped again.
+// drift is a resource that runs although its schedules have stopped it and have not started it since: the minute when
+// it was found, and of the last repeated stop.
 type drift struct {
 	Since    int64 `json:"s"` // minutes
 	Enforced int64 `json:"e,omitempty"`
@@ -38,7 +39,7 @@ type drifts struct {
 
 func driftKey(org string) table.Key { return table.Key{PK: statePK(org), SK: "DRIFT"} }
 
-// readDrifts reads what is known to drift.
+// readDrifts reads the known drifts of an organization.
 func (s *Store) readDrifts(ctx context.Context, org string) (drifts, error) {
 	d, err := table.Read[drifts](ctx, s.p.Table, driftKey(org))
 	if fault.Is(err, fault.NotFound) {
@@ -47,14 +48,14 @@ func (s *Store) readDrifts(ctx context.Context, org string) (drifts, error) {
 	return d, fault.Wrap("read what drifts in "+org, err)
 }
 
-// write returns the write that stores the drifts, for the transaction that decides what is done about them.
+// write returns the write that stores the drifts, for the transaction that decides about their enforcement.
 func (d drifts) write(org string) (table.Write, error) {
 	it, err := table.NewItem(driftKey(org), d)
 	return table.Put(it), err
 }
 
-// drifting returns what the schedules of a resource want of it where that is a stop that lasts, and it runs all the same; false where all
-// is well, or something keeps the schedule from stopping it now.
+// drifting returns the desired state of a resource that runs although its schedules want a lasting stop. It returns
+// false if the resource does not drift, or if something keeps the schedule from stopping it now.
 func (s *subject) drifting(at time.Time) (scheduling.Want, bool) {
 	if s.Status != cloud.Running {
 		return scheduling.Want{}, false
@@ -70,7 +71,8 @@ func (s *subject) drifting(at time.Time) (scheduling.Want, bool) {
 	return w, s.MayAct(stop).Reason == scheduling.Acts
 }
 
-// reachedAt reports whether the firing has reached the resource: what was due before somebody put it under the schedule has not.
+// reachedAt reports whether the firing has reached the resource. A firing from before the resource was attached to the
+// schedule, or from before the schedule was created, has not.
 func (s *subject) reachedAt(f scheduling.Firing) bool {
 	for _, r := range s.by {
 		if r.timetable == f.Timetable {
@@ -81,7 +83,7 @@ func (s *subject) reachedAt(f scheduling.Firing) bool {
 	return false
 }
 
-// canDrift reports whether schedules may hold something stopped between their crons: some start and some stop.
+// canDrift reports whether schedules may keep a resource stopped between their crons: some start and some stop.
 func (b *book) canDrift() bool {
 	does := map[cloud.Verb]bool{}
 	for _, t := range b.timetables {
@@ -92,8 +94,8 @@ func (b *book) canDrift() bool {
 	return does[cloud.Start] && does[cloud.Stop]
 }
 
-// look plans what is done about drift at a time: what is new of it is told, and what its schedule does not suffer beyond its grace is stopped again. It
-// returns what drifts from then on, and when to look again.
+// look plans the reactions to drift at a time. It logs new drift. If a schedule enforces, it stops a resource again
+// after the schedule's grace. It returns the drifts from then on, and the minute of the next check.
 func (p *plan) look(b *book, was drifts, at time.Time) (now drifts, again int64) {
 	minute := at.Unix() / 60
 	now, again = drifts{Open: map[string]drift{}}, minute+driftEvery
@@ -130,13 +132,13 @@ func (p *plan) look(b *book, was drifts, at time.Time) (now drifts, again int64)
 	return now, again
 }
 
-// wakesFor returns for how many minutes the provider may run what is stopped, of a type of resource, before that is drift.
+// wakesFor returns for how many minutes the provider may run a stopped resource of a type before that counts as drift.
 func wakesFor(kind string) int64 {
 	k, _ := cloud.KindOf(kind)
 	return int64(k.Wakes / time.Minute)
 }
 
-// told returns the line that tells of drift, of one cron at one minute, and names the resource in it.
+// told returns the log line for the drift of one cron at one minute, and adds the resource to it.
 func (p *plan) told(kind string, s *subject, w scheduling.Want, at time.Time) *Entry {
 	k := entryKey{w.Timetable.Schedule.ID, w.Cron.ID + "#" + kind, at.Unix() / 60}
 	e := p.entries[k]
@@ -153,7 +155,7 @@ func (p *plan) told(kind string, s *subject, w scheduling.Want, at time.Time) *E
 	return e
 }
 
-// enforce puts the resource into the order that stops again what the cron has stopped before.
+// enforce adds the resource to the order that repeats the stop of the cron.
 func (p *plan) enforce(b *book, s *subject, w scheduling.Want, at time.Time) {
 	t := w.Timetable.Schedule
 	k := orderKey{t.ID, w.Cron.ID + "#" + DriftEnded, s.through(w.Timetable), at.Unix() / 60}

@@ -10,17 +10,19 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// duePage is how many rows of what is due are read at a time.
+// duePage is how many rows of the due list are read per page.
 const duePage = 1000
 
-// minuteOf returns the minute in which something of the time at is due: the first one that begins at it or after it.
+// minuteOf returns the minute when a time is due: the first minute that begins at or after it.
 func minuteOf(at time.Time) time.Time {
 	return at.Add(time.Minute - time.Nanosecond).Truncate(time.Minute)
 }
 
-// ReadDue reads what of a shard of the list is due now or was missed, by organization: one round trip where that is little.
+// ReadDue reads the rows of a shard that are due now or were missed, by organization. It takes one round trip for each
+// duePage rows.
 func ReadDue(ctx context.Context, s table.Store, shard int, now time.Time) (map[string][]scheduling.Due, error) {
-	// What a replica does not have yet waits for the next minute; what it still has is looked at once more, for nothing.
+	// The read is eventually consistent. A row that the replica misses waits for the next minute; a deleted row that
+	// the replica still has is looked at once more, without effect.
 	ctx, out := table.Eventually(table.Within(ctx, scheduling.DuePrefix)), map[string][]scheduling.Due{}
 	for q := (table.Query{PK: scheduling.DuePK(shard), To: scheduling.DueUpTo(now), Limit: duePage}); ; {
 		rows, next, err := table.ReadPage[scheduling.Due](ctx, s, q)
@@ -36,7 +38,8 @@ func ReadDue(ctx context.Context, s table.Store, shard int, now time.Time) (map[
 	}
 }
 
-// forget takes rows off the list that were looked at, unless they were written anew meanwhile: what made that due may not have been seen.
+// forget deletes the given rows of the due list. It keeps a row that was written again meanwhile, because the
+// evaluation may not have seen the cause of that write.
 func (s *Store) forget(ctx context.Context, rows []scheduling.Due) error {
 	for _, d := range rows {
 		_, err := s.p.Table.Write(within(ctx),
@@ -48,7 +51,7 @@ func (s *Store) forget(ctx context.Context, rows []scheduling.Due) error {
 	return nil
 }
 
-// FirstDue returns when what the rows point to was due first.
+// FirstDue returns the earliest due time of the rows.
 func FirstDue(rows []scheduling.Due) time.Time {
 	first := rows[0].FirstDue()
 	for _, d := range rows {
@@ -59,8 +62,8 @@ func FirstDue(rows []scheduling.Due) time.Time {
 	return first
 }
 
-// Postpone has an organization whose evaluation fails be looked at again at a later time, in place of the rows. Nothing is lost: what an
-// evaluation decides begins where the last one has ended, at most a day ago.
+// Postpone replaces the rows of an organization whose evaluation fails by one row at a later time. No firing is lost:
+// an evaluation begins at the end of the last one, at most a day ago.
 func (s *Store) Postpone(ctx context.Context, org string, rows []scheduling.Due, until time.Time) error { //nolint:revive // whose, which, and to when
 	ctx = table.WithOrg(ctx, org)
 	w, err := scheduling.PostponeDue(org, minuteOf(until), FirstDue(rows))

@@ -12,13 +12,13 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// FiringPartition is the log of what schedules did.
+// FiringPartition is the log of schedules.
 const FiringPartition table.Partition = "ORG#*#FIRING"
 
 // keptEntries is how long the log is kept.
 const keptEntries = 90 * 24 * time.Hour
 
-// namedSkips is how many resources an entry names that were skipped; it counts all of them.
+// namedSkips is how many skipped resources an entry names. It counts all of them.
 const namedSkips = 50
 
 // The kinds of entries.
@@ -28,21 +28,21 @@ const (
 	DriftEnded = "drift_enforced" // it was stopped again
 )
 
-// Entry is a line of the log of a schedule: what one of its crons did at one minute, or what drift was found.
+// Entry is a line of a schedule's log: the actions of one of its crons at one minute, or a drift.
 type Entry struct {
 	Kind          string         `json:"kind"`
 	ScheduleID    string         `json:"scheduleID"`
 	CronID        string         `json:"cronID"`
 	Action        cloud.Verb     `json:"action"`
 	At            time.Time      `json:"at"`          // the minute at which it was due
-	EvaluatedAt   time.Time      `json:"evaluatedAt"` // when it was done; later than At by what an outage took
+	EvaluatedAt   time.Time      `json:"evaluatedAt"` // time of the evaluation; later than At after an outage
 	Acted         int            `json:"acted"`       // resources that were asked
 	BulkActionIDs []string       `json:"bulkActionIDs,omitempty"`
 	Skips         map[string]int `json:"skips,omitempty"` // how many were left out, by reason
 	Skipped       []Skipped      `json:"skipped,omitempty"`
 }
 
-// Skipped is a resource that an entry tells of, and why.
+// Skipped is a resource of an entry that was skipped, with the reason.
 type Skipped struct {
 	ResourceID  string            `json:"resourceID"`
 	ResourceUID string            `json:"resourceUID"`
@@ -61,7 +61,7 @@ func (p *plan) entry(f scheduling.Firing) *Entry {
 	return e
 }
 
-// skip counts a resource that is left out, and names it while there is room.
+// skip counts a skipped resource, and names it if there is room.
 func (e *Entry) skip(s *subject, why scheduling.Skip) {
 	if e.Skips == nil {
 		e.Skips = map[string]int{}
@@ -72,8 +72,8 @@ func (e *Entry) skip(s *subject, why scheduling.Skip) {
 	}
 }
 
-// kept returns the lines of the plan, oldest first: of each cron those that acted, and the last one. What was caught up and superseded altogether
-// is told by none of its own, for it may be a minute's each of a day.
+// kept returns the log lines of the plan, oldest first: for each cron the lines with actions, and the last line. Lines
+// of caught-up firings that were all superseded are left out, because there may be one for each minute of a day.
 func (p *plan) kept(at time.Time) []Entry {
 	last := map[entryKey]int64{}
 	for k := range p.entries {
@@ -91,7 +91,7 @@ func (p *plan) kept(at time.Time) []Entry {
 	return out
 }
 
-// sk returns the sort key of the entry: those of a schedule lie together, oldest first.
+// sk returns the sort key of the entry. The entries of a schedule are adjacent, oldest first.
 func (e Entry) sk() string {
 	return fmt.Sprintf("%s#%010d#%s#%s", e.ScheduleID, e.At.Unix()/60, e.CronID, e.Kind)
 }

@@ -13,20 +13,22 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// longestOutage is how many minutes are caught up at most.
+// longestOutage is how many minutes are caught up at most after an outage.
 const longestOutage = 24 * 60
 
-// Done tells what an evaluation did.
+// Done counts the work of one evaluation.
 type Done struct {
 	Ended  int `json:"ended"`  // overrides whose time was over
 	Fired  int `json:"fired"`  // crons that were due
-	Orders int `json:"orders"` // that were queued for schedules
+	Orders int `json:"orders"` // orders queued for schedules
 }
 
-// Evaluate does what is due in an organization up to the minute that has begun, because of rows of the list. It removes those rows when all
-// that was due is done, or noted to be tried again. It may be called twice at once, and be killed at any moment: the next call does what it
-// did not come to, and nothing twice. An override, a schedule or an order that fails keeps nothing else from being done; it is among the
-// errors, and tried again in a later minute.
+// Evaluate evaluates an organization up to the current minute, because of rows of the due list. It deletes those rows
+// when all due work is done, or recorded for another try.
+//
+// Evaluate is safe to call concurrently and to kill at any time: the next call completes the missing work, and nothing
+// is done twice. An override, schedule or order that fails does not stop the others. Its error is among the returned
+// errors, and it is tried again in a later minute.
 func (s *Store) Evaluate(ctx context.Context, org string, now time.Time, rows []scheduling.Due) (Done, error) { //nolint:revive // what, when and why
 	ctx = table.WithOrg(ctx, org)
 	st, there, err := s.begin(ctx, org)
@@ -47,11 +49,11 @@ func (s *Store) Evaluate(ctx context.Context, org string, now time.Time, rows []
 type pass struct {
 	*Store
 	org      string
-	minute   int64 // up to which it is evaluated
+	minute   int64 // the last minute to evaluate
 	rows     []scheduling.Due
 	state    state    // as it was read
 	troubles troubles // as they are by now
-	expiring int64    // the minute at which the next override ends; 0 when none does
+	expiring int64    // the minute when the next override ends; 0 if there is none
 	done     Done
 	errs     []error
 	broken   bool // something failed that could not be noted
@@ -63,7 +65,7 @@ func (e *pass) report(err error) {
 	}
 }
 
-// run evaluates, and reports whether all that the rows point to is done, or noted to be tried again.
+// run evaluates, and reports whether all work of the rows is done, or recorded for another try.
 func (e *pass) run(ctx context.Context) bool {
 	finished := e.finishRound(ctx)
 	e.endOverrides(ctx)
@@ -78,8 +80,8 @@ func (e *pass) run(ctx context.Context) bool {
 	return done && err == nil && notEnded == nil
 }
 
-// finishRound carries out what an earlier evaluation has decided, which was killed or is still at it. It reports whether the next minutes may
-// be decided now.
+// finishRound carries out the round of an earlier evaluation, which was killed or is still at work. It reports whether
+// the next minutes may be decided now.
 func (e *pass) finishRound(ctx context.Context) bool {
 	if e.state.Round == "" {
 		return true
@@ -98,7 +100,7 @@ func (e *pass) finishRound(ctx context.Context) bool {
 	return false
 }
 
-// noteFailedRound stores that the round could not be carried out; after the last try the round is given up.
+// noteFailedRound records that the round could not be carried out. After the last try it gives the round up.
 func (e *pass) noteFailedRound(ctx context.Context) error {
 	next := e.state
 	next.Troubles = e.troubles
@@ -109,14 +111,15 @@ func (e *pass) noteFailedRound(ctx context.Context) error {
 	return err
 }
 
-// dueFiring is a firing of the evaluated minutes. One that was decided by an earlier evaluation only tells that an older one does not act.
+// dueFiring is a firing of the evaluated minutes. A firing that an earlier evaluation decided only shows that an older
+// firing does not act.
 type dueFiring struct {
 	scheduling.Firing
 	decided bool
 }
 
-// span returns the minutes that are evaluated: those since the last evaluation, and back to what a row or a failed schedule points to; a day at
-// most. Of an organization that was never evaluated they begin with the first row.
+// span returns the minutes to evaluate: those since the last evaluation, extended back to the minute of a row or of a
+// failed schedule, but at most a day. For an organization that was never evaluated they begin with the first row.
 func (e *pass) span() scheduling.Span {
 	last, from := e.last(), e.first()
 	for _, t := range e.troubles {
@@ -143,7 +146,8 @@ func (e *pass) first() int64 {
 // last returns the last minute that is evaluated. Another evaluator's clock may be ahead.
 func (e *pass) last() int64 { return max(e.minute, e.state.Until) }
 
-// fire decides what the schedules want in the minutes of the span, and has it done; false when another evaluator is at it.
+// fire decides the actions of the schedules in the minutes of the span, and carries them out. It returns false if
+// another evaluator was faster.
 func (e *pass) fire(ctx context.Context) (bool, error) {
 	p, err := e.plan(ctx)
 	if err != nil {
@@ -173,7 +177,8 @@ func (e *pass) fire(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
-// planned is a plan in the making, and what is stored with it: how far the organization is then, and what drifts, when that was looked at.
+// planned is a plan under construction with the values stored beside it: the next state of the organization, and the
+// drifts if they were checked.
 type planned struct {
 	*book
 	*plan
@@ -181,7 +186,7 @@ type planned struct {
 	open *drifts
 }
 
-// plan finds out what is to be done up to the minute.
+// plan computes the work up to the current minute.
 func (e *pass) plan(ctx context.Context) (planned, error) {
 	span := e.span()
 	b, err := e.openBook(ctx, e.org, span)
@@ -203,8 +208,8 @@ func (e *pass) plan(ctx context.Context) (planned, error) {
 	return p, e.lookAtDrift(ctx, &p)
 }
 
-// due returns the firings of the span by the schedules that have some: all of those that are decided now, and the others where they matter.
-// Schedules that failed and wait for a later minute are left out.
+// due returns the firings of the span by schedule, or none if an earlier evaluation has decided all of them. Schedules
+// that failed and wait for a later minute are left out.
 func (e *pass) due(b *book, span scheduling.Span) map[*scheduling.Timetable][]dueFiring {
 	out, fresh := map[*scheduling.Timetable][]dueFiring{}, false
 	for _, t := range slices.Clone(b.timetables) {
@@ -223,17 +228,17 @@ func (e *pass) due(b *book, span scheduling.Span) map[*scheduling.Timetable][]du
 	return out
 }
 
-// looks reports whether it is time to look at drift.
+// looks reports whether a drift check is due.
 func (e *pass) looks(b *book) bool { return b.canDrift() && e.state.DriftAt <= e.minute }
 
-// toRead returns the schedules of which has to be known what they reach: those that fire in the span, and to look at drift all.
+// toRead returns the schedules whose resources are needed: those that fire in the span, or all if drift is checked.
 func (e *pass) toRead(b *book, firings map[*scheduling.Timetable][]dueFiring) []*scheduling.Timetable {
 	return slices.DeleteFunc(slices.Clone(b.timetables), func(t *scheduling.Timetable) bool {
 		return b.failed[t.Schedule.ID] != nil || !t.Schedule.Enabled || !e.looks(b) && len(firings[t]) == 0
 	})
 }
 
-// noteFailed notes which schedules could not be read, and which can be again.
+// noteFailed records the schedules that could not be read, and clears those that can be read again.
 func (e *pass) noteFailed(ctx context.Context, b *book) {
 	for _, scheduleID := range slices.Sorted(maps.Keys(b.failed)) {
 		if !e.troubles.waits(scheduleTrouble, scheduleID, e.minute) {
@@ -245,7 +250,7 @@ func (e *pass) noteFailed(ctx context.Context, b *book) {
 	})
 }
 
-// lookAtDrift looks at drift when it is time to, and says when it is again.
+// lookAtDrift checks drift if a check is due, and sets the time of the next check.
 func (e *pass) lookAtDrift(ctx context.Context, p *planned) error {
 	if !p.canDrift() {
 		p.next.DriftAt = 0
@@ -263,7 +268,8 @@ func (e *pass) lookAtDrift(ctx context.Context, p *planned) error {
 	return nil
 }
 
-// remind has the organization be looked at when something of it is due next: a cron, drift, the end of an override, or a trouble.
+// remind adds a row to the due list for the next event of the organization: a cron, a drift check, the end of an
+// override, or the next try of a trouble.
 func (e *pass) remind(ctx context.Context, p planned) error {
 	soonest := startOf(p.next.DriftAt)
 	if p.next.DriftAt == 0 {
@@ -287,7 +293,7 @@ func (e *pass) remind(ctx context.Context, p planned) error {
 	return e.remindAt(ctx, e.org, soonest)
 }
 
-// remindAt has the organization be looked at in a minute; never for the zero time.
+// remindAt adds a row to the due list for a minute. It adds none for the zero time.
 func (s *Store) remindAt(ctx context.Context, org string, minute time.Time) error {
 	if minute.IsZero() {
 		return nil

@@ -1,5 +1,6 @@
-// Package evaluation decides what schedules and overrides want done now in an organization, and has it done once, however many
-// decide at a time and whenever they are killed; and it keeps the log of what schedules did, and what they skipped.
+// Package evaluation decides the actions that schedules and overrides want now in an organization, and carries them
+// out once, for any number of concurrent evaluators and after any crash. It keeps the log of the schedules' actions
+// and skips.
 package evaluation
 
 import (
@@ -17,7 +18,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Store decides and queues for organizations.
+// Store evaluates organizations and queues their orders.
 type Store struct {
 	p         *platform.Platform
 	inventory *inventory.Store
@@ -27,22 +28,22 @@ type Store struct {
 // New returns the Store of p.
 func New(p *platform.Platform) *Store { return &Store{p, inventory.New(p), scheduling.New(p)} }
 
-// within lets a transaction of an organization write what is due and what is pending.
+// within allows a transaction of an organization to write rows of the due list and of pending work.
 func within(ctx context.Context) context.Context {
 	return table.Within(ctx, scheduling.DuePrefix, workqueue.Prefix)
 }
 
-// Target is what an override or a wake link is about: one resource, or a group, with the resources that it is now and those of them
-// that cannot be acted on.
+// Target is the target of an override or a wake link: one resource, or a group. It has the current resources of the
+// group, and those of them that cannot be acted on.
 type Target struct {
 	Group    inventory.Group  // zero for a resource
 	Resource inventory.Listed // zero for a group
 	Members  []inventory.Member
 	LeftOut  []execution.LeftOut
-	Events   scheduling.EventHolds // of the organisation, as it was read with the target
+	Events   scheduling.EventHolds // holds of the organisation, as they were read with the target
 }
 
-// GroupTarget returns a group as a target; fault.NotFound when there is none.
+// GroupTarget returns a group as a target, or fault.NotFound.
 func (s *Store) GroupTarget(ctx context.Context, org, groupID string) (Target, error) {
 	g, members, _, err := execution.ExpandGroup(ctx, s.inventory, org, groupID)
 	if err != nil {
@@ -51,7 +52,7 @@ func (s *Store) GroupTarget(ctx context.Context, org, groupID string) (Target, e
 	return s.target(ctx, org, g, members)
 }
 
-// ResourceTarget returns a resource as a target, by its id; fault.NotFound when there is none.
+// ResourceTarget returns a resource as a target, by its id, or fault.NotFound.
 func (s *Store) ResourceTarget(ctx context.Context, org, resourceID string) (Target, error) {
 	found, err := s.inventory.ByIDs(ctx, org, []string{resourceID}, inventory.SeeEverything())
 	if err != nil {
@@ -76,11 +77,13 @@ func (s *Store) target(ctx context.Context, org string, g inventory.Group, membe
 	return t, nil
 }
 
-// MaxHeld is how many resources one override can hold: what one transaction can queue orders for, of execution.MaxTargets each.
+// MaxHeld is how many resources one override can hold. One transaction can queue that many: 40 orders of
+// execution.MaxTargets each.
 const MaxHeld = 40 * execution.MaxTargets
 
-// orders returns the orders that o makes of members of the target: one, or as many as it takes where they are more than one may have. There is
-// always one. A static group never has more members than that, so its tiers stay in one order.
+// orders returns the orders for members of the target, based on o. If the members exceed the limit of one order, it
+// returns several; it always returns at least one. A static group never exceeds the limit, so its tiers stay in one
+// order.
 func (t Target) orders(members []inventory.Member, o execution.Order) []execution.Order {
 	o.StepDelay, o.FailurePolicy = t.Group.StepDelaySeconds, fallback(t.Group.FailurePolicy)
 	o.Members = members
@@ -96,7 +99,8 @@ func (t Target) orders(members []inventory.Member, o execution.Order) []executio
 	return out
 }
 
-// stage writes down what orders act on, where that is too much for the transaction that queues them, and returns them as they are queued.
+// stage stores the resources of orders, if they do not fit into the transaction that queues the orders, and returns
+// the orders as they are queued.
 func (s *Store) stage(ctx context.Context, org string, orders []execution.Order) ([]execution.Order, error) {
 	if total(orders) <= execution.MaxTargets {
 		return orders, nil
@@ -137,7 +141,7 @@ func fallback(policy string) string {
 	return policy
 }
 
-// start starts orders that were queued. One whose start fails, the sweeper starts.
+// start starts queued orders. If a start fails, the sweeper repeats it.
 func (s *Store) start(ctx context.Context, org string, orders []execution.Order) {
 	for _, o := range orders {
 		if err := o.Start(ctx, s.p, org); err != nil {
@@ -160,7 +164,7 @@ func writesOf(org string, orders []execution.Order) ([]table.Write, error) {
 	return out, nil
 }
 
-// Access is what who begins or ends overrides needs, or evaluates, besides what it keeps for itself.
+// Access is the table access of functions that begin or end overrides, or evaluate, besides their own partitions.
 func Access() table.Access {
 	return scheduling.Access().With(override.Access, table.Access{
 		Reads: []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition,

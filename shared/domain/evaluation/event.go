@@ -7,7 +7,7 @@ import (
 	"lamplighter.dev/shared/domain/scheduling"
 )
 
-// eventsOn returns the event readiness plan that holds the resource of a UID now; none where no plan does.
+// eventsOn returns the event readiness plan that currently holds the resource of a UID, or nil.
 func eventsOn(held scheduling.EventHolds, uid string) []scheduling.Event {
 	h, there := held.Of(uid)
 	if !there {
@@ -16,7 +16,8 @@ func eventsOn(held scheduling.EventHolds, uid string) []scheduling.Event {
 	return []scheduling.Event{{PlanID: h.PlanID, Span: scheduling.Span{From: h.Since, To: h.Until}, Now: true}}
 }
 
-// EventAgainst returns the hold of an event readiness plan that is against a verb on the target, and the UID of the resource that it holds.
+// EventAgainst returns the hold of an event readiness plan that prevents a verb on the target, and the UID of the held
+// resource.
 func (t Target) EventAgainst(verb cloud.Verb) (h scheduling.EventHold, uid string, held bool) {
 	if verb != cloud.Stop {
 		return h, "", false
@@ -29,7 +30,8 @@ func (t Target) EventAgainst(verb cloud.Verb) (h scheduling.EventHold, uid strin
 	return h, "", false
 }
 
-// checkEvents refuses an override without force that would stop a target of an active event readiness plan: fault.Conflict naming the plan.
+// checkEvents returns fault.Conflict, with the plan's name, for an override without force that would stop a target of
+// an active event readiness plan.
 func (t Target) checkEvents(o override.Override) error {
 	h, uid, held := t.EventAgainst(o.Action.Verb())
 	if !held || o.Force {

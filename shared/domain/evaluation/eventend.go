@@ -14,8 +14,9 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// endEvents carries out what overrides and schedules wanted of targets while event readiness plans held them, of the holds that have ended. One
-// that fails does not keep the others from it. It takes one round trip where none has ended.
+// endEvents queues the actions that overrides and schedules wanted of targets while event readiness plans held them,
+// for the holds that have ended. A hold that fails does not stop the others. It takes one round trip if no hold has
+// ended.
 func (s *Store) endEvents(ctx context.Context, org string) error {
 	held, err := scheduling.ReadEventHolds(ctx, s.p.Table, org)
 	if err != nil || len(held.Ended()) == 0 {
@@ -38,7 +39,7 @@ func (s *Store) endEvents(ctx context.Context, org string) error {
 	return errors.Join(errs...)
 }
 
-// eventEnd is a hold that has ended, and what is known of the organisation then.
+// eventEnd is a hold that has ended, with the facts about the organization at that time.
 type eventEnd struct {
 	org, field string
 	scheduling.EventHold
@@ -47,8 +48,9 @@ type eventEnd struct {
 	ordered map[string]bool // the UIDs of resources that another hold of this pass has an order for
 }
 
-// endEvent queues what is wanted of a target whose hold has ended, and of what encloses it, once, and takes the hold off the list in the transaction
-// of the last order. What another plan holds by now is left to the end of that hold.
+// endEvent queues the desired actions for a target whose hold has ended, and for the resources that enclose it, once.
+// The transaction of the last order removes the hold from the list. A resource that another plan holds by now waits
+// for the end of that hold.
 func (s *Store) endEvent(ctx context.Context, e eventEnd) error {
 	var orders []execution.Order
 	again := false
@@ -71,7 +73,7 @@ func (s *Store) endEvent(ctx context.Context, e eventEnd) error {
 	return s.queueAfterEvent(ctx, e, orders, again)
 }
 
-// queueAfterEvent queues the orders of the end of a hold, each once. The hold stays on the list when it is to be looked at again.
+// queueAfterEvent queues the orders of the end of a hold, each once. The hold stays on the list if again is true.
 func (s *Store) queueAfterEvent(ctx context.Context, e eventEnd, orders []execution.Order, again bool) error {
 	off, last := e.list.Forget(e.org, e.field), len(orders)-1
 	for i := range orders {
@@ -95,8 +97,9 @@ func (s *Store) queueAfterEvent(ctx context.Context, e eventEnd, orders []execut
 	return err
 }
 
-// afterEvent returns the order that is wanted of a resource after a hold: by the override that holds it, else by the last firing that acts, if that was
-// due during the hold or the hold has kept a stop from being made. Other firings of before the hold are not repeated.
+// afterEvent returns the order for a resource after a hold: from the override that holds it, else from the last firing
+// that acts. That firing counts if it was due during the hold, or if the hold prevented a stop. Other firings from
+// before the hold are not repeated.
 func (s *Store) afterEvent(ctx context.Context, e eventEnd, uid string) (order execution.Order, some bool, err error) {
 	t, err := s.targetOf(ctx, e.org, uid)
 	if err != nil || len(t.Members) == 0 {
@@ -116,8 +119,8 @@ func (s *Store) afterEvent(ctx context.Context, e eventEnd, uid string) (order e
 	return order, true, nil
 }
 
-// wantedAfter returns the order that schedules want of a target at the end of a hold, where that was due during the hold or is owed; or the stop that
-// the end of a wake link owes where schedules want nothing.
+// wantedAfter returns the order that schedules want of a target at the end of a hold, if it was due during the hold or
+// is owed. If the schedules want nothing, it returns the stop that the end of a wake link owes.
 func (s *Store) wantedAfter(ctx context.Context, e eventEnd, t Target) (order execution.Order, some bool, err error) {
 	owed, isOwed := e.list.Owed(e.EventHold, t.Members[0].UID)
 	by, err := s.attached(ctx, e.org, t.Members, scheduling.Span{From: e.EndedAt, To: e.EndedAt})
@@ -141,7 +144,7 @@ func (s *Store) wantedAfter(ctx context.Context, e eventEnd, t Target) (order ex
 	return order, true, nil
 }
 
-// targetOf returns the resource of a UID as a target; one without members when it is gone.
+// targetOf returns the resource of a UID as a target. The target has no members if the resource is gone.
 func (s *Store) targetOf(ctx context.Context, org, uid string) (Target, error) {
 	found, err := s.inventory.ByUIDs(ctx, org, []string{uid}, inventory.SeeEverything())
 	if err != nil || len(found) == 0 {

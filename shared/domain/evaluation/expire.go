@@ -9,7 +9,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// endOverrides ends the overrides whose time is over, and finds out when the next one ends. One that cannot be ended fails alone.
+// endOverrides ends the overrides whose time is over, and determines when the next one ends. An override that cannot
+// be ended fails alone.
 func (e *pass) endOverrides(ctx context.Context) {
 	live, err := override.ReadLive(ctx, e.p.Table, e.org)
 	if err != nil {
@@ -35,7 +36,7 @@ func (e *pass) endOverrides(ctx context.Context) {
 	}
 }
 
-// endExpired ends one override. One that another evaluator, or a person, changes at the same moment is looked at again.
+// endExpired ends one override. If another evaluator or a user changes it at the same moment, it is looked at again.
 func (e *pass) endExpired(ctx context.Context, h override.Held) {
 	err := recovered(func() error {
 		_, err := e.EndOverride(ctx, e.org, h.ID, "")
@@ -57,7 +58,7 @@ func (e *pass) endExpired(ctx context.Context, h override.Held) {
 	e.troubles = e.troubles.without(overrideTrouble, h.ID)
 }
 
-// checkEnded returns nil when an override that could not be ended has ended meanwhile, else the cause.
+// checkEnded returns nil if another process has ended the override meanwhile, else the cause.
 func (e *pass) checkEnded(ctx context.Context, overrideID string, cause error) error {
 	live, err := override.ReadLive(ctx, e.p.Table, e.org)
 	if err == nil && slices.ContainsFunc(live.Overrides, func(h override.Held) bool { return h.ID == overrideID }) {
@@ -66,7 +67,7 @@ func (e *pass) checkEnded(ctx context.Context, overrideID string, cause error) e
 	return err
 }
 
-// unlist takes an override off the list of those that live whose record is gone.
+// unlist removes an override without a record from the list of live overrides.
 func (s *Store) unlist(ctx context.Context, org, overrideID string) error {
 	return override.Change(ctx, s.p.Table, org, func(l override.Live) (override.Live, []table.Write, error) {
 		return l.Without(overrideID), nil, nil

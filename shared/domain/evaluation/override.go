@@ -17,8 +17,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// BeginOverride stores an override on the target and has it applied at once, in one transaction with what else is to be written, and returns
-// it as it is stored.
+// BeginOverride stores an override on the target and queues its action, in one transaction with the writes in more. It
+// returns the override as it is stored.
 func (s *Store) BeginOverride(ctx context.Context, org string, o override.Override, t Target, more ...table.Write) (override.Override, error) { //nolint:revive // what, on what, with what
 	if err := t.checkEvents(o); err != nil {
 		return o, err
@@ -81,7 +81,7 @@ type ToldOverride struct {
 	CreatedBy      string          `json:"createdBy"` // an address, or the id of a wake link
 	ExpiresAt      time.Time       `json:"expiresAt"`
 	Force          bool            `json:"force,omitempty"` // it also holds targets of active event readiness plans
-	BulkActionID   string          `json:"bulkActionID"`    // that applies it
+	BulkActionID   string          `json:"bulkActionID"`    // the bulk action that applies it
 	Resources      int             `json:"resources"`       // how many it holds by now
 	ResourceUID    string          `json:"resourceUID,omitempty"`
 	ResourceName   string          `json:"resourceName,omitempty"`
@@ -94,7 +94,7 @@ type ToldOverride struct {
 	GroupName      string          `json:"groupName,omitempty"`
 }
 
-// tellOfOverride returns the write that tells of an override on the target.
+// tellOfOverride returns the write that stores the event of an override on the target.
 func tellOfOverride(org string, o override.Override, t Target) (table.Write, error) {
 	e := event.Event{Key: event.ResourceOverride, ScopeType: event.ScopeGroup, ScopeID: o.GroupID, At: o.CreatedAt,
 		Subject: o.ID}
@@ -118,9 +118,10 @@ func tellOfOverride(org string, o override.Override, t Target) (table.Write, err
 	return event.Put(org, o.ID, o.CreatedAt, e)
 }
 
-// EndOverride ends an override at the time at, by whom, "" when its time is over, and has what it held be as another override wants
-// it that still holds it, else as the schedules want it then; what nothing is wanted of stays as it is. It is done in one
-// transaction, once; fault.Conflict when the override has ended already, fault.NotFound when there is none.
+// EndOverride ends an override. The address by is empty if its time is over. Each resource that it held goes to the
+// state that another live override wants, or else to the state that the schedules want now. A resource without a
+// desired state stays as it is. EndOverride runs in one transaction and takes effect once. It returns fault.Conflict
+// if the override has ended already, fault.NotFound if there is none.
 func (s *Store) EndOverride(ctx context.Context, org, overrideID, by string) (override.Override, error) { //nolint:revive // which, and who
 	o, err := table.Read[override.Override](ctx, s.p.Table, override.Key(org, overrideID))
 	if err != nil {
@@ -161,7 +162,8 @@ func (s *Store) EndOverride(ctx context.Context, org, overrideID, by string) (ov
 	return o, nil
 }
 
-// held returns what an override is on, as far as its end restores it; nothing when that is gone.
+// held returns the target of an override, reduced to the resources that its end restores. It returns the zero Target
+// if the target is gone.
 func (s *Store) held(ctx context.Context, org string, o override.Override) (t Target, err error) {
 	if o.GroupID != "" {
 		t, err = s.GroupTarget(ctx, org, o.GroupID)
@@ -179,7 +181,7 @@ func (s *Store) held(ctx context.Context, org string, o override.Override) (t Ta
 	return t, err
 }
 
-// ended is an override at its end: what it was on, when, and which others live on.
+// ended is an override at its end: its target, its end time, and the overrides that are still live.
 type ended struct {
 	override.Override
 	target Target
@@ -187,7 +189,7 @@ type ended struct {
 	live   override.Live
 }
 
-// restoring returns the orders that restore what an override has held.
+// restoring returns the orders that restore the resources of an override.
 func (s *Store) restoring(ctx context.Context, org string, e ended) ([]execution.Order, error) {
 	holding, err := e.live.Holding(ctx, s.inventory, org, e.at)
 	if err != nil {
@@ -201,7 +203,7 @@ func (s *Store) restoring(ctx context.Context, org string, e ended) ([]execution
 	for _, m := range e.target.Members {
 		verb := wanted[m.ResourceID]
 		if verb == "" && e.WakeLinkID != "" {
-			verb = cloud.Stop // that is what the page of the link has promised
+			verb = cloud.Stop // as the page of the link has promised
 		}
 		if h, held := holding[m.ResourceID]; held {
 			verb = h.Action.Verb()

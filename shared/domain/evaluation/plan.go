@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/domain/scheduling"
 )
 
-// reach is how a schedule comes to a resource: by itself, or by a group with its place there.
+// reach is the way from a schedule to a resource: directly, or by a group with the resource's place there.
 type reach struct {
 	timetable *scheduling.Timetable
 	groupID   string
@@ -35,9 +35,9 @@ func (s *subject) timetables() []*scheduling.Timetable {
 	return out
 }
 
-// book is what the schedules of an organization are at one moment, and what they reach.
+// book is a snapshot of an organization's schedules and the resources they reach.
 type book struct {
-	timetables []*scheduling.Timetable // without those that failed
+	timetables []*scheduling.Timetable // without failed schedules
 	subjects   []*subject
 	groups     map[string]inventory.Group
 	ids        map[string]bool  // of all schedules
@@ -47,25 +47,25 @@ type book struct {
 // has reports whether the organization has a schedule.
 func (b *book) has(scheduleID string) bool { return b.ids[scheduleID] }
 
-// leaveOut takes a schedule out of the book.
+// leaveOut removes a schedule from the book.
 func (b *book) leaveOut(t *scheduling.Timetable) {
 	b.timetables = slices.DeleteFunc(slices.Clone(b.timetables), func(o *scheduling.Timetable) bool { return o == t })
 }
 
-// fail takes a schedule that could not be read out of the book.
+// fail removes a schedule that could not be read from the book.
 func (b *book) fail(t *scheduling.Timetable, err error) {
 	b.leaveOut(t)
 	b.failed[t.Schedule.ID] = err
 }
 
-// plan is what an evaluation has found to do, before anything of it is done.
+// plan is the result of an evaluation before it is carried out.
 type plan struct {
 	orders  map[orderKey]*execution.Order
 	entries map[entryKey]*Entry
 	fired   int
 }
 
-// orderKey tells what goes into one order: resources that one cron has acted on through one group, or through none.
+// orderKey identifies an order: the resources that one cron acts on through one group, or through no group.
 type orderKey struct {
 	scheduleID, cronID, groupID string
 	minute                      int64
@@ -76,11 +76,12 @@ type entryKey struct {
 	minute             int64
 }
 
-// caughtUp is how long after its minute a firing counts as caught up: then a schedule that was changed meanwhile does not have it.
+// caughtUp is the age from which a firing counts as caught up. A caught-up firing is dropped if its schedule was
+// changed meanwhile.
 const caughtUp = 2 * time.Minute
 
-// due returns the firings of a schedule in a span that are its own: not those from before it was made, and of what is caught up, not
-// those from before it was changed.
+// due returns the firings of a schedule in a span that count: no firings from before its creation, and no caught-up
+// firings from before its last change.
 func due(t *scheduling.Timetable, span scheduling.Span) []scheduling.Firing {
 	if !t.Schedule.Enabled {
 		return nil
@@ -96,7 +97,7 @@ func due(t *scheduling.Timetable, span scheduling.Span) []scheduling.Firing {
 	return out
 }
 
-// fire plans the firings at the time now. Of several on one resource only the last that acts does.
+// fire plans the firings at the time now. If several firings act on one resource, only the last one does.
 func (b *book) fire(firings map[*scheduling.Timetable][]dueFiring, now time.Time) *plan {
 	p := &plan{orders: map[orderKey]*execution.Order{}, entries: map[entryKey]*Entry{}}
 	first := now
@@ -129,7 +130,8 @@ func (b *book) fire(firings map[*scheduling.Timetable][]dueFiring, now time.Time
 	return p
 }
 
-// class names what decides on the firings that reach the subject: all of one class are decided alike. "" is of what none reaches.
+// class returns the key of the firings that reach the subject. Subjects of one class share one decision. The class is
+// empty if no firing reaches the subject.
 func (s *subject) class(first time.Time, firings map[*scheduling.Timetable][]dueFiring) string {
 	var k strings.Builder
 	for _, r := range s.by {
@@ -148,17 +150,18 @@ func (s *subject) class(first time.Time, firings map[*scheduling.Timetable][]due
 	return k.String() + s.Class()
 }
 
-// decision is what becomes of firings on the resources of a class: the one that acts, if any, and what of each other.
+// decision is the outcome of firings for the resources of a class: the firing that acts, if any, and the skips of the
+// others.
 type decision struct {
 	acts    int // -1: none
 	firings []dueFiring
 	skips   []scheduling.Skip
 }
 
-// Superseded is why a firing that was caught up does not act: a later one on the same resource does.
+// Superseded is the reason why a caught-up firing does not act: a later firing acts on the same resource.
 const Superseded scheduling.Reason = "superseded"
 
-// decide decides on all firings that reach the subject, minute by minute.
+// decide decides all firings that reach the subject, minute by minute.
 func (s *subject) decide(firings map[*scheduling.Timetable][]dueFiring, now time.Time) decision {
 	d := decision{acts: -1}
 	for _, r := range s.by {
@@ -185,7 +188,8 @@ func (s *subject) decide(firings map[*scheduling.Timetable][]dueFiring, now time
 	return d
 }
 
-// judge decides on the firings of one minute. Those that an earlier evaluation has decided were judged at their own time.
+// judge decides the firings of one minute. Firings that an earlier evaluation has decided were judged at their own
+// time.
 func (s *subject) judge(minute []dueFiring, now time.Time) []scheduling.Skip {
 	all, fresh := make([]scheduling.Firing, len(minute)), false
 	for i, f := range minute {
@@ -197,7 +201,7 @@ func (s *subject) judge(minute []dueFiring, now time.Time) []scheduling.Skip {
 	return scheduling.Decide(&s.Subject, all, now)
 }
 
-// note puts what was decided into the plan, but for what an earlier evaluation has put into its own.
+// note adds a decision to the plan, without the firings that an earlier evaluation has decided.
 func (p *plan) note(b *book, s *subject, d decision) {
 	for i, f := range d.firings {
 		if f.decided {
@@ -208,7 +212,8 @@ func (p *plan) note(b *book, s *subject, d decision) {
 		case i == d.acts:
 			p.order(b, s, f.Firing)
 			e.Acted++
-		case d.skips[i].Reason == scheduling.Acts && f.At.Equal(d.firings[d.acts].At): // another schedule wants the same in the same minute
+		case d.skips[i].Reason == scheduling.Acts && f.At.Equal(d.firings[d.acts].At):
+			// another schedule wants the same in the same minute
 			e.Acted++
 		case d.skips[i].Reason == scheduling.Acts:
 			e.skip(s, scheduling.Skip{Reason: Superseded, Detail: "a later firing acts on it"})
@@ -218,15 +223,15 @@ func (p *plan) note(b *book, s *subject, d decision) {
 	}
 }
 
-// order puts the subject into the order of the firing.
+// order adds the subject to the order of the firing.
 func (p *plan) order(b *book, s *subject, f scheduling.Firing) {
 	t := f.Timetable.Schedule
 	k := orderKey{t.ID, f.Cron.ID, s.through(f.Timetable), f.At.Unix() / 60}
 	p.addToOrder(k, s, func() *execution.Order { return newOrder(t, f.Cron, b.groups[k.groupID]) })
 }
 
-// addToOrder puts a resource into the order of a key, which begin makes when there is none yet. Outside of a group resources have
-// no sequence.
+// addToOrder adds a resource to the order of a key. If there is no such order yet, begin makes it. Resources without a
+// group have no sequence.
 func (p *plan) addToOrder(k orderKey, s *subject, begin func() *execution.Order) {
 	o := p.orders[k]
 	if o == nil {
@@ -240,7 +245,7 @@ func (p *plan) addToOrder(k orderKey, s *subject, begin func() *execution.Order)
 	o.Members = append(o.Members, m)
 }
 
-// newOrder returns an order of a cron, on nothing yet, as the group has it done when there is one.
+// newOrder returns an order of a cron without members, with the settings of the group if there is one.
 func newOrder(t scheduling.Schedule, c scheduling.CronLine, g inventory.Group) *execution.Order {
 	return &execution.Order{
 		Verb: c.Action, Reason: execution.ReasonSchedule, ChangedBy: execution.ChangedBy("schedule", t.Name, c.ID),
@@ -249,7 +254,7 @@ func newOrder(t scheduling.Schedule, c scheduling.CronLine, g inventory.Group) *
 	}
 }
 
-// through returns the group through which a schedule reaches the resource; "" for none.
+// through returns the id of the group between a schedule and the resource, or "" if the schedule has no such group.
 func (s *subject) through(t *scheduling.Timetable) string {
 	for _, r := range s.by {
 		if r.timetable == t {
@@ -259,7 +264,7 @@ func (s *subject) through(t *scheduling.Timetable) string {
 	return ""
 }
 
-// numbered returns the orders of the plan under the name of a round, cut where they are too large for one.
+// numbered returns the orders of the plan, named after the round, and split if they are too large for one.
 func (p *plan) numbered(round string, at time.Time) []execution.Order {
 	keys := make([]orderKey, 0, len(p.orders))
 	for k := range p.orders {

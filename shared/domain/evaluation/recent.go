@@ -6,11 +6,12 @@ import (
 	"lamplighter.dev/shared/domain/scheduling"
 )
 
-// recentMinutes is how many minutes before the evaluated one are looked at again when a hint points to them: a schedule that is made in
-// a minute that was evaluated already still fires in it, also when it is written late or the clocks of two processes differ.
+// recentMinutes is how many minutes before the evaluated one are evaluated again if a hint points to them. So a
+// schedule that is created in a minute that was evaluated already still fires in it, even if it is written late or the
+// clocks of two processes differ.
 const recentMinutes = 5
 
-// recent is which schedules were decided for one of the last minutes, because a cron of them was due.
+// recent is the schedules that were decided for one of the last minutes, because one of their crons was due.
 type recent struct {
 	Minute    int64    `json:"m"`
 	Schedules []string `json:"s"`
@@ -36,7 +37,7 @@ func (e *pass) isDecided(f scheduling.Firing) bool {
 	return e.state.RecentFrom == 0 || minute < e.state.RecentFrom || minute < changed || e.state.knows(sch.ID, minute)
 }
 
-// remember notes in next which schedules are decided for the last minutes.
+// remember records in next the schedules that are decided for the last minutes.
 func (e *pass) remember(next *state, firings map[*scheduling.Timetable][]dueFiring) {
 	from := next.Until - recentMinutes + 1
 	first := e.state.Until + 1

@@ -12,11 +12,11 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// queuers is how many orders are queued side by side.
+// queuers is how many orders are queued concurrently.
 const queuers = 16
 
-// carryOut does what the round of st has decided, and notes that it is done. It may be called again, and twice at once. An order that
-// cannot be queued fails alone: it becomes a trouble.
+// carryOut carries out the round of st, and records that it is done. It is idempotent and safe to call concurrently.
+// An order that cannot be queued fails alone: it becomes a trouble.
 func (e *pass) carryOut(ctx context.Context, st state) error {
 	var ws []table.Write
 	e.troubles = st.Troubles.without(roundTrouble, st.Round)
@@ -42,7 +42,7 @@ func (e *pass) carryOut(ctx context.Context, st state) error {
 	return fault.Wrap("clear up a round of "+e.org, e.p.Table.BatchWrite(ctx, ws...))
 }
 
-// endRound notes that a round is done, and which of its orders failed.
+// endRound records that a round is done, and its failed orders.
 func (e *pass) endRound(ctx context.Context, st state) error {
 	next := st
 	next.Round, next.Parts, next.Troubles = "", 0, e.troubles
@@ -55,7 +55,7 @@ func (e *pass) endRound(ctx context.Context, st state) error {
 	return err
 }
 
-// doPart queues the orders of a part, and puts its entries into the log.
+// doPart queues the orders of a part, and writes its entries into the log.
 func (e *pass) doPart(ctx context.Context, v part) error {
 	var g errgroup.Group
 	g.SetLimit(queuers)
@@ -66,7 +66,7 @@ func (e *pass) doPart(ctx context.Context, v part) error {
 			return nil
 		})
 	}
-	_ = g.Wait() // errs has what failed
+	_ = g.Wait() // the errors are in errs
 	for i, o := range v.Orders {
 		e.done.Orders += queued[i]
 		if errs[i] != nil {
@@ -76,14 +76,15 @@ func (e *pass) doPart(ctx context.Context, v part) error {
 	return e.log(ctx, v.Entries)
 }
 
-// queue queues an order that was staged, and starts it; it returns how many were queued now.
+// queue queues and starts a staged order. It returns the number of orders that it queued: 0 if the order was queued
+// before.
 func (e *pass) queue(ctx context.Context, o execution.Order) (int, error) {
 	now, err := execution.QueueOrders(ctx, table.NewPatientStore(e.p.Table), e.org, []execution.Order{o})
 	e.start(ctx, e.org, now)
 	return len(now), err
 }
 
-// log puts entries into the log of schedules.
+// log writes entries into the log of schedules.
 func (e *pass) log(ctx context.Context, entries []Entry) error {
 	if len(entries) == 0 {
 		return nil
@@ -115,7 +116,8 @@ func (e *pass) retryOrders(ctx context.Context) {
 	}
 }
 
-// dropOvertaken gives up orders that failed before when a later firing asks the opposite of anything: done late they would undo it.
+// dropOvertaken gives up failed orders if a later firing wants the opposite verb for any resource. A late order could
+// undo that firing.
 func (e *pass) dropOvertaken(ctx context.Context, p *plan) {
 	asked := map[cloud.Verb]bool{}
 	for _, o := range p.orders {

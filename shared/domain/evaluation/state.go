@@ -14,24 +14,25 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// StatePartition is how far the evaluation of an organization is, and what it has decided and not yet done.
+// StatePartition holds the evaluation state of an organization, and the rounds that are decided but not yet carried
+// out.
 const StatePartition table.Partition = "ORG#*#EVALUATION"
 
-// state is an organization's evaluation checkpoint. It advances by compare-and-swap on Change, so exactly one evaluator decides a given
-// minute.
+// state is an organization's evaluation checkpoint. It advances by compare-and-swap on Change, so exactly one
+// evaluator decides a given minute.
 type state struct {
 	Until   int64  `json:"until"`             // the last minute that was evaluated
-	Change  int64  `json:"change"`            // counts the changes, which each is conditioned on
-	Round   string `json:"round,omitempty"`   // what was decided and is not done yet
-	Parts   int    `json:"parts,omitempty"`   // of the round
+	Change  int64  `json:"change"`            // number of changes; each change is conditioned on it
+	Round   string `json:"round,omitempty"`   // decided, not yet carried out
+	Parts   int    `json:"parts,omitempty"`   // number of parts of the round
 	DriftAt int64  `json:"driftAt,omitempty"` // the minute of the next look at drift
 
 	RecentFrom int64    `json:"recentFrom,omitempty"` // the first minute that Recent knows; 0 when it knows none
 	Recent     []recent `json:"recent,omitempty"`
-	Troubles   troubles `json:"troubles,omitempty"` // that are tried again
+	Troubles   troubles `json:"troubles,omitempty"` // failures to try again
 }
 
-// equals reports whether two states differ in nothing but what is being carried out.
+// equals reports whether two states are equal, apart from the round under way.
 func (st state) equals(other state) bool {
 	for _, s := range []*state{&st, &other} {
 		s.Change, s.Round, s.Parts = 0, "", 0
@@ -47,19 +48,19 @@ func partKey(org, round string, n int) table.Key {
 	return table.Key{PK: statePK(org), SK: fmt.Sprintf("R#%s#%04d", round, n)}
 }
 
-// part is some of what a round has decided.
+// part is the part of a round that fits into one item.
 type part struct {
 	Orders  []execution.Order `json:"orders,omitempty"`
 	Entries []Entry           `json:"entries,omitempty"`
 }
 
-// forgotten is when what was written down for a round goes that nobody came to commit.
+// forgotten is how long the parts of an uncommitted round are kept.
 const forgotten = 48 * time.Hour
 
-// partSize is how large a part is at most, in bytes, of the 400,000 of an item.
+// partSize limits the size of a part, in bytes. An item holds 400,000 bytes.
 const partSize = 300_000
 
-// readState reads how far an organization is; the zero state when it was never evaluated.
+// readState reads the state of an organization. It is zero if the organization was never evaluated.
 func (s *Store) readState(ctx context.Context, org string) (state, error) {
 	st, err := table.Read[state](ctx, s.p.Table, stateKey(org))
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -68,8 +69,8 @@ func (s *Store) readState(ctx context.Context, org string) (state, error) {
 	return st, nil
 }
 
-// begin reads how far an organization is, in one round trip with whether it is there at all: one that has ended, or is erased, is
-// evaluated no more.
+// begin reads the state of an organization, and whether it is active, in one round trip. An organization that has
+// ended or is erased is not evaluated any more.
 func (s *Store) begin(ctx context.Context, org string) (st state, there bool, err error) {
 	got, err := s.p.Table.BatchGet(ctx, stateKey(org), identity.AccessKey(org))
 	if err != nil {
@@ -89,7 +90,8 @@ func (s *Store) begin(ctx context.Context, org string) (st state, there bool, er
 	return st, true, err
 }
 
-// move stores next in place of st as it was read, in one transaction with more; false when another evaluator was faster.
+// move replaces st, as it was read, by next, in one transaction with the writes in more. It returns false if another
+// evaluator was faster.
 func (s *Store) move(ctx context.Context, org string, st, next state, more ...table.Write) (bool, error) { //nolint:revive // from, to
 	next.Change = st.Change + 1
 	it, err := table.NewItem(stateKey(org), next)
@@ -107,7 +109,7 @@ func (s *Store) move(ctx context.Context, org string, st, next state, more ...ta
 	return err == nil, fault.Wrap("note how far "+org+" is evaluated", err)
 }
 
-// parts cuts what a round has decided into parts.
+// parts splits the orders and entries of a round into parts.
 func parts(orders []execution.Order, entries []Entry) ([]part, error) {
 	var out []part
 	size := partSize
@@ -135,9 +137,9 @@ func parts(orders []execution.Order, entries []Entry) ([]part, error) {
 	return out, nil
 }
 
-// decide writes down what a round has decided, and then has the organization be evaluated until the minute of p.next: from then on it is
-// done, once, by any evaluator that comes to it. What drifts is stored in the same transaction, so that drift is enforced once. False when
-// another evaluator was faster, and nothing of this round is ever done.
+// decide stores the parts of a round, and then advances the organization's state to the minute of p.next. From then on
+// any evaluator carries the round out, once. The drifts are stored in the same transaction, so that drift is enforced
+// once. decide returns false if another evaluator was faster; then this round is never carried out.
 func (e *pass) decide(ctx context.Context, p planned) (bool, error) {
 	now, next := e.p.Clock.Now(), *p.next
 	orders := p.numbered(next.Round, now)
@@ -186,7 +188,7 @@ func roundWrites(org, round string, ps []part, expires time.Time) ([]table.Write
 	return ws, nil
 }
 
-// stagedWrites returns the writes that store what orders act on, before the orders are queued.
+// stagedWrites returns the writes that store the resources of orders, before the orders are queued.
 func stagedWrites(org string, orders []execution.Order, expires time.Time) ([]table.Write, error) {
 	ws := make([]table.Write, len(orders))
 	for n, o := range orders {

@@ -16,7 +16,7 @@ const (
 	overrideTrouble = "override" // it could not be ended
 	scheduleTrouble = "schedule" // it could not be decided
 	orderTrouble    = "order"    // it could not be queued
-	roundTrouble    = "round"    // what it has decided could not be read
+	roundTrouble    = "round"    // a part of the round could not be read
 )
 
 // retryDelays are the minutes from each failed try to the next one. After the last one a trouble is parked.
@@ -24,28 +24,28 @@ var retryDelays = []int64{1, 2, 4, 8, 16, 30, 30, 30}
 
 const (
 	parkedDelay  = 60  // minutes between two tries of an override or a schedule that is parked
-	maxTroubles  = 200 // of an organization; what fails beyond that fails the whole evaluation
+	maxTroubles  = 200 // of an organization; a further one fails the whole evaluation
 	maxErrorText = 300 // characters
 )
 
-// trouble is one override, schedule, order or round of an organization that failed. It fails alone: all else of the organization is
-// evaluated, and the trouble is tried again with a growing delay until it is parked. A parked override or schedule is tried once an
-// hour, a parked order or round no more.
+// trouble is one override, schedule, order or round of an organization that failed. It fails alone: the rest of the
+// organization is evaluated, and the trouble is tried again with a growing delay until it is parked. A parked override
+// or schedule is tried once an hour; a parked order or round is not tried again.
 type trouble struct {
 	Kind string `json:"kind"`
 	ID   string `json:"id"`
-	// the minute of its first failure; of a schedule, the first minute that is not decided
+	// the minute of its first failure; for a schedule, the first undecided minute
 	Since int64            `json:"since"`
-	Tries int              `json:"tries"` // that failed
+	Tries int              `json:"tries"` // number of failed tries
 	Next  int64            `json:"next"`  // the minute of the next try
-	Error string           `json:"error"` // of the last try
+	Error string           `json:"error"` // error of the last try
 	Order *execution.Order `json:"order,omitempty"`
 }
 
 // isParked reports whether all tries of the trouble have failed.
 func (t trouble) isParked() bool { return t.Tries > len(retryDelays) }
 
-// isFinal reports whether the trouble is tried no more.
+// isFinal reports whether the trouble will not be tried again.
 func (t trouble) isFinal() bool {
 	return t.isParked() && (t.Kind == orderTrouble || t.Kind == roundTrouble)
 }
@@ -53,18 +53,18 @@ func (t trouble) isFinal() bool {
 // troubles are the troubles of an organization.
 type troubles []trouble
 
-// find returns the index of a trouble; -1 when there is none.
+// find returns the index of a trouble, or -1.
 func (ts troubles) find(kind, id string) int {
 	return slices.IndexFunc(ts, func(t trouble) bool { return t.Kind == kind && t.ID == id })
 }
 
-// waits reports whether something has failed and is not to be tried before a later minute.
+// waits reports whether something has failed and must not be tried before a later minute.
 func (ts troubles) waits(kind, id string, minute int64) bool {
 	i := ts.find(kind, id)
 	return i >= 0 && ts[i].Next > minute
 }
 
-// since returns from which minute on a schedule is not decided.
+// since returns the first undecided minute of a schedule.
 func (ts troubles) since(scheduleID string) (int64, bool) {
 	i := ts.find(scheduleTrouble, scheduleID)
 	if i < 0 {
@@ -73,7 +73,7 @@ func (ts troubles) since(scheduleID string) (int64, bool) {
 	return ts[i].Since, true
 }
 
-// with returns the troubles with one more failed try of t, and t as it is then.
+// with returns the troubles with one more failed try of t, and the updated t.
 func (ts troubles) with(t trouble, cause error, minute int64) (troubles, trouble) {
 	out := slices.Clone(ts)
 	i := out.find(t.Kind, t.ID)
@@ -99,12 +99,12 @@ func (ts troubles) without(kind, id string) troubles {
 	return slices.DeleteFunc(slices.Clone(ts), func(t trouble) bool { return t.Kind == kind && t.ID == id })
 }
 
-// keep returns the troubles of a kind that is still there, and those of other kinds.
+// keep returns the troubles without those of the kind whose subject no longer exists.
 func (ts troubles) keep(kind string, exists func(id string) bool) troubles {
 	return slices.DeleteFunc(slices.Clone(ts), func(t trouble) bool { return t.Kind == kind && !exists(t.ID) })
 }
 
-// soonest returns the first minute at which a trouble is tried again; 0 when there is none.
+// soonest returns the earliest minute of the next try of a trouble, or 0 if there are no troubles.
 func (ts troubles) soonest() (minute int64) {
 	for _, t := range ts {
 		if minute == 0 || t.Next < minute {
@@ -114,7 +114,8 @@ func (ts troubles) soonest() (minute int64) {
 	return minute
 }
 
-// fail notes a failed try of something, and reports it: as an error of the evaluation until it is parked, and then in the log.
+// fail records a failed try, and reports it as an error of the evaluation. After the last try the trouble is parked,
+// and fail reports it only in the log.
 func (e *pass) fail(ctx context.Context, t trouble, cause error) {
 	if len(e.troubles) >= maxTroubles && e.troubles.find(t.Kind, t.ID) < 0 {
 		e.broken = true // it cannot be noted, so its hint must stay
@@ -136,7 +137,7 @@ func (e *pass) fail(ctx context.Context, t trouble, cause error) {
 	}
 }
 
-// recovered runs do and returns a panic of it as an error, so that one schedule or override fails alone.
+// recovered runs do and returns its panic as an error, so that one schedule or override fails alone.
 func recovered(do func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

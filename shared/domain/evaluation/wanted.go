@@ -10,8 +10,8 @@ import (
 	"lamplighter.dev/shared/domain/scheduling"
 )
 
-// openBook reads the schedules of an organization and their calendars as far as a span needs: two round trips, side by side. What they reach is
-// not in it yet.
+// openBook reads the schedules of an organization, and their calendars for a span: two round trips, side by side. The
+// book does not have their resources yet.
 func (s *Store) openBook(ctx context.Context, org string, span scheduling.Span) (*book, error) {
 	all, err := s.schedules.ListSchedules(ctx, org)
 	if err != nil {
@@ -34,7 +34,7 @@ func (s *Store) openBook(ctx context.Context, org string, span scheduling.Span) 
 	return b, nil
 }
 
-// add puts a schedule into the book. One that cannot be read fails alone.
+// add adds a schedule to the book. A schedule that cannot be read fails alone.
 func (b *book) add(sch scheduling.Schedule, calendars map[string]scheduling.Calendar, span scheduling.Span) {
 	b.ids[sch.ID] = true
 	err := recovered(func() error {
@@ -59,7 +59,7 @@ func (s *Store) calendars(ctx context.Context, org string) (map[string]schedulin
 	return out, err
 }
 
-// attached returns for each of members, by their ids, the schedules that reach it. It fails when one of those cannot be read.
+// attached returns, by member id, the schedules that reach each member. It fails if one of them cannot be read.
 func (s *Store) attached(ctx context.Context, org string, members []inventory.Member, span scheduling.Span) (map[string][]*scheduling.Timetable, error) { //nolint:revive // where, of what, when
 	b, err := s.openBook(ctx, org, span)
 	if err != nil || len(b.ids) == 0 || len(members) == 0 {
@@ -91,7 +91,8 @@ func (s *Store) attached(ctx context.Context, org string, members []inventory.Me
 	return out, nil
 }
 
-// wanted returns what the schedules want of members at a time, by their ids; what they want nothing of is missing.
+// wanted returns the actions that the schedules want of members at a time, by member id. A member without a desired
+// action is missing.
 func (s *Store) wanted(ctx context.Context, org string, members []inventory.Member, at time.Time) (map[string]cloud.Verb, error) { //nolint:revive // where, of what, when
 	by, err := s.attached(ctx, org, members, scheduling.Span{From: at, To: at})
 	if err != nil {
@@ -106,10 +107,11 @@ func (s *Store) wanted(ctx context.Context, org string, members []inventory.Memb
 	return out, nil
 }
 
-// nextStops is how far ahead a stop is looked for.
+// nextStops is how far ahead NextStop searches.
 const nextStops = 8 * 24 * time.Hour
 
-// NextStop returns when the schedules stop the first of members after a time, within eight days; the zero time when they do not.
+// NextStop returns the first time after a time, within eight days, when the schedules stop one of members. It returns
+// the zero time if there is none.
 func (s *Store) NextStop(ctx context.Context, org string, members []inventory.Member, after time.Time) (time.Time, error) { //nolint:revive // where, of what, when
 	span := scheduling.Span{From: after.Add(time.Nanosecond), To: after.Add(nextStops)}
 	by, err := s.attached(ctx, org, members, span)
@@ -131,7 +133,7 @@ func (s *Store) NextStop(ctx context.Context, org string, members []inventory.Me
 	return first, nil
 }
 
-// nextStop returns the first stop of a span that acts; the zero time when there is none.
+// nextStop returns the first stop of a span that acts, or the zero time.
 func nextStop(t *scheduling.Timetable, span scheduling.Span) time.Time {
 	for f := range t.Firings(span) {
 		if f.Cron.Action == cloud.Stop && f.Skip.Reason == scheduling.Acts {

@@ -1,5 +1,6 @@
-// Package event is what happened in an organization that people may want to be told of, under the keys that the interface lists. An event
-// is a row of an outbox partition, written in the transaction of what it tells of: what delivers notifications reads the change feed.
+// Package event records the events of an organization that users may want to be notified of, under the keys that the
+// interface lists. An event is a row of an outbox partition, written in the transaction of its cause. The notifier
+// reads the change feed.
 package event
 
 import (
@@ -12,13 +13,13 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Partition is of the events of an organization.
+// Partition holds the events of an organization.
 const Partition table.Partition = "ORG#*" + "#EVENTS"
 
-// Keep is how long an event lies in the table.
+// Keep is how long an event stays in the table.
 const Keep = 14 * 24 * time.Hour
 
-// Event is something that happened.
+// Event is an occurrence in an organization.
 type Event struct {
 	ID        string          `json:"id"`
 	Key       string          `json:"key"`       // "budget.exceeded", as GET /notifications/event-types has it
@@ -26,12 +27,12 @@ type Event struct {
 	ScopeID   string          `json:"scopeID"`   // empty for the organization, the native id of a resource
 	At        time.Time       `json:"at"`
 	Subject   string          `json:"subject"` // the id of the record that it is about
-	Data      json.RawMessage `json:"data"`    // what the message says, by its key
-	// what else it belongs to, as it was then: accounts, groups and teams of the resource it is about
+	Data      json.RawMessage `json:"data"`    // the content of the message, by its key
+	// the other scopes, as of that time: accounts, groups and teams of the event's resource
 	Within []Scope `json:"within"`
 }
 
-// Scopes returns all that the event belongs to: the organization, what it is about, and what that was part of.
+// Scopes returns all scopes of the event: the organization, its own scope, and the scopes around that.
 func (e Event) Scopes() []Scope {
 	out := []Scope{{Type: ScopeOrg}}
 	for _, s := range append([]Scope{{e.ScopeType, e.ScopeID}}, e.Within...) {
@@ -45,8 +46,9 @@ func (e Event) Scopes() []Scope {
 // PK returns the partition of the events of an organization.
 func PK(org string) string { return table.OrgPK(org) + "EVENTS" }
 
-// Put returns the write that tells of e, which names what happens once: whoever tells of it again finds it told, and the transaction
-// fails. It sets e.ID; e.At is when it is told. Events of one name must have one at, which may be earlier.
+// Put returns the write that stores e under a name that identifies the occurrence. If an event of that name is already
+// stored, the write fails, and its transaction too. Put sets e.ID; e.At is the time of the notification. Events of one
+// name must have the same at, which may be earlier than e.At.
 func Put(org, name string, at time.Time, e Event) (table.Write, error) {
 	e.ID = id.Derived("event", at, name)
 	it, err := table.NewItem(table.Key{PK: PK(org), SK: e.ID}, e)

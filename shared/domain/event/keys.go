@@ -1,6 +1,6 @@
 package event
 
-// Type describes the events of a key, as GET /notifications/event-types tells it.
+// Type describes the events of a key, as in the response of GET /notifications/event-types.
 type Type struct {
 	Key      string `json:"key"`
 	Name     string `json:"name"`
@@ -52,7 +52,8 @@ func TypeOf(key string) (Type, bool) {
 	return Type{}, false
 }
 
-// PolicyOf returns the policy that lets somebody read events of a key; "" for a key of no type, as that of a test message.
+// PolicyOf returns the policy for reading events of a key. It returns "" for a key of no type, such as that of a test
+// message.
 func PolicyOf(key string) string {
 	t, known := TypeOf(key)
 	switch {
@@ -66,8 +67,8 @@ func PolicyOf(key string) string {
 	return "resources:read"
 }
 
-// Scope is what an event belongs to, or a subscription is for: a type of the interface specification (org, cloud_account, resource_group,
-// resource, team) and the id, which is empty for org and the native id of a resource.
+// Scope is a scope of an event or a subscription: a type of the interface specification (org, cloud_account,
+// resource_group, resource, team), and the id. The id is empty for org, and the native id for a resource.
 type Scope struct {
 	Type string `json:"type"`
 	ID   string `json:"id"`
@@ -82,7 +83,7 @@ const (
 	ScopeTeam     = "team"
 )
 
-// Belongs returns what a resource belongs to: its cloud account, its groups and its teams; an empty account is none.
+// Belongs returns the scopes of a resource: its cloud account, its groups and its teams. An empty account is left out.
 func Belongs(accountID string, groupIDs, teamIDs []string) []Scope {
 	out := make([]Scope, 0, 1+len(groupIDs)+len(teamIDs))
 	if accountID != "" {

@@ -9,12 +9,12 @@ import (
 	"lamplighter.dev/shared/foundation/packing"
 )
 
-// packed is how several events lie in one row, compressed: they are alike.
+// packed is the stored form of several events in one row. It is compressed, because the events are similar.
 type packed struct {
 	Z []byte `json:"z"`
 }
 
-// maxPacked is how many bytes the events of a row may be.
+// maxPacked limits the size of a row's events, in bytes.
 const maxPacked = 4 << 20
 
 var (
@@ -22,8 +22,9 @@ var (
 	unpacker = packing.Unpacker{Max: maxPacked}
 )
 
-// PutAll returns the write that tells of events in one row: those of one transaction, which ends what they tell of and therefore happens
-// once. Each has its ID (IDOf) and the same At. A bulk action of 10,000 that wrote as many rows would be more than one key takes.
+// PutAll returns the write that stores events in one row. They are the events of one transaction, and that transaction
+// happens once. Each event has its ID (IDOf) and the same At. With a row per event, a bulk action of 10,000 would
+// exceed the write capacity of one key.
 func PutAll(org string, events []Event) (table.Write, error) {
 	plain, err := json.Marshal(events)
 	if err != nil {
@@ -34,7 +35,7 @@ func PutAll(org string, events []Event) (table.Write, error) {
 	return table.Put(it), err
 }
 
-// IDOf returns the id of the event of a name that is told at the time of e.
+// IDOf returns the id of the event of a name at the time of e.
 func IDOf(e *Event, name string) string { return id.Derived("event", e.At, name) }
 
 // Decode returns the events of a row, as Put or PutAll wrote it.

@@ -10,11 +10,12 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Acting is the policy that is needed on a resource to start, stop or scale it, also where somebody has that done later: by a schedule, an event
-// plan or an autoscaler policy.
+// Acting is the policy that a user needs on a resource to start, stop or scale it, either directly or by a schedule,
+// an event plan or an autoscaler policy.
 const Acting = "actions:execute"
 
-// CheckActor refuses a caller who holds Acting nowhere: fault.Denied. It needs no look at the store, and comes before other refusals.
+// CheckActor returns fault.Denied for a caller who holds Acting nowhere. It does not read the store, and runs before
+// other checks.
 func CheckActor(ctx context.Context) error {
 	if identity.CallerFrom(ctx).Scopes(Acting).None() {
 		return fault.New(fault.Denied, "permission denied: %s is needed on what is to be started, stopped or scaled",
@@ -23,8 +24,9 @@ func CheckActor(ctx context.Context) error {
 	return nil
 }
 
-// CheckMayAct refuses a caller who may not act on each of the resources, which are named by their native IDs, for what has them acted on: "schedule
-// sch_…". fault.Denied names the first ones that the caller sees. No round trip for a caller who may act everywhere, else those of
+// CheckMayAct checks that the caller may act on each of the resources, named by their native IDs. The parameter what
+// names the record that would act on them: "schedule sch_…". It returns fault.Denied with the first refused resources
+// that the caller may see. It takes no round trip for a caller who may act everywhere, else those of
 // inventory.ResourceSets.
 func CheckMayAct(ctx context.Context, s *inventory.Store, what string, uids ...string) error {
 	c := identity.CallerFrom(ctx)

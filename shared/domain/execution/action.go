@@ -1,5 +1,5 @@
-// Package execution is what starting and stopping resources leaves behind and how it is asked for: the action and its
-// execution log, the bulk action, the state history, and the one transaction that ends an action.
+// Package execution asks for starts and stops of resources and keeps their records: the action and its execution log,
+// the bulk action, the state history, and the one transaction that ends an action.
 package execution
 
 import (
@@ -10,11 +10,11 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Status is how far an action is: pending → running → succeeded | failed, and pending → failed when it is cancelled or
-// its account is gone.
+// Status is the status of an action: pending → running → succeeded | failed, and pending → failed when it is cancelled
+// or its account is gone.
 type Status string
 
-// The statuses of an action. Queued is only ever an answer to a submission, never a stored status.
+// The statuses of an action. Queued is only the answer to a submission, and never a stored status.
 const (
 	Queued    Status = "queued"
 	Pending   Status = "pending"
@@ -48,12 +48,13 @@ type Action struct {
 	StartedAt      time.Time  `json:"startedAt,omitzero"`
 	CompletedAt    time.Time  `json:"completedAt,omitzero"`
 	Progress       *Progress  `json:"progress,omitempty"`
-	// Idle is stored of a running action whose provider has no room for what it would start: until it is tried again nothing of it is
-	// under way, so that it may be ended as one that is pending.
+	// Idle marks a running action whose provider has no capacity for the start. Nothing is under way until the next
+	// try, so the action may be cancelled like a pending one.
 	Idle bool `json:"idle,omitempty"`
 }
 
-// Progress is what the executor must remember of an action between two runs. It is stored, and never answered.
+// Progress is the state of an action that the executor keeps between two runs. It is stored, and never returned to
+// callers.
 type Progress struct {
 	Claimed bool      `json:"claimed"`           // the action is the one in flight on its resource
 	Errors  int       `json:"errors,omitempty"`  // attempts that failed
@@ -63,9 +64,9 @@ type Progress struct {
 	Changed bool      `json:"changed,omitempty"` // the provider was asked at least once: the resource's change is ours
 	Chunk   string    `json:"chunk,omitempty"`   // of a bulk action: the sort key of its chunk, which counts the end
 	Keep    Retention `json:"keep,omitempty"`    // as the organization had it when the action was made
-	Short   time.Time `json:"short,omitzero"`    // since when the provider has no room for what would be started
+	Short   time.Time `json:"short,omitzero"`    // since when the provider has no capacity for the start
 	Shorts  int       `json:"shorts,omitempty"`  // how often it has said so
-	// the opposite action in flight, whose end this one waits for before it begins
+	// the opposite action in flight; this action waits for its end
 	Behind string `json:"behind,omitempty"`
 }
 
@@ -77,10 +78,10 @@ type Log struct {
 	Message string    `json:"message"`
 }
 
-// maxLogs bounds an execution log: the first lines and the last ones tell what happened.
+// maxLogs limits the lines of an execution log. The first lines and the last ones are kept.
 const maxLogs = 50
 
-// AppendLog adds a line to the action's log, unless it says the same as the line before.
+// AppendLog adds a line to the action's log, unless it equals the line before.
 func (a *Action) AppendLog(at time.Time, step, status, message string) {
 	if n := len(a.Logs); n > 0 && a.Logs[n-1].Step == step && a.Logs[n-1].Message == message {
 		return
@@ -91,7 +92,7 @@ func (a *Action) AppendLog(at time.Time, step, status, message string) {
 	a.Logs = append(a.Logs, Log{At: at, Step: step, Status: status, Message: message})
 }
 
-// IsUnderWay reports whether the provider may be doing what the action has asked of it: then it can no longer be taken back.
+// IsUnderWay reports whether the provider may be carrying out the action. Then it can no longer be cancelled.
 func (a Action) IsUnderWay() bool { return a.Status == Running && !a.Idle }
 
 // WithoutInternals returns the action as clients see it.
@@ -103,8 +104,8 @@ func (a Action) WithoutInternals() Action {
 	return a
 }
 
-// actionShards and historyShards are over how many partitions the two lists are spread: a bulk action of 10,000 writes more
-// than one takes, and a page of a list asks each of them.
+// actionShards and historyShards are the numbers of partitions of the two lists. A bulk action of 10,000 writes more
+// than one partition takes, and a page of a list reads each of them.
 const (
 	actionShards  = 4
 	historyShards = 4
@@ -120,17 +121,17 @@ func ActionPKs(org string) []string { return actions(org).PKs() }
 // ActionKey returns where an action is stored.
 func ActionKey(org, actionID string) table.Key { return actions(org).Key(actionID) }
 
-// NewActionItem returns the item of an action that begins; it goes with all that was made in the same month.
+// NewActionItem returns the item of a new action. It expires with all actions of the same month.
 func NewActionItem(org string, a Action) (table.Item, error) {
 	it, err := table.NewItem(ActionKey(org, a.ID), a)
 	it.Expires = a.ends()
 	return it, err
 }
 
-// ends returns when the action goes.
+// ends returns when the action expires.
 func (a Action) ends() time.Time { return a.keep().Until(id.TimeOf(a.ID)) }
 
-// keep returns for how long the action, and what it leaves, is kept.
+// keep returns the retention of the action and its records.
 func (a Action) keep() Retention {
 	if a.Progress == nil {
 		return 0

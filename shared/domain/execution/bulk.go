@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// BulkStatus is how far a bulk action is: queued → running → completed, with failures counted; or cancelled.
+// BulkStatus is the status of a bulk action: queued → running → completed, with failures counted; or cancelled.
 type BulkStatus string
 
 // The statuses of a bulk action.
@@ -26,12 +26,12 @@ const (
 	BulkCancelled BulkStatus = "cancelled"
 )
 
-// BulkPlanned is the status that a dry run answers; it is never stored.
+// BulkPlanned is the status of a dry run. It is never stored.
 const BulkPlanned BulkStatus = "planned"
 
 // Bulk is one start or stop of a whole resource group, or of resources that were named or found by a filter. Completed
-// counts the resources that reached their state, Failed those that did not: together they reach Total, also of one that is
-// cancelled.
+// counts the resources that reached their state, Failed the others. In the end the two add up to Total, even if the
+// bulk action is cancelled.
 type Bulk struct {
 	ID          string     `json:"id"`
 	GroupID     string     `json:"groupID" doc:"Empty when it acts on resources that were named, or found by a filter"`
@@ -46,19 +46,19 @@ type Bulk struct {
 	CompletedAt *time.Time `json:"completedAt" doc:"Null until it has ended"`
 	LeftOutOf   []NotDone  `json:"leftOutResources" nullable:"false" doc:"The first 50 of these, and why"`
 	Plan        *BulkPlan  `json:"plan,omitempty" hidden:"true"`
-	CancelledBy string     `json:"cancelledBy,omitempty" hidden:"true"` // the reason of what was not begun
-	Ended       bool       `json:"ended,omitempty" hidden:"true"`       // nothing of it is under way any more
-	// of Failed: those that were not asked, as something held them
+	CancelledBy string     `json:"cancelledBy,omitempty" hidden:"true"` // the reason of the actions that were not begun
+	Ended       bool       `json:"ended,omitempty" hidden:"true"`       // no action of it is under way
+	// of Failed: resources that were held, so that the provider was not asked
 	Unasked int `json:"unasked,omitempty" hidden:"true"`
 }
 
-// Over reports whether nothing of the bulk action is under way any more.
+// Over reports whether no action of the bulk action is under way any more.
 func (b Bulk) Over() bool { return b.Ended || b.Status == BulkCompleted }
 
 // Waiting reports whether the bulk action can still be cancelled.
 func (b Bulk) Waiting() bool { return b.Status == BulkQueued || b.Status == BulkRunning }
 
-// BulkPlan is what the executor must know of a bulk action. It is stored, and never answered.
+// BulkPlan is the part of a bulk action for the executor. It is stored, and never returned to callers.
 type BulkPlan struct {
 	ChangedBy     string    `json:"changedBy"`
 	StepDelay     int       `json:"stepDelay,omitempty"` // seconds
@@ -66,16 +66,17 @@ type BulkPlan struct {
 	Stage         Stage     `json:"stage,omitempty"`
 	Chunks        int       `json:"chunks,omitempty"` // how many have counts of their own
 	Keep          Retention `json:"keep,omitempty"`   // as the organization had it when it was planned
-	Reason        string    `json:"reason,omitempty"` // of an Order: why it was made; else it was asked for by hand
+	Reason        string    `json:"reason,omitempty"` // of an Order: the cause; empty for a request of a user
 	ScheduleID    string    `json:"scheduleID,omitempty"`
-	// of an Order: the stop at the end of a wake link, which stops also what no schedule stops
+	// of an Order: the stop at the end of a wake link, including resources that no schedule stops
 	Promised bool `json:"promised,omitempty"`
 
-	// Scopes are where who asked for it may act; nil is everywhere. A group changes between the question and the deed.
+	// Scopes are where the requester may act; nil is everywhere. A group may change between the request and the
+	// action.
 	Scopes *grant.Scopes `json:"scopes,omitempty"`
 }
 
-// Stage is how far the preparation of a bulk action is; every stage can be taken up again after a crash.
+// Stage is the progress of the preparation of a bulk action. Every stage can be resumed after a crash.
 type Stage string
 
 // The stages: chunks not complete, chunks written, actions created.
@@ -94,9 +95,9 @@ func (b Bulk) WithoutInternals() Bulk {
 	return b
 }
 
-// BulkInput is the input of the bulk-action machine and of its tasks: the bulk action, and for step which one, and from
-// which of its chunks on. With Cancel, the execution only ends what a cancelled bulk action has not begun: it does not wait
-// for the rest, which the execution that began it does.
+// BulkInput is the input of the bulk-action machine and of its tasks: the bulk action, and for a step its number and
+// its first chunk. With Cancel, the execution only ends the actions that a cancelled bulk action has not begun. It
+// does not wait for the others; the execution that began them does.
 type BulkInput struct {
 	Org    string `json:"org"`
 	BulkID string `json:"bulkID"`
@@ -105,7 +106,7 @@ type BulkInput struct {
 	Cancel bool   `json:"cancel,omitempty"`
 }
 
-// CancelName returns the name of the execution that ends what a cancelled bulk action has not begun.
+// CancelName returns the name of the execution that ends the unstarted actions of a cancelled bulk action.
 func CancelName(bulkID string) string { return bulkID + "-cancel" }
 
 // Organisation returns the organization that the input belongs to.
@@ -117,10 +118,10 @@ func BulkPK(org string) string { return table.OrgPK(org) + "BULK" }
 // BulkKey returns where a bulk action is stored.
 func BulkKey(org, bulkID string) table.Key { return table.Key{PK: BulkPK(org), SK: bulkID} }
 
-// Ends returns when the bulk action goes, and what was written down for it: with all that was made in the same month.
+// Ends returns when the bulk action and its records expire, with all bulk actions of the same month.
 func (b Bulk) Ends() time.Time { return b.Keep().Until(id.TimeOf(b.ID)) }
 
-// Keep returns for how long the bulk action and its actions are kept.
+// Keep returns the retention of the bulk action and its actions.
 func (b Bulk) Keep() Retention {
 	if b.Plan == nil {
 		return 0
@@ -128,8 +129,8 @@ func (b Bulk) Keep() Retention {
 	return b.Plan.Keep
 }
 
-// ReadBulk reads a bulk action as far as it is; fault.NotFound when there is none. One that has ended takes one round trip, one that is
-// under way two.
+// ReadBulk reads a bulk action with its current counts, or fault.NotFound. It takes one round trip if the bulk action
+// has ended, and two if it is under way.
 func ReadBulk(ctx context.Context, s table.Store, org, bulkID string) (Bulk, error) {
 	b, err := table.Read[Bulk](ctx, s, BulkKey(org, bulkID))
 	if err != nil {
@@ -138,8 +139,8 @@ func ReadBulk(ctx context.Context, s table.Store, org, bulkID string) (Bulk, err
 	return ReadProgress(ctx, s, org, b)
 }
 
-// ReadProgress returns a bulk action, as it was read, with how far it is: while it is under way its chunks count for
-// themselves.
+// ReadProgress returns b, as it was read, with its current counts. While it is under way, the counts are in its
+// chunks.
 func ReadProgress(ctx context.Context, s table.Store, org string, b Bulk) (Bulk, error) {
 	if b.Over() || b.Plan == nil || b.Plan.Chunks == 0 {
 		return b, nil
@@ -155,7 +156,7 @@ func ReadProgress(ctx context.Context, s table.Store, org string, b Bulk) (Bulk,
 	return b, nil
 }
 
-// Sum has b count what its chunks count.
+// Sum sets the counts of b to the sums of its chunks' counts.
 func (b *Bulk) Sum(counts []ChunkCounts) {
 	b.Completed, b.Failed, b.Unasked = 0, 0, 0
 	for _, c := range counts {
@@ -165,8 +166,8 @@ func (b *Bulk) Sum(counts []ChunkCounts) {
 	}
 }
 
-// GroupClaim says which bulk action is under way on a resource group: there is one at a time. It is written with the bulk
-// action and goes with its end.
+// GroupClaim names the bulk action under way on a resource group; there is one at a time. It is written with the bulk
+// action and deleted at its end.
 type GroupClaim struct {
 	BulkActionID string `json:"bulkActionID"`
 }
@@ -176,26 +177,26 @@ func GroupClaimKey(org, groupID string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "BULKGROUP", SK: groupID}
 }
 
-// ClaimGroup returns the write that claims the group of b for it. It fails while another bulk action holds the claim, but for
-// over, which is known to have ended.
+// ClaimGroup returns the write that claims the group of b for b. It fails while another bulk action holds the claim,
+// unless that is over, a bulk action known to have ended.
 func ClaimGroup(org string, b Bulk, over string) (table.Write, error) {
 	it, err := table.NewItem(GroupClaimKey(org, b.GroupID), GroupClaim{b.ID})
 	return table.Put(it, table.Any(table.Absent(), table.Equal("bulkActionID", over))), err
 }
 
-// ReleaseGroup returns the write that gives the claim of b back, unless it is another one's by now.
+// ReleaseGroup returns the write that releases the claim of b, unless another bulk action holds it by now.
 func ReleaseGroup(org string, b Bulk) table.Write {
 	return table.Delete(GroupClaimKey(org, b.GroupID), table.Any(table.Absent(), table.Equal("bulkActionID", b.ID)))
 }
 
-// MaxTargets is how many resources a bulk action can name, or find.
+// MaxTargets is how many resources a bulk action can act on.
 const MaxTargets = 10_000
 
-// Ordered reports whether the bulk action is an Order: nobody asked for it by hand.
+// Ordered reports whether the bulk action is an Order, and not a request of a user.
 func (b Bulk) Ordered() bool { return b.Plan != nil && b.Plan.Reason != "" }
 
-// Named are the resources of a bulk action that has no group, as they were named or found when it was asked for: by their ids, or
-// where they do not all stand at one place, by inventory.EncodePlacements.
+// Named are the resources of a bulk action without a group, as they were named or found at the request: by their ids,
+// or, if they have different places, by inventory.EncodePlacements.
 type Named struct {
 	ResourceIDs []string `json:"resourceIDs"`
 	Places      []byte   `json:"places,omitempty"`
@@ -206,16 +207,16 @@ func NamedKey(org, bulkID string) table.Key {
 	return table.Key{PK: ChunkPK(org, bulkID), SK: "N"}
 }
 
-// ChunksOf returns the query for all chunks of a bulk action, in the order in which they run.
+// ChunksOf returns the query for all chunks of a bulk action, in execution order.
 func ChunksOf(org, bulkID string) table.Query {
 	return table.Query{PK: ChunkPK(org, bulkID), From: chunkPrefix, To: "C~"}
 }
 
-// ChunkPK returns the partition of a bulk action's chunks, in the order in which they run.
+// ChunkPK returns the partition of a bulk action's chunks, in execution order.
 func ChunkPK(org, bulkID string) string { return BulkPK(org) + "#" + bulkID }
 
-// Chunk is a part of a bulk action that one executor run works on: actions on resources of one kind, account and region
-// that stand at the same step. A step is one order within one tier; FirstStep and LastStep are those of its tier.
+// Chunk is a part of a bulk action for one executor run: actions on resources of one kind, account and region in the
+// same step. A step is one order within one tier; FirstStep and LastStep are those of its tier.
 type Chunk struct {
 	Tier           int      `json:"tier"`
 	FirstStep      int      `json:"firstStep"`
@@ -225,10 +226,10 @@ type Chunk struct {
 	Region         string   `json:"region"`
 	ResourceType   string   `json:"resourceType"`
 	Members        []Member `json:"members"`
-	GroupID        string   `json:"groupID,omitempty"` // that the bulk action is on
+	GroupID        string   `json:"groupID,omitempty"` // the group of the bulk action
 
-	// Seen is the status of every member as the inventory had it when the chunk was planned; empty when they differ, or one of
-	// them cannot be acted on.
+	// Seen is the status of every member in the inventory when the chunk was planned. It is empty if the statuses
+	// differ, or if one of the members cannot be acted on.
 	Seen cloud.Status `json:"seen,omitempty"`
 }
 
@@ -241,13 +242,13 @@ type Member struct {
 // chunkPrefix begins the sort keys of chunks.
 const chunkPrefix = "C#"
 
-// ChunkKey returns where the n-th chunk of the step-th step is stored. Steps count in the order in which they run.
+// ChunkKey returns the key of the n-th chunk of the step-th step. Steps are numbered in execution order.
 func ChunkKey(org, bulkID string, step, n int) table.Key {
 	return table.Key{PK: ChunkPK(org, bulkID), SK: fmt.Sprintf(chunkPrefix+"%06d#%06d", step, n)}
 }
 
-// MemberAction returns the id of the action that bulkID takes on a resource: always the same one, so that expanding the bulk
-// again after a crash makes nothing twice.
+// MemberAction returns the id of the action of bulkID on a resource. It is always the same, so that a repeated
+// expansion after a crash creates nothing twice.
 func MemberAction(bulkID, resourceID string) string {
 	sum := sha256.Sum256([]byte(bulkID + "|" + resourceID))
 	var u ulid.ULID

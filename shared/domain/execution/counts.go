@@ -12,16 +12,16 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// List is a long list of an organization, whose length is counted as it grows.
+// List is a long list of an organization. Its length is counted as it grows.
 type List string
 
-// The lists. Their names sort on either side of the counts of bulk actions, so that what makes a total lies side by side.
+// The lists. Their names sort on either side of the counts of bulk actions, so that the parts of a total are adjacent.
 const (
 	ActionList  List = "ACT"
 	HistoryList List = "HIST"
 )
 
-// countShards is over how many items a count is spread: transactions that meet on one item refuse each other.
+// countShards is the number of items of a count. Concurrent transactions on one item refuse each other.
 const countShards = 16
 
 // bulkCounts begins the sort keys of the counts of chunks.
@@ -29,11 +29,11 @@ const bulkCounts = "BULK#"
 
 func countPK(org string) string { return table.OrgPK(org) + "COUNT" }
 
-// endingAt names what of a list goes at that time.
+// endingAt returns the name of the count of the list's items that expire at a time.
 func (l List) endingAt(end time.Time) string { return string(l) + "#" + end.Format("2006-01") }
 
-// CountItems returns the write that counts n more items of a list, which go at end. Whichever name by is, such as an item's
-// id, tells the one of the count's items to write.
+// CountItems returns the write that counts n more items of a list that expire at end. The name by, such as an item's
+// id, selects the shard of the count to write.
 func CountItems(org string, l List, end time.Time, n int64, by string) table.Write { //nolint:revive // a count has no less
 	return countMore(org, l.endingAt(end), end, n, by)
 }
@@ -43,7 +43,7 @@ func countMore(org, name string, end time.Time, n int64, by string) table.Write 
 	return table.Update(k, []table.Change{table.Add("n", n), table.Expire(end)})
 }
 
-// ReadTotal reads how long a list is: one round trip.
+// ReadTotal reads the length of a list. It takes one round trip.
 func ReadTotal(ctx context.Context, s table.Store, org string, l List) (int, error) {
 	q := table.Query{PK: countPK(org), From: string(l) + "#", To: bulkCounts + "~"}
 	if q.From > q.To {
@@ -71,7 +71,7 @@ func ReadTotal(ctx context.Context, s table.Store, org string, l List) (int, err
 // countsPage is how many counts are read at a time.
 const countsPage = 1000
 
-// readAll reads all that q selects.
+// readAll reads all items of q.
 func readAll(ctx context.Context, s table.Store, q table.Query) ([]table.Item, error) {
 	var out []table.Item
 	for q.Limit = countsPage; ; {
@@ -86,15 +86,16 @@ func readAll(ctx context.Context, s table.Store, q table.Query) ([]table.Item, e
 	}
 }
 
-// The fields of a chunk's counts; besides, one for each time at which items of a list go that it has made.
+// The fields of a chunk's counts. There is also one field for each expiry time of the list items that the chunk has
+// made.
 const (
 	completedField = "completed"
 	failedField    = "failed"
-	leftOutField   = "leftOut" // of the failed ones
+	leftOutField   = "leftOut" // part of the failed actions
 )
 
-// ChunkCounts is how far a chunk of a bulk action is. As long as the bulk action is under way its counts stand apart, so that no
-// two executors write the same item; at its end they are folded into the others.
+// ChunkCounts are the counts of a chunk of a bulk action. While the bulk action is under way, each chunk has its own
+// counts, so that no two executors write the same item. At its end they are folded into the counts of the lists.
 type ChunkCounts struct {
 	table.Key
 	Fields map[string]int64
@@ -105,21 +106,21 @@ func chunkCountKey(org, bulkID, chunk string) table.Key {
 	return table.Key{PK: countPK(org), SK: bulkCounts + bulkID + "#" + strings.TrimPrefix(chunk, chunkPrefix)}
 }
 
-// OpenCounts returns the write that makes the counts of a chunk; it fails when they are there.
+// OpenCounts returns the write that creates the counts of a chunk. It fails if they exist.
 func OpenCounts(org, bulkID, chunk string, end time.Time) table.Write {
 	data := fmt.Sprintf(`{%q:0,%q:0,%q:0}`, ActionList.endingAt(end), completedField, failedField)
 	return table.Put(table.Item{Key: chunkCountKey(org, bulkID, chunk), Data: []byte(data), Expires: end},
 		table.Absent())
 }
 
-// CountCreated returns the write that counts n more actions of a chunk, which go at end. It fails when its counts were folded: the
-// bulk action has ended, and no action of it may be created any more.
+// CountCreated returns the write that counts n more actions of a chunk that expire at end. It fails if the counts were
+// folded: the bulk action has ended, and no further action of it may be created.
 func CountCreated(org, bulkID, chunk string, end time.Time, n int) table.Write { //nolint:revive // see CountItems
 	return table.Update(chunkCountKey(org, bulkID, chunk),
 		[]table.Change{table.Add(ActionList.endingAt(end), int64(n))}, table.Exists())
 }
 
-// Created is how many actions of the chunk there are, Completed and Failed how many of them have ended so.
+// Created returns how many actions of the chunk exist.
 func (c ChunkCounts) Created() (n int) {
 	for field, v := range c.Fields {
 		if strings.HasPrefix(field, string(ActionList)) {
@@ -129,20 +130,20 @@ func (c ChunkCounts) Created() (n int) {
 	return n
 }
 
-// Completed is how many actions of the chunk have reached what they were for.
+// Completed returns how many actions of the chunk have succeeded.
 func (c ChunkCounts) Completed() int { return int(c.Fields[completedField]) }
 
-// Failed is how many actions of the chunk have failed.
+// Failed returns how many actions of the chunk have failed.
 func (c ChunkCounts) Failed() int { return int(c.Fields[failedField]) }
 
-// LeftOut is how many of the failed actions were not asked, because something held their resources.
+// LeftOut returns how many of the failed actions were not tried, because their resources were held.
 func (c ChunkCounts) LeftOut() int { return int(c.Fields[leftOutField]) }
 
 // Ended reports whether no action of the chunk is under way.
 func (c ChunkCounts) Ended() bool { return c.Completed()+c.Failed() == c.Created() }
 
-// ReadChunkCounts reads the counts of a bulk action's chunks, in the order in which these run: one round trip. There are none before its
-// chunks are written, and none when it has ended.
+// ReadChunkCounts reads the counts of a bulk action's chunks, in execution order. It takes one round trip. There are
+// no counts before the chunks are written, and none when the bulk action has ended.
 func ReadChunkCounts(ctx context.Context, s table.Store, org, bulkID string) ([]ChunkCounts, error) {
 	items, err := readAll(ctx, s, table.Query{PK: countPK(org), Prefix: bulkCounts + bulkID + "#"})
 	if err != nil {
@@ -158,11 +159,12 @@ func ReadChunkCounts(ctx context.Context, s table.Store, org, bulkID string) ([]
 	return out, nil
 }
 
-// folded is how many chunks one transaction folds: beside them it writes a count for each month, of which there are few.
+// folded is how many chunks one transaction folds. The transaction also writes a count for each month, and there are
+// few of these.
 const folded = 80
 
-// FoldCounts moves the counts of chunks to those of the lists, each once however often it is called. What counts on meanwhile
-// stays where it is.
+// FoldCounts moves the counts of chunks to the counts of the lists. It is idempotent. A count that changes meanwhile
+// stays in its chunk.
 func FoldCounts(ctx context.Context, s table.Store, org string, counts []ChunkCounts) error {
 	for some := range slices.Chunk(counts, folded) {
 		if err := fold(ctx, s, org, some); err != nil {
@@ -172,7 +174,8 @@ func FoldCounts(ctx context.Context, s table.Store, org string, counts []ChunkCo
 	return nil
 }
 
-// fold runs one transaction. What has changed meanwhile, or someone else has folded, is left out of the next try.
+// fold runs one transaction. It retries without the counts that have changed meanwhile or that another process has
+// folded.
 func fold(ctx context.Context, s table.Store, org string, counts []ChunkCounts) error {
 	for len(counts) > 0 {
 		ws := foldWrites(org, counts)

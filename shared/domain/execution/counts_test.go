@@ -15,7 +15,8 @@ import (
 
 const org = "org_a"
 
-// counted returns a store in which a bulk action has counted 250 chunks of 4 actions, in two months, beside 7 single ones.
+// counted returns a store with the counts of a bulk action of 250 chunks of 4 actions, in two months, and of 7 single
+// actions.
 func counted(t *testing.T) (table.Store, []execution.ChunkCounts) {
 	t.Helper()
 	s := tabletest.New(t)
@@ -42,7 +43,7 @@ func counted(t *testing.T) (table.Store, []execution.ChunkCounts) {
 	return s, counts
 }
 
-// wantTotal fails the test unless the list of actions is so long, and so many chunks count for themselves.
+// wantTotal checks the length of the list of actions, and the number of chunks with counts of their own.
 func wantTotal(t *testing.T, s table.Store, total, chunks int) {
 	t.Helper()
 	ctx, meter := table.WithMeter(t.Context())

@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// StateChange is one item of the state history, as it is stored: a resource came into State.
+// StateChange is one stored item of the state history: the resource changed to State.
 type StateChange struct {
 	ID             string         `json:"id"`
 	ResourceUID    string         `json:"resourceUid"`
@@ -27,8 +27,8 @@ type StateChange struct {
 
 var escapes = strings.NewReplacer("%", "%25", ":", "%3A")
 
-// ChangedBy makes the colon-delimited text that says who changed a state: kind and parts, each part escaped so that the
-// text can be taken apart again.
+// ChangedBy returns the colon-delimited text for the author of a change: kind and parts, each part escaped so that the
+// text can be parsed again.
 func ChangedBy(kind string, parts ...string) string {
 	var b strings.Builder
 	b.WriteString(kind)
@@ -55,11 +55,12 @@ func HistoryPKs(org string) []string { return history(org).PKs() }
 // HistoryResourcePK returns the partition of the changes of one resource.
 func HistoryResourcePK(org, uid string) string { return table.OrgPK(org) + "HIST#R#" + uid }
 
-// FirstChange is the lowest sort key of a change; counts, which earlier versions kept in a resource's partition, sort before it.
+// FirstChange is the lowest sort key of a change. Counts, which earlier versions kept in a resource's partition, sort
+// before it.
 const FirstChange = "sh_"
 
-// ReadResourceTotal counts the changes of a resource: one round trip for a thousand, 27 read units for those of a year of working
-// days. To keep their number would cost a write with each of them, and few are ever counted.
+// ReadResourceTotal counts the changes of a resource. It takes one round trip per thousand, and 27 read units for a
+// year of working days. A stored count would cost a write with each change, and few are ever read.
 func ReadResourceTotal(ctx context.Context, s table.Store, org, uid string) (int, error) {
 	items, err := readAll(ctx, s, table.Query{PK: HistoryResourcePK(org, uid), From: FirstChange})
 	if err != nil {
@@ -68,7 +69,8 @@ func ReadResourceTotal(ctx context.Context, s table.Store, org, uid string) (int
 	return len(items), nil
 }
 
-// historyWrites makes the writes that put c on record until end: in the whole history and in that of its resource.
+// historyWrites returns the writes that record c until end: in the history of the organization and in that of its
+// resource.
 func historyWrites(org string, c StateChange, end time.Time) ([]table.Write, error) {
 	it, err := table.NewItem(history(org).Key(c.ID), c)
 	if err != nil {
@@ -80,7 +82,7 @@ func historyWrites(org string, c StateChange, end time.Time) ([]table.Write, err
 	return []table.Write{table.Put(it), table.Put(byResource)}, nil
 }
 
-// RecordChanges puts on record what no action of ours left, and counts it: the past of a demo.
+// RecordChanges records and counts state changes without an action: the past of a demo.
 func RecordChanges(ctx context.Context, s table.Store, org string, changes ...StateChange) error {
 	var ws []table.Write
 	counts := map[time.Time]int64{}
@@ -104,7 +106,7 @@ func RecordChanges(ctx context.Context, s table.Store, org string, changes ...St
 	return nil
 }
 
-// newChange returns the history item that an ended action leaves.
+// newChange returns the history item of an ended action.
 func newChange(o Outcome) StateChange {
 	c := StateChange{
 		ID: id.New("sh", o.At), ResourceUID: o.Action.ResourceUID, State: string(o.Action.Action.WantedStatus()),
@@ -117,8 +119,9 @@ func newChange(o Outcome) StateChange {
 	return c
 }
 
-// executionState tells of what is stopped and started in steps how each is, in the order of verb, and which one the change has
-// come to: the first that is not as wanted, or the last. It is nil for all else.
+// executionState returns the states of the steps of a resource that is stopped and started in steps, in the order of
+// verb, and the current step: the first that is not in the desired state, or the last. It returns nil for other
+// resources.
 func executionState(verb cloud.Verb, steps []cloud.Step) map[string]any {
 	if len(steps) == 0 {
 		return nil

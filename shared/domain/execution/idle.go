@@ -9,8 +9,9 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// EndIdle ends the action of o, whose Message and At say why and when, if nothing of it is under way because it waits for capacity. It
-// reports whether the action has ended; one that an executor takes up at the same moment goes on.
+// EndIdle ends the action of o if it waits for capacity, so that nothing is under way; Message and At of o are the
+// reason and the time. It reports whether the action has ended. An action that an executor resumes at the same moment
+// continues.
 func EndIdle(ctx context.Context, s table.Store, org string, o Outcome) (bool, error) {
 	if !o.Action.Idle {
 		return o.Action.Status.IsFinal(), nil
@@ -26,12 +27,12 @@ func EndIdle(ctx context.Context, s table.Store, org string, o Outcome) (bool, e
 	return a.Status.IsFinal(), nil
 }
 
-// EndedBy is why an action that waits for capacity ends when the opposite is asked for.
+// EndedBy returns the reason for the end of an action that waits for capacity when the opposite action is requested.
 func EndedBy(v cloud.Verb, by string) string {
 	return fmt.Sprintf("it waited for capacity, and was ended by a %s, asked for by %s", v, by)
 }
 
-// supersede ends the opposite action in flight on the resource when it waits for capacity; then the resource is free.
+// supersede ends the opposite action in flight on the resource if it waits for capacity. Then the resource is free.
 func (s submission) supersede(ctx context.Context, res inventory.Resource) (bool, error) {
 	if res.ActionType == s.Verb {
 		return false, nil

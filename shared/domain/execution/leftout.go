@@ -2,7 +2,7 @@ package execution
 
 import "cmp"
 
-// maxNotDone is how many resources a bulk action names that it leaves out; it counts all of them.
+// maxNotDone is how many left-out resources a bulk action names. It counts all of them.
 const maxNotDone = 50
 
 // NotDone is a resource that a bulk action leaves out.
@@ -13,8 +13,8 @@ type NotDone struct {
 	Detail      string `json:"detail" doc:"A sentence; for event it names the plan"`
 }
 
-// LeaveOut notes in b the resources that it leaves out when it is planned; those of a group are all found anew then. Resources with a reason
-// of one word are named first.
+// LeaveOut records in b the resources that are left out when it is planned. Those of a group are all determined anew
+// then. Resources with a reason of one word are named first.
 func (b *Bulk) LeaveOut(left []LeftOut) {
 	if b.GroupID != "" {
 		b.LeftOut, b.LeftOutOf = 0, nil

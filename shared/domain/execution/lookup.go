@@ -14,9 +14,9 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// lookUp finds the resource that the request names, and holds what it says of it against what the inventory knows:
-// acting on something else than the caller meant is the worst that can happen here. One round trip when the account is
-// named by our id; it tells besides for how long the action is kept.
+// lookUp finds the resource of the request, and compares the request with the inventory: acting on a resource that the
+// caller did not mean is the worst possible failure here. It also returns the retention of the action. It takes one
+// round trip if the account is named by our id.
 func (s submission) lookUp(ctx context.Context) (inventory.Resource, Retention, error) {
 	resKey, accKey, orgKey := inventory.ResourceKey(s.org, s.ResourceUID),
 		inventory.AccountKey(s.org, s.CloudAccountID), identity.OrganisationKey(s.org)
@@ -50,7 +50,7 @@ func (s submission) lookUp(ctx context.Context) (inventory.Resource, Retention, 
 	return res, keep, err
 }
 
-// checkHeld refuses what an override is against, which holds the resource: by the list of those that live, as it was read.
+// checkHeld refuses the action if a live override, in list as it was read, holds the resource in the other state.
 func (s submission) checkHeld(ctx context.Context, res inventory.Resource, list table.Item) error {
 	live, err := override.DecodeLive(list)
 	if err != nil || s.Force {
@@ -68,13 +68,14 @@ func (s submission) checkHeld(ctx context.Context, res inventory.Resource, list 
 	return nil
 }
 
-// ErrUnknownResource returns the answer about a resource that does not exist, or that the caller may not see.
+// ErrUnknownResource returns the error for a resource that does not exist, or that the caller may not see.
 func ErrUnknownResource(uid string) error {
 	return fault.New(fault.NotFound, "resource %q is not in the inventory; discover its account first", uid)
 }
 
-// account decodes the account that was read by our id, or reads the resource's own when it was named by its native id. Any
-// other account than the resource's is the same as none: who may act on one resource learns nothing of other accounts.
+// account decodes the account that was read by our id, or reads the resource's own if it was named by its native id.
+// An account other than the resource's is treated as missing: a caller who may act on one resource learns nothing
+// about other accounts.
 func (s submission) account(ctx context.Context, item table.Item, res inventory.Resource) (inventory.Account, error) {
 	unknown := fault.New(fault.NotFound, "cloud account %q is not connected, or resource %q is not in it",
 		s.CloudAccountID, res.UID)
@@ -116,14 +117,14 @@ func agree(r Request, res inventory.Resource, acc inventory.Account) error {
 	return nil
 }
 
-// errDisconnected returns the answer to a request for a resource of an account that is disconnected or excluded.
+// errDisconnected returns the error for a resource of an account that is disconnected or excluded.
 func errDisconnected(acc inventory.Account) error {
 	return fault.New(fault.Conflict,
 		"cloud account %s (%s) cannot be acted on: %s; connect it again, or discover it when its credentials work again",
 		acc.ID, acc.Name, acc.Disconnection())
 }
 
-// checkActionable refuses what can never be started or stopped.
+// checkActionable refuses resources that can never be started or stopped.
 func checkActionable(res inventory.Resource, verb cloud.Verb) error {
 	if res.Unschedulable != "" {
 		return fault.New(fault.Invalid, "resource %s cannot be asked to %s: %s", res.UID, verb, res.Unschedulable)

@@ -16,12 +16,12 @@ import (
 type LeftOut struct {
 	inventory.Member
 	Reason string
-	Detail string // what a Reason of one word is about; empty where Reason is a sentence
+	Detail string // completes a Reason of one word; empty if Reason is a sentence
 }
 
-// ExpandGroup expands a group for a bulk action. A dynamic group stands for what of its selection can be started and stopped:
-// that an instance belongs to an Auto Scaling group is no failure of a selector that also finds it. What somebody put
-// into a static group by hand is a member in any case, and fails with the reason when it cannot be acted on.
+// ExpandGroup expands a group for a bulk action. A dynamic group contains the selected resources that can be started
+// and stopped: an instance of an Auto Scaling group that the selector also finds is not a failure. A resource of a
+// static group is always a member, and fails with the reason if it cannot be acted on.
 func ExpandGroup(ctx context.Context, s *inventory.Store, org, groupID string) (inventory.Group, []inventory.Member,
 	[]LeftOut, error) {
 	g, err := s.ReadGroup(ctx, org, groupID)
@@ -39,7 +39,8 @@ func ExpandGroup(ctx context.Context, s *inventory.Store, org, groupID string) (
 	return g, members, left, nil
 }
 
-// sift parts members from those that are left out, for the reason that why gives; "" keeps one.
+// sift splits members into kept and left out. The function why returns the reason to leave a member out, or "" to keep
+// it.
 func sift(members []inventory.Member, why func(inventory.Member) string) (kept []inventory.Member, left []LeftOut) {
 	kept = members[:0:0]
 	for _, m := range members {
@@ -52,8 +53,8 @@ func sift(members []inventory.Member, why func(inventory.Member) string) (kept [
 	return kept, left
 }
 
-// Resources are resources as a bulk action without a group acts on them: all at once, at tier 1 and order 1. What is
-// terminated is left out.
+// Resources returns found resources as members of a bulk action without a group: all at tier 1 and order 1, without
+// terminated resources.
 func Resources(found []inventory.Listed) ([]inventory.Member, []LeftOut) {
 	members := make([]inventory.Member, len(found))
 	for i, r := range found {
@@ -71,14 +72,15 @@ func Resources(found []inventory.Listed) ([]inventory.Member, []LeftOut) {
 	})
 }
 
-// Selected are resources that a filter found. Like a dynamic group it stands for what of them can be started and stopped.
+// Selected returns the resources found by a filter as members. As in a dynamic group, only resources that can be
+// started and stopped are members.
 func Selected(found []inventory.Listed) ([]inventory.Member, []LeftOut) {
 	members, left := Resources(found)
 	members, unable := sift(members, unactionable)
 	return members, append(left, unable...)
 }
 
-// unactionable is why a resource can never be started and stopped; "" when it can.
+// unactionable returns why a resource can never be started and stopped, or "".
 func unactionable(m inventory.Member) string {
 	if k, known := cloud.KindOf(m.Type); m.Unschedulable == "" && known && !k.Actionable {
 		return Unactionable(m.Provider, m.Type)
@@ -86,7 +88,7 @@ func unactionable(m inventory.Member) string {
 	return m.Unschedulable
 }
 
-// Within parts members that lie in may from those that whoever asks may not act on.
+// Within splits members into those in may, and those that the caller may not act on.
 func Within(members []inventory.Member, may inventory.ResourceSet) ([]inventory.Member, []LeftOut) {
 	return sift(members, func(m inventory.Member) string {
 		if !may.HasUID(m.UID) {
@@ -104,12 +106,14 @@ type Asked struct {
 	At      time.Time
 	Force   bool // neither overrides nor event readiness plans are against it
 	Ordered bool // a schedule or an override asks for it, and not a person: other overrides were looked at already
-	// Accounts has members of disconnected accounts be left out. A plan that is carried out later need not ask: each chunk looks at its account.
+	// Accounts leaves out members of disconnected accounts. A plan that is carried out later does not need it: each
+	// chunk checks its account.
 	Accounts bool
 }
 
-// Unheld parts members of which the verb can be asked from those that an active event readiness plan holds, that an override holds in the
-// other state, or whose account is disconnected: one round trip, two or three where an override is on a group.
+// Unheld splits members into those that the verb can act on, and those that are held: by an active event readiness
+// plan, by an override in the other state, or by an account that is disconnected. It takes one round trip, or two to
+// three if there is an override on a group.
 func Unheld(ctx context.Context, t table.Store, s *inventory.Store, a Asked) ([]inventory.Member, []LeftOut, error) { //nolint:revive // two stores
 	var of []inventory.Member
 	if a.Accounts {
@@ -138,15 +142,15 @@ func Unheld(ctx context.Context, t table.Store, s *inventory.Store, a Asked) ([]
 	return kept, append(left, held...), nil
 }
 
-// BulkTargets returns the resources that a bulk action acts on when it begins now: the members of its group, or what it named,
-// without those that whoever asked for it may not act on. They are none when the group is gone.
+// BulkTargets returns the resources that a bulk action acts on if it begins now: the members of its group, or its
+// named resources, without those that the requester may not act on. It returns none if the group is gone.
 func BulkTargets(ctx context.Context, t table.Store, s *inventory.Store, org string, b Bulk) ([]inventory.Member, error) { //nolint:revive // two stores
 	members, _, err := PartBulk(ctx, t, s, org, b)
 	return members, err
 }
 
-// PartBulk returns what BulkTargets does, and the resources that are left out: those of its group that cannot be acted on, and those that are
-// held against it.
+// PartBulk returns the members of BulkTargets, and the resources that are left out: members of the group that cannot
+// be acted on, and members that are held.
 func PartBulk(ctx context.Context, t table.Store, s *inventory.Store, org string, b Bulk) ([]inventory.Member, []LeftOut, error) { //nolint:revive // two stores
 	members, left, err := members(ctx, t, s, org, b)
 	if err != nil {
@@ -178,7 +182,7 @@ func members(ctx context.Context, t table.Store, s *inventory.Store, org string,
 	return members, left, err
 }
 
-// named returns the resources that a bulk action without a group named, as far as they are still there.
+// named returns the resources that a bulk action without a group named, without those that are gone.
 func named(ctx context.Context, t table.Store, s *inventory.Store, org string, b Bulk) ([]inventory.Member, error) { //nolint:revive // see Targets
 	n, err := table.Read[Named](ctx, t, NamedKey(org, b.ID))
 	if err != nil {
@@ -201,7 +205,7 @@ func named(ctx context.Context, t table.Store, s *inventory.Store, org string, b
 	return members, nil
 }
 
-// placed returns the ids of what is named, and where those stand that do not all stand at one place.
+// placed returns the ids of the named resources, and the places of those that have places of their own.
 func (n Named) placed() (ids []string, places map[string]inventory.GroupPlacement, err error) {
 	all, err := inventory.DecodePlacements(n.Places)
 	ids, places = slices.Clone(n.ResourceIDs), make(map[string]inventory.GroupPlacement, len(all))

@@ -18,22 +18,22 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// The reasons of what nobody asks for by hand, as actions tell them.
+// The reasons of actions that no user requested.
 const (
 	ReasonSchedule        = "schedule"
 	ReasonOverride        = "override"
 	ReasonOverrideExpired = "override_expired"
 )
 
-// Order is a start or stop of resources that the service makes by itself, for a schedule or an override: a bulk action on
-// members that were chosen then, up the tiers and orders at which they stand, 10,000 at most. Where the opposite is in flight on a
-// resource, the order waits behind it.
+// Order is a start or stop of resources that the service makes itself, for a schedule or an override. It is a bulk
+// action on at most 10,000 members, in their tiers and orders. If the opposite action is in flight on a resource, the
+// order waits for its end.
 type Order struct {
 	Verb          cloud.Verb         `json:"verb"`
 	Members       []inventory.Member `json:"-"` // stored by NamedItem; nil when that was done before
 	Total         int                `json:"total"`
 	Reason        string             `json:"reason"`
-	ChangedBy     string             `json:"changedBy"` // as the state history tells it
+	ChangedBy     string             `json:"changedBy"` // as in the state history
 	ScheduleID    string             `json:"scheduleID,omitempty"`
 	StepDelay     int                `json:"stepDelay,omitempty"` // seconds
 	FailurePolicy string             `json:"failurePolicy"`
@@ -42,16 +42,16 @@ type Order struct {
 	Force    bool `json:"force,omitempty"`
 	Promised bool `json:"promised,omitempty"`
 
-	// Cause and At name the order: whoever makes it again, of one cause at one time, makes the same one.
+	// Cause and At name the order. A second order with the same cause and time is the same order.
 	Cause string    `json:"cause"`
 	At    time.Time `json:"at"`
 }
 
-// ID returns the id of the bulk action that the order is.
+// ID returns the id of the order's bulk action.
 func (o Order) ID() string { return id.Derived("bulk", o.At, o.Cause) }
 
-// Writes returns the writes that queue the order, in the transaction of what causes it, whose ctx must be allowed
-// workqueue.Prefix. The first one fails when the order was queued before.
+// Writes returns the writes that queue the order, for the transaction of its cause. The ctx of the transaction must
+// allow workqueue.Prefix. The first write fails if the order was queued before.
 func (o Order) Writes(org string) ([]table.Write, error) {
 	bulkID := o.ID()
 	row, err := table.NewItem(BulkKey(org, bulkID), Bulk{
@@ -79,7 +79,8 @@ func (o Order) Writes(org string) ([]table.Write, error) {
 	return append(ws, table.Put(named)), err
 }
 
-// NamedItem returns the item of what the order acts on. It may be stored before the order is queued, by whoever may not come to queue it.
+// NamedItem returns the item with the resources of the order. It may be stored before the order is queued, even if the
+// order is then never queued.
 func (o Order) NamedItem(org string) (table.Item, error) {
 	named, err := o.named()
 	if err != nil {
@@ -88,7 +89,7 @@ func (o Order) NamedItem(org string) (table.Item, error) {
 	return table.NewItem(NamedKey(org, o.ID()), named)
 }
 
-// named returns what the order acts on as it is stored: with placements where there are several steps.
+// named returns the resources of the order as they are stored: with placements if there are several steps.
 func (o Order) named() (n Named, err error) {
 	places, steps := make([]inventory.GroupPlacement, len(o.Members)), false
 	for i, m := range o.Members {
@@ -106,7 +107,7 @@ func (o Order) named() (n Named, err error) {
 	return n, nil
 }
 
-// Start starts the machine of an order that was queued. What is lost before that, the sweeper starts.
+// Start starts the machine of a queued order. If the process dies before that, the sweeper starts it.
 func (o Order) Start(ctx context.Context, p *platform.Platform, org string) error {
 	bulkID := o.ID()
 	if err := p.Workflow.Start(ctx, BulkMachine, bulkID, BulkInput{Org: org, BulkID: bulkID}); err != nil {
@@ -115,8 +116,8 @@ func (o Order) Start(ctx context.Context, p *platform.Platform, org string) erro
 	return nil
 }
 
-// QueueOrders queues orders, each by itself and once however often it is called, and does the extra writes in the transaction of
-// each: conditions under which it may be queued. It reports which were queued now.
+// QueueOrders queues orders, each separately. It is idempotent. The extra writes are in the transaction of each order;
+// they are conditions for queuing it. It returns the orders that it queued now.
 func QueueOrders(ctx context.Context, s table.Store, org string, orders []Order, extra ...table.Write) ([]Order, error) { //nolint:revive // what is demanded goes last
 	ctx = table.Within(ctx, workqueue.Prefix)
 	var queued []Order
@@ -139,7 +140,8 @@ func QueueOrders(ctx context.Context, s table.Store, org string, orders []Order,
 	return queued, nil
 }
 
-// ReadAccounts reads the cloud accounts of members, by their ids: one round trip for a hundred of them. One that is gone is missing.
+// ReadAccounts reads the cloud accounts of members, by id. It takes one round trip per hundred accounts. An account
+// that is gone is missing.
 func ReadAccounts(ctx context.Context, s table.Store, org string,
 	members []inventory.Member) (map[string]inventory.Account, error) {
 	keys := accountKeys(org, members)
@@ -169,14 +171,15 @@ func decodeAccounts(items map[table.Key]table.Item) (out map[string]inventory.Ac
 	return out, nil
 }
 
-// Obeying parts members that can be started and stopped from those that cannot, or never may: their account is read_only, or gone.
+// Obeying splits members into those that can be started and stopped, and those that cannot, or that have an account
+// that is read_only or gone.
 func Obeying(members []inventory.Member, accounts map[string]inventory.Account) ([]inventory.Member, []LeftOut) {
 	return sift(members, func(m inventory.Member) string {
 		return cmp.Or(Refusal(m.CloudAccountID, accounts[m.CloudAccountID]), unactionable(m))
 	})
 }
 
-// Unable is why a resource can never be started and stopped, which of those in an account that is read_only is not the reason; "" when it can.
+// Unable returns why a resource can never be started and stopped, or "". An account that is read_only is not a reason.
 func Unable(m inventory.Member, account inventory.Account) string {
 	if account.ReadOnly() {
 		return unactionable(m)

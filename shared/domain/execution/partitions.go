@@ -2,7 +2,7 @@ package execution
 
 import "lamplighter.dev/shared/engine/table"
 
-// The partitions of actions and of what they leave.
+// The partitions of actions and of their records.
 const (
 	ActionPartition            table.Partition = "ORG#*#ACT#*"
 	BulkPartition              table.Partition = "ORG#*#BULK"

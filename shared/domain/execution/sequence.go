@@ -9,9 +9,9 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 )
 
-// Sequence lays members out in the steps in which a bulk action works on them: a start goes up the tiers and within a tier
-// up the orders, a stop exactly the other way round. A step is one order of one tier; within it, members of one account,
-// region and kind stand together.
+// Sequence orders members into the steps of a bulk action. A start goes up the tiers, and within a tier up the orders;
+// a stop goes in the exact reverse. A step is one order of one tier. Within a step, members of one account, region and
+// kind are adjacent.
 func Sequence(verb cloud.Verb, members []inventory.Member) [][]inventory.Member {
 	sorted := slices.Clone(members)
 	slices.SortFunc(sorted, func(a, b inventory.Member) int { return compare(verb, a, b) })
@@ -34,7 +34,8 @@ func compare(verb cloud.Verb, a, b inventory.Member) int {
 		cmp.Compare(a.Region, b.Region), cmp.Compare(a.Type, b.Type), cmp.Compare(a.UID, b.UID))
 }
 
-// Refusal returns why no resource of an account is acted on, because it is gone, read_only, disconnected or excluded; "" when they are. The zero account is one that is gone.
+// Refusal returns why no resource of an account can be acted on, because the account is gone, read_only, disconnected
+// or excluded. Otherwise it returns "". The zero account means that it is gone.
 func Refusal(accountID string, a inventory.Account) string {
 	switch {
 	case a.ID == "":
@@ -47,13 +48,13 @@ func Refusal(accountID string, a inventory.Account) string {
 	return ""
 }
 
-// Unactionable returns the reason of what is of a kind that cannot be started or stopped.
+// Unactionable returns the reason why resources of a kind cannot be started or stopped.
 func Unactionable(provider, kind string) string {
 	return provider + " resources of type " + kind + " cannot be started or stopped"
 }
 
-// InFlight is why verb cannot be asked of a resource, as its record is, because of an action under way; "" when it can. An
-// action of the same type is joined.
+// InFlight returns why an action under way prevents verb on a resource, according to its record, or "". An action of
+// the same type is joined.
 func InFlight(verb cloud.Verb, r inventory.Resource) string {
 	if r.ActionID == "" || r.ActionType == verb {
 		return ""
@@ -61,15 +62,15 @@ func InFlight(verb cloud.Verb, r inventory.Resource) string {
 	return fmt.Sprintf("a %s of the resource is in flight (%s)", r.ActionType, r.ActionID)
 }
 
-// Prospect is what is known of a resource before a bulk action asks anything of it.
+// Prospect is a member with its account and record, before a bulk action acts on it.
 type Prospect struct {
 	Member  inventory.Member
 	Account inventory.Account  // zero when it is gone
 	Record  inventory.Resource // zero when it is gone
 }
 
-// Foresee returns how a bulk action would end on a resource without asking anything of it: as Succeeded, because the
-// resource is as wanted already, or as Failed, with the reason. Status is "" for a resource that would be asked.
+// Foresee returns how a bulk action would end on a resource without acting: Succeeded if the resource is in the
+// desired state already, or Failed with the reason. Status is "" for a resource that it would act on.
 func Foresee(verb cloud.Verb, p Prospect) (Status, string) {
 	if p.Record.UID == "" {
 		return Failed, gone
@@ -86,11 +87,11 @@ func Foresee(verb cloud.Verb, p Prospect) (Status, string) {
 	return "", ""
 }
 
-// gone is why nothing can be asked of a resource whose record is not there any more.
+// gone is the reason for a resource without a record.
 const gone = "the resource is gone from the inventory"
 
-// Blocked is why an action cannot be created on a resource that it could not claim, as its record is; "" when it joins the
-// action that holds the claim. The zero record is one that is gone.
+// Blocked returns why an action cannot be created on a resource that it could not claim, according to its record. It
+// returns "" if the action joins the one that holds the claim. The zero record means that the resource is gone.
 func Blocked(verb cloud.Verb, r inventory.Resource) string {
 	if r.UID == "" {
 		return gone

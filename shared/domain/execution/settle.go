@@ -15,34 +15,35 @@ import (
 	"lamplighter.dev/shared/engine/workqueue"
 )
 
-// Outcome is how an action ended: Succeeded, or Failed with Message. State is the resource's state as it was last seen,
-// empty when it is not known. Changed reports whether the provider was asked to change anything: what was already so
-// leaves no history.
+// Outcome is the end of an action: Succeeded, or Failed with Message. State is the last known state of the resource,
+// empty if unknown. Changed reports whether the provider was asked to change anything. Without a change there is no
+// history.
 type Outcome struct {
 	Action    Action
 	Status    Status
 	State     cloud.Status
-	Steps     []cloud.Step // how they were last seen, of what is stopped and started in steps
+	Steps     []cloud.Step // last known states, for resources that start and stop in steps
 	Message   string
 	Changed   bool
 	Unstarted bool // end it only if nothing of it is under way: if it is pending or idle
-	// it was not asked, because something holds its resource: it counts as failed, and leaves no history
+	// it was not tried, because its resource was held: it counts as failed, and has no history
 	LeftOut   bool
-	Exhausted bool   // it failed because it was tried as often as it may be
-	About     *About // what people are told of its resource; nil when nobody is told: it has never begun
+	Exhausted bool   // it failed after the maximum number of tries
+	About     *About // the resource for notifications; nil for none: the action has never begun
 	At        time.Time
 }
 
-// outcomesPerTransaction keeps a transaction below 100 writes: at most 5 an outcome and 3 that all share: a count, the states and the events.
+// outcomesPerTransaction keeps a transaction below 100 writes: at most 5 per outcome, and 3 shared ones: a count, the
+// states and the events.
 const outcomesPerTransaction = 19
 
-// settlers is how many chunks are settled side by side. The transactions of one run one after the other, as all of them write its
-// counts.
+// settlers is how many chunks are settled concurrently. The transactions of one chunk run one after the other, because
+// all of them write its counts.
 const settlers = 4
 
-// SettleActions ends actions: status and log, the claim on the resource, its state in the inventory, the state history, the
-// counts, the list of pending work and what people are told change together, once, however often it is called. All outcomes belong to one
-// organization. No transaction writes what those of other chunks, or of other actions, write too.
+// SettleActions ends actions. It changes status and log, the claim on the resource, its state in the inventory, the
+// state history, the counts, the list of pending work and the events together. It is idempotent. All outcomes belong
+// to one organization. Transactions of different chunks, or of different actions, write no common item.
 func SettleActions(ctx context.Context, s table.Store, org string, outcomes []Outcome) error {
 	g, ctx := errgroup.WithContext(table.Within(ctx, workqueue.Prefix))
 	g.SetLimit(settlers)
@@ -59,7 +60,7 @@ func SettleActions(ctx context.Context, s table.Store, org string, outcomes []Ou
 	return g.Wait()
 }
 
-// byChunk parts outcomes by what counts them.
+// byChunk groups outcomes by the chunk that counts them.
 func byChunk(outcomes []Outcome) [][]Outcome {
 	var out [][]Outcome
 	place := map[table.Key]int{}
@@ -83,7 +84,7 @@ func (o Outcome) chunk() string {
 	return o.Action.Progress.Chunk
 }
 
-// settle runs one transaction. What someone else has ended meanwhile is left out of the next try.
+// settle runs one transaction. It retries without the actions that another process has ended meanwhile.
 func settle(ctx context.Context, s table.Store, org string, outcomes []Outcome) error {
 	for len(outcomes) > 0 {
 		b, err := newBatch(org, outcomes)
@@ -100,7 +101,8 @@ func settle(ctx context.Context, s table.Store, org string, outcomes []Outcome) 
 	return nil
 }
 
-// batch is a transaction under construction: which write is the end of which action, which the release of its claim.
+// batch is a transaction under construction. It maps the indexes of its writes to the actions that they end, or whose
+// claims they release.
 type batch struct {
 	org     string
 	writes  []table.Write
@@ -126,7 +128,7 @@ func newBatch(org string, outcomes []Outcome) (*batch, error) {
 	return b, b.share(outcomes[0])
 }
 
-// add adds the writes that o alone needs.
+// add adds the writes of o alone.
 func (b *batch) add(i int, o Outcome) error {
 	b.ends[len(b.writes)] = i
 	b.writes = append(b.writes, end(b.org, o))
@@ -154,7 +156,7 @@ func (b *batch) add(i int, o Outcome) error {
 	return b.tell(o)
 }
 
-// tell puts o on record.
+// tell adds the records of o.
 func (b *batch) tell(o Outcome) error {
 	end := o.Action.keep().Until(o.At)
 	ws, err := historyWrites(b.org, newChange(o), end)
@@ -163,7 +165,7 @@ func (b *batch) tell(o Outcome) error {
 	return err
 }
 
-// share adds the writes that all outcomes have in common.
+// share adds the writes that all outcomes share.
 func (b *batch) share(first Outcome) error {
 	if bulk := first.Action.BulkActionID; bulk != "" {
 		b.writes = append(b.writes, b.countChunk(first))
@@ -183,7 +185,7 @@ func (b *batch) share(first Outcome) error {
 	return nil
 }
 
-// countChunk returns the write that counts the ends in the chunk that they belong to.
+// countChunk returns the write that counts the ended actions in their chunk.
 func (b *batch) countChunk(first Outcome) table.Write {
 	changes := []table.Change{
 		table.Add(completedField, b.done), table.Add(failedField, b.failed), table.Expire(first.Action.ends()),
@@ -197,7 +199,7 @@ func (b *batch) countChunk(first Outcome) table.Write {
 	return table.Update(chunkCountKey(b.org, first.Action.BulkActionID, first.chunk()), changes)
 }
 
-// without takes out of outcomes what was ended by someone else, and the claims that are not held any more.
+// without removes outcomes of actions that another process has ended, and claims that are not held any more.
 func (b *batch) without(lost *table.ConditionError, outcomes []Outcome) []Outcome {
 	gone := map[int]bool{}
 	for _, f := range lost.Failed {

@@ -15,14 +15,15 @@ import (
 // LeftOutEvent is the reason of a resource that is left out because an active event readiness plan holds it.
 const LeftOutEvent = "event"
 
-// Standing is what decides, besides the resources themselves, whether resources may be acted on now.
+// Standing is the state beside the resources that decides whether they may be acted on now.
 type Standing struct {
-	Accounts  map[string]inventory.Account // by our ids; one that is gone is missing
+	Accounts  map[string]inventory.Account // by our ids; accounts that are gone are missing
 	Overrides override.Live
 	Events    scheduling.EventHolds
 }
 
-// ReadStanding reads the overrides and event holds of an organisation and the accounts of members: one round trip for every hundred accounts.
+// ReadStanding reads the overrides and event holds of an organisation and the accounts of members: one round trip for
+// every hundred accounts.
 func ReadStanding(ctx context.Context, s table.Store, org string, members []inventory.Member) (Standing, error) {
 	keys := []table.Key{override.LiveKey(org), scheduling.EventHoldKey(org)}
 	items, err := s.BatchGet(ctx, append(keys, accountKeys(org, members)...)...)
@@ -42,7 +43,8 @@ func ReadStanding(ctx context.Context, s table.Store, org string, members []inve
 	return out, err
 }
 
-// disconnection returns why the resources of an account cannot be acted on because it is disconnected or excluded; "" when it is connected.
+// disconnection returns why the resources of an account cannot be acted on because it is disconnected or excluded; ""
+// when it is connected.
 func disconnection(accountID string, accounts map[string]inventory.Account) string {
 	a, there := accounts[accountID]
 	if !there {
@@ -51,14 +53,15 @@ func disconnection(accountID string, accounts map[string]inventory.Account) stri
 	return a.Disconnection()
 }
 
-// ErrHeldByEvent returns the answer to a request that an event readiness plan is against, naming the plan.
+// ErrHeldByEvent returns the error for a request that an event readiness plan prevents. It names the plan.
 func ErrHeldByEvent(verb cloud.Verb, uid string, h scheduling.EventHold) error {
 	return fault.New(fault.Conflict,
 		"resource %s cannot be asked to %s: %s holds it; wait for its end, cancel the plan, or send force", uid, verb,
 		h)
 }
 
-// checkEvent refuses a stop of the target of an active event readiness plan: by the list of holds, as it was read.
+// checkEvent refuses a stop of a target of an active event readiness plan, according to the list of holds as it was
+// read.
 func (s submission) checkEvent(res inventory.Resource, list table.Item) error {
 	held, err := scheduling.DecodeEventHolds(list)
 	if err != nil || s.Force || s.Verb != cloud.Stop {
@@ -70,7 +73,7 @@ func (s submission) checkEvent(res inventory.Resource, list table.Item) error {
 	return nil
 }
 
-// LeaveOutEvents parts members that verb may be asked of from those that an active event readiness plan holds.
+// LeaveOutEvents splits members into those that verb may act on, and those that an active event readiness plan holds.
 func LeaveOutEvents(verb cloud.Verb, members []inventory.Member, held scheduling.EventHolds) ([]inventory.Member, []LeftOut) {
 	kept, left := sift(members, func(m inventory.Member) string { return held.Against(verb, m.UID) })
 	for i := range left {

@@ -15,7 +15,8 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Machine and BulkMachine are the state machines that run actions, named as their files in statemachines/.
+// Machine and BulkMachine are the state machines that run actions. Their names are those of their files in
+// statemachines/.
 const (
 	Machine     = "action"
 	BulkMachine = "bulk-action"
@@ -35,8 +36,8 @@ type Request struct {
 	Force          bool // neither overrides nor event readiness plans are against it
 }
 
-// RunInput is the input of the action machine, and of the executor's run task: actions to bring to their end, or, of a
-// bulk action, the chunk that lists them.
+// RunInput is the input of the action machine, and of the executor's run task: the actions to run, or, for a bulk
+// action, the chunk that lists them.
 type RunInput struct {
 	Org     string   `json:"org"`
 	Actions []string `json:"actions,omitempty"`
@@ -48,7 +49,7 @@ type RunInput struct {
 // Organisation returns the organization that the input belongs to.
 func (in RunInput) Organisation() string { return in.Org }
 
-// The phases until which a run goes on: every action accepted by its provider (or ended), or every action ended.
+// The phases that end a run: every action accepted by its provider (or ended), or every action ended.
 const (
 	UntilAccepted = "accepted"
 	UntilSettled  = "settled"
@@ -61,9 +62,9 @@ type submission struct {
 	Request
 }
 
-// SubmitAction creates the action that r asks for in the organization and starts its execution: one read, one transaction, one
-// start. When an action of the same type is in flight on the resource, that one is the answer; one of the opposite type that waits for
-// capacity is ended.
+// SubmitAction creates the action of r in the organization and starts its execution: one read, one transaction, one
+// start. If an action of the same type is in flight on the resource, it returns that one. If an action of the opposite
+// type waits for capacity, it ends that one first.
 func SubmitAction(ctx context.Context, p *platform.Platform, org string, r Request) (Action, error) {
 	s := submission{p, org, r}
 	res, keep, err := s.lookUp(ctx)
@@ -107,7 +108,7 @@ func (s submission) action(res inventory.Resource, keep Retention) Action {
 	return a
 }
 
-// create commits the action, its claim on the resource and its place among the pending work in one transaction.
+// create stores the action, its claim on the resource and its pending work in one transaction.
 func (s submission) create(ctx context.Context, a Action, in RunInput) error {
 	row, err := NewActionItem(s.org, a)
 	if err != nil {
@@ -122,7 +123,7 @@ func (s submission) create(ctx context.Context, a Action, in RunInput) error {
 		CountItems(s.org, ActionList, row.Expires, 1, a.ID))
 }
 
-// lost answers for a submission whose claim was refused: someone else's action came first, or the resource is gone.
+// lost returns the answer for a submission whose claim was refused: another action was first, or the resource is gone.
 func (s submission) lost(ctx context.Context, err error) (Action, error) {
 	failed, ok := errors.AsType[*table.ConditionError](err)
 	if !ok {
@@ -140,7 +141,7 @@ func (s submission) lost(ctx context.Context, err error) (Action, error) {
 	return s.join(ctx, res)
 }
 
-// join answers with the action in flight when it does the same, and refuses when it does the opposite.
+// join returns the action in flight if it has the same type, and refuses the request if it has the opposite type.
 func (s submission) join(ctx context.Context, res inventory.Resource) (Action, error) {
 	if res.ActionType != s.Verb {
 		return Action{}, fault.New(fault.Conflict, "a %s of %s is in flight (%s): wait until it has ended, then %s",
@@ -158,7 +159,7 @@ func (s submission) join(ctx context.Context, res inventory.Resource) (Action, e
 	return a, nil
 }
 
-// withForce returns the words that an execution log adds for a forced action.
+// withForce returns the words that a forced action adds to its execution log.
 func withForce(force bool) string {
 	if force {
 		return ", with force"

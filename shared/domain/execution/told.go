@@ -8,16 +8,16 @@ import (
 	"lamplighter.dev/shared/domain/event"
 )
 
-// About is what people are told of the resource of an action that has ended, as it is at that moment.
+// About is the description of an ended action's resource for notifications, as of that moment.
 type About struct {
-	Name        string   // of the resource; empty when the inventory does not know it
-	AccountName string   // of its cloud account
+	Name        string   // name of the resource; empty if the inventory does not know it
+	AccountName string   // name of its cloud account
 	GroupIDs    []string // the groups that it is in
 	TeamIDs     []string // the teams that own it
 	GroupID     string   // the group that the bulk action is on, if any
 }
 
-// Told is the data of an event of a resource that an action has started or stopped, or failed to.
+// Told is the data of the event of a resource that an action has started or stopped, or failed to.
 type Told struct {
 	ActionID       string     `json:"actionID"`
 	Action         cloud.Verb `json:"action"`
@@ -28,18 +28,18 @@ type Told struct {
 	Region         string     `json:"region"`
 	CloudAccountID string     `json:"cloudAccountID"`
 	CloudAccount   string     `json:"cloudAccount"`           // its name
-	BulkActionID   string     `json:"bulkActionID,omitempty"` // what it was a part of
-	GroupID        string     `json:"groupID,omitempty"`      // what that was on
+	BulkActionID   string     `json:"bulkActionID,omitempty"` // the bulk action of this action
+	GroupID        string     `json:"groupID,omitempty"`      // the group of the bulk action
 	ScheduleID     string     `json:"scheduleID,omitempty"`
-	Reason         string     `json:"reason"` // what triggered it: "manual", "schedule", …
+	Reason         string     `json:"reason"` // the trigger: "manual", "schedule", …
 	ChangedBy      string     `json:"changedBy"`
 	Attempts       int        `json:"attempts"`
 	Force          bool       `json:"force,omitempty"` // it was asked for against overrides and event readiness plans
 	ErrorMessage   string     `json:"errorMessage,omitempty"`
 }
 
-// keys returns the keys of the events that tell of the outcome. What was already as it was wanted is no news: the executor has started or
-// stopped nothing.
+// keys returns the keys of the outcome's events. An action that found the resource in the desired state has none: the
+// executor has started or stopped nothing.
 func (o *Outcome) keys() []string {
 	switch {
 	case o.About == nil:
@@ -57,7 +57,7 @@ func (o *Outcome) keys() []string {
 	}
 }
 
-// events returns the events that tell of the outcome.
+// events returns the events of the outcome.
 func (o *Outcome) events() ([]event.Event, error) {
 	keys := o.keys()
 	if len(keys) == 0 {
@@ -91,7 +91,7 @@ func (o *Outcome) told() Told {
 	}
 }
 
-// tellAll adds the write that tells of the outcomes, in one row.
+// tellAll adds the write that stores the events of the outcomes, in one row.
 func (b *batch) tellAll(outcomes []Outcome) error {
 	var all []event.Event
 	for i := range outcomes {

@@ -5,21 +5,22 @@ import (
 	"fmt"
 )
 
-// Belonging is what a resource is called, and which groups and teams it is in, ordered by id.
+// Belonging is the name of a resource, and the ids of its groups and teams in ascending order.
 type Belonging struct {
 	Name     string
 	GroupIDs []string
 	TeamIDs  []string
 }
 
-// Snapshot is the inventory at one moment, for who asks for the belongings of resources and writes deltas after that.
+// Snapshot is the inventory at one moment. Callers read the names, groups and teams of resources from it, and write
+// deltas after that.
 type Snapshot struct {
 	store *Store
 	view  *view
 }
 
-// OpenSnapshot reads the index, with the members of all groups and teams: one round trip, and one more when it was compacted or these have
-// changed since they were read last.
+// OpenSnapshot reads the index, with the members of all groups and teams. It takes one round trip, and one more if the
+// index was compacted or the members have changed since the last read.
 func (s *Store) OpenSnapshot(ctx context.Context, org string) (*Snapshot, error) {
 	v, err := s.openIndexWith(ctx, org, func(string) bool { return true })
 	if err != nil {
@@ -28,7 +29,8 @@ func (s *Store) OpenSnapshot(ctx context.Context, org string) (*Snapshot, error)
 	return &Snapshot{s, v}, nil
 }
 
-// BelongingOf returns what the resource of a native id belongs to; nothing when the inventory does not know it.
+// BelongingOf returns the name, groups and teams of the resource with a native id. It returns the zero Belonging for a
+// resource that the inventory does not know.
 func (s *Snapshot) BelongingOf(uid string) Belonging {
 	st, all := s.view.st, SeeEverything()
 	st.RLock()
@@ -40,6 +42,6 @@ func (s *Snapshot) BelongingOf(uid string) Belonging {
 	return Belonging{Name: recordOf(st, r).Name, GroupIDs: s.view.groupsOf(r), TeamIDs: s.view.teamsOf(r, &all)}
 }
 
-// Compact does what CompactIndex does, for who has written less than half of what makes it due since the snapshot: no round trip where
-// that is far.
+// Compact compacts the index like CompactIndex, for a caller that has written less than half of the compaction
+// threshold since the snapshot. It costs no round trip while the threshold is far.
 func (s *Snapshot) Compact(ctx context.Context) error { return s.store.index.Tidy(ctx, s.view.read) }

@@ -34,7 +34,8 @@ func fill(b *testing.B) *fixture {
 	return s
 }
 
-// lasting is the benchmark that made filled, which the others of the process use too: nothing of it ends with that benchmark.
+// lasting is the benchmark that made the shared fixture. The other benchmarks of the process use the fixture too, so
+// it is not cleaned up at the end of that benchmark.
 type lasting struct{ testing.TB }
 
 // Cleanup does nothing.
@@ -84,7 +85,7 @@ func BenchmarkSearchForATag(b *testing.B) {
 	benchmarkFind(b, List{Filter: Filter{Search: "owner=person-499"}, Limit: 20}, 20)
 }
 
-// BenchmarkPageInScope is a page of a caller whose grant is on a team that owns a tenth of everything.
+// BenchmarkPageInScope reads a page for a caller with a grant on a team that owns a tenth of everything.
 func BenchmarkPageInScope(b *testing.B) {
 	s := fill(b)
 	found, err := s.store.FindResources(s.ctx, testOrg, List{Filter: everything, Limit: many / 10})
@@ -110,7 +111,7 @@ func BenchmarkPageInScope(b *testing.B) {
 	}
 }
 
-// BenchmarkFirstRead is the first page of a process that knows nothing: chunks are read, decoded and sorted.
+// BenchmarkFirstRead reads the first page in a process with an empty cache: chunks are read, decoded and sorted.
 func BenchmarkFirstRead(b *testing.B) {
 	s := fill(b)
 	b.ReportAllocs()
@@ -122,7 +123,7 @@ func BenchmarkFirstRead(b *testing.B) {
 	}
 }
 
-// BenchmarkRescan is a batch of 1,000 resources that are as they were.
+// BenchmarkRescan upserts a batch of 1,000 unchanged resources.
 func BenchmarkRescan(b *testing.B) {
 	s := fill(b)
 	batch := instances(0, MaxBatch)
@@ -136,8 +137,8 @@ func BenchmarkRescan(b *testing.B) {
 	}
 }
 
-// BenchmarkDiscovery writes all resources into an empty inventory: seconds per run, and bytes of the index in memory and
-// in the store for each resource.
+// BenchmarkDiscovery writes all resources into an empty inventory: seconds per run, and bytes of the index in memory
+// and in the store for each resource.
 func BenchmarkDiscovery(b *testing.B) {
 	for b.Loop() {
 		s := newFixture(b)
@@ -171,8 +172,8 @@ func (s *fixture) stored() int {
 	return sum
 }
 
-// resident returns how many bytes of memory of its own the process holds, without the pages of the store's file, where the
-// system tells; 0 elsewhere.
+// resident returns the memory of the process in bytes, without the pages of the store's file. It returns 0 on systems
+// that do not report it.
 func resident(b *testing.B) int {
 	b.Helper()
 	stat, err := os.ReadFile("/proc/self/statm")

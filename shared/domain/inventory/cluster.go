@@ -14,7 +14,8 @@ const (
 	Kubeconfig = "kubeconfig" // a kubeconfig that was handed over
 )
 
-// MaxClusters is how many clusters of one account can be registered: they leave with it in one transaction.
+// MaxClusters is how many clusters of one account can be registered. They are deleted with the account in one
+// transaction.
 const MaxClusters = 90
 
 // ClusterName names a cluster in an account.
@@ -28,12 +29,13 @@ type Registration struct {
 	ClusterName
 	AccountID    string       `json:"cloudAccountID"`   // ca_…
 	Method       string       `json:"method"`           // CloudIAM, Kubeconfig
-	Sealed       []byte       `json:"sealed,omitempty"` // of method Kubeconfig: a kubeconfig.Access, for ClusterPlace
+	Sealed       []byte       `json:"sealed,omitempty"` // method Kubeconfig: a kubeconfig.Access, for ClusterPlace
 	RegisteredAt time.Time    `json:"registeredAt"`
 	Check        ClusterCheck `json:"check,omitzero"`
 }
 
-// ClusterKey returns where the registration of a cluster is stored. Those of an account begin with ClusterPrefix.
+// ClusterKey returns the key of a cluster's registration. The sort keys of an account's registrations begin with
+// ClusterPrefix.
 func ClusterKey(org, accountID string, c ClusterName) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "CLUSTER", SK: ClusterPrefix(accountID) + c.Region + "#" + c.Name}
 }
@@ -41,13 +43,13 @@ func ClusterKey(org, accountID string, c ClusterName) table.Key {
 // ClusterPrefix begins the sort keys of the registrations of an account.
 func ClusterPrefix(accountID string) string { return accountID + "#" }
 
-// ClusterPlace returns where the kubeconfig of a cluster lives: it opens nowhere else.
+// ClusterPlace returns the seal place of a cluster's kubeconfig. The kubeconfig cannot be opened for another place.
 func ClusterPlace(org, accountID string, c ClusterName) seal.Place {
 	return seal.Place{Org: org, Kind: ClusterSecret, ID: ClusterPrefix(accountID) + c.Region + "#" + c.Name}
 }
 
-// ClusterQuery is what Connector is asked for: with AskClusterReview the cluster Region and Name, with AskClusters a page of
-// all clusters, those in Known included whether or not the cloud has them.
+// ClusterQuery is the question to Connector about clusters. AskClusterReview reads the cluster Region and Name.
+// AskClusters reads a page of all clusters, including those in Known, even if the cloud does not have them.
 type ClusterQuery struct {
 	Region string        `json:"region,omitempty"` // with AskClusters: only this one
 	Name   string        `json:"name,omitempty"`
@@ -58,7 +60,7 @@ type ClusterQuery struct {
 	Limit  int           `json:"limit,omitempty"`
 }
 
-// ClustersFound is a page of clusters, and what could not be read for it.
+// ClustersFound is a page of clusters, and the failures to read some of them.
 type ClustersFound struct {
 	Clusters []cloud.Cluster  `json:"clusters"`
 	Total    int              `json:"total"` // on all pages

@@ -20,13 +20,13 @@ import (
 	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// Where deltas and the plans of compactions stand in the partition of the index.
+// The sort keys of deltas and compaction plans in the partition of the index.
 const (
 	deltas = "D#"
 	plans  = "P#"
 )
 
-// chunkStore remembers which chunks were ever written, for nothing lists the partitions that they are in.
+// chunkStore records all chunks that were ever written, because their partitions cannot be listed.
 type chunkStore struct {
 	table.Store
 	mu     sync.Mutex
@@ -37,7 +37,7 @@ func newChunkStore(s table.Store) *chunkStore {
 	return &chunkStore{Store: s, chunks: map[table.Key]bool{}}
 }
 
-// BatchWrite is how chunks are written.
+// BatchWrite writes chunks.
 func (c *chunkStore) BatchWrite(ctx context.Context, ws ...table.Write) error {
 	c.mu.Lock()
 	for _, w := range ws {
@@ -58,7 +58,7 @@ func (c *chunkStore) left(s *fixture) int {
 	return len(got)
 }
 
-// fold compacts whether or not it is due; whole writes every chunk anew.
+// fold compacts, whether or not a compaction is due. With whole it writes every chunk anew.
 func (s *Store) fold(ctx context.Context, whole bool) error {
 	if whole {
 		return s.index.Rewrite(ctx, testOrg)
@@ -77,7 +77,7 @@ func (s *fixture) keys(prefix string) []table.Key {
 	return out
 }
 
-// states reads the list by a reader that knows nothing yet.
+// states reads the list through a reader with an empty cache.
 func (s *fixture) states() map[string]cloud.Status {
 	s.Helper()
 	got, err := NewStore(s.Table, s.Clock).FindResources(s.ctx, testOrg, List{Filter: everything})
@@ -110,8 +110,8 @@ func TestCompactionChangesNothingThatIsSeen(t *testing.T) {
 	equal(t, "chunks of a rewritten index", stored.left(s), 1)
 }
 
-// TestCompactionKilledAnywhereLosesNothing lets every call of a compaction fail in turn, before it takes effect and after,
-// and wants the inventory as it was, and one more compaction to leave nothing behind.
+// TestCompactionKilledAnywhereLosesNothing makes every call of a compaction fail in turn, before and after it takes
+// effect. The inventory must be unchanged, and one more compaction must leave nothing behind.
 func TestCompactionKilledAnywhereLosesNothing(t *testing.T) {
 	for _, whole := range []bool{false, true} {
 		for _, harm := range []table.Harm{table.FailBefore, table.FailAfter} {
@@ -121,8 +121,8 @@ func TestCompactionKilledAnywhereLosesNothing(t *testing.T) {
 	}
 }
 
-// TestTheEndOfADeadCompactionKilledAnywhereIsEndedByTheNext kills a compaction at each call, and then the one that cleans up after
-// it at each.
+// TestTheEndOfADeadCompactionKilledAnywhereIsEndedByTheNext kills a compaction at each call, and then also kills the
+// compaction that cleans up after it at each call.
 func TestTheEndOfADeadCompactionKilledAnywhereIsEndedByTheNext(t *testing.T) {
 	for call := 1; killed(t, compaction{true, table.FailAfter, call}); call++ {
 		for next := 1; killed(t, compaction{true, table.FailAfter, call},
@@ -131,14 +131,15 @@ func TestTheEndOfADeadCompactionKilledAnywhereIsEndedByTheNext(t *testing.T) {
 	}
 }
 
-// compaction is one that is killed: in which call, and whether before that takes effect.
+// compaction is a compaction that is killed: in the given call, before or after the call takes effect.
 type compaction struct {
 	whole bool
 	harm  table.Harm
 	call  int
 }
 
-// killed kills compactions one after another, hours apart. It reports whether the last of them had that many calls.
+// killed kills compactions one after another, hours apart. It reports whether the last compaction reached the call at
+// which it is killed.
 func killed(t *testing.T, cs ...compaction) (struck bool) {
 	t.Helper()
 	name := fmt.Sprintf("killed %+v", cs)
@@ -163,7 +164,7 @@ func killed(t *testing.T, cs ...compaction) (struck bool) {
 		struck = faulty.CallCount()-before >= one.call
 		equal(t, name+": seen after the fault", s.states(), want)
 		equal(t, name+": seen by who read before", len(s.find(List{})), 40)
-		c.Advance(2 * time.Hour) // what no head names are remains then
+		c.Advance(2 * time.Hour) // from now on, chunks that no head names are leftovers
 	}
 	s.Must(s.store.fold(s.ctx, true))
 	equal(t, name+": seen after another compaction", s.states(), want)
@@ -172,8 +173,8 @@ func killed(t *testing.T, cs ...compaction) (struck bool) {
 	return struck
 }
 
-// TestRacingWritersCompactionsAndReaders wants that no row is ever missing from a list once it was written, and that in
-// the end everyone sees the last state of each.
+// TestRacingWritersCompactionsAndReaders checks that a written row is never missing from a list, and that all readers
+// see the last state of each row in the end.
 func TestRacingWritersCompactionsAndReaders(t *testing.T) {
 	s := newFixture(t)
 	const count, rounds, processes = 300, 25, 3
@@ -248,7 +249,7 @@ func (s *fixture) settled(who string, store *Store, last map[string]Seen, count 
 	}
 }
 
-// TestUpsertKilledAnywhereIsCompletedByTheNext lets every call of an Upsert and of a Finish fail in turn.
+// TestUpsertKilledAnywhereIsCompletedByTheNext makes every call of an Upsert and of a Finish fail in turn.
 func TestUpsertKilledAnywhereIsCompletedByTheNext(t *testing.T) {
 	for _, harm := range []table.Harm{table.FailBefore, table.FailAfter} {
 		for call := 1; ; call++ {
@@ -291,7 +292,8 @@ func TestUpsertKilledAnywhereIsCompletedByTheNext(t *testing.T) {
 	}
 }
 
-// TestACompactionThatIsTakenForDeadHasLost wakes one up hours after it wrote its chunks, when another has cleaned up after it.
+// TestACompactionThatIsTakenForDeadHasLost resumes a compaction hours after it wrote its chunks, when another
+// compaction has cleaned up after it.
 func TestACompactionThatIsTakenForDeadHasLost(t *testing.T) {
 	c := clock.NewManual(noon)
 	stored := newChunkStore(tabletest.NewAt(t, c))
@@ -319,13 +321,13 @@ func TestACompactionThatIsTakenForDeadHasLost(t *testing.T) {
 	equal(t, "plans left", len(s.keys(plans)), 0)
 }
 
-// sleepy is a store of a process that is suspended before a transaction.
+// sleepy is the store of a process that is suspended before a transaction.
 type sleepy struct {
 	table.Store
 	beforeTransact func()
 }
 
-// Transact waits for what comes before it.
+// Transact calls beforeTransact first, and then runs the transaction.
 func (s *sleepy) Transact(ctx context.Context, ws ...table.Write) error {
 	if before := s.beforeTransact; before != nil {
 		before()
@@ -333,7 +335,7 @@ func (s *sleepy) Transact(ctx context.Context, ws ...table.Write) error {
 	return s.Store.Transact(ctx, ws...)
 }
 
-// TestAReplicaThatIsBehindIsAskedAgain lets every eventually consistent read find nothing.
+// TestAReplicaThatIsBehindIsAskedAgain makes every eventually consistent read find nothing.
 func TestAReplicaThatIsBehindIsAskedAgain(t *testing.T) {
 	c := clock.NewManual(noon)
 	faulty := table.NewFaultyStore(tabletest.NewAt(t, c), c)

@@ -17,8 +17,8 @@ import (
 const (
 	AccountConnecting   = "connecting"   // stored, and not yet discovered
 	AccountConnected    = "connected"    // the last discovery read everything
-	AccountDegraded     = "degraded"     // something could not be read or done; Error says what
-	AccountDisconnected = "disconnected" // the cloud does not accept the credentials any more
+	AccountDegraded     = "degraded"     // a read or an action failed; Error has the reason
+	AccountDisconnected = "disconnected" // the cloud no longer accepts the credentials
 )
 
 // The kinds of secrets of accounts.
@@ -27,7 +27,7 @@ const (
 	ClusterSecret = "cluster"       // a kubeconfig
 )
 
-// SecretPlace returns where the credentials of an account live: they open nowhere else.
+// SecretPlace returns the seal place of an account's credentials. They cannot be opened for another place.
 func SecretPlace(org, accountID string) seal.Place {
 	return seal.Place{Org: org, Kind: AccountSecret, ID: accountID}
 }
@@ -45,7 +45,7 @@ func SealCredentials(ctx context.Context, s seal.Sealer, p seal.Place, credentia
 	return sealed, nil
 }
 
-// OpenCredentials decrypts what SealCredentials made for the same place. Only workers may do that.
+// OpenCredentials decrypts credentials that SealCredentials sealed for the same place. Only workers may do that.
 func OpenCredentials(ctx context.Context, s seal.Sealer, p seal.Place, sealed []byte) (map[string]string, error) {
 	if len(sealed) == 0 {
 		return map[string]string{}, nil // workload identity has no secret
@@ -61,15 +61,14 @@ func OpenCredentials(ctx context.Context, s seal.Sealer, p seal.Place, sealed []
 	return credentials, nil
 }
 
-// Clouds connects to accounts: Sealer opens their credentials, and Providers are those that this process has.
+// Clouds connects to accounts. Sealer opens their credentials, and Providers are the providers of this process.
 type Clouds struct {
 	Sealer    seal.Sealer
 	Providers cloud.Providers
 }
 
-// Connect opens the credentials of the organization's account a and connects to it. It makes no call to the cloud, but
-// one for an unverified account, to identify it. A
-// provider that this process does not have is fault.Invalid.
+// Connect opens the credentials of the organization's account a and connects to it. It makes no call to the cloud,
+// except one to identify an unverified account. A provider that this process does not have is fault.Invalid.
 func (c Clouds) Connect(ctx context.Context, org string, a Account) (cloud.Conn, error) {
 	p := c.Providers[a.Provider]
 	if p == nil {
@@ -107,8 +106,8 @@ func checkIdentity(ctx context.Context, conn cloud.Conn, a Account) error {
 	return nil
 }
 
-// IDIsProvisional reports whether the cloud tells the native id of the account only when it verifies the credentials:
-// it was left out, or is the number of a project of Google, which is stored by its id.
+// IDIsProvisional reports whether the native id of the account is known only after the credentials are verified: it
+// was left out, or is the number of a Google project, which is stored by its id.
 func (a Account) IDIsProvisional() bool {
 	return a.CloudAccountID == "" || a.CloudAccountID == a.ID ||
 		a.Provider == "gcp" && strings.Trim(a.CloudAccountID, "0123456789") == ""

@@ -10,33 +10,34 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Connector is the name of the worker that asks a cloud about an account while a caller waits.
+// Connector is the name of the worker that sends questions about an account to its cloud while a caller waits.
 const Connector = "connector"
 
-// What Connector can be asked.
+// The questions to Connector.
 const (
 	AskVerify = "verify" // do the credentials open the account? The answer is a Verified
-	// what may they do? The answer is a list of cloud.Permission; of one group, where Autoscaling names it
+	// which permissions do they grant? The answer is a list of cloud.Permission; for one group if Autoscaling names it
 	AskPermissions = "permissions"
 	AskClusters    = "clusters" // which Kubernetes clusters are there? The answer is a ClustersFound
 	AskMetrics     = "metrics"  // how was a resource used? The answer is a cloud.MetricAnswer
 )
 
-// AskOrganisation asks which organization of accounts the credentials list. The answer is a Verified without regions.
+// AskOrganisation asks for the organization whose accounts the credentials list. The answer is a Verified without
+// regions.
 const AskOrganisation = "organisation"
 
-// AskClusterReview asks how a cluster is, and what the Registration beside it, which need not be stored, may do in it. The answer
-// is a ClusterReview.
+// AskClusterReview asks for the state of a cluster, and for the permissions of the Registration in the question. The
+// Registration need not be stored. The answer is a ClusterReview.
 const AskClusterReview = "clusterReview"
 
-// What Connector can be asked of a group that its provider scales. Both answers are how it is scaled then, a cloud.Autoscaling; a group
-// that is not there is fault.NotFound.
+// The questions to Connector about a group that its provider scales. Both answers are a cloud.Autoscaling: the scaling
+// after the call. A group that does not exist is fault.NotFound.
 const (
 	AskAutoscaling    = "autoscaling"    // how is it scaled?
-	AskSetAutoscaling = "setAutoscaling" // scale it so; nothing is done where it is so already
+	AskSetAutoscaling = "setAutoscaling" // set the scaling; does nothing if it is set already
 )
 
-// AutoscalingQuestion names the group that Connector is asked about. Want is of AskSetAutoscaling.
+// AutoscalingQuestion names the group of a question to Connector. Want is only for AskSetAutoscaling.
 type AutoscalingQuestion struct {
 	Type   string            `json:"type"`
 	Region string            `json:"region"`
@@ -44,7 +45,7 @@ type AutoscalingQuestion struct {
 	Want   cloud.Autoscaling `json:"want,omitzero"`
 }
 
-// Question is what Connector is sent. The account need not be stored; its credentials are sealed for its id.
+// Question is the input of Connector. The account need not be stored; its credentials are sealed for its id.
 type Question struct {
 	Ask      string              `json:"ask"`
 	Org      string              `json:"org"`
@@ -55,10 +56,11 @@ type Question struct {
 	Registration Registration `json:"registration,omitzero"`
 
 	Autoscaling   AutoscalingQuestion `json:"autoscaling,omitzero"`
-	Registrations []Registration      `json:"registrations,omitempty"` // of the account; for a group in a cluster
+	Registrations []Registration      `json:"registrations,omitempty"` // those of the account; for a group in a cluster
 }
 
-// patience is how long a request handler waits for the answer to a question. All that one handler asks stays below the 29 seconds of API Gateway.
+// patience is how long a request handler waits for the answer to a question. The questions of one handler together
+// stay below the 29 seconds of API Gateway.
 var patience = map[string]time.Duration{
 	AskVerify: 15 * time.Second, AskOrganisation: 15 * time.Second, AskPermissions: 20 * time.Second,
 	AskClusters:      22 * time.Second,
@@ -66,8 +68,8 @@ var patience = map[string]time.Duration{
 	AskSetAutoscaling: 10 * time.Second,
 }
 
-// AskConnector puts a question to Connector while a client waits, and decodes the answer. A cloud that does not answer in time is
-// fault.Unavailable.
+// AskConnector sends a question to Connector while a client waits, and decodes the answer. A cloud that does not
+// answer in time is fault.Unavailable.
 func AskConnector(ctx context.Context, workers lambdacall.Invoker, q Question, answer any) error {
 	limit, known := patience[q.Ask]
 	if !known {
@@ -83,8 +85,8 @@ func AskConnector(ctx context.Context, workers lambdacall.Invoker, q Question, a
 	return err
 }
 
-// Verified is what credentials open.
+// Verified is the account that the credentials open.
 type Verified struct {
 	NativeID string   `json:"nativeID"` // as the cloud says
-	Regions  []string `json:"regions"`  // that can be discovered; nil when the credentials may not list them
+	Regions  []string `json:"regions"`  // discoverable regions; nil if the credentials may not list them
 }

@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// silent is a worker that answers nothing until its caller gives up.
+// silent is a worker that gives no answer until its caller gives up.
 type silent struct{ lambdacall.Invoker }
 
 func (silent) Invoke(ctx context.Context, _ string, _, _ any) error {
@@ -19,7 +19,8 @@ func (silent) Invoke(ctx context.Context, _ string, _, _ any) error {
 	return ctx.Err()
 }
 
-// Every question has a limit below the 24 seconds of a request handler, and a cloud that is slower is named as the reason.
+// Every question has a limit below the 24 seconds of a request handler, and a cloud that is slower is named as the
+// reason.
 func TestAskConnector_ASlowCloudIsUnavailableInTime(t *testing.T) {
 	for ask, limit := range map[string]time.Duration{
 		AskVerify: 15 * time.Second, AskOrganisation: 15 * time.Second, AskPermissions: 20 * time.Second,
@@ -52,7 +53,7 @@ func TestAskConnector_TheLimitOfTheCallerEndsItFirst(t *testing.T) {
 	})
 }
 
-// refusing is a worker that says itself why it has no answer.
+// refusing is a worker that returns the reason for having no answer.
 type refusing struct {
 	lambdacall.Invoker
 	err error

@@ -8,19 +8,19 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Costs is what the resources of an organization cost, as package pricing keeps it in memory. It never changes.
+// Costs are the costs of an organization's resources, as package pricing keeps them in memory. A Costs never changes.
 type Costs interface {
-	Generation() int64 // of the head that it was read by; a later one is higher
+	Generation() int64 // generation of its head; it increases with time
 	Bytes() int        // about how much memory it takes
-	// Order returns the number by which a list ordered by cost places the resource of a UID with a status.
+	// Order returns the sort key of a resource in a list ordered by cost, for its UID and status.
 	Order(uid string, status cloud.Status) int64
 }
 
 // CostReader reads the Costs of an organization.
 type CostReader interface {
-	// ReadCosts returns the Costs that the head names, the item at CostHeadKey, which was read with the index; the zero Item
-	// where there is none. known is the newest that a reader has returned, or nil: when the head names it, it is returned
-	// again without a round trip.
+	// ReadCosts returns the Costs that the head names. The head is the item at CostHeadKey, which was read with the
+	// index, or the zero Item if there is none. The parameter known is the newest Costs that a reader has returned, or
+	// nil. If the head names known, ReadCosts returns it without a round trip.
 	ReadCosts(ctx context.Context, org string, head table.Item, known Costs) (Costs, error)
 }
 
@@ -33,10 +33,11 @@ func CostHeadKey(org string) table.Key { return index.Key(org, costHeadSK) }
 // IsCostHead reports whether an item of the index partition is the head of the Costs.
 func IsCostHead(it table.Item) bool { return it.SK == costHeadSK }
 
-// CostPartKey returns where a part of an organization's Costs is stored: in a partition of its own, as the chunks of the index are.
+// CostPartKey returns the key of a part of an organization's Costs. Each part is in a partition of its own, like the
+// chunks of the index.
 func CostPartKey(org, id string) table.Key { return table.Key{PK: index.PK(org) + "#" + id, SK: "C"} }
 
-// LoadCosts has r read the Costs of an organization: one round trip, and what r needs.
+// LoadCosts has r read the Costs of an organization. It takes one round trip, plus the round trips of r.
 func (s *Store) LoadCosts(ctx context.Context, org string, r CostReader) error {
 	v, err := s.openIndex(ctx, org)
 	if err != nil {
@@ -45,7 +46,7 @@ func (s *Store) LoadCosts(ctx context.Context, org string, r CostReader) error {
 	return v.loadCosts(ctx, r)
 }
 
-// loadCosts brings the Costs in memory up to date. A nil reader asks for nothing.
+// loadCosts updates the Costs in memory. With a nil reader it does nothing.
 func (v *view) loadCosts(ctx context.Context, r CostReader) error {
 	if r == nil {
 		return nil
@@ -65,7 +66,7 @@ func (v *view) loadCosts(ctx context.Context, r CostReader) error {
 	return nil
 }
 
-// keepCosts remembers Costs that are newer than those in memory.
+// keepCosts caches Costs that are newer than those in memory.
 func (v *view) keepCosts(next Costs) {
 	v.st.Lock()
 	defer v.st.Unlock()

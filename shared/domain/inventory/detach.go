@@ -19,7 +19,8 @@ type Use struct {
 	Resources int    `json:"resources"` // how many of the account
 }
 
-// UsesOf lists the static groups and the teams that name resources of an account, oldest first. Three round trips at most.
+// UsesOf lists the static groups and the teams that name resources of an account, oldest first. Three round trips at
+// most.
 func (s *Store) UsesOf(ctx context.Context, org, accountID string) ([]Use, error) {
 	v, err := s.openIndexWith(ctx, org, func(string) bool { return true })
 	if err != nil {
@@ -54,7 +55,8 @@ func (v *view) groupsWith(accountID string) []Use {
 	return out
 }
 
-// ownersWith returns how many resources of an account each team owns that owns any.
+// ownersWith returns, by team, the number of an account's resources that the team owns. Teams without any are left
+// out.
 func (v *view) ownersWith(accountID string) map[string]int {
 	unlock := v.st.RLockByID()
 	defer unlock()
@@ -83,12 +85,12 @@ func inAccount(st *index.State, m *memberSet, accountID string) int {
 	return n
 }
 
-// detachTries is how often a group or a team is taken up anew because somebody else changed it.
+// detachTries is how often Detach retries a group or a team after a concurrent change.
 const detachTries = 20
 
-// Detach takes the resources of an account out of every static group and every team that names them. It may be repeated,
-// and has to be done before the resources are forgotten: then nobody knows any more whose they were. Once the account is
-// gone nobody adds resources of it (see HoldAccounts), so nothing is left when Detach has come to its end.
+// Detach takes the resources of an account out of every static group and every team that names them. It is idempotent.
+// Call it before the resources are deleted: without their records, the owners cannot be found any more. Once the
+// account is deleted, no resource of it can be added (see HoldAccounts), so Detach leaves nothing behind.
 func (s *Store) Detach(ctx context.Context, org, accountID string) error {
 	uses, err := s.UsesOf(ctx, org, accountID)
 	if err != nil || len(uses) == 0 {
@@ -182,8 +184,8 @@ func (s *Store) detachTeam(ctx context.Context, org, teamID string, from map[str
 	return err
 }
 
-// Locate returns which of ids are no resources of the organization, in their order, and in which accounts the others are: one
-// round trip.
+// Locate splits ids. It returns the ids that are no resources of the organization, in their order, and the accounts of
+// the others. It takes one round trip.
 func (s *Store) Locate(ctx context.Context, org string, ids []string) (unknown, accounts []string, err error) {
 	v, err := s.openIndex(ctx, org)
 	if err != nil {
@@ -204,11 +206,12 @@ func (s *Store) Locate(ctx context.Context, org string, ids []string) (unknown, 
 	return unknown, accounts, nil
 }
 
-// maxHeld is of how many accounts resources can be put into a group or a team at once: each is a write of the transaction.
+// maxHeld limits the accounts of the resources that are put into a group or a team at once. Each account is a write of
+// the transaction.
 const maxHeld = 80
 
-// HoldAccounts returns the writes by which naming resources of accounts, in a group or a team, counts as a use of these, so that
-// nobody deletes an account at the same time. They fail when an account is gone.
+// HoldAccounts returns the writes that count the naming of resources, in a group or a team, as a use of their
+// accounts, so that an account cannot be deleted at the same time. The writes fail if an account is gone.
 func HoldAccounts(org string, accounts []string) ([]table.Write, error) {
 	if len(accounts) > maxHeld {
 		return nil, fault.New(fault.Invalid, "the resources are in %d cloud accounts; send those of %d accounts at "+
@@ -221,7 +224,7 @@ func HoldAccounts(org string, accounts []string) ([]table.Write, error) {
 	return out, nil
 }
 
-// accountGone returns the answer when one of the writes from the n-th on was refused: they are those of HoldAccounts.
+// accountGone returns the error for a refused write from the n-th on; these are the writes of HoldAccounts.
 func accountGone(lost *table.ConditionError, n int) error {
 	for _, f := range lost.Failed {
 		if f.Index >= n {

@@ -101,7 +101,7 @@ func (f *detachFixture) team(name string, owned ...string) teams.Team {
 	return t
 }
 
-// own changes what a team owns.
+// own replaces the resources that a team owns.
 func (f *detachFixture) own(t teams.Team, resources []string, held []table.Write) error {
 	ws, err := inventory.Own(detachOrg, t.ID, t.Generation+1, resources)
 	if err == nil {
@@ -110,7 +110,7 @@ func (f *detachFixture) own(t teams.Team, resources []string, held []table.Write
 	return err
 }
 
-// members returns the names of what a group has.
+// members returns the names of a group's members.
 func (f *detachFixture) members(groupID string) []string {
 	f.Helper()
 	places, err := f.store.ListPlacements(f.ctx, detachOrg, groupID)
@@ -162,8 +162,8 @@ func TestStore_UsesOf_NamesGroupsAndTeams(t *testing.T) {
 	}
 }
 
-// TestStore_Detach_LeavesNothingInWhatIsEditedMeanwhile has others edit a group and a team, and add to them what the account
-// has, all the time while the account goes.
+// TestStore_Detach_LeavesNothingInWhatIsEditedMeanwhile edits a group and a team concurrently, and adds the account's
+// resources to them, all the time while the account is detached.
 func TestStore_Detach_LeavesNothingInWhatIsEditedMeanwhile(t *testing.T) {
 	f := newDetachFixture(t)
 	g, web := f.group("mixed", "a-0", "b-0"), f.team("web", "a-0", "b-0")
@@ -198,7 +198,7 @@ func TestStore_Detach_LeavesNothingInWhatIsEditedMeanwhile(t *testing.T) {
 	}
 }
 
-// edit changes a group and a team as their operations do, adding a resource if its account is still there.
+// edit changes a group and a team as their operations do. It adds a resource if its account still exists.
 func (f *detachFixture) edit(groupID, teamID, more string) {
 	unknown, accounts, err := f.store.Locate(f.ctx, detachOrg, []string{f.ids[more]})
 	if err != nil || len(unknown) > 0 {

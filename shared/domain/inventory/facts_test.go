@@ -11,7 +11,8 @@ import (
 	"lamplighter.dev/shared/testkit/race"
 )
 
-// everythingElse returns a scan of what no other kind lists, in one region, that begins now.
+// everythingElse returns a scan of the collective kind "aws-*" in one region, started now. It lists the resources that
+// no other kind lists.
 func (s *fixture) everythingElse(id string) Scan {
 	return Scan{Partition{testCA, "aws", "eu-west-1", "aws-*"}, id, s.Clock.Now()}
 }
@@ -131,7 +132,7 @@ func TestFacts_TellSinceWhenByOurOwnSight(t *testing.T) {
 	equal(t, "unattached again", sight(false), any(at(5)))
 }
 
-// A record that another process has made knows better since when.
+// A record from another process may know an earlier time.
 func TestFacts_SinceOutlivesAnIndexThatDoesNotKnow(t *testing.T) {
 	s := newFixture(t)
 	v := volume(1, false)
@@ -142,7 +143,8 @@ func TestFacts_SinceOutlivesAnIndexThatDoesNotKnow(t *testing.T) {
 	equal(t, "since", s.record(v.UID).Facts["unattached_since"], any("2026-01-01T00:00:00Z"))
 }
 
-// Facts are no part of the index: of each it has a sum only, 5 bytes as stored and 20 in memory.
+// Facts are not part of the index. The index has only a sum of each resource's facts: 5 bytes stored, and 20 in
+// memory.
 func TestFacts_TakeLittleOfTheIndex(t *testing.T) {
 	race.SkipSequential(t)
 	const n = 20_000

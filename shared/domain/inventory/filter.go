@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory/index"
 )
 
-// Filter chooses resources: those that agree with every field that is set, and with one value of each that lists some.
+// Filter selects the resources that match all fields that are set. A field with a list matches any of its values.
 type Filter struct {
 	Search        string // within name, uid, and "key=value" of a tag, without regard to case
 	Types         []string
@@ -22,12 +22,13 @@ type Filter struct {
 	TeamID        string
 	Tags          []string   // each "key=value", or "key" for any value; all of them
 	Schedulable   *bool      // can be started and stopped
-	CreatedAfter  time.Time  // made at this time or later, as the provider says; what it says nothing of is left out
+	CreatedAfter  time.Time  // created at this time or later, by the provider's record; without a record: left out
 	CreatedBefore time.Time  // made before this time
-	Sight         Visibility // of who asks: what lies outside does not exist
+	Sight         Visibility // of the caller; resources outside do not exist for it
 }
 
-// membershipsNeeded returns of which groups and teams the members have to be known for the filter: mostly of none.
+// membershipsNeeded returns a function that reports whether the filter needs the members of a group or team. Most
+// filters need none.
 func (f *Filter) membershipsNeeded() func(id string) bool {
 	if f.GroupID == "" && f.TeamID == "" && f.Sight.Resources.All && f.Sight.Groups.All {
 		return none
@@ -38,7 +39,7 @@ func (f *Filter) membershipsNeeded() func(id string) bool {
 
 func none(string) bool { return false }
 
-// newMatcher makes the test of a filter; nil when everything passes it. It needs the read lock.
+// newMatcher returns the test of a filter, or nil if every resource passes. It needs the read lock.
 func (v *view) newMatcher(f Filter) func(index.Row) bool {
 	var tests []func(index.Row) bool
 	if in := v.newScopeTest(f.Sight.Resources); in != nil {
@@ -80,7 +81,7 @@ func (v *view) newMatcher(f Filter) func(index.Row) bool {
 	return all(tests)
 }
 
-// among asks for one of the listed values in a field.
+// among returns a test for one of the listed values in a field.
 func among(st *index.State, ref int, listed []string) func(index.Row) bool {
 	var wanted []uint32
 	for _, name := range listed {
@@ -91,7 +92,7 @@ func among(st *index.State, ref int, listed []string) func(index.Row) bool {
 	return func(r index.Row) bool { return slices.Contains(wanted, r.Ref(ref)) }
 }
 
-// made asks for what was made between two times; the zero time bounds nothing.
+// made returns a filter for resources created from after up to before, exclusive. The zero time sets no limit.
 func made(after, before time.Time) func(index.Row) bool {
 	from, to := microsOf(after), microsOf(before)
 	return func(r index.Row) bool {
@@ -114,7 +115,8 @@ func all(tests []func(index.Row) bool) func(index.Row) bool {
 	}
 }
 
-// grouped asks for members of a group; who may see groups only in some scopes is told of members in these.
+// grouped returns a filter for the members of a group. A caller who may see groups only in some scopes gets the
+// members in these scopes.
 func (v *view) grouped(groupID string, seen grant.Scopes) func(index.Row) bool {
 	in := v.newScopeTest(seen)
 	for i := range v.groups {
@@ -125,7 +127,7 @@ func (v *view) grouped(groupID string, seen grant.Scopes) func(index.Row) bool {
 	return func(index.Row) bool { return false }
 }
 
-// owned asks for what a team owns, if the team may be seen.
+// owned returns a filter for the resources that a team owns. It selects nothing if the caller may not see the team.
 func (v *view) owned(teamID string, s *Visibility) func(index.Row) bool {
 	for i := range v.owners {
 		if t := &v.owners[i]; t.ID == teamID && s.seesTeam(teamID) {

@@ -15,9 +15,9 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// List asks for a part of the resources that agree with a filter. By is name (the default), type, status, provider,
-// region or cost; ties go by name, then by uid. Cost is what the CostReader of the sight says, nothing without one. ByUID goes by
-// uid alone, and begins behind After. Limit 0 is all.
+// List selects and orders resources that pass a filter. By is name (the default), type, status, provider, region or
+// cost; ties are ordered by name, then by uid. The cost comes from the CostReader of the sight; without one it is 0.
+// ByUID orders by uid alone, and starts after After. Limit 0 means no limit.
 type List struct {
 	Filter
 	By         string
@@ -27,7 +27,7 @@ type List struct {
 	Limit      int
 }
 
-// ByUID is the order of a List in which nothing ever moves: the one to go on in where an answer ended.
+// ByUID orders a List by uid. This order never changes, so a caller can continue a list where a page ended.
 const ByUID = "uid"
 
 // Orders are the fields that a list can be ordered by.
@@ -38,20 +38,21 @@ var orderNames = map[string]int{
 	"provider": index.ProviderOrder, "region": index.RegionOrder, "cost": index.CostOrder, ByUID: index.UIDOrder,
 }
 
-// Listed is a resource with what other records say of it.
+// Listed is a resource with facts from other records.
 type Listed struct {
 	Resource
 	AccountName string
 	GroupIDs    []string
 	TeamIDs     []string
-	// the schedules that it is attached to by itself, by a group or by a tag; nil unless asked for
+	// the schedules that it is attached to directly, by a group or by a tag; nil unless requested
 	ScheduleIDs []string
 	Schedulable bool              // can be started and stopped
 	SmartTags   map[string]string // the accepted ones; nil unless asked for
 }
 
-// FindResources lists resources. Two round trips whatever the page: the index's changes, then the accounts on the page. One more
-// when the members of the group or team, or what the teams own on which the caller's sight rests, have changed.
+// FindResources lists resources. It takes two round trips for any page: the index's changes, then the accounts on the
+// page. It takes one more when the members of the group or team have changed, or the resources of teams that the
+// caller's sight depends on.
 func (s *Store) FindResources(ctx context.Context, org string, l List) ([]Listed, error) {
 	which, ok := orderNames[l.By]
 	if !ok {
@@ -80,12 +81,12 @@ func (s *Store) ByIDs(ctx context.Context, org string, ids []string, sight Visib
 	return s.pick(ctx, org, picking{keys: ids, lock: (*index.State).RLockByID, find: rowOfRecord, sight: sight})
 }
 
-// ByID reads one resource; fault.NotFound when there is none of the id in sight.
+// ByID reads one resource; fault.NotFound if no resource in sight has the id.
 func (s *Store) ByID(ctx context.Context, org, id string, sight Visibility) (Listed, error) {
 	return one(id)(s.ByIDs(ctx, org, []string{id}, sight))
 }
 
-// DescribeByID is ByID with the facts, which only the record has: in the same round trips.
+// DescribeByID is ByID with the facts, which only the record has. It takes the same round trips.
 func (s *Store) DescribeByID(ctx context.Context, org, id string, sight Visibility) (Listed, error) {
 	return one(id)(s.DescribeByIDs(ctx, org, []string{id}, sight))
 }
@@ -96,7 +97,7 @@ func (s *Store) DescribeByIDs(ctx context.Context, org string, ids []string, sig
 		picking{keys: ids, lock: (*index.State).RLockByID, find: rowOfRecord, sight: sight, facts: true})
 }
 
-// one makes the only one of what was found by an id.
+// one returns the only resource of a search by id, or fault.NotFound.
 func one(id string) func([]Listed, error) (Listed, error) {
 	return func(found []Listed, err error) (Listed, error) {
 		if err != nil {
@@ -109,13 +110,13 @@ func one(id string) func([]Listed, error) (Listed, error) {
 	}
 }
 
-// picking asks for resources one by one, under a lock that the look-up needs.
+// picking selects resources one by one, under the lock that the look-up needs.
 type picking struct {
 	keys  []string
 	lock  func(*index.State) (unlock func())
 	find  func(*index.State, string) (index.Row, bool)
 	sight Visibility
-	facts bool // from the records, too
+	facts bool // also read the facts from the records
 }
 
 func readLock(st *index.State) (unlock func()) {
@@ -123,7 +124,8 @@ func readLock(st *index.State) (unlock func()) {
 	return st.RUnlock
 }
 
-// rowOfRecord finds a row by the id of its record, under the lock of RLockByID; false when there is none or it was dropped.
+// rowOfRecord finds a row by the id of its record, under the lock of RLockByID. It returns false if there is none, or
+// if it was dropped.
 func rowOfRecord(st *index.State, id string) (index.Row, bool) {
 	u, ok := parseID(id)
 	if !ok {
@@ -132,7 +134,7 @@ func rowOfRecord(st *index.State, id string) (index.Row, bool) {
 	return st.RowByID(u)
 }
 
-// pick takes the same calls for what is out of sight as for what does not exist.
+// pick makes the same store calls for resources out of sight as for resources that do not exist.
 func (s *Store) pick(ctx context.Context, org string, p picking) ([]Listed, error) {
 	v, err := s.openIndexWith(ctx, org, p.sight.needsTeam)
 	if err != nil {
@@ -156,7 +158,7 @@ func (s *Store) pick(ctx context.Context, org string, p picking) ([]Listed, erro
 	return s.complete(ctx, v, listed, p.sight)
 }
 
-// FilterUnknown returns which of ids are no resources of the organization, in their order: one round trip.
+// FilterUnknown returns the ids that are no resources of the organization, in their order. It takes one round trip.
 func (s *Store) FilterUnknown(ctx context.Context, org string, ids []string) ([]string, error) {
 	v, err := s.openIndex(ctx, org)
 	if err != nil {
@@ -182,7 +184,7 @@ func (s *Store) openIndexWith(ctx context.Context, org string, want func(id stri
 	return v, s.loadMembers(ctx, v, want)
 }
 
-// page picks the rows of a page. It needs the lock of RLockOrdered.
+// page returns the rows of a page. It needs the lock of RLockOrdered.
 func (v *view) page(l List, which int) []index.Row {
 	order, match := v.st.Order(which), v.newMatcher(l.Filter)
 	skip, from := l.Skip, 0
@@ -213,15 +215,15 @@ func (v *view) page(l List, which int) []index.Row {
 	return out
 }
 
-// listing is rows and what is said of them.
+// listing is a list of rows with the facts about them.
 type listing struct {
 	rows  []index.Row
 	out   []Listed
-	facts bool // are asked for, too
+	facts bool // requested
 }
 
-// list says what the index knows of rows, under the lock under which they were found: later they may not be any more what was
-// asked for.
+// list reads the facts about rows from the index. Call it under the lock that the rows were found under: the rows may
+// not match the filter later.
 func (v *view) list(rows []index.Row) listing {
 	l := listing{rows: rows, out: make([]Listed, len(rows))}
 	for i, r := range rows {
@@ -230,7 +232,8 @@ func (v *view) list(rows []index.Row) listing {
 	return l
 }
 
-// complete adds the names of accounts, the groups and the teams, as far as they are in sight: one round trip for all.
+// complete adds the names of accounts, the groups and the teams, limited to the sight. It takes one round trip for
+// all.
 func (s *Store) complete(ctx context.Context, v *view, l listing, sight Visibility) ([]Listed, error) {
 	if len(l.rows) == 0 {
 		return l.out, nil
@@ -258,7 +261,7 @@ func (s *Store) complete(ctx context.Context, v *view, l listing, sight Visibili
 	return l.out, v.annotate(l, got, &sight)
 }
 
-// recordsBehind returns the keys of what the index does not know of a listing, each once.
+// recordsBehind returns the keys of the records that a listing needs beyond the index, each key once.
 func (v *view) recordsBehind(l listing) []table.Key {
 	keys := map[table.Key]bool{}
 	attached := v.hasDirect()
@@ -275,7 +278,7 @@ func (v *view) recordsBehind(l listing) []table.Key {
 	return slices.Collect(maps.Keys(keys))
 }
 
-// name puts the names of accounts into out.
+// name adds the names of accounts to out.
 func (v *view) name(out []Listed, accounts map[table.Key]table.Item) error {
 	names := map[string]string{}
 	for k, it := range accounts {
@@ -294,7 +297,7 @@ func (v *view) name(out []Listed, accounts map[table.Key]table.Item) error {
 	return nil
 }
 
-// addFacts puts the facts of records into a listing that asks for them.
+// addFacts adds the facts of records to a listing with facts.
 func (v *view) addFacts(l listing, records map[table.Key]table.Item) error {
 	if !l.facts {
 		return nil

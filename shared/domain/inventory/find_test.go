@@ -92,7 +92,8 @@ func TestFindFilters(t *testing.T) {
 	}
 }
 
-// TestPagesTogetherAreTheList reads every page in every order, both ways, and holds them against sorting by hand.
+// TestPagesTogetherAreTheList reads every page in every order, both ways, and compares them with a list sorted by the
+// test.
 func TestPagesTogetherAreTheList(t *testing.T) {
 	s := newFixture(t)
 	s.upsert(s.scan("job_1"), instances(0, 137)...)
@@ -121,7 +122,7 @@ func TestPagesTogetherAreTheList(t *testing.T) {
 	equal(t, "a page behind the last", s.uids(List{Skip: 5000, Limit: 20}), []string{})
 }
 
-// TestRoundTrips counts what requests cost the store, on a warm index.
+// TestRoundTrips counts the store calls of requests on a warm index.
 func TestRoundTrips(t *testing.T) {
 	s := newFixture(t)
 	s.upsert(s.scan("job_1"), instances(0, 3000)...)

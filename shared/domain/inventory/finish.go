@@ -16,24 +16,24 @@ import (
 // terminatedKept is how long a resource that is terminated stays in the inventory.
 const terminatedKept = 7 * 24 * time.Hour
 
-// EndedScan is a scan that read every page of its partition without an error, with what this process found. Kept says that
-// others found more (KeepFound).
+// EndedScan is a scan that read every page of its partition without an error, and the resources that this process
+// found. Kept says that other processes found more (KeepFound).
 type EndedScan struct {
 	Scan
 	Found *Found
 	Kept  bool
-	// Exists reads resources by id that the scan did not find, and reports by uid whether each exists. A resource that it could
-	// not read is not in its answer. It is nil for kinds that cannot be read by id.
+	// Exists reads by id the resources that the scan did not find, and reports by uid whether each exists. Resources
+	// that it could not read are missing from its answer. It is nil for kinds that cannot be read by id.
 	Exists func(ctx context.Context, uids []string) map[string]bool
-	// Others are, of a scan of a collective kind, the kinds that other scans find; another collective kind ("kubernetes-*") stands for all
-	// types that begin as it does.
+	// Others are the kinds that other scans find, for a scan of a collective kind. Another collective kind
+	// ("kubernetes-*") stands for all types with its prefix.
 	Others []string
 }
 
-// FinishScans ends scans of one organization. A resource that they did not find is terminated when a read by id confirms that it
-// does not exist, or when later scans did not find it either (missing.isConfirmed). What has been terminated for a week is dropped.
-// It returns the changes of each scan, in their order. Finishing again does nothing. A scan that failed is not finished: then
-// nothing is known of what it did not find.
+// FinishScans ends scans of one organization. A resource that they did not find becomes terminated if a read by id
+// confirms that it does not exist, or if later scans did not find it either (missing.isConfirmed). A resource that has
+// been terminated for a week is dropped. FinishScans returns the changes of each scan, in their order. It is
+// idempotent. Do not finish a scan that failed: it says nothing about the resources that it did not find.
 func (s *Store) FinishScans(ctx context.Context, org string, scans []EndedScan) ([]Changes, error) {
 	v, err := s.openIndex(ctx, org)
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *Store) FinishScans(ctx context.Context, org string, scans []EndedScan) 
 	return f.changes, s.index.Tidy(ctx, v.read)
 }
 
-// collect gives f what is to be done for those scans that were not finished before, and returns the keys of their marks.
+// collect adds to f the work for scans that were not finished before, and returns the keys of their marks.
 func (s *Store) collect(ctx context.Context, v *view, f *finish, scans []EndedScan) (marks []table.Key, err error) {
 	for i, sc := range scans {
 		found := sc.Found.hashes
@@ -90,20 +90,20 @@ func (s *Store) deleteItems(ctx context.Context, keys []table.Key) error {
 	return nil
 }
 
-// unfinished is a scan among those of one finish: its place, when it began, and what it found.
+// unfinished is a scan among those of one finish: its index, its start, and the hashes of the resources it found.
 type unfinished struct {
 	i       int
 	started int64
 	found   map[uint64]struct{}
 }
 
-// finish is one FinishScans under way: the records that go, as rows of a segment, by uid.
+// finish is a running FinishScans: the records to change, as rows of a segment, by uid.
 type finish struct {
 	org     string
 	changes []Changes
-	of      map[string]int // the scan that a record that goes belongs to, by uid
+	of      map[string]int // index of the scan of a changed record, by uid
 	scans   map[index.Partition]*unfinished
-	parts   []index.PartitionNames // that have rows, when a scan asked for them
+	parts   []index.PartitionNames // partitions with rows; nil until a scan needs them
 	missing []missing
 	g       *index.Segment
 	writes  []table.Write
@@ -112,7 +112,8 @@ type finish struct {
 	left map[string]bool // uids whose record is newer than the scan
 }
 
-// add has the scan finished: of its kind, or of each type that the index has and no other scan finds, when its kind is collective.
+// add marks partitions of the scan as finished: that of its kind, or for a collective kind those of each type in the
+// index that no other scan finds.
 func (f *finish) add(st *index.State, i int, sc EndedScan, hashes []uint64) {
 	st.RLock()
 	defer st.RUnlock()
@@ -136,14 +137,14 @@ func (f *finish) add(st *index.State, i int, sc EndedScan, hashes []uint64) {
 	}
 }
 
-// findOther reports whether another scan finds what is of the type.
+// findOther reports whether another scan lists resources of the type.
 func (sc EndedScan) findOther(kind string) bool {
 	return slices.ContainsFunc(sc.Others, func(o string) bool {
 		return o == kind || o != sc.Kind && cloud.IsCollective(o) && strings.HasPrefix(kind, strings.TrimSuffix(o, "*"))
 	})
 }
 
-// addPartition has a partition finished, unless this scan, or a later one of it, was before.
+// addPartition marks a partition as finished, unless this scan or a later one already did.
 func (f *finish) addPartition(st *index.State, u *unfinished, of Partition) {
 	p, known := st.Partition(of.AccountID, of.Region, of.Kind)
 	if known && st.ScannedAt(p) >= u.started {
@@ -155,7 +156,7 @@ func (f *finish) addPartition(st *index.State, u *unfinished, of Partition) {
 	}
 }
 
-// collect decides what becomes of the rows of the partitions that the scans did not find.
+// collect decides the change of each row in the scanned partitions that its scan did not find.
 func (f *finish) collect(st *index.State, now time.Time) {
 	if len(f.scans) == 0 {
 		return
@@ -181,7 +182,7 @@ func (f *finish) leftover(st *index.State, r index.Row, u *unfinished, now time.
 		}
 		return
 	}
-	// it came while the scan went on
+	// it appeared while the scan was running
 	if r.Time(index.ContentTime) >= u.started || r.Time(index.StatusTime) >= u.started {
 		return
 	}
@@ -201,14 +202,14 @@ func (f *finish) drop(rec Resource, u *unfinished, now time.Time) {
 		table.Lacks("actionID")))
 }
 
-// goneRow returns the row that says that a resource was dropped.
+// goneRow returns the row that marks a resource as dropped.
 func goneRow(s *index.Symbols, rec Resource, now time.Time) index.Entry {
 	r := newRow(s, Resource{ID: rec.ID, UID: rec.UID, Status: rec.Status, StatusAt: rec.StatusAt})
 	r.Gone, r.Times[index.ContentTime] = true, microsOf(now)
 	return r
 }
 
-// retry leaves a record that changed since the index knew it, and takes one that is gone as done.
+// retry skips a record that has changed since the index was read, and treats a missing record as done.
 func (f *finish) retry(w table.Write, old table.Item) (table.Write, bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -216,7 +217,7 @@ func (f *finish) retry(w table.Write, old table.Item) (table.Write, bool, error)
 	return table.Write{}, false, nil
 }
 
-// segment returns what the index must know, without what retry left.
+// segment returns the index's changes, without the rows that retry left alone.
 func (f *finish) segment() *index.Segment {
 	f.g.Rows = slices.DeleteFunc(f.g.Rows, func(r index.Entry) bool {
 		if !f.left[r.UID] {

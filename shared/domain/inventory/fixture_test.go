@@ -68,7 +68,7 @@ func (s *fixture) upsert(sc Scan, found ...cloud.Resource) Changes {
 	return sum
 }
 
-// remember has the scan know what was found, as the process that reads the pages does.
+// remember adds found resources to the scan, like the process that reads the pages.
 func (s *fixture) remember(sc Scan, found []cloud.Resource) {
 	if s.found[sc] == nil {
 		s.found[sc] = &Found{}
@@ -81,7 +81,7 @@ func (s *fixture) finish(sc Scan) Changes {
 	return s.finishRead(sc, nil)
 }
 
-// noneExists is what reads by id answer when none of the resources exists.
+// noneExists answers reads by id when none of the resources exists.
 func noneExists(_ context.Context, uids []string) map[string]bool {
 	out := map[string]bool{}
 	for _, uid := range uids {
@@ -90,7 +90,7 @@ func noneExists(_ context.Context, uids []string) map[string]bool {
 	return out
 }
 
-// finishRead finishes a scan; exists is what reads by id answer.
+// finishRead finishes a scan; exists is the answer to reads by id.
 func (s *fixture) finishRead(sc Scan, exists map[string]bool) Changes {
 	s.Helper()
 	s.remember(sc, nil)

@@ -15,14 +15,15 @@ import (
 // marksKept is how long the marks of a scan that never finishes are kept.
 const marksKept = 48 * time.Hour
 
-// perMark is how many resources one mark holds: 200 kB, which JSON makes 267 of.
+// perMark is how many resources one mark holds: 200 kB, or 267 kB in JSON.
 const perMark = 25_000
 
-// Found is what a scan has found so far, eight bytes a resource: FinishScans must know it to tell what has vanished. It lives
-// in the memory of the process that reads the pages, and costs the store nothing unless another must go on (KeepFound).
+// Found is the set of resources that a scan has found so far, 8 bytes per resource. FinishScans needs it to detect
+// vanished resources. It stays in the memory of the process that reads the pages, and costs the store nothing unless
+// another process must continue (KeepFound).
 type Found struct{ hashes []uint64 }
 
-// Add remembers what a page held.
+// Add adds the resources of a page.
 func (f *Found) Add(resources []cloud.Resource) {
 	f.hashes = slices.Grow(f.hashes, len(resources))
 	for i := range resources {
@@ -36,18 +37,18 @@ func hash(uid string) uint64 {
 	return h.Sum64()
 }
 
-// scanPK returns the partition of a scan's marks: which resources it has found so far.
+// scanPK returns the partition of a scan's marks, which hold the resources it has found so far.
 func scanPK(org string, sc Scan) string { return table.OrgPK(org) + "SCAN#" + sc.ID }
 
 func (p Partition) String() string { return p.AccountID + "#" + p.Region + "#" + p.Kind }
 
-// scanMark is how the hashes of what was found stand in an item.
+// scanMark is the stored form of the hashes of found resources.
 type scanMark struct {
 	Z []byte `json:"z"`
 }
 
-// KeepFound keeps in the store what was found from page number from on, for the process that goes on with the scan. Done again
-// from the same page it replaces what was kept then.
+// KeepFound stores the resources found since page number from, for the process that continues the scan. A repeated
+// call for the same page replaces the stored set.
 func (s *Store) KeepFound(ctx context.Context, org string, sc Scan, from int, f *Found) error {
 	var ws []table.Write
 	for part := range slices.Chunk(f.hashes, perMark) {
@@ -69,7 +70,7 @@ func (s *Store) KeepFound(ctx context.Context, org string, sc Scan, from int, f 
 	return nil
 }
 
-// kept reads what processes before this one found in the partition, and the keys of their marks.
+// kept reads the resources of the partition that earlier processes found, and the keys of their marks.
 func (s *Store) kept(ctx context.Context, org string, sc Scan) (*Found, []table.Key, error) {
 	f, keys := &Found{}, []table.Key(nil)
 	q := table.Query{PK: scanPK(org, sc), Prefix: sc.String() + "#", Limit: 1000}

@@ -8,13 +8,13 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Bounds of resource groups. They keep the group heads of an organization within one page of the index partition.
+// The limits of resource groups. They keep the group heads of an organization within one page of the index partition.
 const (
 	MaxGroups  = 500
 	MaxMembers = 10_000
 )
 
-// What a bulk action does when a resource of a group fails.
+// The policies of a bulk action for a resource of a group that fails.
 const (
 	ContinueOnFailure = "continue"
 	AbortOnFailure    = "abort"
@@ -35,7 +35,7 @@ type Group struct {
 	UpdatedAt        time.Time `json:"updatedAt"`
 }
 
-// Selector chooses the resources of a dynamic group: those that agree with every field that is set.
+// Selector selects the resources of a dynamic group: those that match all fields that are set.
 type Selector struct {
 	Provider string            `json:"provider,omitempty"`
 	Type     string            `json:"type,omitempty"`
@@ -43,19 +43,20 @@ type Selector struct {
 	Tags     map[string]string `json:"tags,omitempty"`
 }
 
-// Empty reports whether the selector demands nothing.
+// Empty reports whether the selector has no conditions.
 func (s Selector) Empty() bool {
 	return s.Provider == "" && s.Type == "" && s.Region == "" && len(s.Tags) == 0
 }
 
-// GroupPlacement is where a resource stands in a static group: tiers run one after another, and within a tier orders do.
+// GroupPlacement is the place of a resource in a static group. Tiers run one after another, and so do the orders
+// within a tier.
 type GroupPlacement struct {
 	ResourceID string
 	Tier       int
 	Order      int
 }
 
-// Member is a resource of a group as a bulk action needs it. Members of a dynamic group all stand at tier 1, order 1.
+// Member is a resource of a group for a bulk action. All members of a dynamic group are at tier 1, order 1.
 type Member struct {
 	ResourceID     string
 	UID            string

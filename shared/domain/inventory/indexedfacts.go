@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory/index"
 )
 
-// indexedFacts are, by type, the facts that the index keeps: those that the price of a resource and its emissions depend on.
+// indexedFacts are, by type, the facts that the index keeps: the facts for the price and the emissions of a resource.
 var indexedFacts = map[string][]string{
 	"aws-ec2":                   {"platform", "tenancy"},
 	"aws-ebs":                   {"volume_type", "iops", "throughput_mibps"},
@@ -46,8 +46,8 @@ var indexedFacts = map[string][]string{
 	"kubernetes-daemonset":      {"cpu_request_cores", "mem_request_gib"},
 }
 
-// IndexedFacts returns the facts of a resource that the index keeps, as one word: "engine=postgres;multi_az=1". A fact that is not
-// known is missing; a fact that is empty, false or 0 is there.
+// IndexedFacts returns the indexed facts of a resource as one string: "engine=postgres;multi_az=1". An unknown fact is
+// missing. A fact that is empty, false or 0 is included.
 func IndexedFacts(kind string, facts cloud.Facts) string {
 	var b []byte
 	for _, name := range indexedFacts[kind] {
@@ -79,7 +79,7 @@ func appendFact(b []byte, v any) []byte {
 	return b
 }
 
-// IndexedResource is a resource as far as the index knows what its price depends on.
+// IndexedResource is a resource with the price inputs that the index knows.
 type IndexedResource struct {
 	UID, Name, Type, Provider, Region, Class, CloudAccountID, ParentUID string
 
@@ -89,8 +89,8 @@ type IndexedResource struct {
 	DiscoveredAt time.Time
 }
 
-// EachIndexed calls f with every resource of an organization, terminated ones left out, in no order: one round trip. f may keep
-// the resources.
+// EachIndexed calls f with every resource of an organization, terminated ones left out, in no order: one round trip. f
+// may keep the resources.
 func (s *Store) EachIndexed(ctx context.Context, org string, f func(IndexedResource)) error {
 	v, err := s.openIndex(ctx, org)
 	if err != nil {

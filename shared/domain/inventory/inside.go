@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// ClusterProvider is the provider of what is in clusters, whichever account they belong to.
+// ClusterProvider is the provider of resources inside clusters, in any account.
 const ClusterProvider = "kubernetes"
 
 // ReadRegistrations reads the registered clusters of an account: never more than MaxClusters.
@@ -20,7 +20,8 @@ func ReadRegistrations(ctx context.Context, s table.Store, org, accountID string
 	return all, fault.Wrap("list clusters of "+accountID, err)
 }
 
-// ConnectInside is Connect for an account whose registered clusters are looked into, too. It opens their kubeconfigs.
+// ConnectInside is Connect for an account with registered clusters. The connection also reads inside the clusters, and
+// ConnectInside opens their kubeconfigs.
 func (c Clouds) ConnectInside(ctx context.Context, org string, a Account, known []Registration) (cloud.Conn, error) {
 	conn, err := c.Connect(ctx, org, a)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package inventory is what the service knows of the resources in its organizations' clouds: the records that discovery
-// writes, actions change and readers list, the groups and teams that resources are in, and who may see which. Every page of a
-// long list costs two round trips, for package index holds what is listed.
+// Package inventory keeps the resources in the clouds of organizations: the records that discovery writes, actions
+// change and readers list, the groups and teams of resources, and the rights to see them. Every page of a long list
+// costs two round trips, because package index holds the listed fields.
 package inventory
 
 import (
@@ -18,20 +18,20 @@ type Account struct {
 	Provider string `json:"provider"`
 	// the native account, subscription or project number
 	CloudAccountID string `json:"cloudAccountID"`
-	// never stored: of the connection of a whole organization, its native id
+	// the native id of a whole organization, for its connection; never stored
 	Organisation    string             `json:"organisation,omitempty"`
 	Name            string             `json:"name"`
 	AuthMethod      string             `json:"authMethod"`
 	PermissionLevel string             `json:"permissionLevel"` // read_only, read_write
 	Regions         []string           `json:"regions,omitempty"`
 	EndpointURL     string             `json:"endpointURL,omitempty"`
-	Billing         cloud.BillSettings `json:"billing,omitzero"` // where its bills are; what is empty is found
+	Billing         cloud.BillSettings `json:"billing,omitzero"` // where its bills are; empty settings are discovered
 	Sealed          []byte             `json:"sealed,omitempty"`
 	Status          string             `json:"status"` // connecting, connected, degraded, disconnected
 	Error           string             `json:"error,omitempty"`
-	// the cloud was not asked yet whether the credentials open this account: Clouds.Connect asks it each time
+	// the cloud has not confirmed yet that the credentials open this account: Clouds.Connect checks it each time
 	Unverified bool `json:"unverified,omitempty"`
-	// closed, left, excluded: why its organization's synchronization disconnected it
+	// closed, left, excluded: why the synchronization of its organization disconnected it
 	Ended            string    `json:"ended,omitempty"`
 	LastDiscoveredAt time.Time `json:"lastDiscoveredAt,omitzero"`
 	SeenFrom         time.Time `json:"seenFrom,omitzero"`     // when the pass began that saw all of it last
@@ -45,7 +45,7 @@ type Account struct {
 	Uses int64 `json:"uses,omitempty"`
 	// corg_…, of the cloud's organization that it was connected through
 	OrganisationID string `json:"organisationID,omitempty"`
-	// corg_…, of the one that it was connected through, and that was deleted
+	// corg_…, of the deleted cloud organization that it was connected through
 	ReleasedFrom string    `json:"releasedFrom,omitempty"`
 	CreatedAt    time.Time `json:"createdAt"`
 	UpdatedAt    time.Time `json:"updatedAt"`
@@ -54,7 +54,7 @@ type Account struct {
 // ReadOnly reports whether the account may never be acted on.
 func (a Account) ReadOnly() bool { return a.PermissionLevel == "read_only" }
 
-// Disconnection returns why nothing opens the account any more; empty while it is connected.
+// Disconnection returns why the account cannot be opened any more, or "" while it is connected.
 func (a Account) Disconnection() string {
 	if a.Status != AccountDisconnected {
 		return ""
@@ -62,8 +62,8 @@ func (a Account) Disconnection() string {
 	return "its cloud account is disconnected: " + cmp.Or(a.Error, "the cloud does not accept its credentials")
 }
 
-// RefuseEnded returns the error of a request to open the account, when the synchronization of its cloud organisation has disconnected it:
-// fault.Conflict. It returns nil for any other account.
+// RefuseEnded returns the error of a request to open the account, when the synchronization of its cloud organisation
+// has disconnected it: fault.Conflict. It returns nil for any other account.
 func (a Account) RefuseEnded() error {
 	if a.Ended == "" {
 		return nil
@@ -95,7 +95,7 @@ type Resource struct {
 	StatusAt     int64       `json:"statusAt"`
 	Scan         string      `json:"scan,omitempty"`
 	Facts        cloud.Facts `json:"facts,omitempty"` // only in the record; the index knows their sum
-	FactsSum     int64       `json:"-"`               // cloud.Facts.Sum of what discovery told, 0 of no facts
+	FactsSum     int64       `json:"-"`               // cloud.Facts.Sum of the discovered facts, 0 without facts
 	PriceInputs  string      `json:"-"`               // IndexedFacts; only in the index
 	DiscoveredAt time.Time   `json:"discoveredAt"`
 	LastSeenAt   time.Time   `json:"lastSeenAt"`
@@ -107,11 +107,11 @@ func AccountKey(org, accountID string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "CA", SK: accountID}
 }
 
-// ResourceShards is over how many partitions the records of an organization's resources are spread: a first discovery, and a
-// bulk action of 10,000, write more than one takes.
+// ResourceShards is the number of partitions for the records of an organization's resources. A first discovery, or a
+// bulk action of 10,000, writes more than one partition takes.
 const ResourceShards = 16
 
-// resources is where an organization's records of resources are. They are only ever read by their keys.
+// resources returns the partitions of an organization's resource records. They are only ever read by their keys.
 func resources(org string) table.Spread {
 	return table.Spread{PK: table.OrgPK(org) + "RES", Shards: ResourceShards}
 }

@@ -17,8 +17,8 @@ import (
 	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// TestUpsert_OfAFirstDiscoveryIsNotBoundByTheRecords finds 20,000 new resources in 20 regions side by side, on a store that gives each
-// key what DynamoDB gives: under one key their records alone took 40 s.
+// TestUpsert_OfAFirstDiscoveryIsNotBoundByTheRecords upserts 20,000 new resources in 20 regions side by side, on a
+// store with DynamoDB's limits per key. With all records under one key they took 40 s.
 func TestUpsert_OfAFirstDiscoveryIsNotBoundByTheRecords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := table.NewLimitedStore(tabletest.New(t), clock.System{},
@@ -50,7 +50,7 @@ func TestUpsert_OfAFirstDiscoveryIsNotBoundByTheRecords(t *testing.T) {
 	})
 }
 
-// firstScan finds n resources in a region, none of which was known.
+// firstScan upserts n new resources in a region.
 func (s *fixture) firstScan(region string, n int) error {
 	scan := Scan{Partition{testCA, "aws", region, "aws-ec2"}, "first-" + region, s.Platform.Clock.Now()}
 	found := make([]cloud.Resource, n)

@@ -14,8 +14,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// ReadAccount reads a connected account; fault.NotFound when there is none. An organization that has ended has none any more,
-// whatever is not yet erased of it: nothing acts in its clouds.
+// ReadAccount reads a connected account; fault.NotFound if there is none. An organization that has ended has no
+// accounts, even if not all records are erased yet: the service does not act in its clouds any more.
 func (s *Store) ReadAccount(ctx context.Context, org, accountID string) (Account, error) {
 	key, access := AccountKey(org, accountID), identity.AccessKey(org)
 	items, err := s.table.BatchGet(ctx, key, access)
@@ -32,7 +32,7 @@ func (s *Store) ReadAccount(ctx context.Context, org, accountID string) (Account
 	return Account{}, fault.New(fault.NotFound, "cloud account %.64q does not exist", accountID)
 }
 
-// ended reports whether the organization that it is the Access of has ended.
+// ended reports whether the organization of the Access item has ended.
 func ended(it table.Item) (bool, error) {
 	if it.Data == nil {
 		return false, nil
@@ -69,8 +69,8 @@ func (s *Store) ListGroups(ctx context.Context, org string) ([]Group, error) {
 	}
 }
 
-// ListPlacements lists where the members of a static group stand, by tier, order and id. Resources that were dropped from the
-// inventory are still among them.
+// ListPlacements lists the places of a static group's members, by tier, order and id. They include resources that were
+// dropped from the inventory.
 func (s *Store) ListPlacements(ctx context.Context, org, groupID string) ([]GroupPlacement, error) {
 	places, _, err := s.places(ctx, org, groupID)
 	if err != nil {
@@ -159,21 +159,21 @@ func LimitedGroups(org string) table.LimitedList {
 	return table.LimitedList{PK: index.PK(org), Noun: "resource groups"}
 }
 
-// CreateGroup stores a new group, and holds the records that its places lie in. It returns fault.Conflict when another
-// group has its name.
+// CreateGroup stores a new group, with the writes held that hold the accounts of its members. It returns
+// fault.Conflict if another group has its name.
 func (s *Store) CreateGroup(ctx context.Context, org string, g Group, places []GroupPlacement, held ...table.Write) (Group, error) { //nolint:revive // what is held goes last
 	g.Generation = 1
 	return s.writeGroup(ctx, org, Group{}, Grouping{g, places}, held)
 }
 
-// Grouping is a group with its static members. Nil Places are those that it has.
+// Grouping is a group with its static members. Nil Places leave the members unchanged.
 type Grouping struct {
 	Group
 	Places []GroupPlacement
 }
 
-// UpdateGroup replaces old, as it was read, by next, and holds what its new places are in. fault.Conflict when the group has
-// changed since it was read, or another one has its new name.
+// UpdateGroup replaces old, as it was read, by next, with the writes held that hold the accounts of its new members.
+// It returns fault.Conflict if the group has changed since it was read, or if another group has its new name.
 func (s *Store) UpdateGroup(ctx context.Context, org string, old Group, next Grouping, held ...table.Write) (Group, error) { //nolint:revive // what is held goes last
 	next.Generation = old.Generation + 1
 	if next.Places == nil && next.Selector == nil && old.Size > 0 {
@@ -196,8 +196,8 @@ func changed(g Group) error {
 		g.ID)
 }
 
-// writeGroup writes head, members and name in one transaction, with what is held (see HoldAccounts). The zero old is that of
-// a new group.
+// writeGroup writes head, members and name in one transaction, with the writes held (see HoldAccounts). For a new
+// group, old is the zero Group.
 func (s *Store) writeGroup(ctx context.Context, org string, old Group, next Grouping, held []table.Write) (Group, error) { //nolint:revive // see CreateGroup
 	g, cond := next.Group, table.Absent()
 	if old.ID != "" {
@@ -245,8 +245,8 @@ func memberWrite(org string, g Group, places []GroupPlacement) (table.Write, err
 	return table.Put(it), err
 }
 
-// DeleteGroup removes a group as it was read, its members and its name, and does the extra writes with it; fault.Conflict
-// when it has changed since.
+// DeleteGroup removes a group as it was read, its members and its name, together with the extra writes. It returns
+// fault.Conflict if the group has changed since.
 func (s *Store) DeleteGroup(ctx context.Context, org string, g Group, extra ...table.Write) error {
 	err := s.table.Transact(ctx, append([]table.Write{
 		table.Delete(GroupKey(org, g.ID), table.Equal("generation", g.Generation)),

@@ -11,9 +11,10 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// A listing may lack resources that exist: of a service that is disturbed, of an index that was rebuilt, of permissions that were
-// narrowed. These are the times from the first listing without a resource to the listing that confirms that it is gone, for
-// resources that could not be read by id. The longer one applies while more than a tenth of an account is missing.
+// A listing may lack resources that exist: because a service is disturbed, an index is rebuilt, or permissions were
+// narrowed. These are the times from the first listing without a resource to the listing that confirms that it is
+// gone, for resources that could not be read by id. The longer one applies while more than a tenth of an account is
+// missing.
 const (
 	missingTime      = time.Hour
 	massMissingTime  = 24 * time.Hour
@@ -21,19 +22,19 @@ const (
 	fewMissing       = 20 // so many resources are never too many, however small the account is
 )
 
-// missing is a resource that is not terminated and that a scan did not find.
+// missing is a resource that is not terminated, and that a scan did not find.
 type missing struct {
 	rec   Resource
 	scan  *unfinished
 	since int64 // when the first listing began that did not return it, in Unix microseconds; 0: this is the first one
 }
 
-// isConfirmed reports whether the listings alone say that the resource is gone.
+// isConfirmed reports whether the listings alone confirm that the resource is gone.
 func (m missing) isConfirmed(wait time.Duration) bool {
 	return m.since > 0 && m.scan.started-m.since >= wait.Microseconds()
 }
 
-// confirm reads the missing resources by id, of all scans side by side, and returns by uid whether each exists.
+// confirm reads the missing resources of all scans by id, concurrently, and returns by uid whether each exists.
 func (f *finish) confirm(ctx context.Context, scans []EndedScan) map[string]bool {
 	uids := map[int][]string{}
 	for _, m := range f.missing {
@@ -73,7 +74,7 @@ func (f *finish) decide(st *index.State, exists map[string]bool) {
 	}
 }
 
-// waits returns by account how long a resource has to be missing.
+// waits returns, by account, how long a resource must be missing before it counts as terminated.
 func (f *finish) waits(st *index.State) map[string]time.Duration {
 	lost, all := map[string]int{}, map[string]int{}
 	for _, m := range f.missing {
@@ -103,7 +104,7 @@ func (f *finish) waits(st *index.State) map[string]time.Duration {
 	return out
 }
 
-// terminate has the resource terminated, in its record and in the index.
+// terminate sets the resource's status to terminated, in its record and in the index.
 func (f *finish) terminate(m missing) {
 	rec, u := m.rec, m.scan
 	rec.Status, rec.StatusAt = cloud.Terminated, u.started
@@ -116,7 +117,7 @@ func (f *finish) terminate(m missing) {
 	}, table.LessEqual("statusAt", u.started)))
 }
 
-// keep forgets that listings did not return the resource, which exists.
+// keep clears the missing mark of a resource that exists.
 func (f *finish) keep(m missing) {
 	if m.since == 0 {
 		return
@@ -125,7 +126,8 @@ func (f *finish) keep(m missing) {
 	f.mark(m, false)
 }
 
-// mark notes in the index that listings do not return the resource from this scan on, or that it exists all the same.
+// mark records in the index that listings do not return the resource from this scan on, or that it exists all the
+// same.
 func (f *finish) mark(m missing, vanished bool) {
 	row := newRow(f.g.Symbols, m.rec)
 	row.Vanished, row.Times[index.ContentTime] = vanished, m.scan.started

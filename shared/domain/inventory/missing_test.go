@@ -15,7 +15,7 @@ func missingFixture(t *testing.T) *fixture {
 	return s
 }
 
-// listing is a complete listing of the first n instances; exists is what reads by id answer of the others.
+// listing runs a complete scan that finds the first n instances; exists is the answer to reads by id of the others.
 func (s *fixture) listing(n int, exists map[string]bool) Changes {
 	s.Helper()
 	sc := s.scan("job_" + s.Clock.Now().Format(time.RFC3339))
@@ -38,7 +38,7 @@ func TestFinish_AReadByIDConfirmsWhatAListingDidNotReturn(t *testing.T) {
 	equal(t, "last seen", s.find(List{Filter: Filter{Search: there.UID}})[0].LastSeenAt, s.Clock.Now())
 }
 
-// TestFinish_WithoutAReadTwoListingsTerminate has resources that no read by id answers for.
+// TestFinish_WithoutAReadTwoListingsTerminate covers resources that cannot be read by id.
 func TestFinish_WithoutAReadTwoListingsTerminate(t *testing.T) {
 	last := instance(99).UID
 	for name, c := range map[string]struct {
@@ -93,7 +93,8 @@ func TestFinish_ManyMissingResourcesWaitForADay(t *testing.T) {
 	equal(t, "an hour later", s.listing(50, nil).Vanished, 20)
 }
 
-// TestFinish_AMissingResourceKeepsItsStatusAndCostsNoRecord wants a schedule to go on with it until it is confirmed.
+// TestFinish_AMissingResourceKeepsItsStatusAndCostsNoRecord checks that a schedule continues to act on the resource
+// until it is confirmed to be gone.
 func TestFinish_AMissingResourceKeepsItsStatusAndCostsNoRecord(t *testing.T) {
 	s := missingFixture(t)
 	before := s.record(instance(99).UID)

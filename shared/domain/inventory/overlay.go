@@ -16,7 +16,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// sets remembers what was decoded of an organization's groups and teams, so that a request decodes only what changed. It is
+// sets caches the decoded groups and teams of an organization, so that a request decodes only changed ones. It is
 // attached to the index in memory, under its lock.
 type sets struct {
 	groups  map[string]decoded[Group]
@@ -28,7 +28,8 @@ type sets struct {
 	costs   Costs                 // the newest that were read; nil before
 }
 
-// Bytes returns about how much memory the sets take: a head its text, and as much again for what it says.
+// Bytes returns the approximate size of the sets in memory: twice the text of each head, for the text and its decoded
+// form, and placeBytes per place.
 func (s *sets) Bytes() int {
 	n := 2*s.heads + placeBytes*s.placed
 	if s.costs != nil {
@@ -37,17 +38,17 @@ func (s *sets) Bytes() int {
 	return n
 }
 
-// placeBytes is what a place takes.
+// placeBytes is the memory of a place.
 const placeBytes = 32
 
-// decoded is an item and what it says.
+// decoded is an item and its decoded value.
 type decoded[T any] struct {
 	raw   []byte
 	value T
 }
 
-// owner tells that a team owns resources: what of it every reader of the index needs. Generation is that of the team when
-// what it owns was last changed; Size is how many resources those were.
+// owner says that a team owns resources. It has the fields that every reader of the index needs. Generation is the
+// team's generation at the last change of its resources; Size is their number then.
 type owner struct {
 	ID         string `json:"id"`
 	Generation int64  `json:"generation"`
@@ -87,7 +88,7 @@ func (s *sets) decodeHeads(heads []table.Item) ([]Group, []owner, error) {
 	return groups, owners, nil
 }
 
-// keep remembers the members of a set; nil forgets them.
+// keep caches the members of a set; nil removes them.
 func (s *sets) keep(id string, m *memberSet) {
 	if old := s.members[id]; old != nil {
 		s.placed -= len(old.places)
@@ -99,7 +100,7 @@ func (s *sets) keep(id string, m *memberSet) {
 	}
 }
 
-// headsOf picks the heads whose keys begin with a prefix: they stand together, for heads are ordered by key.
+// headsOf returns the heads with a prefix in their keys. They are adjacent, because heads are ordered by key.
 func headsOf(heads []table.Item, prefix string) []table.Item {
 	from, _ := slices.BinarySearchFunc(heads, prefix, func(it table.Item, p string) int {
 		return strings.Compare(it.SK, p)
@@ -111,7 +112,7 @@ func headsOf(heads []table.Item, prefix string) []table.Item {
 	return heads[from:to]
 }
 
-// reread decodes the items that are not as known has them, and makes known what they all say now.
+// reread decodes the items that differ from known, replaces known by all decoded items, and returns their values.
 func reread[T any](known *map[string]decoded[T], items []table.Item) ([]T, error) {
 	out := make([]T, 0, len(items))
 	next := make(map[string]decoded[T], len(items))
@@ -148,8 +149,8 @@ func (m *memberSet) has(id ulid.ULID) bool {
 	return ok
 }
 
-// memberItem is how the members of a group, or the resources of a team, stand in their item: one item whatever their
-// number, so that a change is one transaction and reading it one round trip.
+// memberItem is the stored form of a group's members or a team's resources. It is one item for any number of them, so
+// that a change is one transaction and a read one round trip.
 type memberItem struct {
 	Generation int64  `json:"generation"`
 	Z          []byte `json:"z"`
@@ -157,10 +158,10 @@ type memberItem struct {
 
 func memberKey(org, setID string) table.Key { return index.Key(org, memberPrefix+setID) }
 
-// errPlaces says that an item of members is not what encodePlaces wrote.
+// errPlaces says that encodePlaces did not write this item of members.
 var errPlaces = errors.New("members: malformed places")
 
-// encodePlaces writes places ordered by id: 16 bytes, tier and order each.
+// encodePlaces encodes places ordered by id: 16 bytes of id, and tier and order, each.
 func encodePlaces(places []place) []byte {
 	slices.SortFunc(places, func(a, b place) int {
 		return cmp.Or(a.id.Compare(b.id), cmp.Compare(a.tier, b.tier), cmp.Compare(a.order, b.order))
@@ -193,7 +194,7 @@ func decodePlaces(b []byte) ([]place, error) {
 	return out, nil
 }
 
-// staleMembers lists the wanted static groups and teams whose members the state lacks, or has of an older generation.
+// staleMembers lists the wanted static groups and teams with missing or outdated members in the state.
 func (v *view) staleMembers(want func(id string) bool) []table.Key {
 	v.st.RLock()
 	defer v.st.RUnlock()
@@ -241,7 +242,7 @@ func (v *view) keepMembers(items map[table.Key]table.Item) error {
 	return nil
 }
 
-// loadMembers reads the members of the wanted groups and teams that are not known: at most one round trip.
+// loadMembers reads the missing members of the wanted groups and teams. It takes at most one round trip.
 func (s *Store) loadMembers(ctx context.Context, v *view, want func(id string) bool) error {
 	keys := v.staleMembers(want)
 	if len(keys) == 0 {
@@ -254,7 +255,7 @@ func (s *Store) loadMembers(ctx context.Context, v *view, want func(id string) b
 	return v.keepMembers(got)
 }
 
-// groupsOf returns which groups a row belongs to, ordered by id. It needs the read lock.
+// groupsOf returns the ids of a row's groups, in ascending order. It needs the read lock.
 func (v *view) groupsOf(r index.Row) []string {
 	var out []string
 	for i := range v.groups {
@@ -273,7 +274,7 @@ func (v *view) isMember(r index.Row, g *Group) bool {
 	return m != nil && g.Size > 0 && m.has(r.ID())
 }
 
-// teamsOf returns which teams in sight own a row, ordered by id. It needs the read lock.
+// teamsOf returns the ids of the teams in sight that own a row, in ascending order. It needs the read lock.
 func (v *view) teamsOf(r index.Row, s *Visibility) []string {
 	var out []string
 	for i := range v.owners {
@@ -289,7 +290,7 @@ func (v *view) isOwnedBy(t *owner, r index.Row) bool {
 	return m != nil && t.Size > 0 && m.has(r.ID())
 }
 
-// selects reports whether a row is what the selector asks for.
+// selects reports whether a row matches the selector.
 func selects(st *index.State, s *Selector, r index.Row) bool {
 	for _, f := range []struct {
 		want string

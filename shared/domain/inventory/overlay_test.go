@@ -8,7 +8,8 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// TestDecodePlaces_RefusesWhatIsCut wants places as they were written, and an error wherever their bytes end too early.
+// TestDecodePlaces_RefusesWhatIsCut checks that decoded places equal the encoded ones, and that truncated bytes are an
+// error.
 func TestDecodePlaces_RefusesWhatIsCut(t *testing.T) {
 	want := []place{{ulid.ULID{1}, 1, 300}, {ulid.ULID{2}, 70_000, 2}}
 	z := encodePlaces([]place{want[1], want[0]})

@@ -12,8 +12,8 @@ import (
 // MaxOwned is how many resources one team can own.
 const MaxOwned = 10_000
 
-// Own returns the writes that tell the index what a team owns from its change to the generation on. They belong into the
-// transaction of that change. What is no id of a resource is fault.Invalid.
+// Own returns the writes that record the resources of a team in the index, from the given generation of the team on.
+// They belong into the transaction of that change. A string that is no resource id is fault.Invalid.
 func Own(org, teamID string, generation int64, resources []string) ([]table.Write, error) {
 	it, err := table.NewItem(ownerKey(org, teamID), owner{teamID, generation, len(resources)})
 	if err != nil || len(resources) == 0 {
@@ -31,15 +31,15 @@ func Own(org, teamID string, generation int64, resources []string) ([]table.Writ
 	return []table.Write{table.Put(it), table.Put(members)}, err
 }
 
-// Disown returns the writes that take a team out of the index. They belong into the transaction that deletes it.
+// Disown returns the writes that remove a team from the index. They belong into the transaction that deletes it.
 func Disown(org, teamID string) []table.Write {
 	return []table.Write{table.Delete(ownerKey(org, teamID)), table.Delete(memberKey(org, teamID))}
 }
 
 func ownerKey(org, teamID string) table.Key { return index.Key(org, setPrefix+teamID) }
 
-// ListOwned lists the ids of the resources that a team owns, oldest first. What has left the inventory is not among them. One
-// round trip, and one more when that has changed.
+// ListOwned lists the ids of the resources that a team owns, oldest first, without resources that have left the
+// inventory. It takes one round trip, and one more if the team's resources have changed.
 func (s *Store) ListOwned(ctx context.Context, org, teamID string) ([]string, error) {
 	out := []string{}
 	err := s.eachOwned(ctx, org, []string{teamID}, func(_ string, r index.Row) { out = append(out, formatID(r.ID())) })
@@ -52,7 +52,8 @@ type Owned struct {
 	IDs   []string
 }
 
-// OwnedFirst returns for each of teams how many resources it owns and the ids of the first ones, at most most. Round trips as of ListOwned.
+// OwnedFirst returns, by team, the number of its resources and the ids of the first ones, limited by the parameter
+// most. It takes the round trips of ListOwned.
 func (s *Store) OwnedFirst(ctx context.Context, org string, teamIDs []string, most int) (map[string]Owned, error) {
 	out := make(map[string]Owned, len(teamIDs))
 	err := s.eachOwned(ctx, org, teamIDs, func(teamID string, r index.Row) {
@@ -82,7 +83,7 @@ func (s *Store) eachOwned(ctx context.Context, org string, teamIDs []string,
 	return nil
 }
 
-// each gives the rows of a set that are in the inventory, in the order of their ids. It needs the lock of RLockByID.
+// each calls take with the rows of a set that are in the inventory, ordered by id. It needs the lock of RLockByID.
 func each(st *index.State, m *memberSet, take func(index.Row)) {
 	for _, p := range m.places {
 		if r, ok := st.RowByID(p.id); ok {

@@ -9,7 +9,8 @@ import (
 	"lamplighter.dev/shared/domain/inventory/index"
 )
 
-// Billed is what costs are kept by of a resource: who it is, what it is, and which teams and groups it is in, ordered by id.
+// Billed is a resource with the dimensions of its costs: native id, type, region, and the ids of its teams and groups
+// in ascending order.
 type Billed struct {
 	UID    string
 	Type   string
@@ -18,8 +19,8 @@ type Billed struct {
 	Groups []string
 }
 
-// Directory finds resources by the ids that bills know them by, with all of their teams and groups, as the inventory was when it was
-// opened. It is for one goroutine.
+// Directory finds resources by the ids in bills, with all of their teams and groups, as of the time when it was
+// opened. It is not safe for concurrent use.
 type Directory struct {
 	view    *view
 	teams   map[ulid.ULID][]string
@@ -28,8 +29,8 @@ type Directory struct {
 	aliases map[string]string // see resolve.go; nil until it is asked for
 }
 
-// OpenDirectory reads the index once, with the members of all groups and teams: one round trip, and one more when the members have
-// changed.
+// OpenDirectory reads the index once, with the members of all groups and teams: one round trip, and one more when the
+// members have changed.
 func (s *Store) OpenDirectory(ctx context.Context, org string) (*Directory, error) {
 	v, err := s.openIndexWith(ctx, org, func(string) bool { return true })
 	if err != nil {
@@ -55,7 +56,7 @@ func (s *Store) OpenDirectory(ctx context.Context, org string) (*Directory, erro
 	return d, nil
 }
 
-// enlist notes for each member of a set that it is in it, once.
+// enlist adds the set's id to each member of the set, once.
 func enlist(in map[ulid.ULID][]string, setID string, m *memberSet) {
 	if m == nil {
 		return
@@ -67,8 +68,8 @@ func enlist(in map[ulid.ULID][]string, setID string, m *memberSet) {
 	}
 }
 
-// Find finds the resource that a bill of one of the organization's accounts names; false when the inventory knows none, or several
-// that it could be.
+// Find finds the resource that a bill of one of the organization's accounts names. It returns false if the inventory
+// knows no such resource, or several.
 func (d *Directory) Find(accountID, billedID string) (Billed, bool) {
 	if billedID == "" {
 		return Billed{}, false

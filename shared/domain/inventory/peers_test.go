@@ -9,8 +9,8 @@ import (
 	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// TestOnDynamoDB walks through discovery, listing and compaction on a twin of DynamoDB: with more resources than one page
-// of a query or one batch holds, a list still costs two round trips.
+// TestOnDynamoDB walks through discovery, listing and compaction on a twin of DynamoDB: with more resources than one
+// page of a query or one batch holds, a list still costs two round trips.
 func TestOnDynamoDB(t *testing.T) {
 	c := clock.NewManual(noon)
 	s := newFixtureOn(t, table.Fenced(tabletest.NewDynoxide(t)), c)

@@ -21,7 +21,7 @@ func EncodePlacements(places []GroupPlacement) ([]byte, error) {
 	return encodePlaces(set), nil
 }
 
-// DecodePlacements reads what EncodePlacements has written.
+// DecodePlacements decodes the output of EncodePlacements.
 func DecodePlacements(b []byte) ([]GroupPlacement, error) {
 	set, err := decodePlaces(b)
 	out := make([]GroupPlacement, len(set))
@@ -31,8 +31,8 @@ func DecodePlacements(b []byte) ([]GroupPlacement, error) {
 	return out, err
 }
 
-// ExpandGroups expands groups as ExpandGroup does one, all as they are at one moment: one round trip, two when members have
-// changed. A group that is gone is missing from the answer.
+// ExpandGroups expands groups like ExpandGroup, all as of the same moment. It takes one round trip, or two if members
+// have changed. A group that is gone is missing from the result.
 func (s *Store) ExpandGroups(ctx context.Context, org string, ids ...string) (map[string][]Member, error) {
 	v, err := s.openIndexWith(ctx, org, func(id string) bool { return slices.Contains(ids, id) })
 	if err != nil {

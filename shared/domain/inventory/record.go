@@ -25,11 +25,12 @@ func newRow(s *index.Symbols, r Resource) index.Entry {
 	return out
 }
 
-// inputPrefix begins the name of the amount that is no capacity but the sum of the facts: what follows is what the price depends on.
+// inputPrefix begins the name of the amount that holds the sum of the facts instead of a capacity. The rest of the
+// name is the price inputs.
 const inputPrefix = "$"
 
-// amountsOf returns the capacity of a record, and before it, as the amount without a name or with one that tells what the price depends
-// on, the sum of its facts: readers of before there were facts read that, too.
+// amountsOf returns the amounts of a record: the sum of its facts, if it has any, and then its capacity. The name of
+// the sum is empty, or holds the price inputs. Programs from before there were facts can read these amounts, too.
 func amountsOf(s *index.Symbols, r Resource) []index.Amount {
 	amounts := s.InternCapacity(r.Capacity)
 	if r.FactsSum == 0 {
@@ -42,7 +43,7 @@ func amountsOf(s *index.Symbols, r Resource) []index.Amount {
 	return append([]index.Amount{sum}, amounts...)
 }
 
-// splitAmounts returns the capacity of a row, the sum of its facts, and what its price depends on.
+// splitAmounts returns the capacity of a row, the sum of its facts, and its price inputs.
 func splitAmounts(s *index.Symbols, r index.Row) (capacity index.Amounts, factsSum int64, inputs string) {
 	capacity = r.Capacity()
 	if capacity.Len() == 0 {
@@ -58,15 +59,15 @@ func splitAmounts(s *index.Symbols, r index.Row) (capacity index.Amounts, factsS
 	return capacity, 0, ""
 }
 
-// recordOf makes the record of a row, as it was last seen there by a scan that had nothing to write too. It needs the read
-// lock.
+// recordOf returns the record of a row. Its LastSeenAt includes later scans that found the resource unchanged. It
+// needs the read lock.
 func recordOf(st *index.State, r index.Row) Resource {
 	out := recordOfRow(st.Symbols, r)
 	out.LastSeenAt = timeOfMicros(st.LastSeen(r))
 	return out
 }
 
-// recordOfRow makes the record of a row, as far as the row knows it. DiscoveredAt is in its id.
+// recordOfRow returns the record of a row, limited to the fields in the row. DiscoveredAt comes from its id.
 func recordOfRow(s *index.Symbols, r index.Row) Resource {
 	out := Resource{
 		ID: formatID(r.ID()), UID: r.UID(), Name: r.Name(),
@@ -103,7 +104,7 @@ func newCapacity(s *index.Symbols, amounts index.Amounts) map[string]int64 {
 	return out
 }
 
-// sameResource reports whether the resource that a listing found is what the row of an index says, but for its status.
+// sameResource reports whether a listed resource equals the row of an index, apart from its status.
 func sameResource(s *index.Symbols, r index.Row, p Partition, found cloud.Resource) bool {
 	if r.Vanished() || r.Name() != found.Name || r.Time(index.CreatedTime) != microsOf(found.CreatedAt) {
 		return false

@@ -7,11 +7,12 @@ import (
 	"lamplighter.dev/shared/domain/inventory/index"
 )
 
-// Bills name a resource by what its service calls it, which is not always the native id that discovery knows: a volume by "vol-…", where
-// its id is an ARN; an EC2 instance by its ARN, where its id is "i-…"; in Azure by the same id in another case; in Google Cloud with
-// the number of the project in place of its name. What could be several resources is none.
+// Bills name a resource by its service's name, which may differ from the native id that discovery knows: a volume by
+// "vol-…" when its id is an ARN; an EC2 instance by its ARN when its id is "i-…"; in Azure by the same id in another
+// case; in Google Cloud with the project number in place of the project name. A name that matches several resources
+// resolves to none.
 
-// severalUIDs stands among the aliases for one that is not unique.
+// severalUIDs marks an alias that is not unique.
 const severalUIDs = ""
 
 // resolve finds the row of a billed id. It needs the read lock.
@@ -33,7 +34,7 @@ func (d *Directory) resolve(accountID, billed string) (index.Row, bool) {
 	return index.Row{}, false
 }
 
-// nameAliases notes what else the resources may be called, in their account and in all. It needs the read lock.
+// nameAliases indexes the aliases of all resources, per account and overall. It needs the read lock.
 func (d *Directory) nameAliases() {
 	if d.aliases != nil {
 		return
@@ -55,11 +56,12 @@ func (d *Directory) alias(name, uid string) {
 	d.aliases[name] = uid
 }
 
-// generatedID is how EC2 and its neighbours name what has no name: "vol-0a1b2c3d".
+// generatedID matches the ids that EC2 and similar services generate: "vol-0a1b2c3d".
 var generatedID = regexp.MustCompile(`^[a-z]+-[0-9a-f]{8,17}$`)
 
-// aliasesOf returns what a native id may be shortened to: its last part alone where that is enough, which it is of a generated id and of a bucket; else
-// with the part before: "instances/web" of "//compute.googleapis.com/projects/p/zones/z/instances/web". What has one part is itself.
+// aliasesOf returns the short forms of a native id. For a generated id and for a bucket it is the last segment. For
+// other ids it is the last two segments: "instances/web" of
+// "//compute.googleapis.com/projects/p/zones/z/instances/web". An id with one segment is its own alias.
 func aliasesOf(id string) []string {
 	last := lastSegment(id)
 	rest := strings.TrimSuffix(id, last)
@@ -75,5 +77,5 @@ func aliasesOf(id string) []string {
 	return nil
 }
 
-// lastSegment is what stands behind the last slash or colon.
+// lastSegment returns the text after the last slash or colon.
 func lastSegment(id string) string { return id[strings.LastIndexAny(id, "/:")+1:] }

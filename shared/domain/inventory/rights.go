@@ -7,8 +7,9 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// ResourceSetsOf returns, by user, the resources on which users may do what the policy names, at this moment: nothing for a user who is no member
-// any more, everything for the empty user (membership.Callers). One round trip for a hundred users, and those of ResourceSets.
+// ResourceSetsOf returns, by user, the resources that users may currently access under the policy. The set is empty
+// for a user who is no longer a member, and complete for the empty user (membership.Callers). It takes one round trip
+// per hundred users, plus those of ResourceSets.
 func (s *Store) ResourceSetsOf(ctx context.Context, org, policy string, users ...string) (map[string]ResourceSet,
 	error) {
 	callers, err := membership.ReadCallers(ctx, s.table, org, users...)
@@ -30,13 +31,14 @@ func (s *Store) ResourceSetsOf(ctx context.Context, org, policy string, users ..
 	return out, nil
 }
 
-// MakerScopes returns where a user may do what the policy names, at this moment. One round trip.
+// MakerScopes returns the scopes that a user currently has for the policy. It takes one round trip.
 func (s *Store) MakerScopes(ctx context.Context, org, policy, user string) (grant.Scopes, error) {
 	callers, err := membership.ReadCallers(ctx, s.table, org, user)
 	return callers.Scopes(user, policy), err
 }
 
-// SelectMembers returns the resources that a dynamic group of the selector would have now, in no order. One round trip.
+// SelectMembers returns the resources that a dynamic group with the selector would have now, in no order. It takes one
+// round trip.
 func (s *Store) SelectMembers(ctx context.Context, org string, selector Selector) ([]Member, error) {
 	v, err := s.openIndex(ctx, org)
 	if err != nil {

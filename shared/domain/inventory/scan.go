@@ -9,7 +9,7 @@ import (
 // MaxBatch is how many resources one UpsertScanned takes, of all batches together.
 const MaxBatch = 1_000
 
-// Partition is what one listing of discovery covers: the resources of one kind in one region of one account.
+// Partition is the scope of one listing of discovery: the resources of one kind in one region of one account.
 type Partition struct {
 	AccountID string // ca_…
 	Provider  string
@@ -17,28 +17,27 @@ type Partition struct {
 	Kind      string // "aws-ec2"; "aws-*" of a collective kind, whose resources have types of their own
 }
 
-// Scan is one pass of discovery over a partition. ID names the pass and is the same for every page of it and for its
-// retries; Started is when its first page was asked for.
+// Scan is one pass of discovery over a partition. ID names the pass, and is the same for all its pages and retries.
+// Started is the time of the request for its first page.
 type Scan struct {
 	Partition
 	ID      string
 	Started time.Time
 }
 
-// Batch is resources that a scan found, as they were at the time At. Giving the same batch again
-// changes nothing.
+// Batch is resources found by a scan, as of the time At. A repeated batch changes nothing.
 type Batch struct {
 	Scan
 	At        time.Time
 	Resources []cloud.Resource
 }
 
-// Changes counts what a write did to the inventory.
+// Changes counts the changes of the inventory by a write.
 type Changes struct {
 	Created   int `json:"created,omitempty"`
 	Updated   int `json:"updated,omitempty"`
 	Unchanged int `json:"unchanged,omitempty"`
-	Vanished  int `json:"vanished,omitempty"` // by FinishScans: not found any more, now terminated
+	Vanished  int `json:"vanished,omitempty"` // by FinishScans: no longer found, now terminated
 	Dropped   int `json:"dropped,omitempty"`  // by FinishScans and ForgetAccount: removed for good
 }
 

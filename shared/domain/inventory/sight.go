@@ -14,41 +14,44 @@ import (
 	"lamplighter.dev/shared/domain/inventory/index"
 )
 
-// Visibility is what a caller may see of the inventory. The zero Visibility sees nothing.
+// Visibility is the part of the inventory that a caller may see. The zero Visibility sees nothing.
 type Visibility struct {
 	Resources grant.Scopes // the resources themselves
-	Groups    grant.Scopes // the resources of which may be seen in which groups they are
-	Teams     grant.Scopes // the teams that may be seen to own something: all of them, or those that it names
-	Schedules TakerDecoder // who decodes the schedules of resources, which are asked for: a row each where some are attached one by one
-	Costs     CostReader   // who reads what resources cost, which is asked for; nil when it is not
-	Tagger    Tagger       // who knows their smart tags, which are asked for; nil when they are not
+	Groups    grant.Scopes // the resources whose groups are visible
+	Teams     grant.Scopes // the teams that are visible as owners: all, or the named ones
+
+	// Schedules decodes the schedules of resources. If it is nil, they are not read. Schedules attached to single
+	// resources cost a row each.
+	Schedules TakerDecoder
+	Costs     CostReader // reads the costs of resources; nil: they are not read
+	Tagger    Tagger     // reads their smart tags; nil: they are not read
 }
 
-// SightOf returns what c may see where policy is what shows resources.
+// SightOf returns the sight of caller c. The policy is the one that shows resources, such as "resources:read".
 func SightOf(c identity.Caller, policy string) Visibility {
 	return Visibility{Resources: c.Scopes(policy), Groups: c.Scopes("resource-groups:read"),
 		Teams: c.Scopes("teams:read")}
 }
 
-// SeeEverything returns the sight of the service itself, which acts for nobody.
+// SeeEverything returns the sight of the service itself, which acts for no user.
 func SeeEverything() Visibility {
 	all := grant.Scopes{All: true}
 	return Visibility{Resources: all, Groups: all, Teams: all}
 }
 
-// WithSchedules returns the sight that asks for the schedules of resources too, which d decodes.
+// WithSchedules returns the sight with schedules of resources, decoded by d.
 func (s Visibility) WithSchedules(d TakerDecoder) Visibility {
 	s.Schedules = d
 	return s
 }
 
-// WithCosts returns the sight that has r read what resources cost too.
+// WithCosts returns the sight with costs of resources, read by r.
 func (s Visibility) WithCosts(r CostReader) Visibility {
 	s.Costs = r
 	return s
 }
 
-// WithSmartTags returns the sight that asks for the smart tags of resources too.
+// WithSmartTags returns the sight with smart tags of resources, read by t.
 func (s Visibility) WithSmartTags(t Tagger) Visibility {
 	s.Tagger = t
 	return s
@@ -59,20 +62,20 @@ func (s *Visibility) seesTeam(id string) bool {
 	return s.Teams.All || slices.Contains(s.Teams.Teams, id)
 }
 
-// needsTeam reports whether the resources of a team have to be known to tell what lies in the sight.
+// needsTeam reports whether the sight depends on the resources of the team.
 func (s *Visibility) needsTeam(id string) bool {
 	return needed(s.Resources, id) || needed(s.Groups, id)
 }
 
 func needed(s grant.Scopes, id string) bool { return !s.All && slices.Contains(s.Teams, id) }
 
-// scoped is the ids of what lies in scopes.
+// scoped is the ids of the resources in scopes.
 type scoped struct {
 	scopes grant.Scopes
 	ids    map[ulid.ULID]struct{}
 }
 
-// newScopeTest makes the test whether a row lies in scopes; nil when every one does. It needs the read lock.
+// newScopeTest returns a test whether a row is in scopes, or nil if every row is. It needs the read lock.
 func (v *view) newScopeTest(s grant.Scopes) func(index.Row) bool {
 	if s.All {
 		return nil
@@ -84,8 +87,8 @@ func (v *view) newScopeTest(s grant.Scopes) func(index.Row) bool {
 	}
 }
 
-// ids returns the ids of what lies in scopes that are not all; some may be of no resource. What a caller may see is mostly the
-// same for resources and groups, so they are gathered once.
+// ids returns the ids of the resources in scopes that are not All; some ids may be of no resource. A caller mostly has
+// the same scopes for resources and groups, so each set is built once.
 func (v *view) ids(s grant.Scopes) map[ulid.ULID]struct{} {
 	for _, had := range v.scoped {
 		if slices.Equal(had.scopes.Teams, s.Teams) && slices.Equal(had.scopes.Resources, s.Resources) {
@@ -115,27 +118,28 @@ func (v *view) ids(s grant.Scopes) map[ulid.ULID]struct{} {
 	return ids
 }
 
-// ResourceSet is the resources that lay in some scopes when it was asked for.
+// ResourceSet is the resources in some scopes, as of its creation.
 type ResourceSet struct {
 	all  bool
 	ids  map[string]bool
 	uids map[string]bool
 }
 
-// All reports whether everything lies in it, also what is not in the inventory.
+// All reports whether the set contains everything, including resources that are not in the inventory.
 func (r ResourceSet) All() bool { return r.all }
 
-// Has reports whether the resource of the id lies in it.
+// Has reports whether the resource with the id is in the set.
 func (r ResourceSet) Has(resourceID string) bool { return r.all || r.ids[resourceID] }
 
-// HasUID reports whether the resource of the native id lies in it.
+// HasUID reports whether the resource with the native id is in the set.
 func (r ResourceSet) HasUID(uid string) bool { return r.all || r.uids[uid] }
 
-// UIDs returns the native ids of the resources in it, in order; none for a set of everything.
+// UIDs returns the native ids of the resources in the set, in ascending order. It returns none for a set of
+// everything.
 func (r ResourceSet) UIDs() []string { return slices.Sorted(maps.Keys(r.uids)) }
 
-// ResourceSets tells for each of scopes what lies in it. No round trip when all are everything, else one, and one more when
-// teams own something else than before.
+// ResourceSets returns the resources of each of scopes. It takes no round trip if all scopes contain everything, else
+// one, and one more if the resources of teams have changed.
 func (s *Store) ResourceSets(ctx context.Context, org string, scopes ...grant.Scopes) ([]ResourceSet, error) {
 	out := make([]ResourceSet, len(scopes))
 	narrow := false
@@ -172,7 +176,7 @@ func (v *view) reach(s grant.Scopes) ResourceSet {
 	return out
 }
 
-// rowsIn returns the rows that lie in scopes that are not all. It needs the lock of RLockByID.
+// rowsIn returns the rows in scopes that are not All. It needs the lock of RLockByID.
 func (v *view) rowsIn(s grant.Scopes) []index.Row {
 	ids := v.ids(s)
 	out := make([]index.Row, 0, len(ids))
@@ -184,14 +188,14 @@ func (v *view) rowsIn(s grant.Scopes) []index.Row {
 	return out
 }
 
-// Part is a group as far as it lies in some scopes: Places are those of its members that do.
+// Part is a group reduced to some scopes: Places are those of its members in the scopes.
 type Part struct {
 	Group
 	Places []GroupPlacement
 }
 
-// GroupsInScope lists the groups of which something lies in scopes that are not all, oldest first, or the one of the id only. Two
-// round trips, or one when no group and no team has changed.
+// GroupsInScope lists the groups that have resources in scopes that are not All, oldest first. With a groupID it
+// returns that group only. It takes two round trips, or one when no group and no team has changed.
 func (s *Store) GroupsInScope(ctx context.Context, org string, scopes grant.Scopes, groupID string) ([]Part, error) {
 	v, err := s.openIndexWith(ctx, org, func(id string) bool {
 		return groupID == "" || id == groupID || needed(scopes, id)
@@ -213,8 +217,8 @@ func (s *Store) GroupsInScope(ctx context.Context, org string, scopes grant.Scop
 	return out, nil
 }
 
-// part returns where those of rows, which are what lies in scopes, stand in a group, and whether any does. As in the whole
-// group, what is terminated stays in a static one and does not count in a dynamic one.
+// part returns the places in a group of its resources in scopes, and whether there are any; rows are the resources in
+// scopes. As in the whole group, terminated resources stay in a static group and do not count in a dynamic one.
 func (v *view) part(g *Group, rows []index.Row, scopes grant.Scopes) (places []GroupPlacement, some bool) {
 	if g.Selector == nil {
 		places = v.staticPart(g, scopes)

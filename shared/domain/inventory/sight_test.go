@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// TestTheZeroSightSeesNothing is what keeps a caller who was forgotten from seeing everything.
+// TestTheZeroSightSeesNothing makes sure that a forgotten sight does not show everything.
 func TestTheZeroSightSeesNothing(t *testing.T) {
 	s := newFixture(t)
 	s.upsert(s.scan("job_1"), instances(0, 3)...)
@@ -38,8 +38,8 @@ func TestTheZeroSightSeesNothing(t *testing.T) {
 	}
 }
 
-// TestSightIsTheListWithoutTheRest makes estates at random and holds what is seen in scopes against the whole list, asking
-// of each resource whether it is in scope.
+// TestSightIsTheListWithoutTheRest makes random estates and compares the resources seen in scopes with the whole list,
+// filtered resource by resource.
 func TestSightIsTheListWithoutTheRest(t *testing.T) {
 	for n := range uint64(40) {
 		r := seed.Fixed(t, n, 11)
@@ -131,8 +131,8 @@ func (s *fixture) compareSight(r *rand.Rand, all []Listed, owns map[string]map[s
 	equal(s, "counted", sum.Total, len(want))
 }
 
-// TestRoundTripsInScopes counts what callers cost whose grants are on teams: first in a process that has not read what the
-// teams own, then again.
+// TestRoundTripsInScopes counts the store calls for callers with grants on teams: first in a process that has not read
+// the teams' resources, then again.
 func TestRoundTripsInScopes(t *testing.T) {
 	s := newFixture(t)
 	s.upsert(s.scan("job_1"), instances(0, 3000)...)
@@ -179,7 +179,7 @@ func TestRoundTripsInScopes(t *testing.T) {
 	}
 }
 
-// TestOutOfSightCostsWhatDoesNotExistCosts: the number of calls must not tell the one from the other.
+// TestOutOfSightCostsWhatDoesNotExistCosts checks that the number of calls does not reveal whether a resource exists.
 func TestOutOfSightCostsWhatDoesNotExistCosts(t *testing.T) { // check 47
 	s := newFixture(t)
 	s.upsert(s.scan("job_1"), instances(0, 30)...)

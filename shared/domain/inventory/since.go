@@ -14,8 +14,8 @@ type update struct {
 	moved bool
 }
 
-// writeUpdates makes the writes of whole records. Those in which a fact tells since when something is so are read before, a hundred
-// in a round trip: the time may be known.
+// writeUpdates makes the writes of whole records. Records with a fact that says since when a state lasts are read
+// before, a hundred per round trip: the stored record may know the time.
 func (s *Store) writeUpdates(ctx context.Context, u *upsert) error {
 	var keys []table.Key
 	for _, up := range u.updates {
@@ -43,7 +43,7 @@ func (s *Store) writeUpdates(ctx context.Context, u *upsert) error {
 	return nil
 }
 
-// markSince returns the record with the times that our own sight tells.
+// markSince returns the record with the times of changes that the service itself observed.
 func markSince(rec Resource, earlier cloud.Facts) Resource {
 	rec.Facts = rec.Facts.MarkSince(earlier, rec.LastSeenAt)
 	return rec

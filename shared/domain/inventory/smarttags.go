@@ -8,27 +8,30 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Tagger knows the smart tags of organizations.
+// Tagger reads the smart tags of organizations.
 type Tagger interface {
-	// TagsOf returns what tells the accepted tags of a resource, at a version of them: one that it knows costs no round trip.
+	// TagsOf returns a function that returns the accepted tags of a resource, at a version of the tags. A cached
+	// version costs no round trip.
 	TagsOf(ctx context.Context, org, version string) (func(*Resource) map[string]string, error)
 }
 
-// smartTagsSK is the sort key of the version of the smart tags: beside the index, so that it is read with that.
+// smartTagsSK is the sort key of the version of the smart tags. It is beside the index, so that both are read
+// together.
 const smartTagsSK = "E#smarttags"
 
-// smartTagsHead says which version the smart tags of an organization are of.
+// smartTagsHead is the version of an organization's smart tags.
 type smartTagsHead struct {
 	Version string `json:"version"`
 }
 
-// NoteSmartTags returns the write that has to go along with each change of an organization's smart tags, of a version that none had before.
+// NoteSmartTags returns the write that must accompany each change of an organization's smart tags. The version must be
+// new.
 func NoteSmartTags(org, version string) (table.Write, error) {
 	it, err := table.NewItem(index.Key(org, smartTagsSK), smartTagsHead{version})
 	return table.Put(it), err
 }
 
-// addSmartTags puts smart tags into a listing that asks for them: no round trip as long as they are as they were.
+// addSmartTags adds smart tags to a listing that requests them. It takes no round trip while the tags are unchanged.
 func (v *view) addSmartTags(ctx context.Context, l listing, sight *Visibility) error {
 	if sight.Tagger == nil {
 		return nil

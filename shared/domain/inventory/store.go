@@ -26,6 +26,6 @@ func NewStore(t table.Store, c clock.Clock) *Store {
 	return &Store{table: t, clock: c, index: index.NewStore(t, c)}
 }
 
-// CompactIndex folds what was written into the index since into its chunks when that is much. Workers call it after they wrote
-// deltas, an API request never does; two at once do no harm, and being killed anywhere loses nothing.
+// CompactIndex folds the deltas of the index into its chunks if there are many. Workers call it after they wrote
+// deltas; an API request never does. Concurrent calls are safe, and a killed call loses nothing.
 func (s *Store) CompactIndex(ctx context.Context, org string) error { return s.index.Compact(ctx, org) }

@@ -8,7 +8,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory/index"
 )
 
-// Summary counts resources by what they are and where.
+// Summary counts resources by type, status and place.
 type Summary struct {
 	Total      int
 	ByProvider map[string]int
@@ -66,7 +66,7 @@ func (s *Store) CountByAccount(ctx context.Context, org string) (map[string]int,
 	v.st.RLock()
 	defer v.st.RUnlock()
 	counts := map[uint32]int{}
-	terminated, _ := v.st.Symbols.Find(string(cloud.Terminated)) // 0, which no status is, when there are none
+	terminated, _ := v.st.Symbols.Find(string(cloud.Terminated)) // 0, the symbol of no status, if there are none
 	for r := range v.st.Rows() {
 		if r.Ref(index.StatusRef) != terminated {
 			counts[r.Ref(index.AccountRef)]++

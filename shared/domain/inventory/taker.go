@@ -14,8 +14,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Taker is a schedule as far as the inventory must know it to tell which resources it takes: those that are attached to it one by
-// one, those of its groups, and those whose tags name it.
+// Taker is the part of a schedule that decides its resources: those attached one by one, those of its groups, and
+// those whose tags name it.
 type Taker struct {
 	ID       string   // sch_…
 	GroupIDs []string // the groups that are attached to it
@@ -25,11 +25,12 @@ type Taker struct {
 // Takers are the schedules of an organization.
 type Takers struct {
 	All []Taker // ordered by ID
-	// ByTag returns the ID of the schedule that a tag names, "" for none; nil when no schedule takes resources by their tags.
+	// ByTag returns the ID of the schedule that a tag names, or "". It is nil if no schedule selects resources by
+	// tags.
 	ByTag func(key, value string) string
 }
 
-// TakerDecoder decodes schedules. It must be comparable: what it has decoded is kept until a head changes.
+// TakerDecoder decodes schedules. It must be comparable: its decoded schedules are cached until a head changes.
 type TakerDecoder interface {
 	// DecodeTakers returns the schedules of the items at TakerKey, which are ordered by key.
 	DecodeTakers(heads []table.Item) (Takers, error)
@@ -37,17 +38,17 @@ type TakerDecoder interface {
 
 const takerPrefix = setPrefix + "sch_"
 
-// TakerKey returns where the head of a schedule is stored: with the index, so that it is read with that.
+// TakerKey returns the key of a schedule's head. It is beside the index, so that both are read together.
 func TakerKey(org, scheduleID string) table.Key { return index.Key(org, setPrefix+scheduleID) }
 
-// knownTakers are the schedules that were decoded last, and from what.
+// knownTakers caches the decoded schedules with their decoder and their items.
 type knownTakers struct {
 	decoder TakerDecoder
 	heads   []table.Item
 	takers  Takers
 }
 
-// readTakers decodes the schedules of the view; a nil decoder asks for none.
+// readTakers decodes the schedules of the view. With a nil decoder it reads none.
 func (v *view) readTakers(d TakerDecoder) error {
 	if d == nil {
 		return nil
@@ -70,27 +71,27 @@ func (v *view) readTakers(d TakerDecoder) error {
 
 func sameHead(a, b table.Item) bool { return a.SK == b.SK && bytes.Equal(a.Data, b.Data) }
 
-// AttachedPartition has, for each resource that is attached to schedules by itself, a row with a field for each of these, named
-// as the schedule. It is read with a page of resources.
+// AttachedPartition has a row for each resource that is attached to schedules directly. The row has a field for each
+// schedule, with its id as the name. It is read with a page of resources.
 const AttachedPartition table.Partition = "ORG#*#ATTACHED#*"
 
 func attached(org string) table.Spread {
 	return table.Spread{PK: table.OrgPK(org) + "ATTACHED", Shards: ResourceShards}
 }
 
-// AttachedKey returns where is stored which schedules a resource is attached to by itself.
+// AttachedKey returns the key of the row with the schedules that a resource is attached to directly.
 func AttachedKey(org, accountID, resourceID string) table.Key {
 	return attached(org).Key(accountID + "#" + resourceID)
 }
 
-// AttachedGroupKey returns where is stored which schedules a group is attached to: in the field n how many, so that a deletion of
-// the group can demand that there are none.
+// AttachedGroupKey returns the key of the item with the schedules that a group is attached to. Its field n is their
+// number, so that a deletion of the group can require 0.
 func AttachedGroupKey(org, groupID string) table.Key {
 	return attached(org).Key("grp#" + groupID)
 }
 
-// HoldGroup returns the writes by which a record that names a group counts as a use of it, so that nobody deletes the
-// group at the same time. They fail when the group does not exist.
+// HoldGroup returns the writes that count a record naming a group as a use of it, so that the group cannot be deleted
+// at the same time. They fail if the group does not exist.
 func HoldGroup(org, groupID string) []table.Write {
 	return []table.Write{
 		table.Check(GroupKey(org, groupID), table.Exists()),
@@ -109,8 +110,8 @@ func (s *Store) CountGroupHolds(ctx context.Context, org, groupID string) (int64
 	return row.Holds, fault.Wrap("count the holds of "+groupID, err)
 }
 
-// ReleaseGroup returns the write that goes with the deletion of a group. It fails while the group is attached to a
-// schedule, and when HoldGroup was written since CountGroupHolds returned holds.
+// ReleaseGroup returns the write for the deletion of a group. It fails while the group is attached to a schedule, or
+// if HoldGroup was written since CountGroupHolds returned holds.
 func ReleaseGroup(org, groupID string, holds int64) table.Write {
 	unheld := table.Lacks("holds")
 	if holds > 0 {
@@ -150,9 +151,9 @@ func (s *Store) SchedulesOfGroup(ctx context.Context, org string, d TakerDecoder
 	return v.groupSchedules()[groupID], nil
 }
 
-// ScheduleMembers expands schedules: for each id of direct the resources that it takes, in the order of their ids, without
-// terminated ones: those of direct, which are attached one by one, those of its groups, and those whose tags name it. One round
-// trip, and one more when groups have changed.
+// ScheduleMembers expands schedules. For each id in direct it returns the resources of that schedule, ordered by id,
+// without terminated ones: the resources in direct, which are attached one by one, those of its groups, and those
+// whose tags name it. It takes one round trip, and one more if groups have changed.
 func (s *Store) ScheduleMembers(ctx context.Context, org string, d TakerDecoder, direct map[string][]string) (map[string][]Member,
 	error) {
 	groups := map[string]bool{}
@@ -181,7 +182,7 @@ func (s *Store) ScheduleMembers(ctx context.Context, org string, d TakerDecoder,
 	return out, nil
 }
 
-// tagged returns the resources whose tags name one of the asked schedules.
+// tagged returns the resources whose tags name one of the schedules in asked.
 func (v *view) tagged(asked map[string][]string) map[string][]Member {
 	out := map[string][]Member{}
 	if v.takers.ByTag == nil {
@@ -223,7 +224,7 @@ func (v *view) scheduleMembers(scheduleID string, direct []string, tagged []Memb
 	return slices.CompactFunc(all, func(a, b Member) bool { return a.ResourceID == b.ResourceID })
 }
 
-// groupSchedules returns which schedules groups are attached to.
+// groupSchedules returns, by group, the schedules that it is attached to.
 func (v *view) groupSchedules() map[string][]string {
 	out := map[string][]string{}
 	for _, h := range v.takers.All {
@@ -234,13 +235,13 @@ func (v *view) groupSchedules() map[string][]string {
 	return out
 }
 
-// hasDirect reports whether resources are attached to schedules one by one.
+// hasDirect reports whether any resource is attached to a schedule directly.
 func (v *view) hasDirect() bool {
 	return slices.ContainsFunc(v.takers.All, func(h Taker) bool { return h.Direct })
 }
 
-// schedulesOf adds the schedules that resources are attached to: by themselves, as got says, by their groups and by their tags. It
-// needs the read lock.
+// schedulesOf adds the schedules of resources: those attached directly (in got), by their groups, and by their tags.
+// It needs the read lock.
 func (v *view) schedulesOf(l listing, got map[table.Key]table.Item) error {
 	if len(v.takers.All) == 0 {
 		return nil
@@ -286,8 +287,8 @@ func (v *view) takerByTags(r index.Row) string {
 	return ""
 }
 
-// AttachedIn returns how many resources of an account are attached to each schedule one by one, and the rows that say so. Round
-// trips: one for each shard, and one for each further thousand.
+// AttachedIn returns, by schedule, the resources of an account that are attached one by one, as their rows. It takes
+// one round trip per shard, and one for each further thousand rows.
 func (s *Store) AttachedIn(ctx context.Context, org, accountID string) ([]table.Item, error) {
 	const some = 1000
 	var out []table.Item

@@ -44,7 +44,7 @@ func (s *fixture) ids(uids ...string) []string {
 	return out
 }
 
-// scopesOf returns the sight of who holds a role on teams only.
+// scopesOf returns the sight of a user with a role on teams only.
 func scopesOf(teams ...string) Visibility {
 	one := grant.Scopes{Teams: teams}
 	return Visibility{Resources: one, Groups: one, Teams: one}
@@ -115,7 +115,7 @@ func (s *fixture) refused(what string, err error, kind fault.Kind) {
 	}
 }
 
-// TestWhatLeavesTheInventoryLeavesItsTeams drops resources in both ways that there are, and discovers one again.
+// TestWhatLeavesTheInventoryLeavesItsTeams drops resources in both possible ways, and discovers one of them again.
 func TestWhatLeavesTheInventoryLeavesItsTeams(t *testing.T) {
 	s := newFixture(t)
 	s.upsert(s.scan("job_1"), instances(0, 4)...)
@@ -143,7 +143,7 @@ func TestWhatLeavesTheInventoryLeavesItsTeams(t *testing.T) {
 	}
 }
 
-// TestAChangeOfOwnershipActsAtOnce gives and takes while other processes, whose caches are warm, look.
+// TestAChangeOfOwnershipActsAtOnce adds and removes resources while other processes with warm caches read them.
 func TestAChangeOfOwnershipActsAtOnce(t *testing.T) {
 	s := newFixture(t)
 	s.upsert(s.scan("job_1"), instances(0, 20)...)
@@ -165,7 +165,8 @@ func TestAChangeOfOwnershipActsAtOnce(t *testing.T) {
 	}
 }
 
-// TestRacingChangesOfATeamLoseNothing lets writers add one resource each, starting over when another was first.
+// TestRacingChangesOfATeamLoseNothing runs concurrent writers that add one resource each, and start over when another
+// was first.
 func TestRacingChangesOfATeamLoseNothing(t *testing.T) {
 	s := newFixture(t)
 	s.upsert(s.scan("job_1"), instances(0, 12)...)

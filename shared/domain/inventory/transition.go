@@ -7,16 +7,17 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// ClaimResource returns the write that makes the action the one in flight on the resource. It fails when another one is, or when the
-// resource is gone; table.ConditionError.Old then holds the record, whose ActionID and ActionType tell which.
+// ClaimResource returns the write that makes the action the one in flight on the resource. It fails if another action
+// is in flight, or if the resource is gone. Then table.ConditionError.Old holds the record, with the other action in
+// ActionID and ActionType.
 func ClaimResource(org, uid, actionID string, verb cloud.Verb) table.Write {
 	return table.Update(ResourceKey(org, uid), []table.Change{
 		table.Set("actionID", actionID), table.Set("actionType", string(verb)),
 	}, table.Exists(), table.Lacks("actionID"))
 }
 
-// SettleResource returns the write that ends the action on the resource and records the status that it left. It fails when the action
-// is not the one in flight any more.
+// SettleResource returns the write that ends the action on the resource and records its new status. It fails if the
+// action is no longer in flight.
 func SettleResource(org, actionID string, left Seen) table.Write {
 	return table.Update(ResourceKey(org, left.UID), []table.Change{
 		table.Set("status", string(left.Status)), table.Set("statusAt", left.At.UnixMicro()),
@@ -31,8 +32,8 @@ type Seen struct {
 	At     time.Time
 }
 
-// ReleaseResource returns the write that ends the action on the resource and leaves its status as it is recorded. It fails when the
-// action is not the one in flight any more.
+// ReleaseResource returns the write that ends the action on the resource and keeps its recorded status. It fails if
+// the action is no longer in flight.
 func ReleaseResource(org, uid, actionID string) table.Write {
 	return table.Update(ResourceKey(org, uid), []table.Change{
 		table.Remove("actionID"), table.Remove("actionType"),

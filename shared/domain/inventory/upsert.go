@@ -13,10 +13,10 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// UpsertScanned writes what scans found: new and changed resources, and nothing for those that are as they were. It compares
-// with the index, so batches without changes cost the reading of the index's changes, once for all of them. Records are written
-// before the index: killed between the two, the next scan finds the same changes again and completes them. It returns the
-// changes of each batch, in their order.
+// UpsertScanned writes the new and changed resources of scans, and nothing for unchanged ones. It compares with the
+// index, so batches without changes cost one read of the index's changes altogether. Records are written before the
+// index: after a crash between the two, the next scan finds the same changes again and completes them. UpsertScanned
+// returns the changes of each batch, in their order.
 func (s *Store) UpsertScanned(ctx context.Context, org string, bs ...Batch) ([]Changes, error) {
 	if n := countResources(bs); n > MaxBatch {
 		return nil, fault.New(fault.Internal, "batches of %d resources: at most %d", n, MaxBatch)
@@ -50,7 +50,7 @@ func countResources(bs []Batch) int {
 	return n
 }
 
-// upsert writes what u found to be new or changed, as long as the accounts are there.
+// upsert writes the new and changed resources of u. It fails if an account is gone.
 func (s *Store) upsert(ctx context.Context, u *upsert, v *view, bs []Batch) error {
 	known := map[string]bool{}
 	for _, b := range bs {
@@ -71,8 +71,8 @@ func (s *Store) upsert(ctx context.Context, u *upsert, v *view, bs []Batch) erro
 	return s.index.Tidy(ctx, v.read)
 }
 
-// upsert is one UpsertScanned under way: the batch that is compared, and its changes. Records are what the written ones will
-// be, by uid.
+// upsert is a running UpsertScanned: the batch that is compared, and its changes. Records are the new values of
+// written records, by uid.
 type upsert struct {
 	org     string
 	now     time.Time
@@ -80,11 +80,11 @@ type upsert struct {
 	changes Changes
 	done    map[string]bool
 	writes  []table.Write
-	updates []update // of whole records
+	updates []update // changes of whole records
 
 	mu      sync.Mutex // retry is called from several transactions
 	records map[string]Resource
-	full    map[string]bool // of which the index gets the whole row
+	full    map[string]bool // uids whose whole row goes to the index
 	seen    []Seen
 }
 
@@ -92,7 +92,7 @@ func newUpsert(org string, now time.Time) *upsert {
 	return &upsert{org: org, now: now, done: map[string]bool{}, records: map[string]Resource{}, full: map[string]bool{}}
 }
 
-// compare decides what of a batch is to be written. A uid that comes twice counts once, the first time.
+// compare decides the writes for a batch. It ignores repeated uids.
 func (u *upsert) compare(st *index.State, b Batch) error {
 	st.RLock()
 	defer st.RUnlock()
@@ -114,7 +114,7 @@ func (u *upsert) compare(st *index.State, b Batch) error {
 
 func (u *upsert) one(st *index.State, found cloud.Resource) error {
 	r, known := st.RowByUID(found.UID)
-	if !known && found.Status == cloud.Terminated { // it came and went between two scans
+	if !known && found.Status == cloud.Terminated { // it appeared and ended between two scans
 		u.changes.Unchanged++
 		return nil
 	}
@@ -168,8 +168,8 @@ func putRecord(org string, rec Resource) (table.Write, error) {
 	return table.Put(it, table.Absent()), err
 }
 
-// updateRecord returns the write that changes a record's content, and its status unless a newer one is known there. It leaves
-// the action in flight alone.
+// updateRecord returns the write that changes a record's content, and its status unless the record has a newer one. It
+// does not change the action in flight.
 func updateRecord(org string, rec Resource, moved bool) table.Write {
 	changes := []table.Change{
 		table.Set("name", rec.Name), table.Set("type", rec.Type), table.Set("provider", rec.Provider),
@@ -196,8 +196,8 @@ func (u *upsert) status(found cloud.Resource) {
 	}, table.LessEqual("statusAt", u.batch.At.UnixMicro())))
 }
 
-// retry returns what to write when the record was not as the index had it: it is there already, it is gone, or it has a
-// newer status.
+// retry returns the write that replaces w when the record differs from the index: it exists already, it is gone, or it
+// has a newer status.
 func (u *upsert) retry(w table.Write, old table.Item) (table.Write, bool, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -220,7 +220,7 @@ func (u *upsert) retry(w table.Write, old table.Item) (table.Write, bool, error)
 	return updateRecord(u.org, markSince(rec, have.Facts), moved), true, nil
 }
 
-// segment returns what the index must know of the records as they were written.
+// segment returns the index's changes for the records as they were written.
 func (u *upsert) segment() *index.Segment {
 	g := index.NewSegment()
 	for _, s := range u.seen {

@@ -106,7 +106,8 @@ func TestUpsertRefusesAnAccountThatIsGone(t *testing.T) {
 	}
 }
 
-// TestFinishLeavesOtherPartitionsAlone wants that a scan which found nothing says nothing of another account, region or kind.
+// TestFinishLeavesOtherPartitionsAlone checks that an empty scan does not change resources of another account, region
+// or kind.
 func TestFinishLeavesOtherPartitionsAlone(t *testing.T) {
 	s := newFixture(t)
 	s.account("ca_2", "other")
@@ -221,8 +222,8 @@ func TestRecordsReadAsTheyWereWrittenIntoTheIndex(t *testing.T) {
 	}
 }
 
-// maxDiscoverySeconds is how long the first discovery of half a million resources may keep one key busy that is not a record's, at the
-// 1,000 write units a second that DynamoDB gives of a key.
+// maxDiscoverySeconds limits how long the first discovery of half a million resources may use the full capacity of one
+// key, except keys of records. DynamoDB gives a key 1,000 write units per second.
 const maxDiscoverySeconds = 180
 
 func TestAFirstDiscoveryKeepsNoKeyOfTheIndexBusyForLong(t *testing.T) {

@@ -7,16 +7,17 @@ import (
 	"lamplighter.dev/shared/domain/inventory/index"
 )
 
-// What the inventory keeps in the partition of the index. The heads of groups and teams are read with the index, in one Query.
+// The sort keys of the inventory in the partition of the index. The heads of groups and teams are read with the index,
+// in one Query.
 const (
-	setPrefix    = "G#" // G#<grp>: the head of a group; G#<team>: what tells that a team owns resources
+	setPrefix    = "G#" // G#<grp>: the head of a group; G#<team>: the owner record of a team
 	groupPrefix  = setPrefix + "grp_"
 	ownerPrefix  = setPrefix + "team_"
 	memberPrefix = "M#" // M#<grp>, M#<team>: the members of a static group, the resources of a team
 	namePrefix   = "N#" // N#<name>: keeps the names of groups unique
 )
 
-// view is the inventory as one request sees it: the index, and the groups and teams that resources of it are in.
+// view is the inventory for one request: the index, and the groups and teams of its resources.
 type view struct {
 	org    string
 	read   index.View
@@ -28,7 +29,7 @@ type view struct {
 	scoped []scoped
 }
 
-// openIndex brings what is in memory up to date: one round trip, and one more when the index was compacted.
+// openIndex updates the index in memory. It takes one round trip, and one more if the index was compacted.
 func (s *Store) openIndex(ctx context.Context, org string) (*view, error) {
 	read, err := s.index.Open(ctx, org)
 	if err != nil {

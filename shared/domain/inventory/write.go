@@ -13,9 +13,9 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// NoteStatuses returns the write that notes observed statuses in the index. It is unconditional, may be repeated, and belongs into
-// the transaction that changes the records. At most MaxBatch statuses; At in each decides which is the newest, at only
-// names the delta.
+// NoteStatuses returns the write that records observed statuses in the index. It is unconditional, may be repeated,
+// and belongs into the transaction that changes the records. It takes at most MaxBatch statuses. The At of each status
+// decides which is the newest; the parameter at only names the delta.
 func NoteStatuses(org string, at time.Time, seen []Seen) (table.Write, error) {
 	if len(seen) > MaxBatch {
 		return table.Write{}, fault.New(fault.Internal, "a delta of %d statuses: at most %d", len(seen), MaxBatch)
@@ -27,17 +27,17 @@ func NoteStatuses(org string, at time.Time, seen []Seen) (table.Write, error) {
 	return index.NewDelta(org, at, g)
 }
 
-// attempts bounds how often a transaction is written anew because records changed meanwhile.
+// attempts is how often a transaction is retried after a concurrent change of its records.
 const attempts = 8
 
 // perTransaction is how many writes one transaction takes.
 const perTransaction = 100
 
-// atOnce is how many transactions of one call run side by side.
+// atOnce is how many transactions of one call run concurrently.
 const atOnce = 4
 
-// writeInTransactions does writes in as many transactions as they need. A write whose condition fails goes to retry, which gives
-// what to write instead, or false to leave it; the others of its transaction are done without it.
+// writeInTransactions does writes in as many transactions as they need. A write whose condition fails goes to retry,
+// which returns a replacement, or false to skip the write. The other writes of its transaction are done without it.
 func (s *Store) writeInTransactions(ctx context.Context, ws []table.Write,
 	retry func(table.Write, table.Item) (table.Write, bool, error)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -65,8 +65,8 @@ func (s *Store) writeInTransactions(ctx context.Context, ws []table.Write,
 	return nil
 }
 
-// byPartition returns ws with those of one partition together, so that a transaction waits for the units of few of them; which
-// comes first is left to chance, so that batches that are written side by side do not all wait for the same one.
+// byPartition returns ws grouped by partition, so that a transaction waits for the capacity of few partitions. The
+// order of the partitions is random, so that concurrent batches do not all wait for the same one.
 func byPartition(ws []table.Write) []table.Write {
 	ws = slices.Clone(ws)
 	slices.SortStableFunc(ws, func(a, b table.Write) int { return strings.Compare(a.Item.PK, b.Item.PK) })

@@ -8,11 +8,12 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// enough is the share of the points of a window without which nothing is known.
+// enough is the minimum share of the points of a window. With fewer points a metric is unknown.
 const enough = 0.7
 
-// Window is what a metric is asked about: the days before End, which is the first moment of a day. Since is when the resource was
-// made, or else first seen. Off are the times in which it was stopped: they are cut out, and not counted as idle.
+// Window is the time range of a metric: the days before End, which is the first moment of a day. Since is when the
+// resource was created, or else first seen. Off are the times when it was stopped. They are excluded, and do not count
+// as idle.
 type Window struct {
 	End, Since time.Time
 	Off        []Interval
@@ -25,8 +26,9 @@ func (w Window) isOff(at time.Time) bool {
 	return slices.ContainsFunc(w.Off, func(i Interval) bool { return !at.Before(i.From) && at.Before(i.To) })
 }
 
-// Answer returns the value of a metric, in its unit; false when it is not known: the resource is younger than the window, or fewer
-// than 70 % of the points are there. Of what is counted, an hour without points on a day that was asked for is 0.
+// Answer returns the value of a metric, in its unit. It returns false if the value is unknown: the resource is younger
+// than the window, or fewer than 70 % of the points exist. For a count, an hour without points on a collected day is
+// 0.
 func (h History) Answer(m cloud.Metric, w Window) (float64, bool) {
 	if m.RollUp == "last" {
 		return h.last(m, w.End)
@@ -60,10 +62,11 @@ func (h History) Answer(m cloud.Metric, w Window) (float64, bool) {
 	return rollUp(m.RollUp, values) * m.Factor, true
 }
 
-// late is how many days the last value of a day may come late: sizes of buckets are told for the day before, and some a day later.
+// late is how many days the last value of a day may be late. Bucket sizes are reported for the day before, and some a
+// day later.
 const late = 2
 
-// last returns the newest value of a measure that providers keep once a day, as that of a size.
+// last returns the newest value of a measure that providers report once a day, such as a size.
 func (h History) last(m cloud.Metric, end time.Time) (float64, bool) {
 	for day := end.AddDate(0, 0, -1); !day.Before(end.AddDate(0, 0, -m.Days-late)); day = day.AddDate(0, 0, -1) {
 		for hour := hours - 1; hour >= 0; hour-- {
@@ -75,7 +78,7 @@ func (h History) last(m cloud.Metric, end time.Time) (float64, bool) {
 	return 0, false
 }
 
-// at returns the value of an hour: the sum of what the metric is made of.
+// at returns the value of an hour: the sum of the metric's measures.
 func (h History) at(m cloud.Metric, day string, hour int) (float64, bool) {
 	sum := 0.0
 	for _, of := range m.Of {
@@ -91,7 +94,7 @@ func (h History) at(m cloud.Metric, day string, hour int) (float64, bool) {
 	return sum, true
 }
 
-// foldDay makes the value of a day of those of its hours, as the provider's statistic of a day would be.
+// foldDay computes the value of a day from its hours, like the provider's statistic of a day.
 func foldDay(statistic string, values []float64) float64 {
 	switch statistic {
 	case "Maximum", "ALIGN_MAX", "ALIGN_PERCENTILE_99", "max", "p99":
@@ -130,7 +133,7 @@ func total(values []float64) float64 {
 	return sum
 }
 
-// percentile returns the least of values that no fewer than the share of them exceed: the nearest rank.
+// percentile returns the smallest value that at least the share of the values do not exceed: the nearest rank.
 func percentile(values []float64, share float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[max(int(math.Ceil(share*float64(len(sorted))))-1, 0)]

@@ -13,13 +13,13 @@ import (
 // maxItem bounds the compressed bytes of an item: base64 makes a third more of them, and an item holds 400,000.
 const maxItem = 250_000
 
-// packed is how series stand in an item.
+// packed is the stored form of series.
 type packed struct {
 	Z []byte `json:"z"`
 }
 
-// WriteDay keeps the series of a part of an account's resources on a day. The same part again replaces what it wrote. Parts are
-// numbered from 0 on, and hold whole resources.
+// WriteDay stores the series of a part of an account's resources on a day. It replaces the stored series of the same
+// part. Parts are numbered from 0, and contain whole resources.
 func (s *Store) WriteDay(ctx context.Context, org, accountID string, d Day, all []Series) error {
 	byShard := make([][]Series, shards)
 	for _, one := range all {
@@ -44,13 +44,13 @@ func (s *Store) WriteDay(ctx context.Context, org, accountID string, d Day, all 
 	return nil
 }
 
-// Day is a day, by its first moment in UTC, and which part of an account's resources.
+// Day identifies a day, by its first moment in UTC, and a part of an account's resources.
 type Day struct {
 	Start time.Time
 	Part  int
 }
 
-// items makes as many items of series as their size asks for.
+// items splits series into as many items as their size needs.
 func (s *Store) items(k table.Key, all []Series) ([]table.Item, error) {
 	if len(all) == 0 {
 		return nil, nil
@@ -68,8 +68,8 @@ func (s *Store) items(k table.Key, all []Series) ([]table.Item, error) {
 	return []table.Item{it}, err
 }
 
-// History is what was measured of a resource: the hours of a measure on a day, by the day's name. A day that is there without a
-// value was asked for.
+// History is the measurements of a resource: by measure and day, the values of the hours. A day without values was
+// collected, but had no points.
 type History map[cloud.Measure]map[string][hours]float32
 
 // perPage is how many items one page of a read holds.
@@ -78,8 +78,8 @@ const perPage = 100
 // Of names a resource: by its organization, account and native id.
 type Of struct{ Org, AccountID, UID string }
 
-// Read returns what was measured of a resource on the days from up to until, both included: a round trip for each megabyte of what
-// its shard has of the account.
+// Read returns the measurements of a resource on the days from up to until, inclusive. It takes a round trip per
+// megabyte that its shard has of the account.
 func (s *Store) Read(ctx context.Context, of Of, from, until time.Time) (History, error) {
 	q := table.Query{
 		PK: PKs(of.Org)[table.ShardOf(of.UID, shards)], From: of.AccountID + "#" + DayOf(from),
@@ -102,7 +102,7 @@ func (s *Store) Read(ctx context.Context, of Of, from, until time.Time) (History
 	}
 }
 
-// add adds what an item holds of a resource; the name of its day begins at a place in its sort key.
+// add adds the values of a resource in an item; at is the position of the day's name in the sort key.
 func (h History) add(it table.Item, uid string, at int) error {
 	p, err := table.Decode[packed](it)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"lamplighter.dev/shared/foundation/packing"
 )
 
-// errSeries says that an item is not what encode wrote.
+// errSeries says that encode did not write this item.
 var errSeries = errors.New("measurements: malformed series")
 
-// maxDecoded bounds what an item may hold, before memory is taken for it.
+// maxDecoded limits the decoded size of an item, in bytes, before memory is allocated for it.
 const maxDecoded = 32 << 20
 
 var (
@@ -21,7 +21,8 @@ var (
 	decompressor = packing.Unpacker{Max: maxDecoded}
 )
 
-// encode writes series: the names, which hours have a value, and the values, byte by byte of all, so that alike stands with alike.
+// encode writes series: the names, the hours that have a value, and the values, grouped by byte position, so that
+// similar bytes are adjacent.
 func encode(all []Series) []byte {
 	var names []string
 	number := map[string]uint64{}
@@ -61,7 +62,7 @@ func encode(all []Series) []byte {
 	return compressor.Append(nil, append(append(out, b...), planes...))
 }
 
-// decode reads what encode wrote.
+// decode decodes the output of encode.
 func decode(z []byte) ([]Series, error) {
 	b, err := decompressor.Unpack(z)
 	if err != nil {
@@ -108,7 +109,7 @@ func (r *reader) uint() uint64 {
 	return v
 }
 
-// count reads how many things follow, each of at least size bytes.
+// count reads the number of the following values, each of at least size bytes.
 func (r *reader) count(size int) int {
 	v := r.uint()
 	if v > uint64(len(r.b)/size) {
@@ -128,7 +129,7 @@ func (r *reader) take(n uint64) []byte {
 	return out
 }
 
-// values reads the values of the hours that there say have one.
+// values reads the values of the hours that the bits in there mark.
 func (r *reader) values(all []Series, there []uint64) {
 	total := 0
 	for i := range all {

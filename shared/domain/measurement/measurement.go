@@ -1,5 +1,5 @@
-// Package measurement keeps how resources were used, an hour at a time: what discovery collects of each day, and from which the
-// metrics of the rules are answered for as long as these look back.
+// Package measurement keeps hourly measurements of the use of resources. Discovery collects them each day. The metrics
+// of the rules are computed from them, for as far back as the rules look.
 package measurement
 
 import (
@@ -13,14 +13,14 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Partition is where an organization's measurements are: one list, spread over shards.
+// Partition holds an organization's measurements: one list, spread over shards.
 const Partition table.Partition = "ORG#*#METRIC#*"
 
-// shards is over how many partitions the measurements of an organization are spread. A resource is in one of them, so that few
-// others are read with it.
+// shards is the number of partitions for the measurements of an organization. A resource is in one of them, so that
+// few others are read with it.
 const shards = 64
 
-// kept is how long a day is kept: as long as the longest window, and some days that a collection may be late.
+// kept is how long a day is kept: the longest window, and some days in case a collection is late.
 const kept = 35 * 24 * time.Hour
 
 func spread(org string) table.Spread {
@@ -39,21 +39,21 @@ type Store struct {
 // New returns the Store of p.
 func New(p *platform.Platform) *Store { return &Store{p.Table, p.Clock} }
 
-// Collection is how the last collection of an account went, and what it cost at the cloud.
+// Collection is the result of the last collection of an account, and its cost at the cloud.
 type Collection struct {
-	Day         string    `json:"day"` // that was collected: "2026-03-01"
+	Day         string    `json:"day"` // the collected day: "2026-03-01"
 	Resources   int       `json:"resources"`
-	Series      int       `json:"series"` // that had points
+	Series      int       `json:"series"` // number of series with points
 	Calls       int       `json:"calls"`
 	Queries     int       `json:"queries"`
 	USD         float64   `json:"usd"`             // list price
-	Error       string    `json:"error,omitempty"` // the first one, of what could not be read
+	Error       string    `json:"error,omitempty"` // the first error of a failed read
 	CollectedAt time.Time `json:"collectedAt"`
 }
 
 func collectionKey(org, accountID string) table.Key { return spread(org).Key("COLLECTED#" + accountID) }
 
-// LastCollection reads how the last collection of an account went; the zero Collection when there was none.
+// LastCollection reads the result of the last collection of an account. It is zero if there was none.
 func (s *Store) LastCollection(ctx context.Context, org, accountID string) (Collection, error) {
 	c, err := table.Read[Collection](ctx, s.table, collectionKey(org, accountID))
 	if fault.Is(err, fault.NotFound) {
@@ -62,7 +62,7 @@ func (s *Store) LastCollection(ctx context.Context, org, accountID string) (Coll
 	return c, fault.Wrap("read the collection of "+accountID, err)
 }
 
-// NoteCollection writes how a collection went. It expires with what was collected.
+// NoteCollection stores the result of a collection. It expires with the collected measurements.
 func (s *Store) NoteCollection(ctx context.Context, org, accountID string, c Collection) error {
 	it, err := table.NewItem(collectionKey(org, accountID), c)
 	if err != nil {

@@ -32,7 +32,7 @@ func newStore(tb testing.TB) (*Store, context.Context) {
 	return &Store{tabletest.NewAt(tb, clk), clk}, table.WithOrg(context.Background(), org)
 }
 
-// points are those of a day of which value tells each hour's, NaN for none.
+// points returns the points of a day; value returns the value of an hour, or NaN for none.
 func points(day time.Time, value func(hour int) float64) cloud.Points {
 	var p cloud.Points
 	for h := range hours {

@@ -10,15 +10,15 @@ import (
 // hours is how many hours a day has.
 const hours = 24
 
-// Series is a measure of a resource over a day: the value of each hour, NaN of one of which the provider has none. A series
-// without any says that the provider was asked.
+// Series is a measure of a resource over a day: the value of each hour, NaN for an hour that the provider has no value
+// for. A series of NaN alone says that the provider was asked.
 type Series struct {
 	UID     string
 	Measure cloud.Measure
 	Hours   [hours]float32
 }
 
-// NewSeries makes the series of points of the day that begins at day, in hours.
+// NewSeries returns the hourly series of points of the day that begins at day.
 func NewSeries(uid string, m cloud.Measure, day time.Time, p cloud.Points) Series {
 	s := Series{UID: uid, Measure: m}
 	for h := range s.Hours {
@@ -32,7 +32,7 @@ func NewSeries(uid string, m cloud.Measure, day time.Time, p cloud.Points) Serie
 	return s
 }
 
-// round keeps 12 of the 24 bits of a number's precision, one part in 4,000: what is stored compresses by a half.
+// round keeps 12 of the 24 bits of a number's precision, one part in 4,000. That halves the compressed size.
 func round(v float64) float32 {
 	const dropped = 12
 	bits := math.Float32bits(float32(v))
@@ -42,10 +42,10 @@ func round(v float64) float32 {
 // Sketch sums a series up.
 type Sketch struct {
 	Min, Max, Sum float64
-	Count         int // of hours that have a value
+	Count         int // number of hours with a value
 }
 
-// Sketch returns least, greatest, sum and number of the hours.
+// Sketch returns the minimum, maximum, sum and number of the hours.
 func (s Series) Sketch() Sketch {
 	k := Sketch{Min: math.Inf(1), Max: math.Inf(-1)}
 	for _, v := range s.Hours {

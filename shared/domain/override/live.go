@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Held is what the list of live overrides says of one.
+// Held is a live override in the list of live overrides.
 type Held struct {
 	ID         string    `json:"id"`
 	ResourceID string    `json:"resourceID,omitempty"`
@@ -29,10 +29,10 @@ type Held struct {
 // Since returns when the override began.
 func (h Held) Since() time.Time { return id.TimeOf(h.ID) }
 
-// Live is the overrides of an organization that have not ended: one item, so that who acts on a resource learns of them without a
-// round trip more. Those whose time is over stand in it until they are ended.
+// Live is the overrides of an organization that have not ended. It is one item, so that an action on a resource needs
+// no additional round trip to read it. Overrides whose time is over stay in it until they are ended.
 type Live struct {
-	Change    int64  `json:"change"` // counts the changes of the list, which each is conditioned on
+	Change    int64  `json:"change"` // number of changes of the list; each change is conditioned on it
 	Overrides []Held `json:"overrides"`
 }
 
@@ -56,21 +56,23 @@ func DecodeLive(it table.Item) (Live, error) {
 	return table.Decode[Live](it)
 }
 
-// At returns the overrides that hold at the time at, newest first: of two that hold one resource, the first in it.
+// At returns the overrides in force at a time, newest first. If two hold one resource, the first of them in this order
+// holds it.
 func (l Live) At(at time.Time) []Held {
 	out := slices.DeleteFunc(slices.Clone(l.Overrides), func(h Held) bool { return !at.Before(h.ExpiresAt) })
 	slices.SortFunc(out, func(a, b Held) int { return strings.Compare(b.ID, a.ID) })
 	return out
 }
 
-// Expired returns the overrides whose time is over at the time at, the one that ended first in front.
+// Expired returns the overrides whose time is over at a time, the earliest end first.
 func (l Live) Expired(at time.Time) []Held {
 	out := slices.DeleteFunc(slices.Clone(l.Overrides), func(h Held) bool { return at.Before(h.ExpiresAt) })
 	slices.SortFunc(out, func(a, b Held) int { return a.ExpiresAt.Compare(b.ExpiresAt) })
 	return out
 }
 
-// With returns the list with o; fault.Conflict when it is full, or a wake link makes a second one.
+// With returns the list with o. It returns fault.Conflict if the list is full, or if the wake link of o already has a
+// live override.
 func (l Live) With(o Override) (Live, error) {
 	if len(l.Overrides) >= MaxLive {
 		return l, fault.New(
@@ -93,8 +95,7 @@ func (l Live) Without(overrideID string) Live {
 	return l
 }
 
-// Write returns the write that stores the list, which was read before it was changed; it fails when someone else has changed it
-// since.
+// Write returns the write that stores the list. It fails if the list was changed since it was read.
 func (l Live) Write(org string) (table.Write, error) {
 	unchanged := table.Equal("change", l.Change)
 	if l.Change == 0 {
@@ -104,11 +105,11 @@ func (l Live) Write(org string) (table.Write, error) {
 	return table.PutFields(LiveKey(org), l, unchanged)
 }
 
-// Holding tells which override holds which resource at one time.
+// Holding maps resources to the overrides that hold them at one time.
 type Holding map[string]Held
 
-// Holding finds what the overrides that hold at the time at hold (Reach). Of two on one resource the newest holds it, whether it is on the
-// resource or on a group.
+// Holding finds the resources that the overrides in force at a time hold (Reach). If several overrides are on one
+// resource, the newest holds it, no matter whether it is on the resource or on a group.
 func (l Live) Holding(ctx context.Context, s *inventory.Store, org string, at time.Time) (Holding, error) { //nolint:revive // what, where and when
 	held := l.At(at)
 	reach, err := Reach(ctx, s, org, held)
@@ -124,14 +125,15 @@ func (l Live) Holding(ctx context.Context, s *inventory.Store, org string, at ti
 	return out, nil
 }
 
-// add has h hold the resource, unless a newer one does.
+// add records that o holds the resource, unless a newer override does.
 func (h Holding) add(o Held, resourceID string) {
 	if _, held := h[resourceID]; !held && resourceID != "" {
 		h[resourceID] = o
 	}
 }
 
-// Against is why verb is not asked of a resource: the override that holds it in the other state; "" when none does.
+// Against returns why verb cannot act on a resource: the override that holds it in the other state. It returns "" if
+// there is none.
 func (h Holding) Against(verb cloud.Verb, resourceID string) string {
 	o, held := h[resourceID]
 	if !held || o.Action.Verb() == verb {
@@ -140,8 +142,8 @@ func (h Holding) Against(verb cloud.Verb, resourceID string) string {
 	return "it is held by " + o.String()
 }
 
-// Change reads the list, has it changed and does the writes that come of that with it in one transaction; it begins anew when someone else
-// has changed the list meanwhile.
+// Change reads the list, calls change, and stores the new list and the writes of change in one transaction. It starts
+// over after a concurrent change of the list.
 func Change(ctx context.Context, s table.Store, org string, change func(Live) (Live, []table.Write, error)) error { //nolint:revive // as table.Store
 	for try := 1; ; try++ {
 		err := changeOnce(ctx, s, org, change)
@@ -152,7 +154,7 @@ func Change(ctx context.Context, s table.Store, org string, change func(Live) (L
 	}
 }
 
-// tries is how often a change of the list begins anew.
+// tries is how often a change of the list is tried.
 const tries = 8
 
 func lostList(lost *table.ConditionError) (table.Item, bool) {

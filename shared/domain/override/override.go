@@ -1,5 +1,5 @@
-// Package override is what holds resources on or off against their schedules, until a time: the record, and the list of those that
-// are live, which whoever acts on a resource reads.
+// Package override keeps overrides, which hold resources on or off against their schedules until a time: the record,
+// and the list of live overrides, which is read before every action on a resource.
 package override
 
 import (
@@ -15,14 +15,14 @@ import (
 // Partition holds the overrides of an organization, by their ids, and the list of those that are live.
 const Partition table.Partition = "ORG#*#OVERRIDE"
 
-// Bounds of overrides.
+// The limits of overrides.
 const (
-	MaxLive    = 500                 // of an organization
-	Longest    = 90 * 24 * time.Hour // from its beginning to its end
+	MaxLive    = 500                 // per organization
+	Longest    = 90 * 24 * time.Hour // maximum duration
 	keptBeyond = 90 * 24 * time.Hour // how long one is kept that has ended
 )
 
-// Action is what an override does to its resources.
+// Action is the effect of an override on its resources.
 type Action string
 
 // The actions.
@@ -31,7 +31,7 @@ const (
 	ForceOff Action = "force_off"
 )
 
-// Verb returns what brings a resource where the override holds it.
+// Verb returns the verb that puts a resource into the state of the override.
 func (a Action) Verb() cloud.Verb {
 	if a == ForceOn {
 		return cloud.Start
@@ -39,7 +39,7 @@ func (a Action) Verb() cloud.Verb {
 	return cloud.Stop
 }
 
-// Override holds one resource, or the resources of a group as they are at any moment, on or off until ExpiresAt.
+// Override holds one resource, or the current resources of a group, on or off until ExpiresAt.
 type Override struct {
 	ID          string    `json:"id"`
 	ResourceID  string    `json:"resourceID,omitempty"`
@@ -50,19 +50,21 @@ type Override struct {
 	CreatedBy   string    `json:"createdBy"` // an address, or the id of a wake link
 	CreatedAt   time.Time `json:"createdAt"`
 	ExpiresAt   time.Time `json:"expiresAt"`
-	// the first that applied it; none when nothing was to be asked
+	// the first that applied it; empty if there was nothing to do
 	BulkActionID string `json:"bulkActionID,omitempty"`
 	Force        bool   `json:"force,omitempty"` // active event readiness plans are not against it
-	// the link by which it was made; then it ends in a stop where nothing else is wanted
+	// the wake link that made it; then it ends in a stop unless another state is wanted
 	WakeLinkID string    `json:"wakeLinkID,omitempty"`
 	EndedAt    time.Time `json:"endedAt,omitzero"`
 	EndedBy    string    `json:"endedBy,omitempty"` // an address; "" when its time was over
 	RestoredBy []string  `json:"restoredBy,omitempty"`
 
-	// Maker is the user who made it, or made its wake link. What it holds is checked against their rights of the moment (Reach). It is empty in
-	// rows that were written before there was a Maker: they hold what they are on until they end.
+	// Maker is the user who made the override, or made its wake link. The held resources are checked against the
+	// maker's current rights (Reach). It is empty in rows written before there was a Maker: these hold their targets
+	// until they end.
 	Maker string `json:"maker,omitempty"`
-	// Scopes are where the maker could act when it began; nil is everywhere. Its end restores these resources (Restorable).
+	// Scopes are where the maker could act when the override began; nil is everywhere. Its end restores these
+	// resources (Restorable).
 	Scopes        *grant.Scopes `json:"scopes,omitempty"`
 	BulkActionIDs []string      `json:"bulkActionIDs,omitempty"` // all that applied it, of a group too large for one
 }
@@ -82,14 +84,14 @@ const (
 	Last  = "ovr_~"
 )
 
-// NewItem returns the item of an override; it goes some time after its end.
+// NewItem returns the item of an override. It expires some time after its end.
 func NewItem(org string, o Override) (table.Item, error) {
 	it, err := table.NewItem(Key(org, o.ID), o)
 	it.Expires = o.ExpiresAt.Add(keptBeyond)
 	return it, err
 }
 
-// EndWrite returns the write that ends o as it was read, at the time at; it fails when o has ended.
+// EndWrite returns the write that ends o, as it was read, at a time. It fails if o has ended.
 func EndWrite(org string, o Override, at time.Time, by string) table.Write {
 	return table.Update(Key(org, o.ID), []table.Change{
 		table.Set("endedAt", at), table.Set("endedBy", by), table.Set("restoredBy", o.RestoredBy),
@@ -97,10 +99,10 @@ func EndWrite(org string, o Override, at time.Time, by string) table.Write {
 	}, table.Exists(), table.Lacks("endedAt"))
 }
 
-// NewID makes the id of an override that begins at the time at; of two, the id of the newer one is the greater.
+// NewID returns the id of an override that begins at a time. A later override has a greater id.
 func NewID(at time.Time) string { return id.New("ovr", at) }
 
-// String names an override for an error that tells of it.
+// String describes an override for an error.
 func (h Held) String() string {
 	return fmt.Sprintf("override %s (%s until %s)", h.ID, h.Action, h.ExpiresAt.UTC().Format(time.RFC3339))
 }

@@ -10,12 +10,13 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// Policy is what the maker of an override must hold on each resource that it holds on or off.
+// Policy is the policy that the maker of an override needs on each resource that it holds on or off.
 const Policy = "overrides:write"
 
-// Reach returns the resources that overrides hold now, by the IDs of the overrides: the resource, or the members of the group, on which the maker
-// of the override may act at this moment. A member that joins the group later is held only if it lies in the maker's scope; an override whose
-// maker has left, or has lost Policy, holds nothing. No round trip when there are no groups and no makers, else one to four.
+// Reach returns, by override ID, the resources that overrides hold now: the resource, or the members of the group, as
+// far as the maker of the override may currently act on them. A member that joins the group later is held only if it
+// is in the maker's scope. An override whose maker has left, or has lost Policy, holds nothing. It takes no round trip
+// if there are no groups and no makers, else one to four.
 func Reach(ctx context.Context, s *inventory.Store, org string, held []Held) (map[string][]string, error) {
 	members, err := expandGroups(ctx, s, org, held)
 	if err != nil {
@@ -45,7 +46,7 @@ func Reach(ctx context.Context, s *inventory.Store, org string, held []Held) (ma
 	return out, nil
 }
 
-// expandGroups returns the IDs of the members of the groups that overrides are on, by the group.
+// expandGroups returns, by group, the IDs of the members of the groups that have overrides.
 func expandGroups(ctx context.Context, s *inventory.Store, org string, held []Held) (map[string][]string, error) {
 	var groups []string
 	for _, h := range held {
@@ -69,9 +70,9 @@ func expandGroups(ctx context.Context, s *inventory.Store, org string, held []He
 	return out, nil
 }
 
-// Restorable returns the resources that the end of o may restore: those in the scope in which its maker could act when o began, or can act now.
-// Whoever made o may have left since; the resources that o has held are restored all the same, and no others. No round trip for an override that
-// was made with a right on the whole organization.
+// Restorable returns the resources that the end of o may restore: those that its maker could act on when o began, or
+// can act on now. The maker may have left since; the resources that o has held are restored all the same, and no
+// others. It takes no round trip for an override that was made with a right on the whole organization.
 func (o Override) Restorable(ctx context.Context, s *inventory.Store, org string) (inventory.ResourceSet, error) {
 	scopes := grant.Scopes{All: true}
 	if o.Scopes != nil {
@@ -91,5 +92,5 @@ func (o Override) Restorable(ctx context.Context, s *inventory.Store, org string
 	return sets[0], nil
 }
 
-// Access is what Reach reads besides the inventory and the list of live overrides.
+// Access is the table access of Reach, besides the inventory and the list of live overrides.
 var Access = membership.CallerAccess

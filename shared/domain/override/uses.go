@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// WakeLinkPartition is of the wake links of an organization, by their ids.
+// WakeLinkPartition holds the wake links of an organization, by id.
 const WakeLinkPartition table.Partition = "ORG#*#WAKELINK"
 
 // WakeTokenPrefix begins the partitions of the tokens of wake links, WakeTokenPartition is all of them.
@@ -20,10 +20,10 @@ const (
 	WakeTokenPartition table.Partition = WakeTokenPrefix + "*"
 )
 
-// reading is the policy to see overrides and wake links.
+// reading is the policy for reading overrides and wake links.
 const reading = "overrides:read"
 
-// maxWakeLinks bounds the read of the wake links of an organization, which has 100 at most.
+// maxWakeLinks limits the read of an organization's wake links. An organization has at most 100.
 const maxWakeLinks = 200
 
 // WakeLinkPK returns the partition of the wake links of an organization.
@@ -32,10 +32,10 @@ func WakeLinkPK(org string) string { return table.OrgPK(org) + WakeLinkPartition
 // WakeLinkKey returns where a wake link is stored.
 func WakeLinkKey(org, linkID string) table.Key { return table.Key{PK: WakeLinkPK(org), SK: linkID} }
 
-// WakeTokenKey returns where a token leads to its wake link, by the hash of the token.
+// WakeTokenKey returns the key of the item that maps a token to its wake link, by the hash of the token.
 func WakeTokenKey(hash string) table.Key { return table.Key{PK: WakeTokenPrefix + hash, SK: "L"} }
 
-// NamedTarget is the part of a wake link that says what it starts.
+// NamedTarget is the part of a wake link that names its target.
 type NamedTarget struct {
 	ID         string    `json:"id"`
 	Name       string    `json:"name"`
@@ -45,12 +45,13 @@ type NamedTarget struct {
 	ExpiresAt  time.Time `json:"expiresAt"`
 }
 
-// Use returns the wake link as an error lists it that refuses to delete its target.
+// Use returns the wake link as an entry of the error that refuses to delete its target.
 func (t NamedTarget) Use() fault.Use {
 	return fault.Use{Kind: "wake link", ID: t.ID, Name: t.Name, Policy: reading}
 }
 
-// ListWakeLinks lists the wake links of an organization that work at a time, oldest first. One round trip.
+// ListWakeLinks lists the wake links of an organization that are valid at a time, oldest first. It takes one round
+// trip.
 func ListWakeLinks(ctx context.Context, s table.Store, org string, at time.Time) ([]NamedTarget, error) {
 	all, _, err := table.ReadPage[NamedTarget](ctx, s,
 		table.Query{PK: WakeLinkPK(org), From: "wake_", To: "wake_~", Limit: maxWakeLinks})
@@ -71,7 +72,7 @@ func RemoveWakeLink(org string, t NamedTarget) []table.Write {
 	return []table.Write{table.Delete(WakeLinkKey(org, t.ID)), table.Delete(WakeTokenKey(t.Hash))}
 }
 
-// Use returns the override as an error lists it that refuses to delete what it holds.
+// Use returns the override as an entry of the error that refuses to delete its target.
 func (h Held) Use() fault.Use {
 	until := h.ExpiresAt.UTC().Format(time.RFC3339)
 	return fault.Use{Kind: "override", ID: h.ID, Name: fmt.Sprintf("%s until %s", h.Action, until), Policy: reading}
@@ -98,8 +99,8 @@ func UsesOfGroup(ctx context.Context, s table.Store, org, groupID string, at tim
 	return out, err
 }
 
-// InAccount returns the overrides of the list that hold resources of an account, by themselves or by a group. It
-// takes no round trip without overrides, and two otherwise.
+// InAccount returns the overrides of the list that hold resources of an account, directly or by a group. It takes no
+// round trip without overrides, and two otherwise.
 func (l Live) InAccount(ctx context.Context, s *inventory.Store, org, accountID string) ([]Held, error) {
 	var groups, resources []string
 	for _, h := range l.Overrides {
@@ -145,7 +146,7 @@ func WakeLinksInAccount(ctx context.Context, s *inventory.Store, org, accountID 
 	return out, err
 }
 
-// resourcesIn returns which of the resources are in an account.
+// resourcesIn returns the resources that are in an account.
 func resourcesIn(ctx context.Context, s *inventory.Store, org, accountID string, ids []string) (map[string]bool, error) { //nolint:revive // as WakeLinksInAccount
 	out := map[string]bool{}
 	if len(ids) == 0 {

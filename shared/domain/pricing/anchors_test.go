@@ -16,7 +16,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// dataFolder is where the project's test data are: LAMPLIGHTER_DATA, or beside the checkout.
+// dataFolder returns the folder of the project's test data: LAMPLIGHTER_DATA, or the folder beside the checkout.
 func dataFolder(tb testing.TB) string {
 	tb.Helper()
 	folder := os.Getenv("LAMPLIGHTER_DATA")
@@ -29,7 +29,7 @@ func dataFolder(tb testing.TB) string {
 	return folder
 }
 
-// readCSV yields the lines of a file behind its header.
+// readCSV returns the lines of a file after its header.
 func readCSV(tb testing.TB, name string) [][]string {
 	tb.Helper()
 	f, err := os.Open(filepath.Join(dataFolder(tb), "prices", name))
@@ -57,7 +57,7 @@ func amount(tb testing.TB, s string) money.Amount {
 	return a
 }
 
-// byRegion makes tables of lines whose first field is the region.
+// byRegion makes tables from lines whose first field is the region.
 func byRegion(tb testing.TB, lines [][]string, provider string,
 	price func(line []string) (string, string)) map[string]*pricing.Table {
 	tb.Helper()
@@ -117,8 +117,8 @@ var (
 	googleFacts = cloud.Facts{"spot": false, "gpu_count": 0.0, "local_ssd_count": 0.0, "os_license": ""}
 )
 
-// googleTable makes the prices of cores and memory of a region out of those of two machines of each family: one with
-// more memory.
+// googleTable computes the prices of cores and memory of a region from the prices of two machines of each family, one
+// with more memory.
 func googleTable(tb testing.TB, region string) *pricing.Table {
 	tb.Helper()
 	price := map[string]money.Amount{}
@@ -143,8 +143,8 @@ func googleTable(tb testing.TB, region string) *pricing.Table {
 	return t
 }
 
-// TestShapeOf_PricesEveryMachineOfThePublishedTable predicts, from two machines of each family in each region, all
-// others.
+// TestShapeOf_PricesEveryMachineOfThePublishedTable predicts the prices of all machines of a family in each region
+// from two of them.
 func TestShapeOf_PricesEveryMachineOfThePublishedTable(t *testing.T) {
 	regions := map[string]*pricing.Table{}
 	checked, wrong := 0, map[string]int{}

@@ -78,7 +78,7 @@ const (
 	freeThroughput = 125 // MiB/s
 )
 
-// The amounts from which on the operations of io2 are cheaper.
+// The amounts from which the operations of io2 are cheaper.
 const (
 	secondIOPS = 32_000
 	thirdIOPS  = 64_000
@@ -105,7 +105,7 @@ func (c *calculation) addSome(name, key string, quantity money.Amount) {
 	}
 }
 
-// addTiers adds the operations of an io2 volume, which are cheaper the more there are.
+// addTiers adds the price of an io2 volume's operations, in tiers that get cheaper.
 func (c *calculation) addTiers(iops money.Amount) {
 	second, third := above(iops, secondIOPS), above(iops, thirdIOPS)
 	c.addSome("IOPS", "ebs/io2/iops", iops.Sub(second))
@@ -132,7 +132,7 @@ func rateDatabase(c *calculation) {
 	}
 	c.addRunning("Database instance ("+c.Class+", "+engine+")", "rds/"+c.Class+"/"+engine+license+"/"+zones, one)
 	if strings.HasPrefix(engine, "aurora") {
-		return // what is stored belongs to the cluster, and is charged by use
+		return // storage belongs to the cluster, and is charged by use
 	}
 	kind := cmp.Or(c.word("storage_type"), "standard")
 	c.add("Storage ("+kind+")", "rds-storage/"+kind+"/"+zones, c.size("storageGiB", "allocated_gb"))
@@ -147,11 +147,11 @@ func rateDatabase(c *calculation) {
 	}
 }
 
-// stripedFrom is from how many gibibytes on RDS stripes gp3 over four volumes, so that four times as many operations
-// are in its price. SQL Server is never striped, Oracle from less.
+// stripedFrom is the size in gibibytes from which RDS stripes gp3 over four volumes, so that its price includes four
+// times as many operations. SQL Server is never striped; Oracle is striped from a smaller size.
 const stripedFrom = 400
 
-// databaseIOPS returns how many operations a second are in the price of gp3.
+// databaseIOPS returns how many operations per second the price of gp3 includes.
 func databaseIOPS(engine string, gib money.Amount) int64 {
 	from := int64(stripedFrom)
 	if strings.HasPrefix(engine, "oracle") {

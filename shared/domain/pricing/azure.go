@@ -6,8 +6,8 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// operatingSystem returns the system whose price a machine of Azure has: one that brings its own licence of Windows
-// has that of Linux.
+// operatingSystem returns the system that determines the price of an Azure machine. A machine with its own licence of
+// Windows has the price of Linux.
 func (c *calculation) operatingSystem() string {
 	system := strings.ToLower(c.word("os_type"))
 	switch {
@@ -47,7 +47,7 @@ func rateAKS(c *calculation) {
 	}
 }
 
-// rateAKSPool prices the nodes of a pool, which are a scale set with a price of its own.
+// rateAKSPool prices the nodes of a pool. They are a scale set with its own price.
 func rateAKSPool(c *calculation) {
 	c.out.Shared = true
 	c.refuseSpot()
@@ -55,7 +55,7 @@ func rateAKSPool(c *calculation) {
 	c.addRunning("Nodes ("+c.Class+", "+system+")", "vm/"+c.Class+"/"+system, c.size("desired", "count"))
 }
 
-// diskSizes are up to how many gibibytes each tier of managed disks goes, and its number.
+// diskSizes are the maximum size of each tier of managed disks, in gibibytes, and the tier's number.
 var diskSizes = []struct {
 	gib  int64
 	tier string
@@ -79,7 +79,7 @@ var diskSizes = []struct {
 // diskLetters are the letters of the tiers of the kinds of managed disks.
 var diskLetters = map[string]string{"Premium": "P", "StandardSSD": "E", "Standard": "S"}
 
-// diskTier returns the tier that a disk of so many gibibytes is charged as; false when there is none.
+// diskTier returns the tier that a disk of a size is charged as, or false.
 func diskTier(kind string, gib money.Amount) (string, bool) {
 	letter, known := diskLetters[kind]
 	for _, s := range diskSizes {
@@ -169,7 +169,7 @@ func ratePlan(c *calculation) {
 	c.add("Workers ("+c.Class+")", "plan/"+c.Class+"/"+system, c.number("workers"))
 }
 
-// freeRules is how many rules are in the price of a load balancer.
+// freeRules is how many rules the price of a load balancer includes.
 const freeRules = 5
 
 func rateAzureBalancer(c *calculation) {

@@ -11,7 +11,7 @@ import (
 
 // bills holds the billed costs of resources in this month and in the last month.
 type bills struct {
-	accounts map[string]bool // of which a bill has arrived: true when one of this month has
+	accounts map[string]bool // accounts with a bill; true: with a bill of this month
 	toDate   map[string]cost.ResourceCost
 	last     map[string]cost.ResourceCost
 }

@@ -13,7 +13,7 @@ import (
 // and Of then returns the costs of each resource. It is not safe for use by several goroutines.
 type Costs struct {
 	table table.Store
-	set   *costSet // that was read last; nil before
+	set   *costSet // the set read last; nil before the first read
 }
 
 // NewCosts returns Costs that know nothing yet.
@@ -28,8 +28,8 @@ func (c *Costs) Of(uid string) (rate *HourlyRate, billed *Invoiced) {
 	return c.set.find(uid)
 }
 
-// ReadCosts reads the costs that a head names, in one round trip, unless known are they. It returns known also when a
-// part is gone, which was replaced twice since the head was read.
+// ReadCosts reads the costs that a head names, in one round trip. It returns known without a round trip if the head
+// names known. It also returns known if a part is gone, because the costs were replaced twice since the head was read.
 func (c *Costs) ReadCosts(ctx context.Context, org string, head table.Item, known inventory.Costs) (inventory.Costs,
 	error) {
 	c.set, _ = known.(*costSet)

@@ -19,19 +19,19 @@ type costSet struct {
 	generation int64
 	hashes     []uint64
 	rates      []uint32 // places in pool
-	toDate     []int64  // cents; unbilled of what nothing was invoiced for
+	toDate     []int64  // cents; unbilled for resources that were not invoiced
 	last       []int64
 	current    []uint64 // bits: a bill of this month has arrived
 	pool       []HourlyRate
 }
 
-// unbilled stands in the place of an amount where nothing was invoiced.
+// unbilled replaces an amount if nothing was invoiced.
 const unbilled = math.MinInt64
 
 // rateBytes is the approximate memory of one rate.
 const rateBytes = 160
 
-// Bytes returns about how much memory the set takes.
+// Bytes returns the approximate size of the set in memory.
 func (s *costSet) Bytes() int { return 28*cap(s.hashes) + 8*cap(s.current) + rateBytes*len(s.pool) }
 
 // find returns the rate and the billed cost of a resource; nil for each that is unknown.
@@ -54,9 +54,9 @@ const unknownCost = math.MinInt64
 // Generation returns the generation of the head that named the parts of the set.
 func (s *costSet) Generation() int64 { return s.generation }
 
-// Order returns the amount that a list by cost goes by, in millionths of a dollar: of the cost that is shown
-// (SourceOfCost), billed last month's, or this month's where that is 0, and estimated a month at the rate of the
-// status.
+// Order returns the sort amount for a list by cost, in millionths of a dollar. It is the amount of the displayed cost
+// (SourceOfCost). A billed cost is last month's, or this month's if that is 0. An estimated cost is a month at the
+// rate of the status.
 func (s *costSet) Order(uid string, status cloud.Status) int64 {
 	rate, billed := s.find(uid)
 	switch source := SourceOfCost(rate, billed); {
@@ -72,7 +72,7 @@ func (s *costSet) Order(uid string, status cloud.Status) int64 {
 
 func millionths(a money.Amount) int64 { return scaled(a, 6) }
 
-// scaled returns an amount in units of 10^-places, the nearest that fits.
+// scaled returns an amount in units of 10^-places, or the nearest representable amount.
 func scaled(a money.Amount, places int) int64 {
 	limit := money.FromScaled(math.MaxInt64/1000, places)
 	if a.Cmp(limit) > 0 {
@@ -120,8 +120,8 @@ func encodeCosts(all []KnownCost) [][]byte {
 	return parts
 }
 
-// encodePart writes the rates that resources have, then the resources, and behind them, where the version before does
-// not look, a bit for each that says whether a bill of this month has arrived.
+// encodePart writes the rates, then the resources, and then a bit for each resource that says whether a bill of this
+// month has arrived. The previous program version does not read the bits.
 func encodePart(some []hashedCost) []byte {
 	places, pool := map[HourlyRate]int{}, []HourlyRate{}
 	var rows []byte
@@ -199,8 +199,8 @@ func (s *costSet) decode(z []byte) error {
 	return nil
 }
 
-// addCurrent adds the bits of the resources from place on; the version before writes none, and calls all that was
-// billed current.
+// addCurrent adds the bits of the resources from place on. The previous program version writes no bits, and treats all
+// billed costs as current.
 func (s *costSet) addCurrent(bits []byte, place int) {
 	s.current = append(s.current, make([]uint64, (len(s.hashes)+63)/64-len(s.current))...)
 	for i := place; i < len(s.hashes); i++ {

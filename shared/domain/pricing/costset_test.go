@@ -7,7 +7,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Part by part, with more resources than a part takes, each keeps what was written of it.
+// With more resources than a part takes, each part keeps the values that were written.
 func TestCosts_OfManyPartsReadAsWritten(t *testing.T) {
 	all := make([]KnownCost, costsPerPart+100)
 	for i := range all {

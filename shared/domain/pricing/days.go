@@ -14,11 +14,11 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// day is one of 24 hours, as days in UTC are.
+// day is 24 hours: every day in UTC has that length.
 const day = 24 * time.Hour
 
-// estimateDays writes the estimated costs of each account for the days without a bill, today up to now. An estimate of
-// a past day stays. Other days count the hours for which the resource is known, at its present rate.
+// estimateDays writes the estimated costs of each account for the days without a bill; today counts up to now. An
+// estimate of a past day stays. Other days count the hours since the resource is known, at its present rate.
 func (s *Store) estimateDays(ctx context.Context, org string, all []Priceable, costs []KnownCost) error {
 	periods, err := s.costs.Periods(ctx, org)
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Store) estimateDays(ctx context.Context, org string, all []Priceable, c
 	return errors.Join(errs...)
 }
 
-// estimate is the days of an account under way.
+// estimate is the estimate of an account's days under way.
 type estimate struct {
 	now     time.Time
 	account string
@@ -74,8 +74,7 @@ func (e *estimate) months() []cost.Month {
 	return []cost.Month{before, this}
 }
 
-// covered returns the first day of the month without a bill, and the moment up to which the month was estimated
-// before.
+// covered returns the first day of the month without a bill, and the time of the last estimate of the month.
 func (e *estimate) covered(m cost.Month, periods []cost.Period) (from, estimated time.Time) {
 	from = m.Start()
 	for _, p := range periods {

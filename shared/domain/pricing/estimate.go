@@ -10,12 +10,12 @@ import (
 
 // Estimate is the cost of a resource at public prices.
 type Estimate struct {
-	Hourly      money.Amount // as the resource is: of what is stopped, what remains to be paid
+	Hourly      money.Amount // in the current state; for a stopped resource the remaining cost
 	WhenRunning money.Amount // an hour of it while it runs
-	Version     string       // of the table
+	Version     string       // version of the table
 	Components  []Component
 	Reason      string // why there is no estimate; empty when there is one
-	// it is the price of parts that are resources of their own, as nodes of a pool are: never to be added to theirs
+	// it is the price of parts that are resources of their own, such as nodes of a pool: never add it to theirs
 	Shared bool
 }
 
@@ -25,12 +25,12 @@ func (e *Estimate) OK() bool { return e.Reason == "" }
 // Monthly returns the cost of 730 hours.
 func (e *Estimate) Monthly() money.Amount { return e.Hourly.MulInt(HoursPerMonth) }
 
-// Component is a line of an estimate. Of a price per month an hour is 730th of one.
+// Component is a line of an estimate. If the price is per month, an hour costs 1/730 of it.
 type Component struct {
 	Name     string // "Instance (m5.large, linux)"
-	Key      string // of the price
+	Key      string // key of the price
 	Unit     cloud.PriceUnit
-	USD      money.Amount // of one unit
+	USD      money.Amount // price of one unit
 	Quantity money.Amount // units in each hour, or at a time
 	Stops    bool         // costs nothing while the resource is stopped
 }
@@ -76,7 +76,7 @@ type calculation struct {
 	out   Estimate
 }
 
-// none notes why there is no price; the first reason stands.
+// none records why there is no price. The first reason is kept.
 func (c *calculation) none(format string, args ...any) {
 	if c.out.Reason == "" {
 		c.out.Reason = fmt.Sprintf(format, args...)
@@ -103,7 +103,7 @@ func (c *calculation) addRunning(name, key string, quantity money.Amount) {
 	}
 }
 
-// sum makes the estimate of the components.
+// sum returns the estimate from the components.
 func (c *calculation) sum() Estimate {
 	if c.out.Reason != "" {
 		return Estimate{Reason: c.out.Reason, Version: c.out.Version}
@@ -123,7 +123,7 @@ func (c *calculation) sum() Estimate {
 	return c.out
 }
 
-// number returns an input that is a number, and notes that there is no price without it.
+// number returns a numeric input. Without it there is no price, and number records that.
 func (c *calculation) number(name string) money.Amount {
 	n, err := money.Parse(c.word(name))
 	if err != nil {
@@ -132,7 +132,7 @@ func (c *calculation) number(name string) money.Amount {
 	return n
 }
 
-// size returns a capacity, or the input that tells it too.
+// size returns a capacity, or the input with the same value.
 func (c *calculation) size(capacity, input string) money.Amount {
 	if n, known := c.Capacity[capacity]; known {
 		return money.FromInt(n)
@@ -140,7 +140,7 @@ func (c *calculation) size(capacity, input string) money.Amount {
 	return c.number(input)
 }
 
-// count returns a capacity, and notes that there is no price without it.
+// count returns a capacity. Without it there is no price, and count records that.
 func (c *calculation) count(capacity string) money.Amount {
 	n, known := c.Capacity[capacity]
 	if !known {
@@ -149,7 +149,7 @@ func (c *calculation) count(capacity string) money.Amount {
 	return money.FromInt(n)
 }
 
-// above returns how much more a is than b; nothing when it is not.
+// above returns the excess of a over b, or zero.
 func above(a money.Amount, b int64) money.Amount {
 	if d := a.Sub(money.FromInt(b)); d.Sign() > 0 {
 		return d

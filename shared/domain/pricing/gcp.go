@@ -20,14 +20,14 @@ func rateCompute(c *calculation) {
 	c.addMachines("Instance", one)
 }
 
-// rateGKEPool prices the nodes of a pool, which are instances with prices of their own.
+// rateGKEPool prices the nodes of a pool. They are instances with prices of their own.
 func rateGKEPool(c *calculation) {
 	c.out.Shared = true
 	c.refuseSpot()
 	c.addMachines("Nodes", c.number("node_count"))
 }
 
-// addMachines adds so many machines of the type that the resource has.
+// addMachines adds a number of machines of the resource's type.
 func (c *calculation) addMachines(name string, machines money.Amount) {
 	shape, ok := ShapeOf(c.Class)
 	if !ok {
@@ -90,7 +90,7 @@ func rateCloudSQL(c *calculation) {
 	c.add("Storage ("+kind+")", "cloudsql/storage/"+kind+"/"+where, c.size("storageGiB", "storage_gb"))
 }
 
-// rateForwarding is a rule by itself; the first five of a project cost as much as one.
+// rateForwarding prices a forwarding rule. The first five rules of a project cost as much as one.
 func rateForwarding(c *calculation) {
 	c.out.Shared = true
 	c.add("Forwarding rule", "forwarding/rule", one)

@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// goldenLine is a line of a golden estimate: so much of something costs so much a month.
+// goldenLine is a line of a golden estimate: the monthly cost of a quantity.
 type goldenLine struct {
 	file, resource, label, unit string
 	quantity, cost              money.Amount
@@ -72,8 +72,8 @@ func goldenTable(tb testing.TB) *pricing.Table {
 	return t
 }
 
-// goldenRule makes the resource of lines whose file, resource and label agree with the patterns, as a discovery would
-// find it, and names the component that the line is. In its texts $1 … are what the label's pattern found, and $q the
+// goldenRule makes the resource of lines whose file, resource and label match the patterns, as a discovery would find
+// it, and names the component of the line. In its texts, $1 … are the groups of the label's pattern, and $q is the
 // line's quantity.
 type goldenRule struct {
 	file, resource, label string
@@ -81,7 +81,7 @@ type goldenRule struct {
 	facts                 string // name=value;… with numbers as they are
 	capacity              string
 	key                   string
-	sustained             string // Google's discount for machines that run all month, which is no part of the rate
+	sustained             string // Google's discount for machines that run all month; not part of the rate
 }
 
 var goldenRules = []goldenRule{
@@ -215,8 +215,8 @@ var engines = []struct{ part, engine, license string }{
 	{"", "mysql", ""},
 }
 
-// TestRate_ReproducesTheGoldenEstimates makes of each line of the golden estimates that is about what a resource is,
-// and not about what is done with it, the resource that it is about, and wants the same to the cent.
+// TestRate_ReproducesTheGoldenEstimates makes a resource of each golden line that prices the resource itself, not its
+// usage, and wants the same price to the cent.
 func TestRate_ReproducesTheGoldenEstimates(t *testing.T) {
 	table, left, files := goldenTable(t), map[string]int{}, map[string]int{}
 	reproduced := 0
@@ -244,7 +244,7 @@ func TestRate_ReproducesTheGoldenEstimates(t *testing.T) {
 	}
 }
 
-// resourceOf makes the resource of a line; false of a line that no rule is about.
+// resourceOf returns the resource of a line, or false if no rule matches the line.
 func resourceOf(t *testing.T, l goldenLine) (pricing.Resource, goldenRule, bool) {
 	t.Helper()
 	if l.file == "aws/db_instance" && strings.HasPrefix(l.label, "Database instance (on-demand") {
@@ -314,7 +314,7 @@ func evaluate(t *testing.T, s string) string {
 	})
 }
 
-// monthlyOf estimates the resource and returns what its components of the key cost in as many hours as the line has.
+// monthlyOf estimates the resource and returns the cost of its components of the key in the line's number of hours.
 func monthlyOf(t *testing.T, table *pricing.Table, r pricing.Resource, rule goldenRule, l goldenLine) (sum money.Amount,
 	why string) {
 	t.Helper()

@@ -25,8 +25,8 @@ func (p ProviderRegion) partKey(slot, n int) table.Key {
 	return table.Key{PK: p.pk(), SK: fmt.Sprintf("%d#%03d", slot, n)}
 }
 
-// listHead says where the prices of a pair are: in one of two slots, so that the list before is kept and who reads it
-// now can go on.
+// listHead says which of two slots has the prices of a pair. The previous list stays in the other slot, so that its
+// readers can continue.
 type listHead struct {
 	Slot      int       `json:"slot"`
 	Parts     int       `json:"parts"`
@@ -35,7 +35,7 @@ type listHead struct {
 	Prices    int       `json:"prices"`
 	Before    string    `json:"before,omitempty"` // the version in the other slot
 	Failed    string    `json:"failed,omitempty"` // why the last fetch brought nothing
-	Change    int64     `json:"change"`           // counts the changes of the row, which each is conditioned on
+	Change    int64     `json:"change"`           // number of changes of the row; each change is conditioned on it
 }
 
 // listPart is a piece of a packed list.
@@ -43,10 +43,10 @@ type listPart struct {
 	Z []byte `json:"z"`
 }
 
-// partBytes is how much of a packed list one item holds: base64 makes a third more of it, and an item takes 400,000.
+// partBytes is how many bytes of a packed list one item holds. Base64 adds a third, and an item takes 400,000 bytes.
 const partBytes = 250_000
 
-// maxPrices bounds a list: that of the largest region of AWS has some 30,000.
+// maxPrices limits a list. The list of AWS's largest region has some 30,000 prices.
 const maxPrices = 500_000
 
 // fetchList asks the provider for the price table of a region. A list that breaks off or is empty is an error.
@@ -73,8 +73,8 @@ func (s *Store) fetchList(ctx context.Context, at ProviderRegion) (*Table, error
 	return t, nil
 }
 
-// RefreshPrices fetches the prices of a pair and keeps them in the place of those before, which stay when anything
-// fails: that is noted then, and the estimates that are made of them say that they are old.
+// RefreshPrices fetches the prices of a pair and replaces the stored ones. If anything fails, the stored prices stay,
+// the failure is recorded, and estimates from them say that the prices are old.
 func (s *Store) RefreshPrices(ctx context.Context, at ProviderRegion) error {
 	ctx = table.Within(ctx, Prefix)
 	h, err := s.readHead(ctx, at)
@@ -90,7 +90,7 @@ func (s *Store) RefreshPrices(ctx context.Context, at ProviderRegion) error {
 	return s.keepList(ctx, at, h, t)
 }
 
-// PricesDue reports whether the prices of a pair were not fetched for so long.
+// PricesDue reports whether the last fetch of a pair's prices is at least this long ago.
 func (s *Store) PricesDue(ctx context.Context, at ProviderRegion, after time.Duration) (bool, error) {
 	if _, ok := s.providers[at.Provider].(cloud.Pricer); !ok {
 		return false, nil
@@ -107,7 +107,7 @@ func (s *Store) readHead(ctx context.Context, at ProviderRegion) (listHead, erro
 	return h, err
 }
 
-// keepList writes a list into the slot that is not in use, and has the head name it.
+// keepList writes a list into the unused slot, and then names it in the head.
 func (s *Store) keepList(ctx context.Context, at ProviderRegion, h listHead, t *Table) error {
 	packed, err := t.Pack()
 	if err != nil {
@@ -129,7 +129,7 @@ func (s *Store) keepList(ctx context.Context, at ProviderRegion, h listHead, t *
 	return s.swapHead(ctx, at, next)
 }
 
-// swapHead writes the head over that of the same change. Another process that was faster has fetched the same prices.
+// swapHead replaces the head of the same change. If another process was faster, it has fetched the same prices.
 func (s *Store) swapHead(ctx context.Context, at ProviderRegion, h listHead) error {
 	unchanged := table.Equal("change", h.Change)
 	if h.Change == 0 {
@@ -147,8 +147,8 @@ func (s *Store) swapHead(ctx context.Context, at ProviderRegion, h listHead) err
 	return fault.Wrap("write the head of the prices of "+at.String(), err)
 }
 
-// Tables returns the prices of pairs: one round trip for all heads, and one for those lists that this process does not
-// have. A pair without any is missing, unless its provider knows its prices without asking anybody.
+// Tables returns the prices of pairs. It takes one round trip for all heads, and one for the lists that this process
+// does not have. A pair without prices is missing, unless its provider knows its prices locally.
 func (s *Store) Tables(ctx context.Context, pairs []ProviderRegion) (map[ProviderRegion]*Table, error) {
 	ctx = table.Within(ctx, Prefix)
 	keys := make([]table.Key, len(pairs))
@@ -172,7 +172,7 @@ func (s *Store) Tables(ctx context.Context, pairs []ProviderRegion) (map[Provide
 	return out, nil
 }
 
-// tableOf returns the prices of a pair by its head; nil when there are none.
+// tableOf returns the prices of a pair by its head, or nil.
 func (s *Store) tableOf(ctx context.Context, at ProviderRegion, head table.Item) (*Table, error) {
 	if head.Data == nil {
 		return s.localTable(ctx, at)
@@ -194,7 +194,7 @@ func (s *Store) tableOf(ctx context.Context, at ProviderRegion, head table.Item)
 	return t, err
 }
 
-// localTable returns the prices of a provider that knows them without asking anybody; nil of another.
+// localTable returns the prices of a provider that knows them locally, or nil for other providers.
 func (s *Store) localTable(ctx context.Context, at ProviderRegion) (*Table, error) {
 	if p, ok := s.providers[at.Provider].(cloud.LocalPricer); !ok || !p.PricesAreLocal() {
 		return nil, nil //nolint:nilnil // there are none

@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/domain/cost"
 )
 
-// publicRates identifies the table of currency rates, which is stored as a price table: the value of a unit of each
+// publicRates identifies the table of currency rates. It is stored as a price table: the value of a unit of each
 // currency, by day.
 var publicRates = ProviderRegion{ecb.Name, "rates"}
 
@@ -41,7 +41,7 @@ func (s *Store) RateOf(ctx context.Context, currency string, on time.Time) (cost
 	return cost.Rate{USD: e.USD, Source: source, Date: date}, ok, nil
 }
 
-// readRates reads the rates that are kept; nil when there are none.
+// readRates reads the stored rates, or nil.
 func (s *Store) readRates(ctx context.Context) (*Table, error) {
 	all, err := s.Tables(ctx, []ProviderRegion{publicRates})
 	if err != nil || all[publicRates] != nil || !s.mayTryRates() {
@@ -54,7 +54,7 @@ func (s *Store) readRates(ctx context.Context) (*Table, error) {
 	return all[publicRates], err
 }
 
-// mayTryRates reports whether rates were not asked for just now, and notes that they are.
+// mayTryRates reports whether the last fetch of rates is long enough ago, and records a new fetch if so.
 func (s *Store) mayTryRates() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

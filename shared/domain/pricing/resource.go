@@ -10,13 +10,13 @@ import (
 type Resource struct {
 	Type     string // "aws-ec2", also of a resource of the simulated cloud
 	Region   string
-	Class    string // instance type, or what stands for one
+	Class    string // instance type or its equivalent
 	Status   cloud.Status
 	Capacity map[string]int64
 	Inputs   string // inventory.IndexedFacts
 }
 
-// input returns an input as it was written; false when it is not known.
+// input returns an input as it was written, or false if it is unknown.
 func (r *Resource) input(name string) (string, bool) {
 	for part := range strings.SplitSeq(r.Inputs, ";") {
 		if n, v, ok := strings.Cut(part, "="); ok && n == name {
@@ -26,7 +26,7 @@ func (r *Resource) input(name string) (string, bool) {
 	return "", false
 }
 
-// word returns an input that is a word; "" when it is not known.
+// word returns an input that is a word, or "" if it is unknown.
 func (r *Resource) word(name string) string {
 	v, _ := r.input(name)
 	return v

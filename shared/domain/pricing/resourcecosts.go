@@ -23,7 +23,7 @@ import (
 type HourlyRate struct {
 	Running money.Amount // an hour of it while it runs
 	Off     money.Amount // an hour of it while it is stopped
-	Version string       // of the prices
+	Version string       // version of the prices
 	Stale   bool         // the prices are older than they should be: newer ones could not be fetched
 	Shared  bool         // it is the price of parts that are resources of their own
 	Reason  string       // why there is no estimate; empty when there is one
@@ -46,8 +46,8 @@ const (
 	BilledCost    = "actual"
 )
 
-// SourceOfCost returns which cost a resource is shown with: the billed one once a bill of this month has arrived, or
-// where there is no estimate; "" when neither is known.
+// SourceOfCost returns which cost of a resource is displayed: the billed cost if a bill of this month has arrived or
+// there is no estimate, else the estimate. It returns "" if neither is known.
 func SourceOfCost(r *HourlyRate, billed *Invoiced) string {
 	estimated := r != nil && r.Reason == ""
 	switch {
@@ -62,7 +62,7 @@ func SourceOfCost(r *HourlyRate, billed *Invoiced) string {
 // Invoiced is the invoiced cost of a resource, to the cent.
 type Invoiced struct {
 	MonthToDate, LastMonth money.Amount
-	// a bill of this month has arrived: before it has, MonthToDate is nothing because nothing is known
+	// a bill of this month has arrived; without one, MonthToDate is 0 because the cost is unknown
 	Current bool
 }
 
@@ -76,20 +76,20 @@ type KnownCost struct {
 // costHead names the items that hold the costs of an organization's resources. Old are the parts of the previous head,
 // which a reader may still use. Pending are the parts that are being written, or were when a process died.
 type costHead struct {
-	Generation int64    `json:"generation"` // of the parts
-	Change     int64    `json:"change"`     // counts the changes of the head, which each is conditioned on
-	Sum        uint64   `json:"sum"`        // of what the parts say: the same costs are not written again
+	Generation int64    `json:"generation"` // generation of the parts
+	Change     int64    `json:"change"`     // number of changes of the head; each change is conditioned on it
+	Sum        uint64   `json:"sum"`        // hash of the parts' contents; unchanged costs are not written again
 	Parts      []string `json:"parts"`
 	Old        []string `json:"old,omitempty"`
 	Pending    []string `json:"pending,omitempty"`
 }
 
-// costPart is how a part stands in its item, which is in a partition of its own as the chunks of the index are.
+// costPart is the stored form of a part. Its item is in a partition of its own, like the chunks of the index.
 type costPart struct {
 	Z []byte `json:"z"`
 }
 
-// ErrCostsMoved says that somebody else has written the costs meanwhile.
+// ErrCostsMoved says that another process has written the costs meanwhile.
 var ErrCostsMoved = errors.New("the costs of resources were written by another process meanwhile")
 
 // costWriter writes the costs of an organization.
@@ -116,7 +116,7 @@ func WriteCosts(ctx context.Context, p *platform.Platform, org string, all []Kno
 	return w.replace(ctx, h, sum, parts)
 }
 
-// readHead returns the head of the costs; the zero head when there is none.
+// readHead returns the head of the costs. It is zero if there is none.
 func (w *costWriter) readHead(ctx context.Context) (costHead, error) {
 	h, err := table.Read[costHead](ctx, w.table, inventory.CostHeadKey(w.org))
 	if fault.Is(err, fault.NotFound) {
@@ -153,7 +153,7 @@ func (w *costWriter) replace(ctx context.Context, h costHead, sum uint64, parts 
 	return w.drop(ctx, slices.Concat(h.Old, h.Pending))
 }
 
-// swapHead writes the head behind the one of the change before; ErrCostsMoved when that is not the last one.
+// swapHead replaces the head of the previous change. It returns ErrCostsMoved if that is not the current one.
 func (w *costWriter) swapHead(ctx context.Context, next costHead) error {
 	it, err := table.NewItem(inventory.CostHeadKey(w.org), next)
 	if err != nil {

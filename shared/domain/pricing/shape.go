@@ -7,17 +7,17 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Shape is how many cores and how much memory a machine type of Google Cloud is charged for.
+// Shape is the number of cores and the memory that a machine type of Google Cloud is charged for.
 type Shape struct {
 	Family   string
-	Cores    money.Amount // of a shared core, the part of it that is charged for
+	Cores    money.Amount // for a shared core, the charged part
 	GiB      money.Amount
-	Extended money.Amount // of the memory, what is beyond what the family gives to so many cores
+	Extended money.Amount // the memory beyond the family's standard for that many cores
 	Custom   bool
-	Whole    bool // has a price of its own
+	Whole    bool // the machine type has its own price
 }
 
-// memoryPerCore are the gibibytes that predefined machines have for each core, in thousandths.
+// memoryPerCore is the memory per core of predefined machines, in thousandths of a gibibyte.
 var memoryPerCore = map[string]map[string]int64{
 	"n1":  {"standard": 3750, "highmem": 6500, "highcpu": 900},
 	"n2":  {"standard": 4000, "highmem": 8000, "highcpu": 1000},
@@ -31,21 +31,21 @@ var memoryPerCore = map[string]map[string]int64{
 	"c4a": {"standard": 4000, "highmem": 8000, "highcpu": 2000},
 }
 
-// irregular are machines whose memory is not so much for each core.
+// irregular are machines whose memory is not proportional to their cores.
 var irregular = map[string]int64{
 	"n2-highmem-128": 864, "c4-standard-2": 7, "c4-highmem-2": 15,
 	"c3d-highcpu-30": 59, "c3d-highcpu-60": 118, "c3d-highcpu-90": 177, "c3d-highcpu-180": 354, "c3d-highcpu-360": 708,
 }
 
-// sharedCores are the machines that have a part of a core, in thousandths, and their memory in mebibytes.
+// sharedCores are the machines with a part of a core, in thousandths, and their memory in mebibytes.
 var sharedCores = map[string][2]int64{"e2-micro": {250, 1024}, "e2-small": {500, 2048}, "e2-medium": {1000, 4096}}
 
-// extendedFrom is how much memory for each core, in thousandths of a gibibyte, a custom machine has before it is
+// extendedFrom is the memory per core, in thousandths of a gibibyte, above which memory of a custom machine is
 // extended memory.
 var extendedFrom = map[string]int64{"n1": 6500, "n2": 8000, "n2d": 8000, "n4": 8000}
 
-// ShapeOf reads the name of a machine type: "n2-standard-4", "n2-custom-4-16384", "custom-2-4096" (of N1),
-// "e2-medium"; false of a name that it cannot read.
+// ShapeOf parses the name of a machine type: "n2-standard-4", "n2-custom-4-16384", "custom-2-4096" (of N1),
+// "e2-medium". It returns false for a name that it cannot parse.
 func ShapeOf(name string) (Shape, bool) {
 	if s, ok := sharedCores[name]; ok {
 		return Shape{Family: "e2", Cores: money.FromScaled(s[0], 3), GiB: money.FromInt(s[1]).DivInt(1024)}, true

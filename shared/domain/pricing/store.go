@@ -75,7 +75,7 @@ type PriceUpdate struct {
 	Billed    int `json:"billed"`
 }
 
-// updateTries is how often an update looks again because another wrote meanwhile.
+// updateTries is how often an update is tried when other processes write.
 const updateTries = 3
 
 // Update computes the cost of each resource of an organization, and stores it for the inventory. It writes nothing
@@ -154,8 +154,8 @@ func pairsOf(all []Priceable) []ProviderRegion {
 	return slices.Collect(maps.Keys(had))
 }
 
-// Pairs returns the providers and regions in which an organization has resources that can have a price, and
-// publicRates when it is billed in another currency.
+// Pairs returns the providers and regions of an organization's resources that can have a price, and publicRates when
+// it is billed in another currency.
 func (s *Store) Pairs(ctx context.Context, org string) ([]ProviderRegion, error) {
 	had := map[ProviderRegion]bool{}
 	err := EachPriceable(ctx, s.inventory, org, func(r Priceable) {
@@ -173,7 +173,7 @@ func (s *Store) Pairs(ctx context.Context, org string) ([]ProviderRegion, error)
 	return slices.Collect(maps.Keys(had)), err
 }
 
-// rate estimates a resource as it is while it runs and while it does not.
+// rate estimates a resource in its running and in its stopped state.
 func (s *Store) rate(t *Table, r Resource) HourlyRate {
 	switch {
 	case !Priced(r.Type):
@@ -182,7 +182,7 @@ func (s *Store) rate(t *Table, r Resource) HourlyRate {
 		return HourlyRate{Reason: "no prices were fetched yet of its provider and region: that is done every night"}
 	}
 	if r.Status != cloud.Unknown {
-		r.Status = cloud.Stopped // whose estimate tells both
+		r.Status = cloud.Stopped // an estimate of a stopped resource has both rates
 	}
 	e := Rate(t, r)
 	if !e.OK() {

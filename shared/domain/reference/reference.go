@@ -1,5 +1,5 @@
-// Package reference lists the records of an organization that name one of its cloud accounts, resource groups or
-// teams as their scope: budgets, subscriptions, webhooks and integrations. Who deletes the scope refuses while there
+// Package reference lists the records of an organization that name one of its cloud accounts, resource groups or teams
+// as their scope: budgets, subscriptions, webhooks and integrations. The deletion of a scope is refused while there
 // are any, or ends them first.
 package reference
 
@@ -17,7 +17,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Access is what ListUses reads.
+// Access is the table access of ListUses.
 var Access = table.Access{Reads: []table.Partition{
 	budgeting.Partition, notification.RecipientPartition, receiver.WebhookPartition, receiver.IntegrationPartition,
 }}
@@ -79,7 +79,7 @@ func listIntegrations(ctx context.Context, s table.Store, org string, of event.S
 		}), err
 }
 
-// asUses returns the uses that records are: each is like, with the id and the name of its record.
+// asUses returns the uses of records. Each is a copy of like, with the id and the name of its record.
 func asUses[T any](like fault.Use, all []T, naming func(T) (id, name string)) []fault.Use {
 	out := make([]fault.Use, len(all))
 	for i := range all {

@@ -1,5 +1,5 @@
-// Package smarttag derives tags from what resources are, for those that nobody tagged: by policies, and in force once somebody has
-// accepted them. They are never written to the cloud.
+// Package smarttag derives tags for untagged resources from their fields. Policies define the tags, and a tag is in
+// force once a user has accepted it. Smart tags are never written to the cloud.
 package smarttag
 
 import (
@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Policy says what tag resources are to have: of Key, made of fields of theirs.
+// Policy defines a tag for resources: its Key, and a value made of their fields.
 type Policy struct {
 	ID        string             `json:"id"` // tagp_…
 	Name      string             `json:"name"`
@@ -26,7 +26,7 @@ type Policy struct {
 	UpdatedAt time.Time          `json:"updatedAt"`
 }
 
-// fields are what a value can be made of.
+// fields are the fields that a value can contain.
 var fields = map[string]func(*inventory.Resource) string{
 	"res.type":          func(r *inventory.Resource) string { return r.Type },
 	"res.region":        func(r *inventory.Resource) string { return r.Region },
@@ -35,7 +35,7 @@ var fields = map[string]func(*inventory.Resource) string{
 	"res.name":          func(r *inventory.Resource) string { return r.Name },
 }
 
-// Fields are the names of what a value can be made of.
+// Fields returns the names of the fields that a value can contain.
 func Fields() []string { return slices.Sorted(maps.Keys(fields)) }
 
 // The bounds of a policy.
@@ -46,7 +46,7 @@ const (
 	maxSeparator = 8
 )
 
-// Check refuses a policy that makes no tag, naming the field: fault.Invalid.
+// Check returns fault.Invalid, with the field's name, for a policy that makes no tag.
 func (p *Policy) Check() error {
 	switch {
 	case p.Key == "" || len(p.Key) > MaxKey || strings.TrimSpace(p.Key) != p.Key:
@@ -67,7 +67,7 @@ func (p *Policy) Check() error {
 	return nil
 }
 
-// Selects reports whether the policy is about a resource.
+// Selects reports whether the policy applies to a resource.
 func (p *Policy) Selects(r *inventory.Resource) bool {
 	s := &p.Selector
 	if s.Provider != "" && s.Provider != r.Provider || s.Type != "" && s.Type != r.Type || s.Region != "" &&
@@ -82,7 +82,8 @@ func (p *Policy) Selects(r *inventory.Resource) bool {
 	return true
 }
 
-// Value derives the value of a resource that the policy selects; "" when all of its parts are empty. Empty parts are left out.
+// Value derives the value of a resource that the policy selects; "" when all of its parts are empty. Empty parts are
+// left out.
 func (p *Policy) Value(r *inventory.Resource) string {
 	var parts []string
 	for _, f := range p.Fields {
@@ -108,8 +109,8 @@ type Derived struct {
 	PolicyID string
 }
 
-// Derive derives the tags of a resource, by key. Of several policies of one key the first that gives a value decides; a tag that the resource
-// has in its cloud stands, and none is derived.
+// Derive derives the tags of a resource, by key. If several policies have one key, the first one that yields a value
+// decides. A tag that the resource has in its cloud wins; then none is derived.
 func Derive(policies []Policy, r *inventory.Resource) []Derived {
 	var out []Derived
 	for i := range policies {

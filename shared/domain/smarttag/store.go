@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Partition is where the policies of an organization are, and which tags it has accepted.
+// Partition holds the policies and the accepted tags of an organization.
 const Partition table.Partition = "ORG#*#SMARTTAG"
 
 // MaxAccepted is how many tags an organization accepts at most: all of them are read with each report by tags.
@@ -35,7 +35,7 @@ func NewStore(t table.Store) Store { return Store{t} }
 
 func key(org, sk string) table.Key { return table.Key{PK: table.OrgPK(org) + "SMARTTAG", SK: sk} }
 
-// shelf is accepted tags: by resource, and by key their values.
+// shelf is a set of accepted tags: by resource, and by key, their values.
 type shelf struct {
 	Version int64                        `json:"version"`
 	Tags    map[string]map[string]string `json:"tags"`
@@ -47,7 +47,7 @@ type State struct {
 	accepted map[string]map[string]string
 }
 
-// Read reads all there is of an organization: one round trip a megabyte.
+// Read reads all policies and accepted tags of an organization. It takes one round trip per megabyte.
 func (s Store) Read(ctx context.Context, org string) (*State, error) {
 	out := &State{accepted: map[string]map[string]string{}}
 	q := table.Query{PK: key(org, "").PK, Limit: table.MaxPage}
@@ -81,13 +81,14 @@ func (st *State) take(it table.Item) error {
 	return err
 }
 
-// Accepted reports whether a tag is accepted: with the value that is derived now. Any other one has to be accepted anew.
+// Accepted reports whether a tag is accepted with its current value. Another value must be accepted anew.
 func (st *State) Accepted(d *Derived) bool { return st.accepted[d.UID][d.Key] == d.Value }
 
-// Empty reports whether nothing can be accepted, so that nobody has to look at resources.
+// Empty reports whether no tag can be in force, because there are no policies or no accepted tags. Then resources need
+// not be read.
 func (st *State) Empty() bool { return len(st.Policies) == 0 || len(st.accepted) == 0 }
 
-// Size counts the accepted tags, also those that are not derived any more.
+// Size counts the accepted tags, including those that are no longer derived.
 func (st *State) Size() int {
 	n := 0
 	for _, tags := range st.accepted {
@@ -96,7 +97,7 @@ func (st *State) Size() int {
 	return n
 }
 
-// Tags returns the accepted tags of a resource that are derived now; none is an empty map.
+// Tags returns the accepted tags of a resource that are currently derived. The map may be empty, but not nil.
 func (st *State) Tags(r *inventory.Resource) map[string]string {
 	out := map[string]string{}
 	if len(st.accepted[r.UID]) == 0 {
@@ -110,10 +111,10 @@ func (st *State) Tags(r *inventory.Resource) map[string]string {
 	return out
 }
 
-// UIDs returns the native ids of the resources of which a tag is accepted, in order.
+// UIDs returns the native ids of the resources with accepted tags, in ascending order.
 func (st *State) UIDs() []string { return slices.Sorted(maps.Keys(st.accepted)) }
 
-// Policy returns a policy; fault.NotFound when there is none.
+// Policy returns a policy, or fault.NotFound.
 func (st *State) Policy(policyID string) (Policy, error) {
 	i := slices.IndexFunc(st.Policies, func(p Policy) bool { return p.ID == policyID })
 	if i < 0 {
@@ -127,7 +128,7 @@ func Limited(org string) table.LimitedList {
 	return table.LimitedList{PK: key(org, "").PK, Noun: "smart tag policies"}
 }
 
-// Add writes a new policy together with take, which is of Limited.
+// Add writes a new policy, together with take, the write of Limited.
 func (s Store) Add(ctx context.Context, org string, p Policy, take table.Write) error {
 	put, err := table.PutFields(key(org, policyPrefix+p.ID), p, table.Absent())
 	if err != nil {
@@ -136,7 +137,7 @@ func (s Store) Add(ctx context.Context, org string, p Policy, take table.Write) 
 	return changed(p.ID, s.write(ctx, org, put, take))
 }
 
-// Put writes a policy, in place of the one that was read, of the version before; fault.Conflict when it has changed meanwhile.
+// Put writes a policy over its previous version. It returns fault.Conflict if the policy has changed meanwhile.
 func (s Store) Put(ctx context.Context, org string, p Policy) error {
 	cond := table.Absent()
 	if p.Version > 1 {
@@ -149,7 +150,7 @@ func (s Store) Put(ctx context.Context, org string, p Policy) error {
 	return changed(p.ID, s.write(ctx, org, put))
 }
 
-// write makes a change together with the version that it makes.
+// write makes changes together with the new version.
 func (s Store) write(ctx context.Context, org string, changes ...table.Write) error {
 	version, err := inventory.NoteSmartTags(org, rand.Text())
 	if err != nil {
@@ -158,7 +159,7 @@ func (s Store) write(ctx context.Context, org string, changes ...table.Write) er
 	return s.table.Transact(ctx, append(changes, version)...)
 }
 
-// Delete removes a policy as it was read; what was derived by it is not derived any more.
+// Delete removes a policy as it was read. Its tags are no longer derived.
 func (s Store) Delete(ctx context.Context, org string, p Policy) error {
 	return changed(p.ID,
 		s.write(ctx, org, table.Delete(key(org, policyPrefix+p.ID), table.Equal("version", p.Version))))
@@ -182,7 +183,7 @@ func (s Store) Accept(ctx context.Context, org string, tags []Derived) error {
 	})
 }
 
-// Revoke takes tags back, whatever their values.
+// Revoke removes acceptances of tags, for any values.
 func (s Store) Revoke(ctx context.Context, org string, tags []Derived) error {
 	return s.change(ctx, org, tags, func(of map[string]map[string]string, d *Derived) {
 		if delete(of[d.UID], d.Key); len(of[d.UID]) == 0 {
@@ -191,7 +192,7 @@ func (s Store) Revoke(ctx context.Context, org string, tags []Derived) error {
 	})
 }
 
-// change changes the shelves that tags are on, one after another; each change is whole.
+// change changes the shelves of tags, one after another. Each change is atomic.
 func (s Store) change(ctx context.Context, org string, tags []Derived,
 	how func(map[string]map[string]string, *Derived)) error {
 	on := map[uint32][]Derived{}
@@ -209,7 +210,7 @@ func (s Store) change(ctx context.Context, org string, tags []Derived,
 	return nil
 }
 
-// tries is how often a change starts over because somebody else made another one.
+// tries is how often a change is tried when there are concurrent changes.
 const tries = 8
 
 func (s Store) changeShelf(ctx context.Context, org string, n uint32, tags []Derived, how func(map[string]map[string]string, *Derived)) error { //nolint:revive // which one, and how

@@ -7,10 +7,10 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 )
 
-// mostKept is of how many organizations a Tagger remembers the smart tags, up to some megabytes each.
+// mostKept is the number of organizations whose smart tags a Tagger caches, at up to some megabytes each.
 const mostKept = 32
 
-// Tagger tells the inventory the accepted tags of resources. It remembers them for as long as their version is the same.
+// Tagger gives the inventory the accepted tags of resources. It caches them while their version is unchanged.
 type Tagger struct {
 	store Store
 	mu    sync.Mutex
@@ -27,7 +27,8 @@ var _ inventory.Tagger = (*Tagger)(nil)
 // NewTagger makes a Tagger.
 func NewTagger(s Store) *Tagger { return &Tagger{store: s, known: map[string]knownTags{}} }
 
-// TagsOf returns what tells the accepted tags of a resource: a round trip when their version is not the one that is remembered.
+// TagsOf returns a function that returns the accepted tags of a resource. It takes a round trip if the version is not
+// the cached one.
 func (t *Tagger) TagsOf(ctx context.Context, org, version string) (func(*inventory.Resource) map[string]string, error) {
 	t.mu.Lock()
 	k, had := t.known[org]

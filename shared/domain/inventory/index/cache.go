@@ -7,12 +7,12 @@ import (
 	"sync"
 )
 
-// localBytes bounds the indexes in memory of a process whose memory nobody bounds.
+// localBytes limits the indexes in memory of a process without a memory limit.
 const localBytes = 128 << 20
 
-// cacheBytes returns how much memory the indexes of all organizations may take together: a third of what the process may have
-// (shared/api/platform tells the runtime), so that the collector and a request have room. The organization in use is kept
-// whatever it takes.
+// cacheBytes returns the memory limit for the indexes of all organizations together: a third of the process's memory
+// limit (shared/api/platform tells the runtime), so that the collector and a request have room. The index of the
+// organization in use is always kept, regardless of its size.
 func cacheBytes() int {
 	limit := debug.SetMemoryLimit(-1)
 	if limit == math.MaxInt64 {
@@ -29,8 +29,8 @@ type cache struct {
 	used *list.List // of *cached, the last used first
 }
 
-// cached is the index of one organization. Loading is held by who brings it up to date, and guards st; bytes is guarded
-// by the cache.
+// cached is the index of one organization. The goroutine that updates the index holds loading, which guards st; the
+// cache's lock guards bytes.
 type cached struct {
 	org     string
 	loading sync.Mutex
@@ -42,7 +42,7 @@ func newCache(bytes int) *cache {
 	return &cache{max: bytes, orgs: map[string]*list.Element{}, used: list.New()}
 }
 
-// cachedIndex returns the index of an organization, an empty one when it is not kept.
+// cachedIndex returns the index of an organization, or an empty one if it is not in the cache.
 func (c *cache) cachedIndex(org string) *cached {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,8 +55,8 @@ func (c *cache) cachedIndex(org string) *cached {
 	return one
 }
 
-// count notes how many bytes one takes, or will take, and lets go of the others that were not used for longest, until all are
-// within the bound.
+// count records the size of one index, in bytes, before or after it is loaded. It drops the least recently used other
+// indexes until all are within the limit.
 func (c *cache) count(one *cached, bytes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

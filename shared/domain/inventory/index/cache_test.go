@@ -25,7 +25,7 @@ func TestTheCacheLetsGoOfWhatWasNotUsed(t *testing.T) {
 	}
 }
 
-// TestOthersLeaveBeforeALargeIndexIsRead looks into the cache when the chunks of a second organization are asked for.
+// TestOthersLeaveBeforeALargeIndexIsRead checks the cache when the chunks of a second organization are read.
 func TestOthersLeaveBeforeALargeIndexIsRead(t *testing.T) {
 	f := newFixture(t)
 	for _, org := range []string{"org_1", "org_2"} {
@@ -60,7 +60,7 @@ type watchedStore struct {
 	beforeBatchGet func()
 }
 
-// BatchGet is how chunks are read.
+// BatchGet reads chunks.
 func (w *watchedStore) BatchGet(ctx context.Context, keys ...table.Key) (map[table.Key]table.Item, error) {
 	w.beforeBatchGet()
 	return w.Store.BatchGet(ctx, keys...)

@@ -16,7 +16,8 @@ import (
 	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// What a cold load may read of any key, and what DynamoDB gives of one in a second.
+// The limits of a cold load: the read units that it may take from any one key, and the number of loads at the same
+// time.
 const (
 	maxColdUnits = 100
 	coldLoads    = 16
@@ -24,8 +25,8 @@ const (
 
 var dynamoLimits = table.Limits{ReadUnits: 3000, WriteUnits: 1000, Hold: 20 * time.Millisecond}
 
-// TestColdLoadsOfAHugeIndexThrottleNobody loads an index of half a million resources by sixteen processes within one second of virtual
-// time, while as many changes wait as a worker lets wait.
+// TestColdLoadsOfAHugeIndexThrottleNobody loads an index of half a million resources by sixteen processes within one
+// second of virtual time, with as many pending changes as a worker leaves.
 func TestColdLoadsOfAHugeIndexThrottleNobody(t *testing.T) {
 	race.SkipSequential(t)
 	if testing.Short() {
@@ -62,7 +63,7 @@ func TestColdLoadsOfAHugeIndexThrottleNobody(t *testing.T) {
 	})
 }
 
-// recorder remembers the calls of a load, so that others can make the same without decoding as much again.
+// recorder records the calls of a load, so that they can be repeated without decoding.
 type recorder struct {
 	table.Store
 	calls []func() error
@@ -88,7 +89,7 @@ func (r *recorder) repeat(t *testing.T) {
 	}
 }
 
-// checkCold wants no key to bear much of one load.
+// checkCold checks that no key takes a large part of one load.
 func checkCold(t *testing.T, cold map[string]table.Units) {
 	t.Helper()
 	most, changes, sum := 0., 0., 0.

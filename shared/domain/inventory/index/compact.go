@@ -10,20 +10,20 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// When compaction is due: deltas are read by every request, so they stay few.
+// The thresholds of compaction. Every request reads the deltas, so they stay few.
 const (
 	manyDeltas     = 128
 	manyDeltaBytes = 200_000
 )
 
-// chunkRows is how many rows a chunk begins with before its size is looked at.
+// chunkRows is the initial number of rows of a chunk, before its size is checked.
 const chunkRows = 4096
 
-// goneKept is how long the index remembers that a resource was dropped, so that late news does not bring it back.
+// goneKept is how long the index remembers a dropped resource, so that a late delta does not bring it back.
 const goneKept = 24 * time.Hour
 
-// Compact folds the deltas of the index into its chunks when there are many. Workers call it after they wrote deltas, an
-// API request never does; two at once do no harm, and being killed anywhere loses nothing.
+// Compact folds the deltas of the index into its chunks if there are many. Workers call it after they wrote deltas; an
+// API request never does. Concurrent calls are safe, and a killed call loses nothing.
 func (s *Store) Compact(ctx context.Context, org string) error {
 	l, err := s.readDeltas(ctx, org)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *Store) Compact(ctx context.Context, org string) error {
 	return s.fold(ctx, org, l)
 }
 
-// Tidy compacts when v, read before the last write, was near the bound.
+// Tidy compacts if v, read before the last write, was near the threshold.
 func (s *Store) Tidy(ctx context.Context, v View) error {
 	if len(v.reading.deltas) < manyDeltas/2 && v.reading.bytes < manyDeltaBytes/2 {
 		return nil
@@ -52,8 +52,8 @@ func (s *Store) Tidy(ctx context.Context, v View) error {
 
 func (l reading) many() bool { return len(l.deltas) > manyDeltas || l.bytes > manyDeltaBytes }
 
-// full reports whether it is time to write all chunks anew: when much in them is overwritten, or when they are small and
-// many.
+// full reports whether all chunks should be written anew: many of their rows are overwritten, or the chunks are small
+// and many.
 func (h head) full() bool {
 	rows := 0
 	for _, c := range h.Chunks {
@@ -62,9 +62,9 @@ func (h head) full() bool {
 	return rows-h.Base > max(h.Base/2, 20_000) || len(h.Chunks) > 16+2*rows/chunkRows
 }
 
-// Fold makes chunks of deltas, whether or not that is due. It swaps the head, and only then deletes what the chunks replace.
-// The swap fails when another compaction was first; then its own chunks go again. A dropped row stays in what is made of
-// deltas: older chunks may have it.
+// Fold makes chunks of deltas, whether or not a compaction is due. It swaps the head, and only then deletes the items
+// that the chunks replace. If another compaction was first, the swap fails, and Fold deletes its own chunks. A dropped
+// row stays in chunks made of deltas: older chunks may have it.
 func (s *Store) Fold(ctx context.Context, org string) error {
 	l, err := s.readDeltas(ctx, org)
 	if err != nil || len(l.deltas) == 0 {
@@ -84,8 +84,8 @@ func (s *Store) fold(ctx context.Context, org string, l reading) error {
 	return s.commit(ctx, c, l.deltas)
 }
 
-// Rewrite writes all chunks anew, in the order of names, so that a reader who loads them need not sort, and deletes the
-// old ones. A reader who holds the old head finds them gone and looks again.
+// Rewrite writes all chunks anew, ordered by name, so that a reader who loads them need not sort, and deletes the old
+// ones. A reader with the old head finds them missing and reads the head again.
 func (s *Store) Rewrite(ctx context.Context, org string) error {
 	v, err := s.Open(ctx, org)
 	if err != nil {
@@ -102,7 +102,8 @@ func (s *Store) Rewrite(ctx context.Context, org string) error {
 	return s.commit(ctx, c, v.reading.deltas)
 }
 
-// compaction is one under way: the head before, the head to be, and what the chunks hold that are written for it.
+// compaction is a compaction under way: the old head, the next head, and the contents of the chunks written for the
+// next head.
 type compaction struct {
 	org   string
 	old   head
@@ -111,13 +112,13 @@ type compaction struct {
 	made  []made
 }
 
-// made is a chunk that was made.
+// made is a chunk written by a compaction.
 type made struct {
 	id string
 	z  []byte
 }
 
-// encode makes chunks of everything that st knows for the next head, but for what was dropped before the time since.
+// encode makes chunks of all rows of st for the next head, except rows dropped before the time since.
 func (c *compaction) encode(st *State, since int64, now time.Time) {
 	rows := st.known(since)
 	for {
@@ -139,8 +140,8 @@ func (c *compaction) encode(st *State, since int64, now time.Time) {
 	}
 }
 
-// commit writes the chunks, swaps the head, and deletes what is not needed any more: what the chunks replace, or the chunks when
-// another compaction was first. Whatever it did until it was killed, its plan tells who comes after.
+// commit writes the chunks, swaps the head, and deletes the items that are not needed any more: the replaced ones, or
+// the new chunks if another compaction was first. If commit is killed, the next compaction cleans up by its plan.
 func (s *Store) commit(ctx context.Context, c compaction, consumed []table.Item) error {
 	p := newPlan(c, s.clock.Now())
 	if err := s.announce(ctx, p); err != nil {
@@ -194,8 +195,9 @@ func (s *Store) deleteDeltas(ctx context.Context, org string, deltas []table.Ite
 	return nil
 }
 
-// swap puts the next head in the place of the old one, unless another compaction was first, or the plan is taken for dead. A head
-// that names our chunks is ours, even when the table says that the condition failed: then the answer to the first try was lost.
+// swap replaces the old head by the next one, unless another compaction was first, or the plan is marked dead. A head
+// that names our chunks is ours, even if the table says that the condition failed: then the answer to the first try
+// was lost.
 func (s *Store) swap(ctx context.Context, c compaction, p plan) (bool, error) {
 	it, err := table.NewItem(Key(c.org, headSK), c.next)
 	if err != nil {

@@ -12,7 +12,7 @@ var errSegment = errors.New("inventory index: malformed segment")
 // minRow is the least number of bytes that a row takes.
 const minRow = 16 + 2 + 1 + RefCount + timeCount + 1
 
-// reader reads what a writer wrote. After an error it reads zeros.
+// reader decodes the output of a writer. After an error it reads zeros.
 type reader struct {
 	b     string
 	at    int
@@ -38,7 +38,8 @@ func (r *reader) int() int64 {
 
 func (r *reader) fail() { r.bad, r.at = true, len(r.b) }
 
-// count reads how many things follow, each of at least size bytes: a lie is found before memory is taken for it.
+// count reads the number of the following values, each of at least size bytes. It refuses an impossible number before
+// memory is allocated for it.
 func (r *reader) count(size int) int {
 	v := r.readUint()
 	if v > uint64((len(r.b)-r.at)/size) {
@@ -67,7 +68,7 @@ func (r *reader) symbol() uint32 {
 	return r.index[v]
 }
 
-// decompressor refuses what would take more memory than any segment does.
+// decompressor refuses input that needs more memory than the largest segment.
 var decompressor = packing.Unpacker{Max: 256 * maxSegment}
 
 // decodeSegment reads an encoded segment into the symbols of syms.
@@ -161,7 +162,7 @@ func (r *reader) rows(rows []Entry) {
 	}
 }
 
-// texts reads the uids and names of rows. They are parts of the whole.
+// texts reads the uids and names of rows. They are substrings of the input.
 func (r *reader) texts(rows []Entry) {
 	sizes := make([]int, 2*len(rows))
 	total := 0

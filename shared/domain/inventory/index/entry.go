@@ -8,7 +8,7 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// The fields of a resource that repeat from one to the next are numbers of symbols, in this order.
+// The fields with values that repeat between resources are numbers of symbols, in this order.
 const (
 	KindRef = iota
 	ProviderRef
@@ -22,17 +22,17 @@ const (
 	RefCount
 )
 
-// The times of a resource, in Unix microseconds; 0 is none.
+// The times of a resource, in Unix microseconds; 0 means none.
 const (
-	ContentTime = iota // of the observation behind everything but the status
-	StatusTime         // of the observation behind the status
+	ContentTime = iota // time of the observation behind all fields but the status
+	StatusTime         // time of the observation behind the status
 	SeenTime           // when it was last written as seen
 	CreatedTime        // when the resource was made
 	timeCount
 )
 
-// Entry is one resource as a segment has it. Its content and its status are two registers that are merged apart: in each the
-// newest observation wins, so it does not matter in which order, or how often, changes arrive.
+// Entry is one resource in a segment. Its content and its status are two registers that are merged separately. In each
+// register the newest observation wins, so changes may arrive in any order, and more than once.
 type Entry struct {
 	UID, Name string
 	ID        ulid.ULID
@@ -40,7 +40,7 @@ type Entry struct {
 	Times     [timeCount]int64 // by ContentTime and so on
 	Tags      []uint32         // for Symbols.Tag, ordered by key
 	Capacity  []Amount         // ordered by name
-	Vanished  bool             // a scan did not find it any more
+	Vanished  bool             // a scan no longer found it
 	Gone      bool             // dropped: kept for a while so that late news does not bring it back
 }
 
@@ -59,7 +59,8 @@ type sighting struct {
 
 func (e *Entry) sighting() sighting { return sighting{e.UID, e.Refs[StatusRef], e.Times[StatusTime]} }
 
-// newest returns the newer of two statuses, and of two equally old ones the one that is greater as a word.
+// newest returns the newer of two statuses. If they have the same time, it returns the one that is greater as a
+// string.
 func newest(syms *Symbols, a, b sighting) sighting {
 	if a.at > b.at || a.at == b.at && syms.Name(a.status) > syms.Name(b.status) {
 		return a
@@ -67,8 +68,8 @@ func newest(syms *Symbols, a, b sighting) sighting {
 	return b
 }
 
-// prevails reports whether the content of e wins over that of old, which is as old: the dropped one does; of two that still
-// differ the one whose writing is greater, so that every reader decides alike.
+// prevails reports whether the content of e wins over that of old, which has the same time. A dropped entry wins.
+// Between two other entries the one with the greater encoding wins, so that every reader decides alike.
 func (s *Symbols) prevails(e, old *Entry) bool {
 	if e.Gone != old.Gone {
 		return e.Gone

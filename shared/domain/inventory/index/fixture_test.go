@@ -42,7 +42,7 @@ func (f *fixture) check(err error) {
 	}
 }
 
-// segment returns everything that the state knows, but for rows that were dropped before the time since.
+// segment returns all rows of the state, except rows that were dropped before the time since.
 func (st *State) segment(since int64) *Segment {
 	return &Segment{Symbols: st.Symbols, Rows: st.entries(st.known(since)), seen: st.unmerged(), scans: st.scanned()}
 }
@@ -55,7 +55,7 @@ func (f *fixture) count(prefix string) int {
 	return len(page.Items)
 }
 
-// sample is what a test says of a row; times are in microseconds.
+// sample is a row of a test; times are in microseconds.
 type sample struct {
 	id                              ulid.ULID
 	uid, name, kind, region, status string
@@ -77,7 +77,7 @@ func newSampleRow(g *Segment, s sample) Entry {
 	return r
 }
 
-// largeSample returns the n-th of many rows that are as large as those of real clouds, and little alike.
+// largeSample returns the n-th of many rows that are as large as rows of real clouds, and differ from each other.
 func largeSample(n int) sample {
 	return sample{
 		id: ulid.ULID{1, byte(n), byte(n >> 8)}, uid: fmt.Sprintf("i-%017x", n*2654435761),

@@ -6,7 +6,7 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// hashed finds numbers by the hash of what they stand for: four bytes a slot, where a map takes forty.
+// hashed finds numbers by the hash of the values they stand for. It takes 4 bytes per slot; a map takes 40.
 type hashed struct {
 	slots []uint32 // a number and one, 0 where none is; at most three of four are taken
 	count int
@@ -18,7 +18,7 @@ func hashText(s string) uint64 { return maphash.String(hashSeed, s) }
 
 func hashID(id ulid.ULID) uint64 { return maphash.Bytes(hashSeed, id[:]) }
 
-// hashWords mixes the words as multiplication by a large odd number does.
+// hashWords mixes the words, like multiplication by a large odd number.
 func hashWords(ws []uint32) uint64 {
 	const odd = 0x9e3779b97f4a7c15
 	h := uint64(len(ws)) * odd
@@ -29,7 +29,7 @@ func hashWords(ws []uint32) uint64 {
 	return h
 }
 
-// find returns the number with this hash that is the right one.
+// find returns the number with this hash that passes right.
 func (h *hashed) find(sum uint64, right func(uint32) bool) (uint32, bool) {
 	mask := uint64(len(h.slots)) - 1
 	for i := sum; len(h.slots) > 0; i++ {
@@ -44,7 +44,7 @@ func (h *hashed) find(sum uint64, right func(uint32) bool) (uint32, bool) {
 	return 0, false
 }
 
-// add adds a number that is not there; sumOf hashes what those that are there stand for.
+// add adds a number that is not in the table. sumOf returns the hash of the value that a number stands for.
 func (h *hashed) add(sum uint64, n uint32, sumOf func(uint32) uint64) {
 	if (h.count+1)*4 > len(h.slots)*3 {
 		h.reserve(h.count+1, sumOf)
@@ -53,7 +53,7 @@ func (h *hashed) add(sum uint64, n uint32, sumOf func(uint32) uint64) {
 	h.count++
 }
 
-// reserve makes room for a count of numbers.
+// reserve makes room for count numbers.
 func (h *hashed) reserve(count int, sumOf func(uint32) uint64) {
 	size := max(16, len(h.slots))
 	for count*4 > size*3 {

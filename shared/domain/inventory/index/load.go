@@ -12,14 +12,14 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// The index of an organization is one partition of the table. Its sort keys are chosen so that one Query, from the first
-// delta to the head, reads in this order: deltas, what the package above keeps beside the index (View.Heads), the index's head.
-// Whatever compaction takes away from the deltas while the Query runs is in the chunks of the head that the same Query reads after
-// them.
+// The index of an organization is one partition of the table. Its sort keys are chosen so that one Query, from the
+// first delta to the head, reads in this order: deltas, the items that package inventory keeps beside the index
+// (View.Heads), the index's head. If compaction deletes deltas while the Query runs, their rows are in the chunks of
+// the head that the same Query reads after them.
 const (
 	deltaPrefix = "D#" // D#<ulid>: a delta
 	headSK      = "HEAD"
-	planPrefix  = "P#" // P#<ulid>: which chunks a compaction under way writes and replaces
+	planPrefix  = "P#" // P#<ulid>: the chunks that a running compaction writes and replaces
 )
 
 // PK returns the partition of the index of an organization.
@@ -28,15 +28,16 @@ func PK(org string) string { return table.OrgPK(org) + "INV" }
 // chunkSK is the one sort key of the partition of a chunk.
 const chunkSK = "C"
 
-// chunkKey returns where a chunk is, which never changes: in a partition of its own, so that those who read all chunks of a large
-// index at once do not all read from one.
+// chunkKey returns the key of a chunk. A chunk never changes. Each is in a partition of its own, so that readers of
+// all chunks of a large index do not all read from one partition.
 func chunkKey(org, id string) table.Key { return table.Key{PK: PK(org) + "#" + id, SK: chunkSK} }
 
-// Key returns a place in that partition. Below "D#" and "P#" and at "HEAD" stands the index. What else stands between "D#" and "HEAD" every
-// Open reads too, into View.Heads; what should not be read each time begins with a letter after H.
+// Key returns the key of an item in the index partition. The index uses the sort keys that begin with "D#" and "P#",
+// and "HEAD". Open also reads all other items between "D#" and "HEAD", into View.Heads. The sort key of an item that
+// Open should not read begins with a letter after H.
 func Key(org, sk string) table.Key { return table.Key{PK: PK(org), SK: sk} }
 
-// head says which chunks make up the index. Gen grows with each change of them.
+// head names the chunks of the index. Each change of them increments Gen.
 type head struct {
 	Gen    int64   `json:"gen"`
 	Base   int     `json:"base"` // rows when all chunks were written last
@@ -49,15 +50,15 @@ type chunk struct {
 	Rows int    `json:"rows"`
 }
 
-// reading is what one Query of the index partition found.
+// reading is the result of one Query of the index partition.
 type reading struct {
 	deltas []table.Item
-	bytes  int // of the deltas
+	bytes  int // total size of the deltas
 	heads  []table.Item
 	head   head
 }
 
-// maxDeltas is how many deltas are read at most: more deltas mean that compaction has stopped working.
+// maxDeltas is how many deltas are read at most. More deltas mean that compaction has stopped working.
 const maxDeltas = 20_000
 
 // readDeltas reads deltas, heads and the index's head: one round trip as long as they are below a megabyte.
@@ -102,14 +103,15 @@ func (l *reading) sort(items []table.Item) error {
 	return nil
 }
 
-// errMoved says that chunks went away between reading the head and loading them: compaction was faster, look again.
+// errMoved says that a compaction deleted chunks after the head was read and before they were loaded. The reader has
+// to read the head again.
 var errMoved = errors.New("inventory index: chunks moved")
 
 // openTries bounds how often a reader starts over because compaction was faster.
 const openTries = 8
 
-// View is the index as one request sees it: what is in memory, which later requests bring further, and the items that stand
-// between deltas and head and are not the index's, ordered by their keys.
+// View is the index as one request sees it: the state in memory, which later requests update, and the items between
+// deltas and head that do not belong to the index, ordered by their keys.
 type View struct {
 	State *State
 	Heads []table.Item
@@ -118,7 +120,7 @@ type View struct {
 	reading reading
 }
 
-// Open brings the organization's index in memory up to date: one round trip, and one more when there are new chunks.
+// Open updates the organization's index in memory. It takes one round trip, and one more if there are new chunks.
 func (s *Store) Open(ctx context.Context, org string) (View, error) {
 	for range openTries {
 		l, err := s.readDeltas(ctx, org)
@@ -136,9 +138,9 @@ func (s *Store) Open(ctx context.Context, org string) (View, error) {
 	return View{}, fault.New(fault.Unavailable, "the inventory is being rewritten; try again in a moment")
 }
 
-// refresh applies to the state in memory what l has and it has not. When chunks that it holds are gone from the head, all
-// were rewritten, and rows may have been dropped for good: it starts over with an empty one, and lets go of the other before, so
-// that they are not in memory together.
+// refresh applies the changes in l to the state in memory. If the head no longer has chunks that the state was loaded
+// from, all chunks were rewritten, and rows may have been dropped for good. Then refresh starts over with an empty
+// state. It releases the old state first, so that the two are not in memory together.
 func (s *Store) refresh(ctx context.Context, org string, l reading) (View, error) {
 	c := s.cache.cachedIndex(org)
 	c.loading.Lock()
@@ -170,14 +172,14 @@ func (st *State) within(h head) bool {
 	return true
 }
 
-// chunksAtOnce is how many chunks are asked for in one round trip: what comes is in memory several times over while it is decoded,
-// by a function that may have a seventh of a processor.
+// chunksAtOnce is how many chunks are read in one round trip. A chunk takes several times its size in memory while it
+// is decoded, and the function may have a seventh of a processor.
 const chunksAtOnce = 8
 
-// rowBytes is about what a row will take in memory.
+// rowBytes is the approximate memory of a row.
 const rowBytes = 160
 
-// loadChunks applies the chunks of h that the state in c lacks. An older head than its own has nothing to tell.
+// loadChunks applies the chunks of h that the state in c lacks. It ignores a head that is older than the state's own.
 func (s *Store) loadChunks(ctx context.Context, c *cached, h head) error {
 	st := c.st
 	if h.Gen <= st.head.Gen {
@@ -204,8 +206,8 @@ func (s *Store) loadChunks(ctx context.Context, c *cached, h head) error {
 	return nil
 }
 
-// loadSome applies a few chunks. It reads without consistency, at half the price, for chunks never change; one that is missing is
-// younger than the replica that was asked, or gone: that is asked again.
+// loadSome applies a few chunks. Chunks never change, so it reads them with eventual consistency, at half the price. A
+// missing chunk is deleted, or newer than the replica; loadSome reads it again with consistency.
 func (s *Store) loadSome(ctx context.Context, c *cached, ids []string) error {
 	got, err := s.readChunks(table.Eventually(ctx), c.org, ids)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 // maxRow is how many bytes a row may take in memory: with them 500,000 fit into a function of 512 MB.
 const maxRow = 250
 
-// TestAnIndexTakesWhatItSays holds what an index says that it takes against what the heap grows by, with everything that is made
-// on demand.
+// TestAnIndexTakesWhatItSays compares the size that an index reports with the growth of the heap, including everything
+// that is built on demand.
 func TestAnIndexTakesWhatItSays(t *testing.T) {
 	race.SkipSequential(t)
 	for _, c := range []struct {
@@ -51,7 +51,8 @@ func TestAnIndexTakesWhatItSays(t *testing.T) {
 
 func org(n int) string { return fmt.Sprintf("org_%d", n) }
 
-// open reads an index, makes what can be made of it, and returns how many bytes it says that it takes.
+// open reads an index, builds everything that is built on demand, and returns the size that the index reports, in
+// bytes.
 func open(t *testing.T, s *index.Store, org string) int {
 	t.Helper()
 	v, err := s.Open(table.WithOrg(context.Background(), org), org)

@@ -14,8 +14,8 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// TestSegmentsMergeInAnyOrder applies the same changes in many orders, each some times over, cut and compacted at random,
-// and wants the same index each time.
+// TestSegmentsMergeInAnyOrder applies the same changes in many orders, each several times, split and compacted at
+// random. The index must be the same each time.
 func TestSegmentsMergeInAnyOrder(t *testing.T) {
 	race.SkipSequential(t)
 	for n := range uint64(60) {
@@ -39,7 +39,7 @@ func TestSegmentsMergeInAnyOrder(t *testing.T) {
 	}
 }
 
-// randomSegments are changes of few resources at few times, so that ties and contradictions abound.
+// randomSegments returns changes of few resources at few times, so that there are many ties and contradictions.
 func randomSegments(r *rand.Rand) [][]byte {
 	var out [][]byte
 	for range 30 {
@@ -66,7 +66,7 @@ func randomSegments(r *rand.Rand) [][]byte {
 	return out
 }
 
-// folded replaces a random run of segments by what compaction makes of them.
+// folded replaces a random run of segments by their compaction.
 func folded(t *testing.T, r *rand.Rand, segments [][]byte) [][]byte {
 	t.Helper()
 	from := r.IntN(len(segments))

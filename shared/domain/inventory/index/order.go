@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// The orders that a list can have. CostOrder goes by what SetCosts says.
+// The orders of a list. CostOrder orders by the values of SetCosts.
 const (
 	NameOrder = iota
 	TypeOrder
@@ -21,7 +21,8 @@ const (
 var orderRefs = [orderCount]int{TypeOrder: KindRef, StatusOrder: StatusRef, ProviderOrder: ProviderRef,
 	RegionOrder: RegionRef}
 
-// order is the rows of a State in one order, without dropped ones. Dirty are those that changed since it was made.
+// order is the rows of a State in one order, without dropped ones. Dirty are the rows that changed since the order was
+// made.
 type order struct {
 	rows  []int32
 	dirty map[int32]struct{}
@@ -30,7 +31,7 @@ type order struct {
 // held returns how many bytes of memory o takes: a place in a map of numbers takes about ten.
 func (o *order) held() int { return 4*cap(o.rows) + 10*len(o.dirty) }
 
-// touch notes that a row changed what the order which is about, or everyOrder.
+// touch marks a row as changed for one order, or for everyOrder.
 func (st *State) touch(i int32, which int) {
 	for n, o := range st.orders {
 		if o != nil && (which == everyOrder || which == n) {
@@ -39,7 +40,8 @@ func (st *State) touch(i int32, which int) {
 	}
 }
 
-// RLockOrdered takes the read lock, under which Order works for which then, and returns how to give it back.
+// RLockOrdered takes the read lock with the order sorted, so that Order works, and returns the function that releases
+// the lock.
 func (st *State) RLockOrdered(which int) (unlock func()) {
 	st.RLock()
 	if st.ready(which) {
@@ -48,7 +50,7 @@ func (st *State) RLockOrdered(which int) (unlock func()) {
 	st.RUnlock()
 	st.Lock()
 	st.sorted(which)
-	return st.Unlock // another change may come before a read lock would
+	return st.Unlock // with a read lock taken later, a change could come between
 }
 
 // Order returns the numbers of the rows in an order, without dropped ones, under the lock of RLockOrdered.
@@ -84,7 +86,7 @@ func (st *State) sort(which int) []int32 {
 	return sortRuns(rows, st.comparison(which))
 }
 
-// mend takes the dirty rows out of an order and merges them in where they belong now.
+// mend removes the dirty rows from an order and merges them in at their new positions.
 func (st *State) mend(o *order, which int) []int32 {
 	compare := st.comparison(which)
 	moved := make([]int32, 0, len(o.dirty))
@@ -134,11 +136,11 @@ func (st *State) comparison(which int) func(a, b int32) int {
 	}
 }
 
-// Price returns the amount that CostOrder goes by, of the resource with a native id in a status.
+// Price returns the sort amount for CostOrder of the resource with a native id in a status.
 type Price func(uid, status string) int64
 
-// SetCosts gives the rows the amounts that CostOrder goes by: now, for rows that come later, and for rows whose
-// status changes. It needs the write lock.
+// SetCosts sets the sort amounts for CostOrder: of the current rows, of later rows, and of rows whose status changes.
+// It needs the write lock.
 func (st *State) SetCosts(price Price) {
 	st.price, st.costs, st.orders[CostOrder] = price, make([]int64, 0, st.count), nil
 	for n := range int32(st.count) {
@@ -152,7 +154,7 @@ func (st *State) priceOf(n int32) int64 {
 	return st.price(r.UID(), r.Word(StatusRef))
 }
 
-// reprice brings the amount of a row up to date, whose status has changed.
+// reprice updates the amount of a row after a change of its status.
 func (st *State) reprice(n int32) {
 	if st.price == nil || int(n) >= len(st.costs) {
 		return
@@ -163,7 +165,7 @@ func (st *State) reprice(n int32) {
 	}
 }
 
-// costOf returns what a row costs; nothing before SetCosts has said anything.
+// costOf returns the cost of a row, or 0 if SetCosts was not called yet.
 func (st *State) costOf(n int32) int64 {
 	if int(n) < len(st.costs) {
 		return st.costs[n]

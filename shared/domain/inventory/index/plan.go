@@ -14,19 +14,20 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// plan tells, before a compaction writes anything and until it has deleted everything, which chunks it writes and which it
-// replaces: nothing lists partitions, so what a compaction that died leaves behind is found by its plan alone. Of these chunks
-// those stay that the head names.
+// plan lists the chunks that a compaction writes and those that it replaces. It is stored before the compaction writes
+// anything, until it has deleted everything. Partitions cannot be listed, so the plan is the only way to find the
+// chunks of a compaction that died. The chunks that the head names stay; the others are deleted.
 type plan struct {
 	org string
 	id  string
 
 	Chunks []string `json:"chunks"`
-	Dead   bool     `json:"dead,omitempty"` // its compaction may not swap the head any more
+	Dead   bool     `json:"dead,omitempty"` // its compaction must not swap the head
 }
 
-// deadAge is the age at which a plan is that of a compaction that died: no function lives as long. One that lives all the same
-// has lost, for its head is swapped on condition that the plan is not dead.
+// deadAge is the age from which a plan counts as that of a dead compaction. No function lives that long. If a
+// compaction is alive all the same, its swap fails, because the head is swapped on condition that the plan is not
+// dead.
 const deadAge = time.Hour
 
 func newPlan(c compaction, now time.Time) plan {
@@ -73,8 +74,8 @@ func (s *Store) endPlan(ctx context.Context, p plan, h head) error {
 	return nil
 }
 
-// finishDead ends the plans of compactions that died. It marks them before it reads the head, so that none of them can swap it
-// after that.
+// finishDead ends the plans of compactions that died. It marks them before it reads the head, so that no dead
+// compaction can swap the head afterwards.
 func (s *Store) finishDead(ctx context.Context, org string) error {
 	page, err := s.table.Query(ctx, table.Query{PK: PK(org), Prefix: planPrefix, Limit: 1000})
 	if err != nil {
@@ -118,7 +119,8 @@ func (p plan) aged(now time.Time) bool {
 	return err == nil && now.Sub(ulid.Time(u.Time())) > deadAge
 }
 
-// ChunkPartitions returns the partitions of the chunks that items of the partition of an index name, for who erases all of it.
+// ChunkPartitions returns the partitions of the chunks that items of the index partition name. The eraser deletes
+// them.
 func ChunkPartitions(org string, items []table.Item) ([]string, error) {
 	named := map[string]bool{}
 	for _, it := range items {

@@ -7,15 +7,15 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// cell is what a resource takes of an index besides its texts: 56 bytes, without pointers, so that the collector passes over it.
+// cell is the fixed-size part of a resource in an index: 56 bytes, without pointers, so that the collector skips it.
 type cell struct {
 	id       ulid.ULID
 	created  int64  // Unix microseconds
 	statusAt int64  // Unix microseconds
-	text     uint32 // of the symbols' texts: see appendText
+	text     uint32 // position in the symbols' texts: see appendText
 	status   uint32 // symbol
 	form     uint32 // run of the other refs
-	seen     uint32 // run of the other times, and of what became of it
+	seen     uint32 // run of the other times and the flags
 	tags     uint32 // run of pairs
 	capacity uint32 // run of amounts
 }
@@ -23,7 +23,7 @@ type cell struct {
 // amountWords is how many words an amount has in its run: the symbol, and the value in two.
 const amountWords = 3
 
-// What becomes of a resource, in the last word of the run of its times, which stand before it in two words each.
+// The flags of a resource. They are in the last word of its run of times; each time takes two words before it.
 const (
 	vanishedFlag = 1
 	goneFlag     = 2
@@ -36,11 +36,12 @@ func appendInt64(ws []uint32, v int64) []uint32 {
 func int64At(ws []uint32) int64 { return int64(ws[1])<<32 | int64(ws[0]) }
 
 const (
-	cellSize = 56  // bytes, which a test measures
-	cellPage = 256 // cells of a page, which fill one of the allocator's sizes
+	cellSize = 56  // bytes; a test measures it
+	cellPage = 256 // cells per page; a page fills one of the allocator's sizes
 )
 
-// Row is one resource of an index. It says what is known now, not what was known when it was found; asking it needs the read lock.
+// Row is one resource of an index. Its methods return the current values, not the values when it was found, and need
+// the read lock.
 type Row struct {
 	st *State
 	c  *cell
@@ -66,7 +67,7 @@ func (r Row) Ref(ref int) uint32 {
 // Word returns the text of a field: KindRef and so on.
 func (r Row) Word(ref int) string { return r.st.Symbols.Name(r.Ref(ref)) }
 
-// Time returns a time in Unix microseconds, 0 when there is none: ContentTime and so on.
+// Time returns a time in Unix microseconds, such as ContentTime, or 0 if there is none.
 func (r Row) Time(which int) int64 {
 	switch which {
 	case StatusTime:
@@ -86,7 +87,7 @@ func (r Row) Vanished() bool { return r.seen()[4]&vanishedFlag != 0 }
 
 func (r Row) gone() bool { return r.seen()[4]&goneFlag != 0 }
 
-// Tags returns the numbers of the tags, for Symbols.Tag, ordered by key. Nobody changes them.
+// Tags returns the numbers of the tags, for Symbols.Tag, ordered by key. The slice must not be changed.
 func (r Row) Tags() []uint32 { return r.st.runs.at(r.c.tags) }
 
 // Amounts is a capacity as a row has it.
@@ -101,7 +102,7 @@ func (a Amounts) At(i int) Amount { return Amount{a[i*amountWords], int64At(a[i*
 // From returns the amounts from the i-th on.
 func (a Amounts) From(i int) Amounts { return a[i*amountWords:] }
 
-// Capacity returns the capacity. Nobody changes it.
+// Capacity returns the capacity. It must not be changed.
 func (r Row) Capacity() Amounts { return r.st.runs.at(r.c.capacity) }
 
 // Partition returns the partition whose scans find the row.
@@ -110,17 +111,17 @@ func (r Row) Partition() Partition {
 	return Partition{form[AccountRef], form[RegionRef], form[KindRef]}
 }
 
-// Mentions reports whether the name or the native id has word in it, which is in lower case, without regard to case.
+// Mentions reports whether the name or the native id contains word, ignoring case. The word must be in lower case.
 func (r Row) Mentions(word string) bool {
 	t := r.st.textOf(r.c)
 	return strings.Contains(t.lowerName, word) || strings.Contains(t.lowerUID, word)
 }
 
-// text is the texts of a row; those in lower case are for search and order.
+// text is the texts of a row; the lower-case forms are for search and order.
 type text struct{ uid, name, lowerUID, lowerName string }
 
-// appendText writes the texts of a row: the lengths of both, each with a bit that says that it is another one in lower case,
-// both, and these others behind their lengths.
+// appendText writes the texts of a row: the two lengths, each with a bit that says whether the lower-case form
+// differs, then the two texts, and then the differing lower-case forms with their lengths.
 func appendText(b []byte, uid, name string) []byte {
 	lowerUID, lowerName := strings.ToLower(uid), strings.ToLower(name)
 	b = binary.AppendUvarint(b, uint64(len(uid))<<1|bit(lowerUID != uid))
@@ -152,7 +153,7 @@ func (st *State) textOf(c *cell) text {
 	return t
 }
 
-// fill makes c say the content of e; its status is another matter.
+// fill copies the content of e into c, without the status.
 func (st *State) fill(c *cell, e *Entry) {
 	if t := st.textOf(c); t.uid != e.UID || t.name != e.Name {
 		st.scratch = appendText(st.scratch[:0], e.UID, e.Name)
@@ -173,7 +174,7 @@ func (st *State) fill(c *cell, e *Entry) {
 	c.capacity = st.runs.intern(amounts)
 }
 
-// entry returns what a cell says.
+// entry returns the Entry of a cell.
 func (st *State) entry(c *cell) Entry {
 	r, t := Row{st, c}, st.textOf(c)
 	e := Entry{UID: t.uid, Name: t.name, ID: c.id, Tags: r.Tags(), Vanished: r.Vanished(), Gone: r.gone()}

@@ -5,10 +5,10 @@ import "slices"
 // runPage is how many words a page of runs has. Longer runs have a page of their own.
 const runPage = 2 << 10
 
-// runs keeps sequences of words, each once: what repeats from row to row, such as the tags that a thousand machines share.
-// The run 0 is the empty one.
+// runs stores each distinct sequence of words once. Many rows share a sequence, such as the tags of a thousand
+// machines. Run 0 is the empty sequence.
 type runs struct {
-	pages [][]uint32 // each run behind its length; nil where a run that is longer than a page goes on
+	pages [][]uint32 // each run after its length; nil for the rest of a run longer than a page
 	known hashed
 	words int
 }
@@ -19,13 +19,13 @@ func newRuns() runs {
 	return r
 }
 
-// at returns the words of a run, which nobody changes.
+// at returns the words of a run. The slice must not be changed.
 func (r *runs) at(n uint32) []uint32 {
 	page, from := r.pages[n/runPage], n%runPage+1
 	return page[from : from+page[from-1]]
 }
 
-// intern returns the number of the run of these words, which may be new.
+// intern returns the number of the run of these words. It adds the run if it is new.
 func (r *runs) intern(ws []uint32) uint32 {
 	sum := hashWords(ws)
 	n, ok := r.known.find(sum, func(n uint32) bool { return slices.Equal(r.at(n), ws) })

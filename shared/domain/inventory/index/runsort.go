@@ -2,11 +2,11 @@ package index
 
 import "slices"
 
-// manyRuns is how many rows a run has at least on average for merging to be quicker than sorting.
+// manyRuns is the average number of rows per run from which merging is faster than sorting.
 const manyRuns = 64
 
-// sortRuns sorts rows that mostly are ordered runs one behind another, as chunks are: it merges the runs two by two. Rows in
-// no order are sorted.
+// sortRuns sorts rows that consist mostly of ordered runs, like chunks do, by merging the runs in pairs. It sorts rows
+// without order directly.
 func sortRuns(rows []int32, compare func(a, b int32) int) []int32 {
 	runs := cutRuns(rows, compare)
 	if len(runs)*manyRuns > len(rows) {
@@ -26,7 +26,7 @@ func sortRuns(rows []int32, compare func(a, b int32) int) []int32 {
 	return from
 }
 
-// cutRuns cuts rows where the next is not behind the one before.
+// cutRuns splits rows where a row does not follow the one before.
 func cutRuns(rows []int32, compare func(a, b int32) int) (runs [][]int32) {
 	for from, to := 0, 1; to <= len(rows); to++ {
 		if to == len(rows) || compare(rows[to-1], rows[to]) > 0 {

@@ -7,22 +7,22 @@ import (
 	"lamplighter.dev/shared/foundation/packing"
 )
 
-// Segment is a part of an index: the content of a delta or of a chunk. Both are written the same way, so that compaction
-// is merging segments and nothing else.
+// Segment is a part of an index: the content of a delta or of a chunk. Both have the same format, so compaction only
+// merges segments.
 type Segment struct {
-	Symbols *Symbols // what Rows refer to
+	Symbols *Symbols // the symbols of Rows
 	Rows    []Entry
 	seen    []sighting
 	scans   []scanned
 }
 
-// scanned says that a scan of a partition, begun at the time at, found all there is.
+// scanned says that a scan of a partition, begun at the time at, was complete.
 type scanned struct {
 	part Partition
 	at   int64
 }
 
-// Partition is what one scan covers: the symbols of an account, a region and a kind.
+// Partition is the scope of one scan: the symbols of an account, a region and a kind.
 type Partition struct{ account, region, kind uint32 }
 
 // NewSegment makes an empty segment with symbols of its own.
@@ -33,7 +33,7 @@ func (g *Segment) AddStatus(uid, status string, at int64) {
 	g.seen = append(g.seen, sighting{uid, g.Symbols.Intern(status), at})
 }
 
-// AddScan adds that a scan of a partition, begun at a time in Unix microseconds, found all there is.
+// AddScan records that a scan of a partition, begun at a time in Unix microseconds, was complete.
 func (g *Segment) AddScan(account, region, kind string, at int64) {
 	g.scans = append(g.scans,
 		scanned{Partition{g.Symbols.Intern(account), g.Symbols.Intern(region), g.Symbols.Intern(kind)}, at})
@@ -44,7 +44,7 @@ const maxSegment = 250_000
 
 const segmentVersion = 2
 
-// packed is how a segment stands in an item.
+// packed is the stored form of a segment.
 type packed struct {
 	Z []byte `json:"z"`
 }
@@ -52,8 +52,8 @@ type packed struct {
 // segmentItem makes the item that holds the compressed segment z under k.
 func segmentItem(k table.Key, z []byte) (table.Item, error) { return table.NewItem(k, packed{z}) }
 
-// split encodes g into as many parts as its size asks for. Scans stand in the last one: when it is written last, a scan
-// counts as finished only after everything that it found.
+// split encodes g into as many parts as its size needs. Scans are in the last part: if it is written last, a scan
+// counts as finished only after all resources that it found.
 func (g *Segment) split() [][]byte {
 	z := g.encode()
 	if len(z) <= maxSegment || len(g.Rows)+len(g.seen) < 2 {
@@ -65,7 +65,7 @@ func (g *Segment) split() [][]byte {
 	return append(a.split(), b.split()...)
 }
 
-// compressor takes a third less than s2 does, and twice its time: units of the table cost more than that.
+// compressor needs a third less space than s2, and twice its time. Units of the table cost more than that time.
 var compressor = packing.Packer{Level: packing.Fastest}
 
 // writer appends numbers and strings, and numbers the symbols of a segment as they come.
@@ -73,7 +73,7 @@ type writer struct {
 	b     []byte
 	names []byte
 	count int
-	local map[uint32]uint64 // of the index, to those of the segment
+	local map[uint32]uint64 // symbols of the index to symbols of the segment
 	syms  *Symbols
 }
 
@@ -98,7 +98,7 @@ func (w *writer) symbol(n uint32) {
 	w.uint(l)
 }
 
-// encode writes the segment column by column, so that alike values stand together, and compresses it.
+// encode writes the segment column by column, so that similar values are adjacent, and compresses it.
 func (g *Segment) encode() []byte {
 	w := &writer{local: map[uint32]uint64{}, syms: g.Symbols}
 	w.uint(uint64(len(g.Rows)))
@@ -122,7 +122,7 @@ func (g *Segment) encode() []byte {
 	return compressor.Append([]byte{segmentVersion}, out)
 }
 
-// pairs writes the tags in use, each once, and renames the rows' numbers to the order in which they stand there.
+// pairs writes the tags in use, each once, and renumbers the rows' tags by their position in that list.
 func (w *writer) pairs(rows []Entry) {
 	local, order := map[uint32]uint32{}, []uint32(nil)
 	for i := range rows {

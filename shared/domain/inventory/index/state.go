@@ -20,22 +20,22 @@ type State struct {
 	Attached Attachment // let go of together with the rows, and under the same lock
 
 	cells   [][]cell // pages, all full but the last
-	count   int      // of cells
+	count   int      // number of cells
 	runs    runs
 	byUID   hashed
 	byID    *hashed             // nil until it is asked for
 	orphans map[string]sighting // statuses of rows that have not arrived
 	scans   map[Partition]int64
 	orders  [orderCount]*order
-	costs   []int64 // by the numbers of rows, once there is a price
+	costs   []int64 // by row number; empty until there is a price
 	price   Price
 	head    head
 	chunks  map[string]bool // applied
-	deltas  map[string]bool // applied, of those that there were when they were last read
+	deltas  map[string]bool // the applied deltas among those of the last read
 	scratch []byte
 }
 
-// Attachment is what the reader keeps beside the rows. Bytes is how much memory it takes.
+// Attachment is data that the reader of an index keeps beside the rows. Bytes returns its size in memory.
 type Attachment interface{ Bytes() int }
 
 func newState() *State {
@@ -76,14 +76,14 @@ func (st *State) findHashed(sum uint64, uid string) (int32, bool) {
 func (st *State) uidOf(n uint32) string  { return st.textOf(st.cell(int32(n))).uid }
 func (st *State) uidSum(n uint32) uint64 { return hashText(st.uidOf(n)) }
 
-// expect makes room for a count of rows more.
+// expect makes room for count more rows.
 func (st *State) expect(count int) {
 	st.Lock()
 	defer st.Unlock()
 	st.byUID.reserve(st.count+count, st.uidSum)
 }
 
-// merge merges a row: of its content and of its status the newest wins.
+// merge merges a row. The newest content and the newest status win.
 func (st *State) merge(e *Entry) {
 	sum := hashText(e.UID)
 	n, ok := st.findHashed(sum, e.UID)
@@ -103,7 +103,7 @@ func (st *State) merge(e *Entry) {
 	st.setStatus(n, status)
 }
 
-// supersedes reports whether the content of e wins over that of c: the newer one, and see prevails.
+// supersedes reports whether the content of e wins over that of c. The newer one wins; see prevails for equal times.
 func (st *State) supersedes(e *Entry, c *cell) bool {
 	if at := (Row{st, c}).Time(ContentTime); e.Times[ContentTime] != at {
 		return e.Times[ContentTime] > at
@@ -158,7 +158,7 @@ func (st *State) setStatus(n int32, s sighting) {
 	}
 }
 
-// RowByUID finds a row by its uid; false when there is none or it was dropped. It needs the read lock.
+// RowByUID finds a row by its uid. It returns false if there is none, or if it was dropped. It needs the read lock.
 func (st *State) RowByUID(uid string) (Row, bool) {
 	n, ok := st.find(uid)
 	if !ok {
@@ -168,7 +168,8 @@ func (st *State) RowByUID(uid string) (Row, bool) {
 	return r, !r.gone()
 }
 
-// RLockByID takes the read lock, under which RowByID works then, and returns how to give it back.
+// RLockByID takes the read lock with the index by id built, so that RowByID works, and returns the function that
+// releases the lock.
 func (st *State) RLockByID() (unlock func()) {
 	st.RLock()
 	if st.byID != nil {
@@ -191,7 +192,7 @@ func (st *State) addID(n int32) {
 	st.byID.add(sumOf(uint32(n)), uint32(n), sumOf)
 }
 
-// RowByID finds a row by its id, under the lock of RLockByID; false when there is none or it was dropped.
+// RowByID finds a row by its id, under the lock of RLockByID. It returns false if there is none, or if it was dropped.
 func (st *State) RowByID(id ulid.ULID) (Row, bool) {
 	n, ok := st.byID.find(hashID(id), func(n uint32) bool { return st.cell(int32(n)).id == id })
 	if !ok {
@@ -201,7 +202,7 @@ func (st *State) RowByID(id ulid.ULID) (Row, bool) {
 	return r, !r.gone()
 }
 
-// Row returns the row that an order calls n.
+// Row returns row n of an order.
 func (st *State) Row(n int32) Row { return Row{st, st.cell(n)} }
 
 // Rows yields the rows that were not dropped, in no order. It needs the read lock.
@@ -215,8 +216,9 @@ func (st *State) Rows() iter.Seq[Row] {
 	}
 }
 
-// LastSeen returns when the resource was there for certain, in Unix microseconds: when it was written, or when a later scan of its partition found
-// nothing to write. What is terminated was not seen after that.
+// LastSeen returns the last time the resource certainly existed, in Unix microseconds: when it was written, or when a
+// later scan of its partition found it unchanged. A terminated resource was last seen at the time of that status at
+// the latest.
 func (st *State) LastSeen(r Row) int64 {
 	written := r.Time(SeenTime)
 	if r.Vanished() {
@@ -229,7 +231,7 @@ func (st *State) LastSeen(r Row) int64 {
 	return seen
 }
 
-// Partition returns the partition of scans with these names, if the index has anything of each.
+// Partition returns the partition of scans with these names, if the index knows all three names.
 func (st *State) Partition(account, region, kind string) (Partition, bool) {
 	a, hasAccount := st.Symbols.Find(account)
 	r, hasRegion := st.Symbols.Find(region)
@@ -237,7 +239,7 @@ func (st *State) Partition(account, region, kind string) (Partition, bool) {
 	return Partition{a, r, k}, hasAccount && hasRegion && hasKind
 }
 
-// PartitionNames is a partition as others name it.
+// PartitionNames is a partition by the names of its symbols.
 type PartitionNames struct{ Account, Region, Kind string }
 
 // Partitions returns the partitions that have rows, in no order. It needs the read lock.
@@ -255,11 +257,11 @@ func (st *State) Partitions() []PartitionNames {
 	return out
 }
 
-// ScannedAt returns when the last finished scan of p began, in Unix microseconds; 0 when none has finished.
+// ScannedAt returns the start of the last finished scan of p, in Unix microseconds, or 0 if no scan has finished.
 func (st *State) ScannedAt(p Partition) int64 { return st.scans[p] }
 
-// known returns the rows in the order of names, and behind them those that were dropped at the time since or later. It needs the
-// lock of RLockOrdered.
+// known returns the rows ordered by name, followed by the rows that were dropped at the time since or later. It needs
+// the lock of RLockOrdered.
 func (st *State) known(since int64) []int32 {
 	out := slices.Clone(st.sorted(NameOrder))
 	for n := range int32(st.count) {
@@ -270,7 +272,7 @@ func (st *State) known(since int64) []int32 {
 	return out
 }
 
-// entries returns what rows say.
+// entries returns the Entries of rows.
 func (st *State) entries(rows []int32) []Entry {
 	out := make([]Entry, len(rows))
 	for i, n := range rows {
@@ -279,10 +281,10 @@ func (st *State) entries(rows []int32) []Entry {
 	return out
 }
 
-// unmerged returns the statuses of rows that have not arrived.
+// unmerged returns the statuses of rows that are not in the index yet.
 func (st *State) unmerged() []sighting { return slices.Collect(maps.Values(st.orphans)) }
 
-// scanned returns when the last scans of all partitions began.
+// scanned returns the start times of the last scans of all partitions.
 func (st *State) scanned() []scanned {
 	out := make([]scanned, 0, len(st.scans))
 	for p, at := range st.scans {
@@ -291,10 +293,11 @@ func (st *State) scanned() []scanned {
 	return out
 }
 
-// keptBytes is what a string of an id and its place in a map take, and everything else that is counted and not measured.
+// keptBytes is the approximate memory of an id and its place in a map. Bytes uses it for the parts of the index that
+// are counted and not measured.
 const keptBytes = 120
 
-// Bytes returns how much memory the index takes, without what requests have in hand. It needs the read lock.
+// Bytes returns the size of the index in memory, without the memory of requests under way. It needs the read lock.
 func (st *State) Bytes() int {
 	sum := st.Symbols.held() + st.runs.held() + st.byUID.held() + 24*cap(st.cells) + 8*cap(st.costs) +
 		len(st.cells)*cellPage*cellSize

@@ -1,6 +1,6 @@
-// Package index is how the index of an organization's resources is stored, read, merged and compacted: as chunks that never
-// change and deltas of what changed since, in which resources are rows of columns, and merged in memory in whatever order they are
-// read. What a resource, a group or a filter is, the package above knows: shared/domain/inventory.
+// Package index stores, reads, merges and compacts the index of an organization's resources. The index consists of
+// chunks, which never change, and deltas with the later changes. Both hold resources as rows of columns, and may be
+// merged in any order. Package shared/domain/inventory defines resources, groups and filters.
 package index
 
 import (
@@ -18,20 +18,20 @@ import (
 
 // Store reads and writes the indexes of organizations, and keeps in memory those that it used last.
 type Store struct {
-	table table.PatientStore // workers write, and whoever reads later pays for what they leave undone
+	table table.PatientStore // patient: work that a worker leaves undone costs later readers
 	clock clock.Clock
 	cache *cache
 
 	compacting sync.Map // organizations that this process is compacting
 }
 
-// NewStore makes a Store with a cache of its own, in the memory that the process may have by now.
+// NewStore makes a Store with a cache of its own, limited by the current memory limit of the process.
 func NewStore(t table.Store, c clock.Clock) *Store {
 	return &Store{table: table.NewPatientStore(t), clock: c, cache: newCache(cacheBytes())}
 }
 
-// Note writes what g tells into the index of an organization, its parts one after another: a delta and a round trip for each.
-// Nothing to tell costs nothing.
+// Note writes the changes in g into the index of an organization, its parts one after another: one delta and one round
+// trip per part. An empty g costs nothing.
 func (s *Store) Note(ctx context.Context, org string, g *Segment) error {
 	if len(g.Rows)+len(g.seen)+len(g.scans) == 0 {
 		return nil
@@ -48,8 +48,9 @@ func (s *Store) Note(ctx context.Context, org string, g *Segment) error {
 	return nil
 }
 
-// NewDelta returns the write that notes what g tells, which has to fit into one item: some thousand statuses do. It is
-// unconditional, may be repeated, and belongs into the transaction that changes the records. The time only names it.
+// NewDelta returns the write that adds the changes in g to the index. They have to fit into one item; some thousand
+// statuses do. The write is unconditional, may be repeated, and belongs into the transaction that changes the records.
+// The time is used only for its name.
 func NewDelta(org string, at time.Time, g *Segment) (table.Write, error) {
 	return deltaPut(org, at, g.encode())
 }

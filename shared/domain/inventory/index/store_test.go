@@ -42,8 +42,8 @@ func TestCompactIsOnlyDoneWhenItIsDue(t *testing.T) {
 	}
 }
 
-// TestOpenHandsOverWhatStandsBesideTheIndex wants the items of others between deltas and head in the one round trip that reads the
-// index, and those after the head in none.
+// TestOpenHandsOverWhatStandsBesideTheIndex checks that the one round trip for the index also returns the other items
+// between deltas and head, and no items after the head.
 func TestOpenHandsOverWhatStandsBesideTheIndex(t *testing.T) {
 	f := newFixture(t)
 	g := NewSegment()

@@ -11,7 +11,7 @@ import (
 // Symbols numbers the strings of an index. Symbol 0 is the empty string.
 type Symbols struct {
 	texts texts
-	at    []uint32 // where the name of each symbol is
+	at    []uint32 // position of each symbol's name
 	names hashed
 	pairs [][2]uint32 // the key and the value of each tag
 	tags  hashed
@@ -19,12 +19,12 @@ type Symbols struct {
 
 func newSymbols() *Symbols {
 	s := &Symbols{}
-	s.texts.add(appendText(nil, "", "")) // of a cell that has not been filled
+	s.texts.add(appendText(nil, "", "")) // the text of an unfilled cell
 	s.Intern("")
 	return s
 }
 
-// Intern numbers name, which may be new.
+// Intern returns the number of name. It adds the name if it is new.
 func (s *Symbols) Intern(name string) uint32 {
 	if n, ok := s.Find(name); ok {
 		return n
@@ -48,7 +48,7 @@ func (s *Symbols) internPair(key, value uint32) uint32 {
 	return n
 }
 
-// InternTags numbers tags, ordered by key.
+// InternTags returns the numbers of tags, ordered by key.
 func (s *Symbols) InternTags(tags map[string]string) []uint32 {
 	out := make([]uint32, 0, len(tags))
 	for _, k := range slices.Sorted(maps.Keys(tags)) {
@@ -57,7 +57,7 @@ func (s *Symbols) InternTags(tags map[string]string) []uint32 {
 	return out
 }
 
-// InternCapacity numbers the names of capacity, ordered by these.
+// InternCapacity returns the capacity as amounts, ordered by name.
 func (s *Symbols) InternCapacity(capacity map[string]int64) []Amount {
 	out := make([]Amount, 0, len(capacity))
 	for _, k := range slices.Sorted(maps.Keys(capacity)) {
@@ -71,7 +71,7 @@ func (s *Symbols) Find(name string) (uint32, bool) {
 	return s.names.find(hashText(name), func(n uint32) bool { return s.Name(n) == name })
 }
 
-// Name returns what the symbol n stands for.
+// Name returns the text of symbol n.
 func (s *Symbols) Name(n uint32) string {
 	name, _ := cutText(s.texts.from(s.at[n]))
 	return name
@@ -83,7 +83,7 @@ func (s *Symbols) Tag(n uint32) (key, value string) {
 	return s.Name(p[0]), s.Name(p[1])
 }
 
-// TagsWith makes the test whether a row has a tag that, written "key=value" in lower case, has word in it.
+// TagsWith returns a test whether a row has a tag that contains word, when written as "key=value" in lower case.
 func (s *Symbols) TagsWith(word string) func(Row) bool {
 	wanted, lower := []byte(word), []byte(nil)
 	return s.TagsWhere(func(key, value string) bool {
@@ -106,8 +106,8 @@ func lowerBytes(b []byte) []byte {
 	return b
 }
 
-// TagsWhere makes the test whether a row has a tag whose key and value pass a test. It looks at each tag once, for tags are far
-// fewer than the rows that have them.
+// TagsWhere returns a test whether a row has a tag with a key and value that pass a test. It tests each distinct tag
+// once, because there are far fewer tags than rows.
 func (s *Symbols) TagsWhere(test func(key, value string) bool) func(Row) bool {
 	marked := make([]bool, len(s.pairs))
 	some := false

@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// stretch is how long one call begins new months: what is left then, the next one goes on with.
+// stretch is how long one call starts new months. The next call continues with the remaining months.
 const stretch = 4 * time.Minute
 
 // session is one call of the task import for an account.
@@ -28,7 +28,8 @@ type session struct {
 	until   time.Time
 }
 
-// importAccount imports what is delivered and not in yet, the newest month first. Each month that is in stays so, whoever dies.
+// importAccount imports the deliveries that are new or changed, the newest month first. A month that was imported
+// stays imported, even if the worker dies later.
 func (w *worker) importAccount(ctx context.Context, in Share) (Share, error) {
 	done := in
 	done.Done = true
@@ -100,8 +101,8 @@ func (s *session) first() time.Time {
 	return month
 }
 
-// importMonths imports the deliveries, and reports whether it came to the last one. What is wrong with a delivery keeps no other from being
-// imported.
+// importMonths imports the deliveries and reports whether it reached the last one. A faulty delivery does not prevent
+// the import of the others.
 func (s *session) importMonths(ctx context.Context, all []cloud.Delivery) (bool, error) {
 	for i := range all {
 		d := &all[i]
@@ -125,7 +126,7 @@ func (s *session) importMonths(ctx context.Context, all []cloud.Delivery) (bool,
 	return true, nil
 }
 
-// note keeps what cannot be helped by trying again soon, the first of it; anything else is returned.
+// note records the first error that an early retry cannot mend, and returns nil for it. It returns every other error.
 func (s *session) note(step billimport.Step, err error) error {
 	e, told := errors.AsType[*cloud.Error](err)
 	switch {

@@ -1,5 +1,6 @@
-// Package billingsync is the worker that imports bills: of each account each night, of one that was just connected at once, and of files
-// that are uploaded. A billing period is replaced as a whole or stays as it is, whatever was delivered and whenever this worker dies.
+// Package billingsync is the worker that imports bills: of each account every night, of a newly connected account at
+// once, and of uploaded files. A billing period is replaced as a whole or stays unchanged, for every kind of delivery,
+// even if the worker dies.
 package billingsync
 
 import (
@@ -22,7 +23,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Planned is the answer of the task plan: what is to be imported, or that it is too early to tell.
+// Planned is the answer of the task plan: the planned imports, or a request to wait and ask again.
 type Planned struct {
 	billimport.Input
 	Done        bool    `json:"done"`
@@ -30,14 +31,14 @@ type Planned struct {
 	Shares      []Share `json:"shares"`
 }
 
-// Share is the import of one account or upload: the input of the task import, and its answer. Gone are the months that need not be looked at
-// again, and Failure is what was wrong with one of them.
+// Share is the import of one account or upload: the input of the task import, and its answer. Gone lists the months
+// that are finished in this run. Failure is the first error of one of them.
 type Share struct {
 	billimport.Input
 	Full        bool                `json:"full,omitempty"` // every month is looked at
 	Gone        []string            `json:"gone,omitempty"`
 	Failure     *billimport.Failure `json:"failure,omitempty"`
-	Notice      string              `json:"notice,omitempty"` // what differs and keeps no month from being imported
+	Notice      string              `json:"notice,omitempty"` // a difference that does not prevent the import
 	Done        bool                `json:"done"`
 	WaitSeconds int                 `json:"waitSeconds"`
 }
@@ -113,7 +114,8 @@ func (w *worker) run(ctx context.Context, c workflow.Call) (any, error) {
 	return nil, fault.New(fault.Invalid, "billingsync knows no task %q", c.Task)
 }
 
-// What was just connected is discovered first, so that its bill can be put on resources and their teams; not for longer than this.
+// A newly connected account is discovered first, so that its bill can be assigned to resources and their teams. The
+// import waits at most this long for the discovery.
 const (
 	discovering = 10 * time.Minute
 	pause       = 2 // seconds

@@ -60,7 +60,8 @@ func (h hurried) Sleep(ctx context.Context, d time.Duration) error {
 	return h.System.Sleep(ctx, d/speed)
 }
 
-// fixture is the operations in front of a simulated cloud that bills, with the machines of discovery and of bills behind them.
+// fixture is the operations in front of a simulated cloud that bills, with the machines of discovery and of bills
+// behind them.
 type fixture struct {
 	*apitest.Fixture
 	clk    *clock.Manual
@@ -68,7 +69,7 @@ type fixture struct {
 	worker workflow.Handler
 	engine *workflow.Embedded
 	inbox  *archive.FolderInbox
-	gate   sync.RWMutex // whoever holds it holds up the tasks of the machine
+	gate   sync.RWMutex // held by a test to hold up the tasks of the machine
 }
 
 // gated is the worker behind the gate.
@@ -127,7 +128,7 @@ func (s *fixture) idle() {
 	s.Must(s.engine.Idle(s.Context()))
 }
 
-// connect connects a small account with these settings besides, and waits until what follows has ended.
+// connect connects a small account with these additional settings, and waits until the work it starts has ended.
 func (s *fixture) connect(more ...settings) connection.Account {
 	s.Helper()
 	a := apitest.Data[connection.Account](s.Call(alice, "POST /cloud-accounts", fields{
@@ -187,7 +188,7 @@ func (s *fixture) periods() map[string]billing.BillingPeriod {
 	return out
 }
 
-// wantPlanted compares what is in with what is planted.
+// wantPlanted compares the imported periods with the planted ones.
 func (s *fixture) wantPlanted(plan simulated.Plan) {
 	s.Helper()
 	have := s.periods()

@@ -26,7 +26,8 @@ import (
 	"lamplighter.dev/shared/testkit/killpoint"
 )
 
-// passing is the engine's clock while the time of the service passes, too: by the waits of machines, and not by their limits.
+// passing is the engine's clock while the service's clock advances, too: by the waits of machines, not by their
+// limits.
 type passing struct {
 	hurried
 	clk *clock.Manual
@@ -80,7 +81,7 @@ func (i mortalInbox) Remove(ctx context.Context, name string) error {
 	return i.p.Do(func() error { return i.Inbox.Remove(ctx, name) })
 }
 
-// booked returns all costs, by what reports can tell apart.
+// booked returns all costs by account, service and type.
 func (s *fixture) booked() string {
 	s.Helper()
 	var lines []string

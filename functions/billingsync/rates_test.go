@@ -18,7 +18,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// bank is a twin of what publishes rates.
+// bank is a twin of the publisher of exchange rates.
 type bank struct {
 	*httptest.Server
 	days  atomic.Value // of XML; "" is down
@@ -77,7 +77,8 @@ func (s *fixture) wantRates(what, period, want string) {
 	}
 }
 
-// A bill in euros is converted at the rate of its month's last day, or of its delivery, which the period tells with its source and date.
+// A bill in euros is converted at the rate of its month's last day, or of its delivery. The period states the rate
+// with its source and date.
 func TestRates_OfTheCentralBankConvertOtherCurrencies(t *testing.T) {
 	b := newBank(t)
 	s := newFixtureWith(t, b.providers())

@@ -69,7 +69,8 @@ func (s *fixture) connectAs(native string, more ...settings) connection.Account 
 
 const payerNative = "100000000001"
 
-// payersBill is a bill of October: what the payer, the account of the fixture and one that nobody connected cost.
+// payersBill is a bill of October with the costs of the payer, the account of the fixture and an account that is not
+// connected.
 func payersBill(member string) string {
 	var b strings.Builder
 	b.WriteString("BillingAccountId,SubAccountId,BillingPeriodStart,ChargePeriodStart,ChargePeriodEnd,ChargeCategory,ServiceName,ResourceId,BilledCost,EffectiveCost,ListCost,BillingCurrency,ProviderName\n")
@@ -103,7 +104,8 @@ func (s *fixture) october(accountID string) billing.BillingPeriod {
 	return all.Items[0]
 }
 
-// What a payer's bill and a member's own say of the same charges counts once: whichever is connected and imported first, and when the payer goes.
+// Charges in both a payer's bill and a member's own bill count once, in either order of connection and import, and
+// after the payer is removed.
 func TestPayer_AndMemberCountOnceFromConnectionToRemoval(t *testing.T) {
 	for _, payerFirst := range []bool{true, false} {
 		t.Run(fmt.Sprint("payer first: ", payerFirst), func(t *testing.T) {
@@ -208,7 +210,7 @@ func TestRebuild_FollowsTeamsAndGroupsWithinMinutes(t *testing.T) {
 	}
 }
 
-// A rebuild whose every write fails once, before or after it took effect, ends with what is right.
+// Each write of a rebuild fails once, before or after it took effect. The rebuild still ends with the right costs.
 func TestRebuild_KilledAnywhereIsDoneAgain(t *testing.T) {
 	s := newFixture(t)
 	s.connect()

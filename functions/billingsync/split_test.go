@@ -17,7 +17,8 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// cutter is a simulated cloud that delivers its bills in other files: their rows in any order, cut into any number of parts.
+// cutter is a simulated cloud that delivers its bills in other files: with their rows in any order, cut into any
+// number of parts.
 type cutter struct {
 	cloud.Provider
 	random *rand.Rand
@@ -99,7 +100,7 @@ type content struct{ *bytes.Reader }
 
 func (content) Close() error { return nil }
 
-// However many files the rows of a bill are cut into, and in whichever order they come, all that is asked of it is the same to the last digit.
+// All reports of a bill are the same to the last digit for any number of files and any order of rows.
 func TestBills_AreTheSameHoweverTheyAreCutAndShuffled(t *testing.T) {
 	for _, form := range []string{"cur", "focus"} {
 		t.Run(form, func(t *testing.T) {

@@ -34,7 +34,7 @@ func (w *worker) importUpload(ctx context.Context, in Share) (Share, error) {
 	return w.importFile(ctx, in, u, size)
 }
 
-// importFile imports a file that is there, stores how that ended, and removes the file then.
+// importFile imports an uploaded file, stores the result, and then removes the file.
 func (w *worker) importFile(ctx context.Context, in Share, u billimport.Upload, size int64) (Share, error) { //nolint:revive // see importUpload
 	err := w.changeUpload(ctx, in.Input, func(u *billimport.Upload) { u.Status = billimport.UploadRunning })
 	if err != nil {
@@ -60,7 +60,7 @@ func (w *worker) removeFile(ctx context.Context, in Share) error {
 	return w.p.Inbox.Remove(ctx, billimport.UploadName(in.Org, in.UploadID))
 }
 
-// nativeOf returns what the provider calls an account; nothing when it is not connected, or a vendor.
+// nativeOf returns the provider's ID of an account. It returns "" if the account is not connected or is a vendor.
 func (w *worker) nativeOf(ctx context.Context, org, accountID string) (string, error) {
 	all, err := w.connected(ctx, org)
 	for _, a := range all {
@@ -94,10 +94,11 @@ type uploaded struct {
 
 	rows   int64
 	months map[cost.Month]*period // nil of a month that is in: an earlier try came so far
-	row    int64                  // with which something is wrong
+	row    int64                  // the faulty row
 }
 
-// read adds up each month that the file holds, and then replaces them: nothing is, when anything is wrong with the file.
+// read adds up each month of the file and then replaces these months. If anything is wrong with the file, it replaces
+// none.
 func (r *uploaded) read(ctx context.Context) error {
 	name := billimport.UploadName(r.in.Org, r.upload.ID)
 	file := cloud.NewRangedBill(ctx, r.size, func(ctx context.Context, p []byte, off int64) error {
@@ -172,7 +173,7 @@ func (r *uploaded) discard() {
 	}
 }
 
-// tell writes into the record what became of the file.
+// tell writes the result of the import into the record of the upload.
 func (r *uploaded) tell(u *billimport.Upload, err error) {
 	u.Rows = r.rows
 	if err != nil {

@@ -67,7 +67,8 @@ func newFixture(t *testing.T) *fixture {
 	return a
 }
 
-// bill brings a month in which so many resources cost something each day: amounts of many digits, credits, and names that are formulas.
+// bill imports a month with this number of resources that cost something each day: amounts of many digits, credits,
+// and names that are formulas.
 func (a *fixture) bill(org, month string, resources int) {
 	a.Helper()
 	m := apitest.Value(cost.ParseMonth(month))(a)
@@ -113,7 +114,7 @@ func (a *fixture) job(j rest.Job) exports.Export {
 	return apitest.Data[exports.Export](a.Call(ada, "GET "+j.StatusURL))
 }
 
-// fetch gets what is at a link.
+// fetch downloads the file behind a link.
 func (a *fixture) fetch(url string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	a.files.ServeDownload(w,
@@ -311,7 +312,7 @@ func TestExport_RefusesTooManyAtOnce(t *testing.T) {
 	}
 	a.Call(ada, "GET /reports/export?period=2026-02&format=parquet").Want(http.StatusConflict, "10 exports")
 	a.begin(ada, "from=2026-03-01&to=2026-04-01&format=parquet")
-	a.Clock.Advance(5 * time.Hour) // whatever happened to them
+	a.Clock.Advance(5 * time.Hour) // longer than any of them may take
 	a.begin(ada, "period=2026-02&format=parquet")
 }
 
@@ -356,7 +357,7 @@ func TestExport_OfCostsThatChangeMeanwhileIsNone(t *testing.T) {
 	}
 }
 
-// stuck is an outbox of which one file cannot be deleted.
+// stuck is an outbox that cannot delete the file name.
 type stuck struct {
 	archive.Outbox
 	name string

@@ -15,7 +15,7 @@ import (
 // file is a file in the making: rows are written as they come.
 type file interface {
 	add(*report.ExportRow) error
-	close() error // the file, not what it is written to
+	close() error // closes the file, not the writer below it
 }
 
 func newFile(format string, to io.Writer) file {

@@ -1,5 +1,5 @@
-// Package queryrunner is the worker that answers free questions of line items: in its own process from their files, or by Athena. It is
-// called by who asked, again and again until there is an answer, so that nothing runs that nobody waits for.
+// Package queryrunner is the worker that answers free questions of line items: in its own process from their files, or
+// by Athena. The caller polls it until there is an answer, so a query stops when its caller stops asking.
 package queryrunner
 
 import (

@@ -1,9 +1,8 @@
-// Package confined reads bills in a process of its own, whose memory is limited: what a file does to its reader ends
-// that process alone.
+// Package confined reads bills in a child process whose memory is limited. A hostile file can end only that process.
 //
-// The process that asks starts a command, which calls Serve. The two talk over standard input and output. The child
-// asks for the bytes of the file, and sends the charges that it reads: of each charge only the fields that differ from
-// the charge before.
+// The parent process starts a command, which calls Serve. The two talk over standard input and output. The child
+// requests the bytes of the file and sends the charges: of each charge only the fields that differ from the previous
+// charge.
 package confined
 
 import (
@@ -24,8 +23,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// DefaultLimit is the memory that a child may take: what parquetguard.MaxOpenBytes allows, and half as much for
-// everything else.
+// DefaultLimit is the memory, in bytes, that a child may use: parquetguard.MaxOpenBytes for the file, and half as much
+// for everything else.
 const DefaultLimit = 1536 << 20
 
 // atOnce is the number of children that run at the same time.
@@ -89,7 +88,7 @@ type child struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
 	out   *bufio.Reader
-	stdio bytes.Buffer // the end of what it complains of
+	stdio bytes.Buffer // the start of its standard error
 }
 
 func (r *Reader) start(ctx context.Context, q request) (*child, error) {
@@ -111,7 +110,7 @@ func (r *Reader) start(ctx context.Context, q request) (*child, error) {
 	return c, q.write(c.in)
 }
 
-// tail keeps the first 4 KB of what is written.
+// tail keeps the first 4 KB written to it.
 type tail struct{ to *bytes.Buffer }
 
 func (t *tail) Write(p []byte) (int, error) {

@@ -48,7 +48,7 @@ func watchMemory(ctx context.Context, limit int64, parent int) {
 	}
 }
 
-// The codes with which a child ends itself.
+// The exit codes of a child that ends itself.
 const (
 	exitMemory = 3
 	exitOrphan = 4

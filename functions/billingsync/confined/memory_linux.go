@@ -11,7 +11,7 @@ import (
 // reserve is address space that a Go process takes without using it: arenas, and stacks of threads.
 const reserve = 512 << 20
 
-// limitAddressSpace bounds the address space by what this process has now, and limit bytes more.
+// limitAddressSpace limits the address space to its current size plus limit bytes.
 func limitAddressSpace(limit int64) error {
 	b, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Serve reads the file that the other process asks for, and returns when it is read. The memory of this process is
-// limited from then on, so it must not do anything else. What is wrong with the file is told to the other process; an
-// error is of the connection to it.
+// Serve reads the file of the parent's request and returns when it is read. It limits the memory of this process from
+// then on, so the process must not do anything else. Errors in the file are sent to the parent. The returned error
+// concerns only the connection to the parent.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := &connection{in: bufio.NewReaderSize(in, 64<<10), out: out}
 	_, content, err := readMessage(c.in)
@@ -72,7 +72,7 @@ func (c *connection) send(kind byte, content []byte) {
 	}
 }
 
-// end sends what bill.Read answered.
+// end sends the result of bill.Read.
 func (c *connection) end(rows int64, why error) error {
 	a := answer{Rows: rows, Failed: why != nil}
 	if why != nil {

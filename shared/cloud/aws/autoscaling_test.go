@@ -44,10 +44,10 @@ func scaledGroup(tw *awstwin.Cloud, rules ...awstwin.ScalingPolicy) (*awstwin.Gr
 	}
 }
 
-// apart is a region of which no other group of the contract is.
+// apart is a region with no other group of the contract.
 const apart = "us-west-2"
 
-// autoscaledGroups are what the contract is kept with.
+// autoscaledGroups are the groups that the contract runs with.
 func autoscaledGroups(tw *awstwin.Cloud) []cloudtest.Autoscaled {
 	requests := awstwin.ScalingPolicy{Name: "requests", Metric: "ALBRequestCountPerTarget", Target: 1000, Cooldown: -1}
 	_, bare := scaledGroup(tw)

@@ -43,10 +43,11 @@ type Options struct {
 	// Base is this service's own identity, which assumes the customers' roles; nil takes the environment's. It is never
 	// used towards a custom endpoint.
 	Base sdk.CredentialsProvider
-	// Role is the ARN of the role as which this service deals with accounts and other clouds; Base assumes it. Empty is Base itself.
+	// Role is the ARN of the role that this service uses with accounts and other clouds. Base assumes it. Empty means
+	// Base itself.
 	Role string
-	// HomeRegion is asked what belongs to no region (identity, the list of regions) where the account names no regions of
-	// its own. Accounts in another partition than this region's (GovCloud, China) have to name theirs.
+	// HomeRegion serves the requests that belong to no region (identity, the list of regions) if the account names no
+	// regions of its own. Accounts in another partition than this region's (GovCloud, China) must name theirs.
 	HomeRegion string
 	// Transport carries the requests to AWS itself; nil is a pool of its own. Those to an EndpointURL go through the
 	// guard.
@@ -60,12 +61,11 @@ type Options struct {
 	// Limits are calls per second by API ("ec2:StopInstances") or service ("ec2", "rds", …) for one account and
 	// region; "" is for those not named.
 	Limits map[string]Limit
-	// Store is where the limits are shared with other processes (shared/cloud/throttle); nil is for a process that is
-	// alone.
+	// Store shares the limits with other processes (shared/cloud/throttle); nil is for a process that is alone.
 	Store table.Store
-	// PriceLists is where the public prices are; "" is where AWS publishes them.
+	// PriceLists is the address of the public prices; "" is AWS's own.
 	PriceLists string
-	// Log is told when they cannot be shared; nil is nobody.
+	// Log receives a warning when the limits cannot be shared; nil discards it.
 	Log *slog.Logger
 }
 
@@ -104,7 +104,7 @@ func client(t http.RoundTripper, timeout time.Duration) *http.Client {
 	}
 }
 
-// addresses says where an EndpointURL may lead.
+// addresses returns the policy for the addresses of an EndpointURL.
 func (o Options) addresses() ssrfguard.Policy {
 	return ssrfguard.Policy{Private: o.PrivateAddresses, AnyPort: true}
 }

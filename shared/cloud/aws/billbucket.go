@@ -30,7 +30,7 @@ type billBucket struct {
 	name string
 }
 
-// object is what a listing tells of an object.
+// object is one object of a listing.
 type object struct {
 	key, etag string
 	size      int64
@@ -146,7 +146,7 @@ func (b billBucket) read(ctx context.Context, key string) ([]byte, error) {
 	return text, nil
 }
 
-// fetch fills p with what is at off of the object, if that is still the version.
+// fetch fills p with the bytes of the object from offset off, if the object still has the listed version.
 func (b billBucket) fetch(ctx context.Context, p []byte, off int64, of cloud.BillFile) error {
 	key := keyOf(of.Name)
 	in := &s3.GetObjectInput{Bucket: &b.name, Key: &key,

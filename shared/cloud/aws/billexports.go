@@ -35,10 +35,10 @@ type billExport struct {
 	form                 cloud.BillForm // "" when its manifests tell
 	name, bucket, prefix string
 	region               string // of the bucket; "" when it is not known
-	notice               string // what AWS says is wrong with it
+	notice               string // AWS's own error for the export
 }
 
-// folder is where the export writes to, with a slash at its end.
+// folder returns the folder of the export's files, with a slash at its end.
 func (e billExport) folder() string {
 	prefix := strings.Trim(e.prefix, "/")
 	if prefix == "" {
@@ -47,10 +47,11 @@ func (e billExport) folder() string {
 	return prefix + "/" + e.name + "/"
 }
 
-// exported finds from which table a query takes its rows.
+// exported finds the table of a query.
 var exported = regexp.MustCompile(`(?i)\bFROM\s+"?(\w+)"?(\s+WHERE\b)?`)
 
-// findExports lists the exports and reports of the account, the best first, and why some could not be had.
+// findExports lists the exports and reports of the account, the best first, and the errors of those that could not be
+// read.
 func (c *conn) findExports(ctx context.Context) ([]billExport, []error) {
 	set := c.account.Billing
 	if set.Bucket != "" {
@@ -108,7 +109,7 @@ func (c *conn) listDataExports(ctx context.Context) ([]billExport, error) {
 	return out, firstError(errs)
 }
 
-// newDataExport makes an export of what AWS tells of it; nil when it is not of costs.
+// newDataExport makes an export of AWS's description; nil when the export is not of costs.
 func (c *conn) newDataExport(got *bcmdataexports.GetExportOutput) *billExport {
 	if !isWhole(got.Export) {
 		return nil
@@ -137,7 +138,7 @@ func (c *conn) newDataExport(got *bcmdataexports.GetExportOutput) *billExport {
 	return &e
 }
 
-// isWhole reports whether AWS tells of the export what it takes to read it.
+// isWhole reports whether AWS's description has all parts that are needed to read the export.
 func isWhole(e *bcmdataexports.Export) bool {
 	return e != nil && e.DataQuery != nil && e.DestinationConfigurations != nil &&
 		e.DestinationConfigurations.S3Destination != nil
@@ -207,7 +208,7 @@ var (
 	errNoBucket = errors.New("it is of the bucket of an export: the first delivery will tell")
 )
 
-// probeBilling tries what lists exports and reports. Credentials that are not accepted at all are an error.
+// probeBilling tries the calls that list exports and reports. Credentials that AWS refuses altogether are an error.
 func (c *conn) probeBilling(ctx context.Context) ([]cloud.Permission, error) {
 	cfg := c.regionConfig(billingRegion)
 	_, err := bcmdataexports.NewFromConfig(cfg).ListExports(ctx,

@@ -10,7 +10,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// manifest is what of a manifest is needed: of Data Exports (dataFiles), or of a Cost and Usage Report (reportKeys).
+// manifest holds the fields that are read of a manifest: of Data Exports (dataFiles), or of a Cost and Usage Report
+// (reportKeys).
 type manifest struct {
 	DataFiles  []manifestFile `json:"dataFiles"`
 	ReportKeys []manifestFile `json:"reportKeys"`
@@ -58,7 +59,8 @@ func (f manifestFile) key(bucket string) (string, error) {
 	return key, nil
 }
 
-// parseManifest reads a manifest. One that lists no files is an error: there is none that says what it means.
+// parseManifest reads a manifest. A manifest that lists no files is an error, because no documentation says how to
+// read it.
 func parseManifest(b []byte) (manifest, error) {
 	var m manifest
 	if err := json.Unmarshal(b, &m); err != nil {
@@ -97,7 +99,7 @@ func (m manifest) period() time.Time {
 	return time.Time{}
 }
 
-// form tells by the columns what the files are; "" when none tells.
+// form returns the form of the files by their columns; "" when no column decides.
 func (m manifest) form() cloud.BillForm {
 	for _, c := range m.Columns {
 		switch {

@@ -231,7 +231,8 @@ func TestDeliveries_TakeEachFormOfAManifest(t *testing.T) {
 	}
 }
 
-// In overwrite mode a manifest is the same from delivery to delivery: what its files are tells them apart.
+// In overwrite mode the manifest is the same in every delivery; only the versions of its files tell the deliveries
+// apart.
 func TestDeliveries_OverwrittenInPlace(t *testing.T) {
 	tw := billedTwin()
 	d := delivery{export: "focus", prefix: "exports", period: month(4), at: month(4).Add(time.Hour),
@@ -364,7 +365,7 @@ func TestCostExplorer_SaysWhyThereIsNoExport(t *testing.T) {
 	wantClass(t, "read", err, cloud.Denied)
 }
 
-// What customers are told to allow is what is called, no more and no less.
+// The calls that read bills need exactly the permissions that customers are told to grant.
 func TestBills_AreReadByWhatTheySayTheyNeed(t *testing.T) {
 	tw := billedTwin()
 	bills := openBills(t, tw, cloud.BillSettings{})

@@ -22,10 +22,10 @@ const (
 	maxClusterPages = 50
 )
 
-// eksName is what EKS allows (CreateCluster, API reference).
+// eksName matches the cluster names that EKS allows (CreateCluster, API reference).
 var eksName = regexp.MustCompile(`^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$`)
 
-// clusterAPI is what is called of EKS for clusters.
+// clusterAPI is the subset of the EKS API that is called for clusters.
 type clusterAPI interface {
 	containers.EksAPI
 	DescribeCluster(context.Context, *eks.DescribeClusterInput) (*eks.DescribeClusterOutput,
@@ -102,7 +102,7 @@ func clusterStatus(s eks.ClusterStatus) cloud.ClusterStatus {
 	}
 }
 
-// nodeCount sums what the managed node groups of the cluster are set to. EKS describes one group a call.
+// nodeCount returns the sum of the sizes of the cluster's managed node groups. EKS describes one group per call.
 func nodeCount(ctx context.Context, api containers.EksAPI, cluster string) (*int, error) {
 	nodes := 0
 	in := &eks.ListNodegroupsInput{ClusterName: &cluster, MaxResults: sdk.Int32(clusterPage)}
@@ -137,7 +137,7 @@ func desired(ctx context.Context, api containers.EksAPI, cluster string, names [
 	return nodes, nil
 }
 
-// probeClusters tries DescribeCluster on a cluster that nobody has: AWS checks the permission before it looks.
+// probeClusters tries DescribeCluster on a cluster that does not exist: AWS checks the permission first.
 func (c *conn) probeClusters(ctx context.Context, region string) ([]cloud.Permission, error) {
 	api, err := c.eks(region)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
-// clusters opens a new twin for what can be asked about clusters.
+// clusters connects to a new twin and returns its interface for clusters.
 func clusters(t *testing.T) (*awstwin.Cloud, cloud.Clusters) {
 	t.Helper()
 	tw, c := connect(t)

@@ -101,8 +101,8 @@ func (c *conn) Read(ctx context.Context, kind, region string, uids []string) ([]
 // verifyBatch is how many ids DescribeInstanceStatus takes.
 const verifyBatch = 100
 
-// Verify returns the live states, without what matters only before an act where that costs less. Who may not ask for
-// the states alone reads them.
+// Verify returns the live states. Where that costs less, it leaves out the fields that matter only before an act. It
+// falls back to Read if the account may not ask for the states alone.
 func (c *conn) Verify(ctx context.Context, kind, region string, uids []string) ([]cloud.State, error) {
 	o, err := c.operationsOf(kind, region)
 	if err != nil || !o.Kind().Verifies {

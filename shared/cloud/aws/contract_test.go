@@ -94,7 +94,7 @@ func TestAWSOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 	callsAreNeeded(t, tw)
 }
 
-// far is a region of which no group of the contract is.
+// far is a region with no group of the contract.
 const far = "eu-central-1"
 
 func metered(tw *awstwin.Cloud) cloudtest.Metered {
@@ -142,8 +142,8 @@ func collective(tw *awstwin.Cloud) *cloudtest.Collective {
 	return c
 }
 
-// callsAreNeeded holds what the kinds say that they need, of which the policies for customers are made, against what
-// reached the cloud while all of them were listed, read, started, stopped, scaled and probed.
+// callsAreNeeded compares the declared needs of the kinds, which are the source of the policies for customers, with
+// the calls that reached the cloud while all kinds were listed, read, started, stopped, scaled and probed.
 func callsAreNeeded(t *testing.T, tw *awstwin.Cloud) {
 	t.Helper()
 	c := open(t, tw, keys(awstwin.AccessKey)).(cloud.Clusters)

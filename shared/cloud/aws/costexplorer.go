@@ -27,7 +27,7 @@ const (
 	maxExplored = 200
 )
 
-// explore asks Cost Explorer, and counts what it asks: each page has its price.
+// explore asks Cost Explorer and counts the requests: each page has its price.
 func (c *conn) explore(ctx context.Context, in *costexplorer.GetCostAndUsageInput) (*costexplorer.GetCostAndUsageOutput,
 	error) {
 	c.mu.Lock()
@@ -44,9 +44,9 @@ func (c *conn) Spent() cloud.BillSpending {
 	return cloud.BillSpending{Requests: c.explored, USD: float64(c.explored) * usdPerExplored}
 }
 
-// addExplored adds a delivery of Cost Explorer for each month that none is of, without asking it anything. Its content
-// is taken to change each day until AWS leaves the month alone. It is told as being of the first hours of its month,
-// so that it never replaces what an export has delivered, and what an export delivers always replaces it.
+// addExplored adds a delivery of Cost Explorer for each month without another delivery, without sending a request. Its
+// content is assumed to change each day until AWS no longer changes the month. Its delivery time is in the first hours
+// of its month, so it never replaces a delivery of an export, and a delivery of an export always replaces it.
 func (c *conn) addExplored(from time.Time, by map[time.Time]cloud.Delivery) {
 	now := c.provider.options.Clock.Now().UTC()
 	first := monthOf(now).AddDate(0, -exploredMonths, 0)

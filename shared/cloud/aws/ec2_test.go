@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
-// results acts on the ids and gives what became of each.
+// results acts on the ids and returns the error of each; nil is success.
 func results(t *testing.T, c cloud.Conn, v cloud.Verb, ids []string) map[string]error {
 	t.Helper()
 	targets := make([]cloud.Target, len(ids))
@@ -270,7 +270,7 @@ func BenchmarkStopAThousandInstances(b *testing.B) {
 	b.ReportMetric(float64(len(tw.Calls("ec2:StopInstances")))/float64(b.N), "calls/op")
 }
 
-// What a stop would harm, or what AWS does not stop, is refused before anything is asked for.
+// An instance that a stop would harm, or that AWS cannot stop, is refused before any request to stop it.
 func TestAnInstanceThatAStopWouldHarmIsRefused(t *testing.T) {
 	for says, i := range map[string]awstwin.Instance{
 		"member of Auto Scaling group web, which would replace it: act on the group": {Tags: map[string]string{"aws:autoscaling:groupName": "web"}},

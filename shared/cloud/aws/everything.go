@@ -14,8 +14,8 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/resourcegroupstaggingapi"
 )
 
-// everything is what AWS itself knows of all types: Resource Explorer where the account has an index, else the tagging
-// API, which knows what has or had tags. It finds no facts.
+// everything is the source of all resource types that AWS itself indexes: Resource Explorer where the account has an
+// index, else the tagging API, which knows the resources that have or had tags. It finds no facts.
 var everything = resource.Source{
 	Name:  "everything",
 	Needs: []string{"tag:GetResources", "resource-explorer-2:ListResources", "resource-explorer-2:GetView"},
@@ -36,8 +36,8 @@ func listEverything(ctx context.Context, at resource.Place, page string) (cloud.
 	return out, err
 }
 
-// hasNoIndex reports whether AWS says that the region has no index, or no view to ask by, which it calls unauthorized.
-// What is denied otherwise is not known: to go by tags then would lose all that has none.
+// hasNoIndex reports whether AWS says that the region has no index, or no view to ask by; AWS calls the latter
+// unauthorized. Any other denial returns false: a listing by tags would then lose all resources without tags.
 func hasNoIndex(err error) bool {
 	return resource.CodeOf(err) == "UnauthorizedException" || err != nil &&
 		cloud.ClassOf(resource.ClassifyError(err)) == cloud.NotFound
@@ -111,8 +111,8 @@ func listTagged(ctx context.Context, at resource.Place, page string) (cloud.Reso
 	return p, nil
 }
 
-// newOther makes the resource of an ARN; false of one that a kind or another source finds. What the catalogue has no
-// name for is kept as "aws-other" with AWS's word for it.
+// newOther makes the resource of an ARN. It returns false if a kind or another source finds the resource. A type
+// without a name in the catalogue becomes "aws-other", with AWS's name for the type as a fact.
 func newOther(arn, native string) (cloud.Resource, bool) {
 	r := cloud.Resource{UID: arn, Name: resource.LastPart(arn), Type: cloud.TypeOf(Name, native), Status: cloud.Running}
 	if r.Type == "" {
@@ -135,6 +135,5 @@ var described = []string{
 	"aws-opensearch", "aws-s3", "aws-sqs",
 }
 
-// otherClusters are native types that the index gives to what several kinds list: clusters of Aurora, DocumentDB and
-// Neptune.
+// otherClusters are native types of the index that several kinds list: clusters of Aurora, DocumentDB and Neptune.
 var otherClusters = []string{"rds:cluster"}

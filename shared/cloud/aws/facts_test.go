@@ -171,8 +171,8 @@ func TestFacts_AreAllToldThatTheRulesRead(t *testing.T) {
 	}
 }
 
-// A rule that reads a fact must be able to tell "no" from "not known": what was denied is never false, and says why it
-// is missing.
+// A rule that reads a fact must be able to tell "no" from "not known": a denied fact is never false. It is missing,
+// with the reason.
 func TestFacts_ThatAreDeniedAreMissingWithTheReason(t *testing.T) {
 	for op, want := range map[string]string{
 		"s3:GetBucketLogging": "aws-s3.logging: s3:GetBucketLogging: AccessDenied",

@@ -36,7 +36,7 @@ func FuzzNamesInARNs(f *testing.F) {
 	})
 }
 
-// A page comes back from a store or a client: whatever it is, the listing answers or refuses it, and moves on.
+// A page token comes back from a store or a client. The listing answers or refuses any token, and moves on.
 func FuzzNestedPages(f *testing.F) {
 	f.Add("")
 	f.Add(`{"o":"2","q":["a","b"],"i":"1"}`)

@@ -29,7 +29,7 @@ func goldenGroups(tw *awstwin.Cloud) []cloudtest.Group {
 	}
 }
 
-// What each kind asks of AWS, to the letter: operations and parameters.
+// The requests of each kind to AWS, to the letter: operations and parameters.
 func TestKinds_AskAWSExactlyThis(t *testing.T) {
 	tw := &awstwin.Cloud{}
 	recorded := map[string]bool{}
@@ -56,7 +56,7 @@ func TestKinds_AskAWSExactlyThis(t *testing.T) {
 	}
 }
 
-// recordCalls does with a kind everything that it can, and tells what that asked.
+// recordCalls runs every operation of a kind and returns the requests that it sent.
 func recordCalls(t *testing.T, tw *awstwin.Cloud, g cloudtest.Group) string {
 	t.Helper()
 	c, uid := open(t, tw, keys(awstwin.AccessKey)), g.Free[len(g.Free)-1]

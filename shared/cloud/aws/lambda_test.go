@@ -53,7 +53,7 @@ func TestLambda_AStartGivesBackExactlyWhatWasReservedOrThatNothingWas(t *testing
 				len(fn.Provisioned) != 0 {
 				t.Errorf("stopped: %+v, %s", s, concurrency(fn))
 			}
-			// ours, and what the function bears
+			// our snapshot, and the mark on the function
 			for _, target := range []cloud.Target{{UID: fn.ARN(), Snapshot: remembered}, {UID: fn.ARN()}} {
 				_ = act(t, c, cloud.Stop, cloud.AWSLambda, cloud.Target{UID: fn.ARN()})
 				if err := act(t, c, cloud.Start, cloud.AWSLambda, target); err != nil {
@@ -159,7 +159,7 @@ func TestLambda_AMarkThatSomebodyChangedIsNotGuessedAt(t *testing.T) {
 	}
 }
 
-// Whoever throttled the function to 0 himself gets it back without a reservation: there is nothing else to give back.
+// A function that its owner throttled to 0 starts without a reservation: no earlier value is known.
 func TestLambda_WhatOthersStoppedStartsUnreserved(t *testing.T) {
 	tw, c := connect(t)
 	fn := tw.AddFunction(allowed(awstwin.Function{Reserved: new(0)}))

@@ -91,7 +91,7 @@ func TestMetrics_AreNamedAsCloudWatchDoes(t *testing.T) {
 	}
 }
 
-// A type that is shown as measured and cannot be asked about would be a promise that nobody keeps.
+// Every type that is shown as measured can be asked for its metrics.
 func TestMetrics_EveryMeasuredTypeOfAWSCanBeAsked(t *testing.T) {
 	_, c := connect(t)
 	for _, k := range cloud.Catalogue() {

@@ -21,7 +21,7 @@ const (
 	ecsTarget                             = "AmazonEC2ContainerServiceV20141113."
 )
 
-// seeder fills an emulator with what the contract needs.
+// seeder fills an emulator with the resources that the contract needs.
 type seeder struct {
 	t   *testing.T
 	ctx context.Context
@@ -65,8 +65,8 @@ func (s seeder) databases() cloudtest.Group {
 	return g
 }
 
-// clusters makes one of each engine that RDS's API runs, but for DocumentDB, of which moto makes none; a listing of
-// one must not offer the others'.
+// clusters makes one cluster of each engine that RDS's API runs, except DocumentDB, which moto does not support. A
+// listing of one engine must not offer the clusters of the others.
 func (s seeder) clusters() []cloudtest.Group {
 	var groups []cloudtest.Group
 	for _, k := range []struct{ id, kind, engine string }{

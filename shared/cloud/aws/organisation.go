@@ -23,7 +23,7 @@ var organisationNeeds = []string{
 // maxUnits bounds a walk through units that would not end: AWS allows 2,000 in an organization.
 const maxUnits = 5_000
 
-// organisationAPI is what is called of AWS Organizations.
+// organisationAPI is the subset of the AWS Organizations API that is called here.
 type organisationAPI interface {
 	DescribeOrganization(context.Context,
 		*organizations.DescribeOrganizationInput) (*organizations.DescribeOrganizationOutput, error)

@@ -83,7 +83,7 @@ func TestOrganisation_ListsEveryMemberWithItsUnits(t *testing.T) {
 	}
 }
 
-// AWS ends the field Status on 9 September 2026: what is left of an account then is State.
+// AWS removes the field Status of an account on 9 September 2026; the field State remains.
 func TestOrganisation_AnAccountIsClosedByItsStateThenByItsStatus(t *testing.T) {
 	for name, tt := range map[string]struct {
 		state, status string

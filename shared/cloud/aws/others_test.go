@@ -230,8 +230,8 @@ func TestEverythingElse_WhatBelongsToNoRegionIsGlobal(t *testing.T) {
 	}
 }
 
-// Nothing is known of what a source that failed would have found, so the listing must not end well; what others found
-// is not lost.
+// The resources of a failed source are unknown, so the listing must end with an error. The resources of the other
+// sources are kept.
 func TestEverythingElse_ADeniedSourceKeepsNoneOfTheOthersBack(t *testing.T) {
 	tw, c := connect(t)
 	fill(tw)

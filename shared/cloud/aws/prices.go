@@ -62,10 +62,11 @@ type priceFile struct {
 	published string         // when AWS published it
 	columns   map[string]int // by name
 	prices    map[string]cloud.Price
-	unclear   map[string]bool // keys of which two prices are told
+	unclear   map[string]bool // keys with two different prices
 }
 
-// tell tells the prices of the file. One of which it says two is none: which applies is not known.
+// tell passes the prices of the file to take. It leaves out keys with two different prices, because it is unknown
+// which applies.
 func (f *priceFile) tell(take func(cloud.Price) error) error {
 	for key, p := range f.prices {
 		if f.unclear[key] {

@@ -8,7 +8,7 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
-// RDS, unlike EC2, refuses to stop what is stopped: the engine reads again and finds it done.
+// RDS, unlike EC2, refuses to stop a stopped database. The engine reads it again and finds it stopped.
 func TestARepeatedStopOfADatabaseIsToBeReadAgain(t *testing.T) {
 	for kind, d := range map[string]awstwin.Database{
 		"aws-rds":    {ID: "orders", Region: region, Engine: "postgres"},
@@ -158,7 +158,8 @@ func TestAMemberOfABlueGreenDeploymentIsRefused(t *testing.T) {
 	}
 }
 
-// An older role may not see deployments: then RDS refuses what it must, and everything else goes on.
+// An older role may lack the permission to list deployments. RDS then refuses the acts that it must, and all else
+// works.
 func TestBlueGreenDeploymentsThatMayNotBeSeenHideNothing(t *testing.T) {
 	tw, c := connect(t)
 	uid := tw.AddDatabase(awstwin.Database{ID: "orders", Region: region, Engine: "mysql"}).ARN()
@@ -173,7 +174,8 @@ func TestBlueGreenDeploymentsThatMayNotBeSeenHideNothing(t *testing.T) {
 	}
 }
 
-// What RDS and Aurora do not stop is refused by our own code, for emulators stop it happily, and RDS says so too late.
+// Our own code refuses to stop the databases that RDS and Aurora cannot stop: emulators stop them, and RDS reports the
+// error too late.
 func TestADatabaseThatRDSDoesNotStopIsRefused(t *testing.T) {
 	for name, tt := range map[string]struct {
 		kind string

@@ -10,10 +10,10 @@ import (
 // and no call bears their names.
 var baseNeeds = []string{"ec2:DescribeRegions", "rds:ListTagsForResource", "ecs:ListTagsForResource"}
 
-// RequiredActions are the IAM actions that this package calls, by what a customer allows: each level holds the ones
+// RequiredActions are the IAM actions that this package calls, by permission level: each level includes the ones
 // before.
 type RequiredActions struct {
-	Discover  []string // to read what is there, clusters included
+	Discover  []string // to read resources, clusters included
 	StartStop []string // to discover, start and stop
 	Scale     []string // to discover, start, stop and change capacities
 
@@ -21,8 +21,8 @@ type RequiredActions struct {
 	Billing      []string // to read bills, besides: those of S3 in the bucket of the export
 }
 
-// ListRequiredActions returns the actions of every registered kind, sorted and each once. What customers are told to
-// allow is tested against it.
+// ListRequiredActions returns the actions of every registered kind, sorted and each once. The policies for customers
+// are tested against them.
 func ListRequiredActions() RequiredActions {
 	discover := slices.Concat(baseNeeds, clusterNeeds, othersNeeds(), []string{metricsNeed})
 	var startStop, scale []string

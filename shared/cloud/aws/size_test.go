@@ -18,7 +18,7 @@ func settled(tw *awstwin.Cloud) {
 	}
 }
 
-// stopAndStart stops with what the live state remembers, then starts with it, and gives that memory.
+// stopAndStart stops a resource, starts it with the snapshot of its live state, and returns that snapshot.
 //
 //nolint:revive // a test reads best with all five in sight
 func stopAndStart(t *testing.T, tw *awstwin.Cloud, c cloud.Conn, kind, uid string) json.RawMessage {
@@ -112,8 +112,8 @@ func TestAGroupThatCannotArriveSaysWhy(t *testing.T) {
 	}
 }
 
-// TestStart_InventsNoSize starts what nothing is remembered of. A minimum of its scaling is a size that its owner has
-// set.
+// TestStart_InventsNoSize starts resources without a remembered size. A minimum of a service's scaling is a size that
+// its owner has set.
 func TestStart_InventsNoSize(t *testing.T) {
 	tw, c := connect(t)
 	g := tw.AddGroup(awstwin.Group{Name: "web", Region: region, Max: 5})

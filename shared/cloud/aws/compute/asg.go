@@ -14,10 +14,10 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/autoscaling"
 )
 
-// Groups are Auto Scaling groups; the uid is the ARN, which a group that is made again under the same name does not
-// share. A stop suspends what would raise the group again and sets it to 0/0/0; a start resumes what the customer had
-// not suspended himself and gives the size back. The suspension comes first both ways: a crash between the two calls
-// leaves a state in which the act is done again.
+// Groups are Auto Scaling groups. The uid is the ARN; a new group with the same name has another ARN. A stop suspends
+// the processes that would raise the group again, and sets its size to 0/0/0. A start resumes them, except those that
+// the customer had suspended, and restores the size. The suspension comes first both ways, so a crash between the two
+// calls leaves a state in which the act is done again.
 var Groups = resource.Kind[asgAPI]{
 	Kind: resource.CatalogueKind(cloud.AWSASG),
 	Needs: resource.Needs{
@@ -37,7 +37,7 @@ var Groups = resource.Kind[asgAPI]{
 	SetAutoscaling:  setGroupAutoscaling,
 }
 
-// asgAPI is what is called of Auto Scaling.
+// asgAPI is the subset of the Auto Scaling API that is called here.
 type asgAPI interface {
 	DescribeAutoScalingGroups(context.Context,
 		*autoscaling.DescribeAutoScalingGroupsInput) (*autoscaling.DescribeAutoScalingGroupsOutput, error)
@@ -53,7 +53,7 @@ type asgAPI interface {
 // raisers are the processes that would give a stopped group instances again.
 var raisers = []string{"AlarmNotification", "ScheduledActions"}
 
-// groupMemory is what a stop forgets: Suspended are the processes that the customer had suspended.
+// groupMemory is the state that a stop loses. Suspended are the processes that the customer had suspended.
 type groupMemory struct {
 	resource.Size
 	Suspended []string `json:"suspended"`
@@ -111,8 +111,8 @@ func inService(g autoscaling.AutoScalingGroup) int32 {
 	})
 }
 
-// groupStatus returns what the group is from its instances. Those of its warm pool are billed too, so it is not off
-// before they are gone.
+// groupStatus returns the group's status from its instances. Those of its warm pool are billed too, so the group is
+// not Stopped before they are gone.
 func groupStatus(g autoscaling.AutoScalingGroup) cloud.Status {
 	desired := sdk.ToInt32(g.DesiredCapacity)
 	switch {
@@ -129,7 +129,7 @@ func groupStatus(g autoscaling.AutoScalingGroup) cloud.Status {
 	}
 }
 
-// groupReason returns what keeps a group from arriving.
+// groupReason returns the reason why a group has not reached its size yet.
 func groupReason(g autoscaling.AutoScalingGroup) string {
 	switch groupStatus(g) {
 	case cloud.Starting:
@@ -270,7 +270,7 @@ func startGroup(ctx context.Context, c asgAPI, g autoscaling.AutoScalingGroup, t
 	return nil
 }
 
-// resume lets run what the stop suspended, but not what was suspended before.
+// resume resumes the processes that the stop suspended, but not those in before, which were suspended earlier.
 func resume(ctx context.Context, c asgAPI, g autoscaling.AutoScalingGroup, before []string) error {
 	now := suspended(g)
 	ours := slices.DeleteFunc(slices.Clone(raisers), func(p string) bool {

@@ -99,7 +99,7 @@ func setGroupAutoscaling(ctx context.Context, c asgAPI, uid string, want cloud.A
 	return s.become(ctx, c, to)
 }
 
-// become sets what differs: all sizes in one call, then our rule.
+// become sets the values that differ: all sizes in one call, then our rule.
 func (s scaledGroup) become(ctx context.Context, c asgAPI, to groupNative) error {
 	if groupSize(s.group) != to.Size {
 		if err := resize(ctx, c, s.group, to.Size); err != nil {

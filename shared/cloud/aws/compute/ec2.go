@@ -37,7 +37,7 @@ var Instances = resource.Kind[ec2API]{
 	Counted: map[cloud.Verb]string{cloud.Start: resource.StartedIDs, cloud.Stop: resource.StoppedIDs},
 }
 
-// ec2API is what is called of EC2.
+// ec2API is the subset of the EC2 API that is called here.
 type ec2API interface {
 	DescribeInstances(context.Context, *ec2.DescribeInstancesInput) (*ec2.DescribeInstancesOutput, error)
 	DescribeInstanceStatus(context.Context, *ec2.DescribeInstanceStatusInput) (*ec2.DescribeInstanceStatusOutput, error)
@@ -49,7 +49,7 @@ type ec2API interface {
 	StopInstances(context.Context, *ec2.StopInstancesInput) (*ec2.StopInstancesOutput, error)
 }
 
-// listInstances leaves out what is terminated or about to be: AWS shows those for an hour, but they are gone.
+// listInstances leaves out terminated instances, and those about to be: AWS shows them for an hour, but they are gone.
 func listInstances(ctx context.Context, c ec2API, page string) (cloud.ResourcePage, error) {
 	out, err := c.DescribeInstances(ctx, &ec2.DescribeInstancesInput{
 		MaxResults: sdk.Int32(1000),
@@ -128,7 +128,7 @@ func readInstances(ctx context.Context, c ec2API, uids []string) ([]cloud.State,
 	return states, nil
 }
 
-// verifyInstances asks for nothing but the states. It is a tenth of what a description of the instances weighs.
+// verifyInstances asks for the states alone. The answer is a tenth as large as a description of the instances.
 func verifyInstances(ctx context.Context, c ec2API, uids []string) ([]cloud.State, error) {
 	var states []cloud.State
 	errs := resource.IsolateBadIDs(uids, func(ids []string) error {

@@ -23,10 +23,10 @@ func imagesOf(all []*ec2.Instance) []string {
 	return ids
 }
 
-// askInstanceFacts adds the facts of a page of instances that other calls tell: what their sizes are, what AWS plans
-// for them, and whether their images, in the same order, are still there. They are asked side by side, and each for
-// the whole page. AWS's description of the instances, the largest answer that there is, is not kept until these have
-// answered.
+// askInstanceFacts adds the facts of a page of instances that other calls return: the data of their sizes, the events
+// that AWS plans for them, and whether their images, in the same order, still exist. The calls run side by side, each
+// for the whole page. AWS's description of the instances is the largest answer of all; it is not kept in memory until
+// these calls have answered.
 func askInstanceFacts(ctx context.Context, c ec2API, imageOf []string, found []cloud.Resource) {
 	if len(found) == 0 {
 		return

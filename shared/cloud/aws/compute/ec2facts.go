@@ -32,7 +32,7 @@ func instanceReason(i ec2.Instance) string {
 	return sdk.ToString(i.StateTransitionReason)
 }
 
-// spotRequests returns the types of the spot requests behind the instances, by request id. What cannot be read is
+// spotRequests returns the types of the spot requests behind the instances, by request id. Unreadable requests are
 // missing.
 func spotRequests(ctx context.Context, c ec2API, found []*ec2.Instance) map[string]ec2.SpotInstanceType {
 	var ids []string

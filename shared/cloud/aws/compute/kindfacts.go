@@ -39,7 +39,7 @@ func askPolicies(ctx context.Context, c asgAPI, found []cloud.Resource) {
 	}
 }
 
-// askNotebook adds what the listing of notebooks leaves out.
+// askNotebook adds the facts that the listing of notebooks leaves out.
 func askNotebook(ctx context.Context, c sagemakerAPI, r *cloud.Resource) {
 	out, err := c.DescribeNotebookInstance(ctx, &sagemaker.DescribeNotebookInstanceInput{NotebookInstanceName: &r.Name})
 	if err != nil {

@@ -17,13 +17,13 @@ import (
 // saves money only where it keeps environments ready.
 const allowStop = "lamplighter:allow-stop"
 
-// notAllowed is why all other functions are left alone.
+// notAllowed is the reason why functions without this tag are left alone.
 const notAllowed = "Lambda functions are stopped only where their tag " + allowStop + " is true"
 
-// StoppableFunctions are Lambda functions; the uid is the ARN. They are found among everything else (functions.go). A
-// stop takes its provisioned concurrency away and reserves it none, so that every call is throttled; a start gives
-// back what was reserved, or that nothing was, and what was provisioned. A tag says what it was (functionMark) until
-// all is given back, so that a function that was left half done is known as such.
+// StoppableFunctions are Lambda functions; the uid is the ARN. The listing of everything else finds them
+// (functions.go). A stop removes the provisioned concurrency and sets the reserved concurrency to 0, so that every
+// call is throttled. A start restores both; a function without a reservation gets none. A tag (functionMark) records
+// the former values until all is restored, so that a half-stopped function is recognized.
 var StoppableFunctions = resource.Kind[lambdaClient]{
 	Kind: resource.CatalogueKind(cloud.AWSLambda),
 	Needs: resource.Needs{
@@ -48,13 +48,14 @@ var StoppableFunctions = resource.Kind[lambdaClient]{
 	Act: resource.ActOneByOne(actFunction),
 }
 
-// lambdaClient is Lambda's, and what it was made of, for the tags of a listing are another service's.
+// lambdaClient is the client of Lambda and its configuration. The tags of a listing come from another service, whose
+// client is made from the same configuration.
 type lambdaClient struct {
 	*lambda.Client
 	cfg sdk.Config
 }
 
-// function is what is known of a function that may be stopped.
+// function is the state of a function that may be stopped.
 type function struct {
 	uid            string
 	allowed        bool
@@ -86,7 +87,7 @@ func readFunction(ctx context.Context, c *lambda.Client, uid string) (function, 
 	return f, f.readConcurrency(ctx, c)
 }
 
-// readConcurrency reads what is reserved and what is provisioned.
+// readConcurrency reads the reserved and the provisioned concurrency.
 func (f *function) readConcurrency(ctx context.Context, c *lambda.Client) error {
 	out, err := c.GetFunctionConcurrency(ctx, &lambda.GetFunctionConcurrencyInput{FunctionName: &f.uid})
 	if err != nil {
@@ -116,7 +117,8 @@ func (f *function) readConcurrency(ctx context.Context, c *lambda.Client) error 
 // off reports whether the function answers no call and keeps nothing ready.
 func (f function) off() bool { return f.Reserved != nil && *f.Reserved == 0 && len(f.Provisioned) == 0 }
 
-// status: what was begun and not ended, either way, is pending, so that it is acted on again.
+// status returns the status of the function. A stop or start that has begun and not ended is pending, so that it is
+// done again.
 func (f function) status() cloud.Status {
 	switch {
 	case !f.allowed:

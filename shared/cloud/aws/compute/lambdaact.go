@@ -13,12 +13,12 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/lambda"
 )
 
-// stoppedTag is on a function from before its stop until all is given back: what it was, for when our own record is
-// lost, and the sign that something is to be given back.
+// stoppedTag is on a function from before its stop until all is restored. It holds the former values, in case our own
+// record is lost, and marks that something must be restored.
 const stoppedTag = "lamplighter:stopped"
 
-// functionMemory is what a stop forgets: what was reserved, nil when nothing was, and what was provisioned by alias or
-// version.
+// functionMemory is the concurrency that a stop removes: Reserved, nil without a reservation, and Provisioned by alias
+// or version.
 type functionMemory struct {
 	Reserved    *int32           `json:"reserved"`
 	Provisioned map[string]int32 `json:"provisioned,omitempty"`
@@ -101,7 +101,8 @@ func actFunction(ctx context.Context, c lambdaClient, v cloud.Verb, t cloud.Targ
 	return f.start(ctx, c.Client, m)
 }
 
-// stop marks the function first. What is provisioned goes before what is reserved, which may not be less.
+// stop marks the function first. It removes the provisioned concurrency before it lowers the reserved one, which may
+// not be less.
 func (f function) stop(ctx context.Context, c *lambda.Client) error {
 	if f.was == nil {
 		mark, err := f.mark()
@@ -126,7 +127,7 @@ func (f function) stop(ctx context.Context, c *lambda.Client) error {
 	return err
 }
 
-// start gives back what m holds; without a memory, that nothing was reserved. The mark goes last.
+// start restores the values of m; an empty m removes the reservation. It removes the mark last.
 func (f function) start(ctx context.Context, c *lambda.Client, m functionMemory) error {
 	if f.off() { // or somebody has reserved something else since
 		if err := f.reserve(ctx, c, m.Reserved); err != nil {
@@ -152,7 +153,7 @@ func (f function) start(ctx context.Context, c *lambda.Client, m functionMemory)
 	return err
 }
 
-// reserve sets what is reserved; nil is that nothing is, which is not the same as 0.
+// reserve sets the reserved concurrency. nil removes the reservation, which is not the same as 0.
 func (f function) reserve(ctx context.Context, c *lambda.Client, n *int32) error {
 	if n == nil {
 		_, err := c.DeleteFunctionConcurrency(ctx, &lambda.DeleteFunctionConcurrencyInput{FunctionName: &f.uid})

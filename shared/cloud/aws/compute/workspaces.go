@@ -26,7 +26,8 @@ var Desktops = resource.Kind[desktopClient]{
 	Act:    actDesktops,
 }
 
-// desktopClient is WorkSpaces', and what it was made of: a description does not tell whose it is.
+// desktopClient is the client of WorkSpaces and its configuration: the tags of a desktop, with its owner, need another
+// call.
 type desktopClient struct {
 	*workspaces.Client
 	cfg sdk.Config

@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/ecs"
 )
 
-// Services are ECS services; the uid is the ARN in its long form, with the cluster. A stop suspends what scales the
+// Services are ECS services; the uid is the ARN in its long form, with the cluster. A stop suspends the scaling of the
 // service, then sets its desired count to 0: AWS accepts a count outside of the scaling's bounds, and pulls it back
 // later.
 var Services = resource.Kind[ecsClient]{
@@ -45,7 +45,7 @@ var Services = resource.Kind[ecsClient]{
 	SetAutoscaling:  setServiceAutoscaling,
 }
 
-// ecsClient is what is called of ECS and of what scales its services.
+// ecsClient is the clients of ECS and of Application Auto Scaling, which scales its services.
 type ecsClient struct {
 	ecsAPI
 	scaling scalingAPI
@@ -60,11 +60,11 @@ type ecsAPI interface {
 	UpdateService(context.Context, *ecs.UpdateServiceInput) (*ecs.UpdateServiceOutput, error)
 }
 
-// serviceMemory is what a stop forgets; Scaling is nil for a service that nothing scales.
+// serviceMemory is the state that a stop loses. Scaling is nil for a service without scaling.
 type serviceMemory struct {
 	Desired int32    `json:"desired"`
 	Scaling *Scaling `json:"scaling,omitempty"`
-	Made    int64    `json:"made,omitempty"` // when the service was made, in Unix seconds: one made again has its name
+	Made    int64    `json:"made,omitempty"` // creation time in Unix seconds: a new service with the same name has another
 }
 
 // madeAt returns when the service was made, in Unix seconds; 0 when ECS does not tell.
@@ -187,7 +187,7 @@ func serviceStatus(s ecs.Service) cloud.Status {
 	}
 }
 
-// serviceReason returns what AWS says of the deployment under way, and of the last event while tasks are missing.
+// serviceReason returns AWS's reason for a failed deployment, or the last event while tasks are missing.
 func serviceReason(s ecs.Service) string {
 	for _, d := range s.Deployments {
 		if sdk.ToString(d.Status) == "PRIMARY" && d.RolloutState == ecs.DeploymentRolloutStateFailed {

@@ -75,7 +75,7 @@ func (s *scaledService) take(p applicationautoscaling.ScalingPolicy) {
 	}
 }
 
-// size returns what the service is kept between: what nothing scales is kept at what it has.
+// size returns the bounds of the service's count. A service without scaling has its count as both bounds.
 func (s scaledService) size() resource.Size {
 	n := s.service.DesiredCount
 	if s.scaling == nil {
@@ -120,9 +120,9 @@ func setServiceAutoscaling(ctx context.Context, c ecsClient, uid string, want cl
 	return s.become(ctx, c, to)
 }
 
-// keptStopped returns what restores the bounds and the rule of a service and leaves it at the count that it has.
-// Scaling is suspended, as a stop of ours leaves it: a minimum that is registered would raise the count at once. The
-// next start ends that.
+// keptStopped returns the bounds and the rule of to, with the count that the service has now. Scaling is suspended, as
+// a stop of ours leaves it, because a registered minimum would raise the count at once. The next start ends the
+// suspension.
 func (s scaledService) keptStopped(to serviceNative) serviceNative {
 	if to.Desired = s.service.DesiredCount; to.Scaling != nil {
 		to.Scaling = &Scaling{to.Scaling.Min, to.Scaling.Max, true, true, true}
@@ -145,8 +145,8 @@ func (s scaledService) scalingFor(want cloud.Autoscaling) *Scaling {
 	return &to
 }
 
-// become sets what differs: the bounds before the count, which they would pull back, and the rule last, which needs
-// them.
+// become sets the values that differ: the bounds before the count, because they would pull it back, and the rule last,
+// because it needs them.
 func (s scaledService) become(ctx context.Context, c ecsClient, to serviceNative) error {
 	if err := s.bound(ctx, c, to); err != nil {
 		return err

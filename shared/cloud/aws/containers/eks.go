@@ -29,7 +29,7 @@ var Nodegroups = resource.Kind[EksAPI]{
 	Scale:  scaleNodegroup,
 }
 
-// EksAPI is what is called of EKS.
+// EksAPI is the subset of the EKS API that is called for node groups.
 type EksAPI interface {
 	ListClusters(context.Context, *eks.ListClustersInput) (*eks.ListClustersOutput, error)
 	DescribeCluster(context.Context, *eks.DescribeClusterInput) (*eks.DescribeClusterOutput,

@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/eks"
 )
 
-// askTasks adds what the tasks of services are: each definition is asked for once.
+// askTasks adds the facts of the services' task definitions. It asks for each definition once.
 func askTasks(ctx context.Context, c ecsAPI, list []ecs.Service, found []cloud.Resource) {
 	definition := map[string]string{}
 	var names []string

@@ -61,7 +61,7 @@ func tieDeployed(ctx context.Context, c rdsAPI, found []cloud.Resource) error {
 	return err
 }
 
-// tieDeployedStates does so for states of what runs: members of deployments do.
+// tieDeployedStates does the same for states: a running member of a deployment may not be stopped.
 func tieDeployedStates(ctx context.Context, c rdsAPI, states []cloud.State) error {
 	var runs bool
 	for _, s := range states {

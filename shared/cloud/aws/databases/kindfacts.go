@@ -62,7 +62,7 @@ func addSupportEnd(f cloud.Facts, all []rds.DBMajorEngineVersion, of engineVersi
 	}
 }
 
-// askClusterFacts adds what the versions and the members of Aurora clusters tell.
+// askClusterFacts adds the facts of the versions and the members of Aurora clusters.
 func askClusterFacts(ctx context.Context, c rdsAPI, clusters []rds.DBCluster, found []cloud.Resource) {
 	if len(found) == 0 {
 		return
@@ -97,7 +97,7 @@ func askClusterFacts(ctx context.Context, c rdsAPI, clusters []rds.DBCluster, fo
 	}
 }
 
-// askBackups adds what the region's snapshots of clusters take, which Redshift tells for all of them together.
+// askBackups adds the size of the region's snapshots of clusters. Redshift returns one sum for all clusters.
 func askBackups(ctx context.Context, c redshiftAPI, found []cloud.Resource) {
 	if len(found) == 0 {
 		return

@@ -31,7 +31,7 @@ var Databases = resource.Kind[rdsAPI]{
 	Act:    resource.ActOneByOne(actDatabase),
 }
 
-// rdsAPI is what is called of RDS, for instances and for clusters.
+// rdsAPI is the subset of the RDS API that is called for instances and clusters.
 type rdsAPI interface {
 	DescribeBlueGreenDeployments(context.Context,
 		*rds.DescribeBlueGreenDeploymentsInput) (*rds.DescribeBlueGreenDeploymentsOutput, error)

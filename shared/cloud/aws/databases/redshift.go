@@ -27,8 +27,8 @@ var Warehouses = resource.Kind[redshiftAPI]{
 	Act:  resource.ActOneByOne(actWarehouse),
 }
 
-// warehouseClient is the client of Redshift in one region, with what the ARNs of the account's clusters there begin
-// with.
+// warehouseClient is the client of Redshift in one region, with the common prefix of the ARNs of the account's
+// clusters there.
 type warehouseClient struct {
 	*redshift.Client
 	prefix string
@@ -36,7 +36,7 @@ type warehouseClient struct {
 
 func (c warehouseClient) arnPrefix() string { return c.prefix }
 
-// redshiftAPI is what is called of Redshift.
+// redshiftAPI is the subset of the Redshift API that is called here.
 type redshiftAPI interface {
 	arnPrefix() string
 	DescribeClusters(context.Context, *redshift.DescribeClustersInput) (*redshift.DescribeClustersOutput, error)

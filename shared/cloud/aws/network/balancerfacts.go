@@ -27,7 +27,7 @@ func countNeighbours(all []elasticloadbalancingv2.LoadBalancer, found []cloud.Re
 	}
 }
 
-// addListeners adds what is let through without TLS, and by which policies the rest is.
+// addListeners adds whether a listener accepts traffic without TLS, and the TLS policies of the others.
 func addListeners(ctx context.Context, api *elasticloadbalancingv2.Client, r *cloud.Resource) {
 	plain, policies := false, []string(nil)
 	pages := wire.NewPages(api.DescribeListeners,
@@ -70,8 +70,8 @@ func addAttributes(ctx context.Context, api *elasticloadbalancingv2.Client, r *c
 
 const attributesNeed = "elasticloadbalancing:DescribeLoadBalancerAttributes"
 
-// addClassicListeners: a classic one forwards all that it listens to. What it encrypts by is a policy with a name of
-// the customer's.
+// addClassicListeners adds the listeners of a classic load balancer, which forwards everything that it receives. The
+// policy for its encryption has a name that the customer chose.
 func addClassicListeners(b elasticloadbalancing.LoadBalancerDescription, r *cloud.Resource) {
 	plain, policies := false, []string(nil)
 	for _, l := range b.ListenerDescriptions {

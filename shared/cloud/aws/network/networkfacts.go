@@ -12,8 +12,8 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/ec2"
 )
 
-// addNetworkFacts adds what the networks of NAT gateways tell: who routes to them, from which zones, and what could go
-// without them.
+// addNetworkFacts adds the facts of the networks of NAT gateways: the routes to them, the zones of these routes, and
+// the traffic that could avoid them.
 func addNetworkFacts(ctx context.Context, api *ec2.Client, all []ec2.NatGateway, found []cloud.Resource) {
 	if len(all) == 0 {
 		return

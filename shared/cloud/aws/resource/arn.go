@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// NameIn returns what follows the prefix in an ARN of the service: nameIn("arn:aws:rds:…:db:orders", "rds", "db:") is
-// "orders". It is "" when the uid is not such an ARN.
+// NameIn returns the name after the prefix in an ARN of the service: NameIn("arn:aws:rds:…:db:orders", "rds", "db:")
+// is "orders". It returns "" when the uid is not such an ARN.
 func NameIn(uid, service, prefix string) string {
 	f := strings.SplitN(uid, ":", 6)
 	if len(f) < 6 || f[0] != "arn" || f[2] != service {
@@ -32,7 +32,7 @@ func NamesIn(uids []string, name func(uid string) string) map[string]string {
 // bareTypes are the types of those services whose ARNs name nothing but the resource.
 var bareTypes = map[string]string{"s3": "s3:bucket", "sqs": "sqs:queue", "sns": "sns:topic"}
 
-// deepTypes are those types of which the ARN tells more than the first word: "loadbalancer/app/web/50dc" is
+// deepTypes are the types that have more than the first word in their ARNs: "loadbalancer/app/web/50dc" is
 // loadbalancer/app.
 var deepTypes = map[string]bool{"elasticloadbalancing:loadbalancer": true, "wafv2:regional": true, "wafv2:global": true,
 	"elasticloadbalancing:listener": true}
@@ -58,7 +58,8 @@ func NativeType(arn string) string {
 	return native
 }
 
-// RegionOf returns the region in an ARN; "" of what belongs to none, as an S3 bucket's name does.
+// RegionOf returns the region in an ARN; "" for a resource without a region or a uid that is no ARN, such as the name
+// of an S3 bucket.
 func RegionOf(arn string) string {
 	if f := strings.SplitN(arn, ":", 6); len(f) == 6 {
 		return f[3]
@@ -66,5 +67,5 @@ func RegionOf(arn string) string {
 	return ""
 }
 
-// LastPart returns the name in an ARN: what follows its last separator.
+// LastPart returns the part of an ARN after its last separator, mostly the name.
 func LastPart(arn string) string { return arn[strings.LastIndexAny(arn, "/:")+1:] }

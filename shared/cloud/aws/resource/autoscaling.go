@@ -8,7 +8,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// CPURule is a rule that keeps the average CPU at a percentage. Cooldown is in seconds; nil is what AWS takes then.
+// CPURule is a rule that keeps the average CPU at a percentage. Cooldown is in seconds; nil is AWS's default.
 type CPURule struct {
 	Percent  float64 `json:"percent"`
 	Cooldown *int32  `json:"cooldown,omitempty"`
@@ -22,7 +22,7 @@ func Strictest(a, b *CPURule) *CPURule {
 	return a
 }
 
-// AutoscalingOf puts a size and the rule in force into the words of this service.
+// AutoscalingOf converts a size and the rule in force to a cloud.Autoscaling.
 func AutoscalingOf(s Size, ours, other *CPURule) cloud.Autoscaling {
 	out := cloud.Autoscaling{Min: int64(s.Min), Max: int64(s.Max), Desired: int64(s.Desired)}
 	rule := ours
@@ -39,8 +39,8 @@ func AutoscalingOf(s Size, ours, other *CPURule) cloud.Autoscaling {
 	return out
 }
 
-// RuleFor returns the rule of ours that is wanted: the one there is when none is, or when what the customer has does
-// as well.
+// RuleFor returns our rule as want needs it. It returns ours unchanged if want has no target, or if the live rules
+// already meet it.
 func RuleFor(want, live cloud.Autoscaling, ours *CPURule) *CPURule {
 	if want.TargetCPUPercent == nil || want.IsMetBy(sizedAs(want, live)) {
 		return ours

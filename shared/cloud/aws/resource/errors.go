@@ -79,8 +79,8 @@ var codes = map[string]cloud.Class{
 	"PlatformUnknownException":       cloud.Unsupported,
 }
 
-// ClassifyError makes a *cloud.Error of what the SDK returns, with AWS's own code and words. It is the only place that
-// knows AWS's error codes.
+// ClassifyError converts an error of the SDK to a *cloud.Error, with AWS's own code and message. It is the only place
+// that knows AWS's error codes.
 func ClassifyError(err error) error {
 	if err == nil {
 		return nil

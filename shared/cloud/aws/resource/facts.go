@@ -27,7 +27,7 @@ func IsEverybodyIn(list any, word string) bool {
 // up.
 const FactAttempts = 2
 
-// Miss notes that facts could not be read: by the permission that was asked for, and AWS's word for what was wrong.
+// Miss notes that the named facts could not be read, with the missing permission and AWS's error code.
 func Miss(f cloud.Facts, err error, need string, names ...string) {
 	code := CodeOf(err)
 	if e, ok := errors.AsType[*cloud.Error](ClassifyError(err)); ok && code == "" {

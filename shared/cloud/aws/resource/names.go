@@ -18,7 +18,7 @@ func NameOf(tags map[string]string, otherwise string) string {
 	return otherwise
 }
 
-// NativeStatus looks a native state up; what is not known is Unknown.
+// NativeStatus returns the status of a native state; Unknown if m does not have it.
 func NativeStatus[S ~string](m map[S]cloud.Status, native S) cloud.Status {
 	if s, ok := m[native]; ok {
 		return s
@@ -56,5 +56,5 @@ func PermissionPrefix(serviceID string) string {
 	return strings.ReplaceAll(s, " ", "-")
 }
 
-// ErrNoneToTry is the error of a dry run for which the account has no resource.
+// ErrNoneToTry is the error of a dry run that needs a resource when the account has none.
 var ErrNoneToTry = errors.New("there is nothing yet to try it on")

@@ -26,7 +26,8 @@ type Place struct {
 	Custom  bool       // an emulator or a private cloud, which have no index
 	Now     time.Time
 	Seen    *Sightings
-	// closed when what is asked for beside this source has answered; nil when it is not
+	// closed when the source of this resource type, which is listed side by side, has answered; nil when it is not
+	// listed
 	Volumes, Snapshots chan struct{}
 }
 
@@ -53,10 +54,10 @@ func await(ctx context.Context, answered <-chan struct{}) {
 	}
 }
 
-// IndexRegion is where what belongs to no region is indexed.
+// IndexRegion is the region whose index holds the resources without a region.
 const IndexRegion = "us-east-1"
 
-// ARN makes the ARN of a resource of EC2, which its answers mostly do not hold.
+// ARN returns the ARN of a resource of EC2, because most answers of EC2 do not hold it.
 func (p Place) ARN(resource string) string {
 	return "arn:" + PartitionOf(p.Cfg.Region) + ":ec2:" + p.Cfg.Region + ":" + p.Account + ":" + resource
 }

@@ -92,8 +92,8 @@ func TestAMissingGroupIsNotAValidationError(t *testing.T) {
 	}
 }
 
-// Whatever is bad in a batch, each bad id gets its error, each good one is done exactly once, and what has been done is
-// not tried again.
+// For any combination of bad ids in a batch, each bad id gets its error, and each good id is done exactly once and not
+// tried again.
 func TestIsolateFindsWhatIsBad(t *testing.T) {
 	r := seed.Fixed(t, 1, 2)
 	for round := range 300 {

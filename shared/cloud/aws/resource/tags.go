@@ -55,6 +55,6 @@ func Ec2Tags(tags []ec2.Tag) map[string]string {
 	return out
 }
 
-// Each asks one call for each of n things, some side by side, and forgets which failed: what could not be read is no
-// fact.
+// Each calls ask for each of n things, Width at a time. It reports no errors: a fact that could not be read is
+// missing.
 func Each(n int, ask func(i int)) { cloud.InParallel(n, Width, ask) }

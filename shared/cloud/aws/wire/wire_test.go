@@ -25,7 +25,7 @@ type service struct {
 	bodies  []string
 }
 
-// Do is what aws.HTTPClient asks for.
+// Do implements aws.HTTPClient.
 func (s *service) Do(r *http.Request) (*http.Response, error) {
 	body := ""
 	if r.Body != nil {

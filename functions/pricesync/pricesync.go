@@ -34,7 +34,7 @@ type Synced struct {
 	Lists         int `json:"lists"` // of prices that were fetched
 	Failed        int `json:"failed"`
 	Off           int `json:"off,omitempty"` // lists that the operator has not switched on
-	Left          int `json:"left"`          // lists and organizations for which there was no time
+	Left          int `json:"left"`          // lists and organizations that the run did not reach
 }
 
 // Handler synchronizes once; EventBridge calls it some times a night.

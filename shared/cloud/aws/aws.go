@@ -1,6 +1,7 @@
 // Package aws drives Amazon Web Services. Each kind of resource is one file of a family (compute, containers,
-// databases, network, storage) and one line in the registry below. What the families share is in resource.
-// Credentials, limits and connections are here. Requests are sent by wire; S3 and STS have the SDK's own clients.
+// databases, network, storage) and one line in the registry below. The package resource has the parts that the
+// families share. Credentials, limits and connections are here. The package wire sends the requests; S3 and STS have
+// the SDK's own clients.
 package aws
 
 import (

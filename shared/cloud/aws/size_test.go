@@ -65,8 +65,7 @@ func TestAGroupKeepsTheSuspensionsOfItsOwner(t *testing.T) {
 	}
 }
 
-// Both acts make the two calls in the order that leaves, after a crash in between, a state in which the act is done
-// again.
+// Both acts make their two calls in such an order that, after a crash between them, the act is done again.
 func TestAGroupThatIsHalfStoppedStillRuns(t *testing.T) {
 	tw, c := connect(t)
 	g := tw.AddGroup(awstwin.Group{Name: "web", Region: region, Min: 1, Max: 3, Desired: 2})

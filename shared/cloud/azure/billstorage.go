@@ -64,7 +64,7 @@ func (k container) containerAddress() string {
 	return "https://" + k.account + blobHost + "/" + k.name
 }
 
-// nameOf returns the address of a blob at Azure itself, whatever the endpoint is.
+// nameOf returns the address of a blob at Azure itself, also for a custom endpoint.
 func (k container) nameOf(blob string) string {
 	return "https://" + k.account + blobHost + "/" + k.name + "/" + blob
 }

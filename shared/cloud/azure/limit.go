@@ -154,7 +154,7 @@ func (p pacer) learnFrom(keys []throttle.Key, resp *http.Response) {
 	}
 }
 
-// costsRetryAfter begins the headers in which Cost Management says how long each of its quotas stays exhausted.
+// costsRetryAfter is the prefix of the headers that say how long each quota of Cost Management stays exhausted.
 const costsRetryAfter = "X-Ms-Ratelimit-Microsoft.costmanagement-"
 
 // retryAfter returns the longest of the seconds that an answer names; 0 when it names none.

@@ -82,7 +82,7 @@ func TestGoogleCloudOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 	})
 }
 
-// far is a region in which the contract has no resources.
+// far is a region without resources of the contract.
 const far = "us-central1"
 
 func metered(tw *gcptwin.Cloud) cloudtest.Metered {

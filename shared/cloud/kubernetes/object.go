@@ -6,7 +6,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// object holds all fields that this package reads of any object, whatever its resource.
+// object holds all fields that this package reads of objects of any resource.
 type object struct {
 	Kind     string `json:"kind"`
 	Metadata `json:"metadata"`

@@ -13,8 +13,8 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/lambda"
 )
 
-// allowStop is the tag with which the owner of a function lets it be stopped: a stopped one refuses its callers, and
-// saves money only where it keeps environments ready.
+// allowStop is the tag that a function's owner sets to permit its stop. A stopped function refuses its callers, and
+// the stop saves money only if the function has provisioned concurrency.
 const allowStop = "lamplighter:allow-stop"
 
 // notAllowed is the reason why functions without this tag are left alone.

@@ -60,11 +60,12 @@ type ecsAPI interface {
 	UpdateService(context.Context, *ecs.UpdateServiceInput) (*ecs.UpdateServiceOutput, error)
 }
 
-// serviceMemory is the state that a stop loses. Scaling is nil for a service without scaling.
+// serviceMemory is the state that a stop loses. Scaling is nil for a service without scaling. Made tells a service
+// from a new one with the same name.
 type serviceMemory struct {
 	Desired int32    `json:"desired"`
 	Scaling *Scaling `json:"scaling,omitempty"`
-	Made    int64    `json:"made,omitempty"` // creation time in Unix seconds: a new service with the same name has another
+	Made    int64    `json:"made,omitempty"` // creation time, Unix seconds
 }
 
 // madeAt returns when the service was made, in Unix seconds; 0 when ECS does not tell.

@@ -61,7 +61,7 @@ func sizedAs(want, live cloud.Autoscaling) cloud.Autoscaling {
 	return live
 }
 
-// SameRule reports whether both rules, either of which may be nil, are the same.
+// SameRule reports whether both rules are equal or both are nil.
 func SameRule(a, b *CPURule) bool {
 	if a == nil || b == nil {
 		return a == b

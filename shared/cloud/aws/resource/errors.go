@@ -129,7 +129,7 @@ func byName(code string, status int, message string) cloud.Class {
 	case strings.Contains(code, "NotFound"), code == "ValidationError" && strings.Contains(message, "not found"),
 		code == "ValidationException" && strings.Contains(message, "RecordNotFound"): // SageMaker
 		return cloud.NotFound
-	case code == "ValidationException" && strings.Contains(message, "Unable to transition"): // SageMaker, of a wrong state
+	case code == "ValidationException" && strings.Contains(message, "Unable to transition"): // SageMaker: wrong state
 		return cloud.Moving
 	case strings.HasPrefix(code, "Unsupported"):
 		return cloud.Unsupported

@@ -35,7 +35,7 @@ func (g *Group) ARN() string {
 	return "arn:aws:autoscaling:" + g.Region + ":" + Account + ":autoScalingGroup:0f0f:autoScalingGroupName/" + g.Name
 }
 
-// settleInstances ends what is ending, brings what is pending into service, and begins what is missing.
+// settleInstances removes terminating instances, brings pending ones into service, and adds missing ones as pending.
 func (g *Group) settleInstances() {
 	g.Instances = slices.DeleteFunc(g.Instances, func(s string) bool { return s == "Terminating" })
 	for i, s := range g.Instances {

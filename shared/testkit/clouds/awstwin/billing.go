@@ -23,7 +23,7 @@ type Report struct {
 	Status                       string // of its last delivery; empty is SUCCESS
 }
 
-// Cost is what a day has cost in Cost Explorer.
+// Cost is the cost of a day in Cost Explorer.
 type Cost struct{ Day, Account, Service, Region, Unblended, Amortized string }
 
 // AddExport adds an export.
@@ -32,7 +32,7 @@ func (c *Cloud) AddExport(e Export) { add(c, &c.exports, e) }
 // AddReport adds a report.
 func (c *Cloud) AddReport(r Report) { add(c, &c.reports, r) }
 
-// AddCost adds to what Cost Explorer knows.
+// AddCost adds a cost to Cost Explorer.
 func (c *Cloud) AddCost(k Cost) { add(c, &c.costs, k) }
 
 // RemoveExports removes all exports and reports.
@@ -115,7 +115,7 @@ func (c *Cloud) listReports(q request) (any, *failure) {
 	return out, inBillingRegion(q)
 }
 
-// group is what a key of Cost Explorer's has cost in a stretch of time.
+// group is the cost of one key of Cost Explorer in a period of time.
 type group struct {
 	start, end string
 	keys       []string

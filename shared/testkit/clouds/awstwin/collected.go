@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Collected is a resource of a service with few of them: a WorkSpace, a service of App Runner, an instance of Lightsail or a canary. State
-// "" is running in its service's word. Mode is a WorkSpace's running mode.
+// Collected is a resource of a service with few resources: a WorkSpace, a service of App Runner, an instance of
+// Lightsail or a canary. State "" is the service's word for running. Mode is a WorkSpace's running mode.
 type Collected struct {
 	Service, ID, Region string
 	State, Mode         string
@@ -26,7 +26,8 @@ func (c *Cloud) AddCollected(r Collected) *Collected {
 	return &r
 }
 
-// collectedWords are each service's words for what runs, is off, and is on its way, and the index's for the type.
+// collectedWords are each service's words for the states (running, off, starting, stopping), and the index's word for
+// the type.
 var collectedWords = map[string]struct{ on, off, starting, stopping, native, resource string }{
 	"workspaces": {"AVAILABLE", "STOPPED", "STARTING", "STOPPING", "workspaces:workspace", "workspace/"},
 	"apprunner": {"RUNNING", "PAUSED", "OPERATION_IN_PROGRESS", "OPERATION_IN_PROGRESS", "apprunner:service",
@@ -109,7 +110,7 @@ func readCollected(part string, name func(request) string) func(*Cloud, request)
 	}
 }
 
-// turnCollected makes a start or a stop of one; what is not in the state for it is refused.
+// turnCollected returns the operation that starts or stops a resource. It refuses a resource in another state.
 func turnCollected(start bool, name func(request) string) func(*Cloud, request) (any, *failure) {
 	return func(c *Cloud, q request) (any, *failure) {
 		r, f := c.oneCollected(q, name(q))

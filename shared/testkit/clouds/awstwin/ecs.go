@@ -148,7 +148,7 @@ func (c *Cloud) describeServices(q request) (any, *failure) {
 	return map[string]any{"services": found, "failures": failures}, nil
 }
 
-// updateService takes any count, also outside of what the scaling allows, as ECS does.
+// updateService accepts any count, also outside of the bounds of the scaling, as ECS does.
 func (c *Cloud) updateService(q request) (any, *failure) {
 	if f := c.clusterKnown(q); f != nil {
 		return nil, f
@@ -169,7 +169,8 @@ func (c *Cloud) updateService(q request) (any, *failure) {
 	return map[string]any{"service": s.json()}, nil
 }
 
-// RunAutoScaling lets Application Auto Scaling do its work: what is not suspended pulls the count into the bounds.
+// RunAutoScaling runs Application Auto Scaling once: it moves each count into its bounds, unless the scaling is
+// suspended.
 func (c *Cloud) RunAutoScaling() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

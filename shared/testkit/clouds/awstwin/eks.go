@@ -35,8 +35,8 @@ func (c *Cloud) AddCluster(k Cluster) *Cluster {
 	return &k
 }
 
-// OpensClusters does what the authenticator of EKS does, as far as the form goes: a token is a signed question who calls, which bears the
-// name of a cluster.
+// OpensClusters reports whether the form of a token is the one that the authenticator of EKS accepts: a signed
+// GetCallerIdentity request that contains the name of a cluster.
 func OpensClusters(token string) bool {
 	raw, ok := strings.CutPrefix(token, "k8s-aws-v1.")
 	plain, err := base64.RawURLEncoding.DecodeString(raw)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Fault makes calls fail with an answer of AWS's form; with Lost, the call has its effect and no answer; with Delay alone, it is
-// answered later.
+// Fault makes calls fail with an answer of AWS's form. With Lost, the call takes effect and gets no answer. With Delay
+// alone, the answer comes later.
 type Fault struct {
 	Op, Code, Message string // no Op is every one
 	Region            string // "" is every one

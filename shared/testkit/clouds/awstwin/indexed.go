@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Indexed is a resource of any type, as the index and the tagging API know it. Type is Resource Explorer's word for it; Region is
-// "global" of what belongs to none. The tagging API knows those with Tags, and where they are asked of.
+// Indexed is a resource of any type, as the index and the tagging API know it. Type is Resource Explorer's word for
+// the type. Region is "global" for a resource without a region. The tagging API knows the resources with Tags, in the
+// region of the request.
 type Indexed struct {
 	ARN, Type, Region string
 	Tags              map[string]string
@@ -124,7 +125,7 @@ func (c *Cloud) getLifecycle(q request) (any, *failure) {
 	return []node{newElement("Rule", newText("ID", "1"), newText("Status", "Enabled"), abort)}, f
 }
 
-// Queue is an SQS queue; DeadLetters names the queue that gets what nobody could use.
+// Queue is an SQS queue. DeadLetters names its dead-letter queue.
 type Queue struct{ Name, Region, DeadLetters string }
 
 // AddQueue adds a queue.

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Function is a Lambda function. Reserved is its reserved concurrency, nil when there is none; Provisioned is by alias or version.
+// Function is a Lambda function. Reserved is its reserved concurrency, nil when there is none. Provisioned is its
+// provisioned concurrency by alias or version.
 type Function struct {
 	Name, Region string
 	MemoryMB     int
@@ -16,7 +17,7 @@ type Function struct {
 	Reserved     *int
 	Provisioned  map[string]int
 
-	making map[string]bool // what is provisioned and not ready yet
+	making map[string]bool // provisioned concurrency that is not ready yet
 }
 
 // AddFunction adds a function.
@@ -32,7 +33,8 @@ func (f *Function) ARN() string {
 
 func (f *Function) settleState() { f.making = nil }
 
-// functionOp finds the operation of Lambda in method and path: /<version>/functions/<name>/concurrency, /<version>/tags/<arn>.
+// functionOp finds the operation of Lambda by its method and path: /<version>/functions/<name>/concurrency,
+// /<version>/tags/<arn>.
 func functionOp(method string, path []string) string {
 	last := path[len(path)-1]
 	switch {

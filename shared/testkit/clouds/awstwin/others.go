@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Volume is an EBS volume; Instance is what it is attached to.
+// Volume is an EBS volume. Instance is the ID of the instance that it is attached to.
 type Volume struct {
 	ID, Region, Type, Instance string
 	SizeGB                     int
@@ -19,10 +19,10 @@ type Snapshot struct {
 	Public                    bool
 }
 
-// Address is an Elastic IP address; Instance is what it is associated with.
+// Address is an Elastic IP address. Instance is the ID of the instance that it is associated with.
 type Address struct{ ID, Region, IP, Instance string }
 
-// NATGateway is a NAT gateway that so many routes lead to.
+// NATGateway is a NAT gateway with a number of routes to it.
 type NATGateway struct {
 	ID, Region, State string
 	Routes            int

@@ -48,7 +48,7 @@ func (d *Database) settleState() {
 	}
 }
 
-// ElapseSevenDays lets seven days pass: RDS starts what is stopped.
+// ElapseSevenDays lets seven days pass: RDS starts stopped databases.
 func (c *Cloud) ElapseSevenDays() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

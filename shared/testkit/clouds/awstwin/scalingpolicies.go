@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// ScalingPolicy is a rule that keeps a metric of an Auto Scaling group, or of a scalable target of an ECS service, at a value.
+// ScalingPolicy is a rule that keeps a metric of an Auto Scaling group, or of a scalable target of an ECS service, at
+// a value.
 type ScalingPolicy struct {
 	Group, Name, Region string // Group is the group's name, or service/<cluster>/<name>
 	Metric              string // ASGAverageCPUUtilization, ECSServiceAverageCPUUtilization, …
@@ -49,7 +50,7 @@ func (p *ScalingPolicy) node() node {
 	return n
 }
 
-// describePolicies tells of the policies of a group, or of all; what a test told goes before.
+// describePolicies answers with the policies of a group, or of all groups. An answer that a test has set comes first.
 func (c *Cloud) describePolicies(q request) (any, *failure) {
 	if c.told["autoscaling:DescribePolicies"] != "" {
 		return c.tell(q)

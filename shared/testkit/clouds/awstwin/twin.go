@@ -1,6 +1,6 @@
-// Package awstwin is a small AWS in this process: it speaks the wire protocols of the operations that the provider uses,
-// keeps state, takes time to change it, and can be made to fail as AWS does. It is written from AWS's documentation, not
-// from the provider, so that a test against it can find the provider wrong.
+// Package awstwin is a small AWS in this process. It speaks the wire protocols of the operations that the provider
+// uses, keeps state, takes time to change it, and can be made to fail as AWS does. It follows AWS's documentation, not
+// the provider's code, so that tests find errors of the provider.
 package awstwin
 
 import (
@@ -30,9 +30,9 @@ type Call struct {
 
 // Cloud is the twin. Its zero value is an empty cloud; fill it with the Add functions.
 type Cloud struct {
-	// Page caps every page below what is asked for, so that few resources make many pages.
+	// Page limits every page to fewer resources than requested, so that few resources make many pages.
 	Page int
-	// Takes is how long instances take to start or stop; 0 is until SettleAll.
+	// Takes is how long instances take to start or stop; with 0 they change state only in SettleAll.
 	Takes time.Duration
 	// Refuse, when set, chooses calls that are denied.
 	Refuse func(op string) bool
@@ -154,7 +154,7 @@ func (c *Cloud) SettleAll() {
 	}
 }
 
-// ChangeLocked runs do while nobody else sees the cloud: tests reach into resources with it.
+// ChangeLocked runs do under the twin's lock. Tests use it to change resources directly.
 func (c *Cloud) ChangeLocked(do func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

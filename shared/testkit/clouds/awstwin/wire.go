@@ -107,7 +107,8 @@ var (
 	}
 )
 
-// decodeRequest returns from the signature and the body what is asked for, and with which key.
+// decodeRequest returns the request of an HTTP request, from its signature and body, and the access key that signed
+// it.
 func decodeRequest(r *http.Request) (q request, key string) {
 	if m := scope.FindStringSubmatch(r.Header.Get("Authorization")); m != nil {
 		key, q.region, q.service = m[1], m[2], m[3]
@@ -136,7 +137,8 @@ func decodeRequest(r *http.Request) (q request, key string) {
 	return q, key
 }
 
-// pathServices are the services whose operations are told by method and path, of which the twin knows few; EKS is another one.
+// pathServices are services that identify an operation by its method and path. The twin knows few operations of each.
+// EKS is another such service.
 var pathServices = []string{"s3", "lambda", "resource-explorer-2", "es", "synthetics"}
 
 // byPath finds the operation of one of pathServices.
@@ -162,7 +164,7 @@ func (q *request) byPath(r *http.Request, raw []byte) {
 	}
 }
 
-// bucketOps are the operations on a bucket by what their queries name.
+// bucketOps are the operations on a bucket by the name of the query parameter.
 var bucketOps = map[string]string{
 	"versioning": "GetBucketVersioning", "lifecycle": "GetBucketLifecycleConfiguration",
 	"policyStatus": "GetBucketPolicyStatus",
@@ -277,7 +279,7 @@ type node struct {
 	raw  string // of a piece that is XML already: nothing else then
 }
 
-// newElement makes an element of elements, text one of a text; what is empty is not written.
+// newElement makes an element with child elements, and newText one with a text. Empty elements are not written.
 func newElement(name string, kids ...node) node { return node{name: name, kids: kids} }
 
 func newText(name, value string) node { return node{name: name, text: value} }

@@ -48,8 +48,8 @@ type worker struct {
 	clouds    inventory.Clouds
 	inventory *inventory.Store
 	costs     *cost.Store
-	rates     *pricing.Store // of currencies
-	read      billReader     // of files of unknown origin
+	rates     *pricing.Store // exchange rates
+	read      billReader     // reads files of unknown origin
 }
 
 // billReader is the type of bill.Read.
@@ -57,7 +57,7 @@ type billReader func(
 	ctx context.Context, form cloud.BillForm, name string, r cloud.BillReader, take func(*bill.Charge) error,
 ) (billfile.Totals, error)
 
-// newBillReader returns bill.Read, or the one that reads in a process of its own.
+// newBillReader returns bill.Read, or a reader that works in a child process if command is set.
 func newBillReader(command []string) billReader {
 	if len(command) == 0 {
 		return billfile.Read
@@ -65,7 +65,7 @@ func newBillReader(command []string) billReader {
 	return confined.New(command, confined.DefaultLimit).Read
 }
 
-// Handler answers the tasks of the machine, and the schedule, which names none.
+// Handler answers the tasks of the machine, and calls of the schedule, which have no task.
 func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
 	w := &worker{
 		p: p, clouds: inventory.Clouds{Sealer: p.Sealer, Providers: providers}, inventory: inventory.New(p),
@@ -121,7 +121,7 @@ const (
 	pause       = 2 // seconds
 )
 
-// plan deals a run to accounts.
+// plan divides a run into one share per account.
 func (w *worker) plan(ctx context.Context, in billimport.Input) (Planned, error) {
 	out := Planned{Input: in, Done: true, Shares: []Share{}}
 	switch {
@@ -163,7 +163,7 @@ func (w *worker) importShare(ctx context.Context, in Share) (Share, error) {
 	return w.importAccount(ctx, in)
 }
 
-// giveUp ends the record of a run that the sweeper parks, and takes the run off the list of work.
+// giveUp ends the record of a run that the sweeper parks, and removes the run from the list of work.
 func (w *worker) giveUp(ctx context.Context, in billimport.Input, why *workflow.Caught) (Planned, error) {
 	if in.Rebuild || in.UploadID != "" || in.AccountID != "" {
 		if _, err := w.abandon(ctx, Share{Input: in}, why); err != nil {

@@ -160,7 +160,7 @@ func TestFaults_LeaveTheMonthAsItWas(t *testing.T) {
 	}
 }
 
-// A month that cannot be imported keeps no other from being.
+// A month that cannot be imported does not prevent the import of the others.
 func TestFaults_OfOneMonthLeaveTheOthers(t *testing.T) {
 	s := newFixture(t)
 	s.connect(settings{"billFault": "brokenRow", "billFaultMonth": "2026-07"})

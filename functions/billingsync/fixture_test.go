@@ -45,7 +45,8 @@ var (
 	native = "100000000002"
 )
 
-// hurried is the engine's clock: a second of it is five milliseconds, so that a Wait is short and a time limit is not.
+// hurried is the engine's clock. One of its seconds is five real milliseconds, so a Wait is short and a time limit is
+// not.
 type hurried struct {
 	clock.System
 	began time.Time
@@ -55,7 +56,7 @@ const speed = 200
 
 func (h hurried) Now() time.Time { return h.began.Add(speed * h.System.Now().Sub(h.began)) }
 
-// Sleep is over a little sooner.
+// Sleep ends a little early.
 func (h hurried) Sleep(ctx context.Context, d time.Duration) error {
 	return h.System.Sleep(ctx, d/speed)
 }
@@ -84,7 +85,7 @@ func newFixture(t *testing.T) *fixture {
 	return newFixtureWith(t, nil)
 }
 
-// newFixtureWith is newFixture where there are other providers, too.
+// newFixtureWith is newFixture with additional providers.
 func newFixtureWith(t *testing.T, more cloud.Providers) *fixture {
 	t.Helper()
 	clk := clock.NewManual(noon)
@@ -148,7 +149,7 @@ func small(more ...settings) settings {
 	return out
 }
 
-// change replaces the account's settings, as a cloud would change.
+// change replaces the account's settings, as if the cloud had changed.
 func (s *fixture) change(id string, more ...settings) {
 	s.Helper()
 	sealed, err := inventory.SealCredentials(s.Context(), s.Sealer, inventory.SecretPlace("org_a", id), small(more...))
@@ -177,7 +178,7 @@ func (s *fixture) status() billing.SyncEntry {
 	return all[0]
 }
 
-// periods are those that are in, by month.
+// periods returns the imported periods by month.
 func (s *fixture) periods() map[string]billing.BillingPeriod {
 	s.Helper()
 	out := map[string]billing.BillingPeriod{}
@@ -204,7 +205,7 @@ func (s *fixture) wantPlanted(plan simulated.Plan) {
 	}
 }
 
-// hours lets the schedule run so often, an hour apart.
+// hours runs the schedule n times, an hour apart.
 func (s *fixture) hours(n int) (started int) {
 	s.Helper()
 	for range n {
@@ -217,7 +218,7 @@ func (s *fixture) hours(n int) (started int) {
 	return started
 }
 
-// ask asks the costs of the organization in all the time there is.
+// ask returns the costs of the organization over all time.
 func (s *fixture) ask(dims ...string) cost.Answer {
 	s.Helper()
 	return apitest.Value(cost.New(s.Platform).Ask(s.In("org_a"), "org_a", cost.Question{
@@ -226,7 +227,7 @@ func (s *fixture) ask(dims ...string) cost.Answer {
 	}))(s)
 }
 
-// upload asks for an address and puts the content there.
+// upload requests an upload address and puts the content there.
 func (s *fixture) upload(body fields, content string) billing.ImportedFile {
 	s.Helper()
 	body["bytes"], body["fileName"] = len(content), "bill.csv"

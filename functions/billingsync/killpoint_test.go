@@ -41,7 +41,7 @@ func (p passing) Sleep(ctx context.Context, d time.Duration) error {
 	return p.hurried.Sleep(ctx, d)
 }
 
-// service is the machines of bills and of discovery, and their functions.
+// service returns the machines of bills and of discovery, and their functions.
 func (s *fixture) service() killpoint.Service {
 	return killpoint.Service{
 		Machines:  apitest.Machines(s, "discovery", domain.Machine, domain.UploadMachine),
@@ -55,7 +55,7 @@ func (s *fixture) service() killpoint.Service {
 	}
 }
 
-// offer asks for an address, with no machine to wait for the file, and puts the content there.
+// offer requests an upload address and puts the content there. No machine waits for the file.
 func (s *fixture) offer(vendor, content string) (jobID string) {
 	s.Helper()
 	s.Workflow = apitest.Idle{}
@@ -70,7 +70,7 @@ func (s *fixture) offer(vendor, content string) (jobID string) {
 	return got.JobID
 }
 
-// mortalInbox is the inbox of a process: to remove a file is a step.
+// mortalInbox is the inbox of a process; removing a file counts as a step.
 type mortalInbox struct {
 	archive.Inbox
 	p *killpoint.Process
@@ -129,7 +129,7 @@ func TestKilledAtAnyStep_UploadsAddUpToTheCent(t *testing.T) {
 	})
 }
 
-// Thirteen months of bills of an account are imported that has exported none before.
+// Thirteen months of bills of a new account are imported.
 func TestKilledAtAnyStep_ImportsAddUpToTheCent(t *testing.T) {
 	killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
 		t.Helper()

@@ -55,7 +55,7 @@ func (s *session) importMonth(ctx context.Context, d *cloud.Delivery) (billimpor
 	return billimport.Reachability, err
 }
 
-// isIn reports whether the delivery, or a later one, is in already.
+// isIn reports whether err says that the delivery, or a later one, is already imported.
 func isIn(err error) bool { return errors.Is(err, cost.ErrSame) || errors.Is(err, cost.ErrOlder) }
 
 func name(d *cloud.Delivery) string {
@@ -97,7 +97,7 @@ func (s *session) readFile(ctx context.Context, d *cloud.Delivery, f cloud.BillF
 	return got.Rows, "", nil
 }
 
-// stepOf tells the step at which a file could not be read: after a row began, it is of that row.
+// stepOf returns the step where reading a file failed. After the first row it is the step of that row.
 func stepOf(got billfile.Totals) billimport.Step {
 	if got.Rows > 0 {
 		return billimport.Sample
@@ -115,7 +115,7 @@ const openShare = 200
 func (s *session) checkTotal(ctx context.Context, d *cloud.Delivery, b *cost.Builder) error {
 	told, currency, ok, err := s.bills.ControlTotal(ctx, d.Period)
 	if e, is := errors.AsType[*cloud.Error](err); is && !e.Class.Retryable() {
-		return nil // it may not be asked
+		return nil // the account may not ask for it
 	}
 	if err != nil || !ok {
 		return err
@@ -139,5 +139,5 @@ func (s *session) checkTotal(ctx context.Context, d *cloud.Delivery, b *cost.Bui
 	return nil
 }
 
-// closing is after how long the total of a month that is over is certain.
+// closing is the time after a month's end until its total is final.
 const closing = 15 * 24 * time.Hour

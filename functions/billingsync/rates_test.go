@@ -51,7 +51,7 @@ func (b *bank) providers() cloud.Providers {
 	return cloud.Providers{ecb.Name: ecb.New(ecb.Options{Clock: clock.System{}, Address: b.URL})}
 }
 
-// night lets pricesync run.
+// night runs pricesync once.
 func (s *fixture) night(b *bank) pricesync.Synced {
 	s.Helper()
 	s.clk.Advance(24 * time.Hour)

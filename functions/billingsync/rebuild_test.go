@@ -22,7 +22,7 @@ import (
 	"lamplighter.dev/shared/testkit/inventorytest"
 )
 
-// minutes lets the sweeper run so often, a minute apart.
+// minutes runs the sweeper n times, a minute apart.
 func (s *fixture) minutes(n int) {
 	s.Helper()
 	for range n {
@@ -32,7 +32,7 @@ func (s *fixture) minutes(n int) {
 	}
 }
 
-// pending counts the rebuilds that wait.
+// pending counts the waiting rebuilds.
 func (s *fixture) pending() (n int) {
 	s.Helper()
 	for shard := range workqueue.Shards {
@@ -44,7 +44,7 @@ func (s *fixture) pending() (n int) {
 	return n
 }
 
-// rebuilt lets the sweeper run until nothing waits.
+// rebuilt runs the sweeper until no rebuild waits.
 func (s *fixture) rebuilt() {
 	s.Helper()
 	for range 6 {
@@ -93,7 +93,7 @@ func (s *fixture) octoberBy(dim string) map[string]string {
 	return out
 }
 
-// period reads the period of October of an account.
+// october returns an account's period of October.
 func (s *fixture) october(accountID string) billing.BillingPeriod {
 	s.Helper()
 	all := apitest.Data[rest.List[billing.BillingPeriod]](s.Call(alice,
@@ -271,7 +271,7 @@ func amountOf(a cost.Answer, key string) (sum money.Amount) {
 	return sum
 }
 
-// known returns the dearest resources of November that the inventory knows, by native id, and ours of them.
+// known returns the most expensive resources of November that the inventory knows: their native IDs and our IDs.
 func (s *fixture) known(n int) (uids, ids []string) {
 	s.Helper()
 	for _, r := range s.novemberBy(cost.ResourceDim).Rows {

@@ -47,7 +47,7 @@ func (w *worker) startDue(ctx context.Context) (Started, error) {
 	return out, errors.Join(errs...)
 }
 
-// startOne begins the import of an account when it is due. One that is gone is taken off the list.
+// startOne starts the import of an account when it is due. It removes a deleted account from the list.
 func (w *worker) startOne(ctx context.Context, d billimport.Due, now time.Time) (bool, error) {
 	account, access, entry := inventory.AccountKey(d.Org, d.AccountID), identity.AccessKey(d.Org),
 		billimport.EntryKey(d.Org, d.AccountID)

@@ -23,7 +23,7 @@ type cutter struct {
 	cloud.Provider
 	random *rand.Rand
 	parts  int
-	again  int // how often it has delivered anew
+	again  int // number of repeated deliveries
 }
 
 func (c *cutter) Connect(ctx context.Context, a cloud.Account) (cloud.Conn, error) {
@@ -40,7 +40,7 @@ type cutConn struct {
 	*cutter
 }
 
-// Deliveries are those of the simulated cloud, in parts.
+// Deliveries returns the deliveries of the simulated cloud, in parts.
 func (c *cutConn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery, error) {
 	all, err := c.bills.Deliveries(ctx, from)
 	for i := range all {
@@ -58,7 +58,7 @@ func (c *cutConn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Deliv
 	return all, err
 }
 
-// cut writes the rows of a delivery into files, whose names are their content.
+// cut writes the rows of a delivery into files, and returns their names, which are their contents.
 func (c *cutConn) cut(ctx context.Context, d cloud.Delivery) ([]string, error) {
 	header, rows := "", []string{}
 	for _, f := range d.Files {

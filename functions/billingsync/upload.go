@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// importUpload imports a file, once it is there.
+// importUpload imports a file as soon as it is uploaded.
 func (w *worker) importUpload(ctx context.Context, in Share) (Share, error) {
 	u, err := billimport.ReadUpload(ctx, w.p.Table, in.Org, in.UploadID)
 	if fault.Is(err, fault.NotFound) || err == nil && !u.CompletedAt.IsZero() {
@@ -55,7 +55,7 @@ func (w *worker) importFile(ctx context.Context, in Share, u billimport.Upload, 
 	return in, w.removeFile(ctx, in)
 }
 
-// removeFile removes the file of an upload whose record has ended; one that is gone is no error.
+// removeFile removes the file of an upload whose record has ended. A missing file is no error.
 func (w *worker) removeFile(ctx context.Context, in Share) error {
 	return w.p.Inbox.Remove(ctx, billimport.UploadName(in.Org, in.UploadID))
 }
@@ -71,7 +71,7 @@ func (w *worker) nativeOf(ctx context.Context, org, accountID string) (string, e
 	return "", err
 }
 
-// awaitUpload has the machine come back: soon at first, for most upload at once.
+// awaitUpload makes the machine call again: soon at first, because most files are uploaded at once.
 func (w *worker) awaitUpload(ctx context.Context, in Share, u billimport.Upload) (Share, error) {
 	now := w.p.Clock.Now()
 	if in.Done = now.After(u.ExpiresAt); in.Done {
@@ -84,16 +84,16 @@ func (w *worker) awaitUpload(ctx context.Context, in Share, u billimport.Upload)
 	return in, nil
 }
 
-// uploaded is the file of an upload in the making.
+// uploaded is the import of an uploaded file under way.
 type uploaded struct {
 	*worker
 	in     billimport.Input
 	upload billimport.Upload
 	size   int64
-	native string // the account, as its provider names it; empty of a vendor that is none
+	native string // the provider's ID of the account; empty for a vendor that is no provider
 
 	rows   int64
-	months map[cost.Month]*period // nil of a month that is in: an earlier try came so far
+	months map[cost.Month]*period // nil for a month that an earlier try has imported
 	row    int64                  // the faulty row
 }
 
@@ -164,7 +164,7 @@ func (r *uploaded) begin(ctx context.Context, month cost.Month) (*period, error)
 	return b, err
 }
 
-// discard gives up the line items of months that were not committed.
+// discard removes the line items of months that were not committed.
 func (r *uploaded) discard() {
 	for _, b := range r.months {
 		if b != nil {
@@ -186,7 +186,7 @@ func (r *uploaded) tell(u *billimport.Upload, err error) {
 	slices.Sort(u.Months)
 }
 
-// endUpload ends the record: failed when it is told errors.
+// endUpload ends the record of an upload; with errors it is failed.
 func (w *worker) endUpload(ctx context.Context, in billimport.Input, change func(*billimport.Upload)) error {
 	return w.changeUpload(ctx, in, func(u *billimport.Upload) {
 		change(u)

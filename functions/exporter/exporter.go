@@ -26,7 +26,7 @@ type worker struct {
 	maxRows int64
 }
 
-// Handler answers the tasks of the machine, and the schedule, which names none.
+// Handler answers the tasks of the machine, and calls of the schedule, which have no task.
 func Handler(p *platform.Platform) workflow.Handler {
 	w := &worker{p, report.NewReader(p, cost.New(p)), report.MaxExportRows}
 	return w.handle
@@ -133,7 +133,7 @@ type Removed struct {
 	Removed int `json:"removed"`
 }
 
-// removing is how long one run removes files; the next one goes on.
+// removing is how long one run removes files. The next run continues.
 const removing = 10 * time.Minute
 
 // removeExpired removes expired files. A file that cannot be removed does not keep the others: its error is reported,

@@ -44,7 +44,7 @@ var (
 	bob = apitest.Caller(ours, "bob", "viewer")
 )
 
-// fixture is the operations in front of a worker whose machine the test turns itself.
+// fixture is the operations in front of a worker; the test runs the steps of its machine itself.
 type fixture struct {
 	*apitest.Fixture
 	files  *archive.FolderInbox
@@ -95,13 +95,13 @@ func (a *fixture) bill(org, month string, resources int) {
 	apitest.Value(b.Commit(a.In(org)))(a)
 }
 
-// begin asks for an export and wants a job.
+// begin requests an export that becomes a job.
 func (a *fixture) begin(who identity.Caller, query string) rest.Job {
 	a.Helper()
 	return apitest.Data[rest.Job](a.Call(who, "GET /reports/export?"+query), http.StatusAccepted)
 }
 
-// turn runs the machine of a job once.
+// turn runs one task of a job's machine.
 func (a *fixture) turn(task, jobID string) error {
 	in, err := json.Marshal(map[string]any{"task": task, "input": report.ExportInput{Org: ours, JobID: jobID}})
 	a.Must(err)

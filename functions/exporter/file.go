@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// file is a file in the making: rows are written as they come.
+// file is a file under construction. Rows are written as they arrive.
 type file interface {
 	add(*report.ExportRow) error
 	close() error // closes the file, not the writer below it

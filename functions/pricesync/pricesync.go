@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	stretch = 12 * time.Minute // after it nothing further is begun: the next run of the night goes on
-	fresh   = 20 * time.Hour   // prices that were fetched since are not fetched again
+	stretch = 12 * time.Minute // no new list or organization is begun after it; the next run of the night continues
+	fresh   = 20 * time.Hour   // younger prices are not fetched again
 )
 
 // Synced counts the work of one run.
@@ -31,13 +31,13 @@ type Synced struct {
 	Organizations int `json:"organizations"`
 	Resources     int `json:"resources"`
 	Priced        int `json:"priced"`
-	Lists         int `json:"lists"` // of prices that were fetched
+	Lists         int `json:"lists"` // fetched price lists
 	Failed        int `json:"failed"`
 	Off           int `json:"off,omitempty"` // lists that the operator has not switched on
 	Left          int `json:"left"`          // lists and organizations that the run did not reach
 }
 
-// Handler synchronizes once; EventBridge calls it some times a night.
+// Handler runs SyncPrices once. EventBridge calls it several times a night.
 func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
 	return func(ctx context.Context, _ json.RawMessage) (any, error) { return SyncPrices(ctx, p, providers) }
 }

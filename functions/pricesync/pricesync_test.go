@@ -24,7 +24,7 @@ import (
 	"lamplighter.dev/shared/testkit/inventorytest"
 )
 
-// amazon is a cloud that knows prices, and can fail to tell them.
+// amazon is a cloud that has prices, and can fail to return them.
 type amazon struct {
 	cloud.Provider
 	mu      sync.Mutex
@@ -138,7 +138,7 @@ func TestSyncPrices_ListsByCost(t *testing.T) {
 	}
 }
 
-// A page costs a round trip more the first time, and none afterwards.
+// A page costs one more round trip the first time, and none afterwards.
 func TestSyncPrices_CostsAPageOneRoundTrip(t *testing.T) {
 	f := newFixture(t)
 	_, err := f.sync()

@@ -9,10 +9,10 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Athena answers questions by Amazon Athena: the engine for who outgrows one machine.
+// Athena answers questions by Amazon Athena, the engine for more data than one machine can query.
 type Athena struct{ client *athena.Client }
 
-// NewAthena answers questions by a client whose database has the table of line items.
+// NewAthena returns an engine for a client whose database has the table of line items.
 func NewAthena(c *athena.Client) Athena { return Athena{c} }
 
 // Advance starts the query of a question or polls it. A query that failed in Athena is fault.Invalid, because the same

@@ -62,7 +62,7 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-// listen has a twin of Athena answer.
+// listen makes the client talk to a twin of Athena.
 func (f *fixture) listen() {
 	f.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(res http.ResponseWriter, req *http.Request) {

@@ -26,7 +26,7 @@ import (
 // Name is the provider's identifier.
 const Name = "aws"
 
-// registry holds every kind: a new one is a file and a line here.
+// registry holds every kind. A new kind is a file and a line here.
 var registry = []resource.Operator{
 	compute.Instances, databases.Databases, databases.Clusters, compute.Groups, containers.Services,
 	containers.Nodegroups, databases.Warehouses, databases.DocumentClusters, databases.GraphClusters,
@@ -41,8 +41,8 @@ type Options struct {
 	CustomEndpoints bool
 	// PrivateAddresses lets an EndpointURL be http, and lead into private networks (shared/foundation/ssrfguard).
 	PrivateAddresses bool
-	// Base is this service's own identity, which assumes the customers' roles; nil takes the environment's. It is never
-	// used towards a custom endpoint.
+	// Base is this service's own identity, which assumes the customers' roles; nil is the environment's. It is never
+	// used for a custom endpoint.
 	Base sdk.CredentialsProvider
 	// Role is the ARN of the role that this service uses with accounts and other clouds. Base assumes it. Empty means
 	// Base itself.
@@ -50,17 +50,17 @@ type Options struct {
 	// HomeRegion serves the requests that belong to no region (identity, the list of regions) if the account names no
 	// regions of its own. Accounts in another partition than this region's (GovCloud, China) must name theirs.
 	HomeRegion string
-	// Transport carries the requests to AWS itself; nil is a pool of its own. Those to an EndpointURL go through the
-	// guard.
+	// Transport carries the requests to AWS itself; nil is a pool of its own. Requests to an EndpointURL go through
+	// the guard.
 	Transport http.RoundTripper
 	// Timeout bounds one attempt of one call.
 	Timeout time.Duration
-	// Attempts is how often a call is tried that AWS says may be tried again.
+	// Attempts is the maximum number of tries of a call whose error AWS marks as retryable.
 	Attempts int
 	// MaxBackoff bounds the pause between two attempts.
 	MaxBackoff time.Duration
 	// Limits are calls per second by API ("ec2:StopInstances") or service ("ec2", "rds", …) for one account and
-	// region; "" is for those not named.
+	// region; "" is the limit of all others.
 	Limits map[string]Limit
 	// Store shares the limits with other processes (shared/cloud/throttle); nil is for a process that is alone.
 	Store table.Store
@@ -135,7 +135,7 @@ func (o Options) filled() Options {
 	return o
 }
 
-// pool keeps enough connections open for a discovery that asks every region at once.
+// pool returns a transport with enough connections for a discovery that asks every region at once.
 func pool() http.RoundTripper {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConns, t.MaxIdleConnsPerHost = 256, 32
@@ -145,7 +145,7 @@ func pool() http.RoundTripper {
 // Name is "aws".
 func (p *Provider) Name() string { return Name }
 
-// Kinds returns the kinds in the registry, and the one of everything else.
+// Kinds returns the kinds in the registry, and the kind of all other resources.
 func (p *Provider) Kinds() []cloud.Kind {
 	out := make([]cloud.Kind, len(registry), len(registry)+1)
 	for i, o := range registry {
@@ -154,8 +154,8 @@ func (p *Provider) Kinds() []cloud.Kind {
 	return append(out, cloud.CollectiveOf(Name))
 }
 
-// Connect prepares a connection. Credentials that are incomplete and an endpoint that is not allowed are class Invalid;
-// whether the credentials open anything is found out by Identify.
+// Connect prepares a connection. Incomplete credentials and a forbidden endpoint are class Invalid. Connect does not
+// check whether AWS accepts the credentials; Identify does.
 func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, error) {
 	if err := p.endpointAllowed(a.EndpointURL); err != nil {
 		return nil, err

@@ -17,16 +17,16 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/costandusagereportservice"
 )
 
-// billingNeeds are the permissions that reading bills takes. Those of S3 are wanted for the bucket of the export alone.
+// billingNeeds are the permissions to read bills. Those of S3 are needed only for the bucket of the export.
 var billingNeeds = []string{
 	"bcm-data-exports:ListExports", "bcm-data-exports:GetExport", "cur:DescribeReportDefinitions", "ce:GetCostAndUsage",
 	"organizations:DescribeOrganization", "s3:GetObject", "s3:ListBucket",
 }
 
-// billingRegion has the services of billing: they have no other.
+// billingRegion is the only region with the services of billing.
 const billingRegion = "us-east-1"
 
-// maxExports bounds how many exports of an account are looked at.
+// maxExports is the maximum number of exports of an account that are looked at.
 const maxExports = 50
 
 // billExport is an export or a report, as the account has it.
@@ -78,7 +78,8 @@ func (c *conn) findExports(ctx context.Context) ([]billExport, []error) {
 	return all, why
 }
 
-// listDataExports lists the Data Exports of costs. One whose query leaves rows out is no bill, unless it was named.
+// listDataExports lists the Data Exports of costs. It leaves out an export whose query filters rows, unless the
+// account names it.
 func (c *conn) listDataExports(ctx context.Context) ([]billExport, error) {
 	api := bcmdataexports.NewFromConfig(c.regionConfig(billingRegion))
 	var arns []string
@@ -169,7 +170,7 @@ func (c *conn) listReports(ctx context.Context) ([]billExport, error) {
 	return out, nil
 }
 
-// namedExports are those in the bucket that was named, which nothing but S3 has to be asked for.
+// namedExports returns the exports in the bucket that the account names. It sends requests only to S3.
 func (c *conn) namedExports(ctx context.Context) ([]billExport, error) {
 	set := c.account.Billing
 	names := []string{set.Export}
@@ -202,7 +203,7 @@ func (c *conn) namedExports(ctx context.Context) ([]billExport, error) {
 	return out, nil
 }
 
-// errCharged and errNoBucket are why a permission is not tried.
+// errCharged and errNoBucket are the reasons why a permission is not tried.
 var (
 	errCharged  = errors.New("AWS charges for each call: its first use will tell")
 	errNoBucket = errors.New("it is of the bucket of an export: the first delivery will tell")

@@ -210,7 +210,7 @@ func valueOf[T any](p *T) T {
 	return *p
 }
 
-// OpenBill opens a file: an object by ranges of it, or the answers of Cost Explorer.
+// OpenBill opens a file: an object, which is read by ranges, or the answers of Cost Explorer.
 func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFile) (cloud.BillReader, error) {
 	if d.Source == cloud.CostExplorer {
 		return c.openExplored(ctx, d.Period)

@@ -26,8 +26,8 @@ const (
 	tokenLife     = 5 * time.Minute
 )
 
-// EnterCluster tells where an EKS cluster answers, and makes tokens for it: the account's identity needs an access
-// entry of the cluster, which is the customer's to make.
+// EnterCluster returns the address of an EKS cluster and a source of tokens for it. The account's identity needs an
+// access entry of the cluster, which the customer must create.
 func (c *conn) EnterCluster(ctx context.Context, region, name string) (cloud.ClusterEntry, error) {
 	api, err := c.eks(region)
 	if err != nil {

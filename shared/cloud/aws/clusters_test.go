@@ -161,7 +161,7 @@ func TestTheProbeTellsWhetherClustersMayBeDescribed(t *testing.T) {
 	}
 }
 
-// A peer that was not written by us lists and describes the same.
+// A peer that we did not write lists and describes the same.
 func TestMotoTellsItsClusters(t *testing.T) {
 	url := moto(t)
 	s := seeder{t: t, ctx: t.Context(), cfg: motoConfig(url)}

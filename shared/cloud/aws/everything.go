@@ -22,7 +22,8 @@ var everything = resource.Source{
 	List:  listEverything,
 }
 
-// taggedPage marks the pages of the tagging API, so that a listing does not change from one to the other halfway.
+// taggedPage marks the page tokens of the tagging API, so that a listing does not switch between the index and the
+// tags.
 const taggedPage = "t:"
 
 func listEverything(ctx context.Context, at resource.Place, page string) (cloud.ResourcePage, error) {
@@ -54,7 +55,7 @@ func listIndexed(ctx context.Context, at resource.Place, page string) (cloud.Res
 	p := cloud.ResourcePage{Next: sdk.ToString(out.NextToken)}
 	for _, r := range out.Resources {
 		if sdk.ToString(r.Region) != at.Region || sdk.ToString(r.OwningAccountId) != at.Account {
-			continue // an aggregating index has those of others, too
+			continue // an aggregating index also has the resources of other regions
 		}
 		found, ok := newOther(sdk.ToString(r.Arn), sdk.ToString(r.ResourceType))
 		if ok {
@@ -67,7 +68,7 @@ func listIndexed(ctx context.Context, at resource.Place, page string) (cloud.Res
 	return p, nil
 }
 
-// explorerTags returns the tags among the properties of a resource, if the view has them.
+// explorerTags returns the tags in the properties of a resource, if the view includes them.
 func explorerTags(properties []resourceexplorer2.ResourceProperty) map[string]string {
 	tags := map[string]string{}
 	for _, p := range properties {
@@ -129,7 +130,7 @@ func newOther(arn, native string) (cloud.Resource, bool) {
 	return r, !slices.Contains(described, r.Type)
 }
 
-// described are the types that other sources list in full, with their facts: the index leaves them to those.
+// described are the types that other sources list completely, with facts. The listing of the index leaves them out.
 var described = []string{
 	"aws-ebs", "aws-ebs-snapshot", "aws-ecr", "aws-eip", "aws-elasticache", "aws-elb", "aws-lambda", "aws-nat",
 	"aws-opensearch", "aws-s3", "aws-sqs",

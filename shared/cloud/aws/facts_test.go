@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/cloudtest"
 )
 
-// tellAll puts one resource of each type into the twin that tells everything.
+// tellAll adds one resource of each type, with all facts, to the twin.
 func tellAll(tw *awstwin.Cloud) {
 	fill(tw)
 	id := awstwin.InstanceID(1)

@@ -12,14 +12,14 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
-// allowed is a function that its owner lets be stopped.
+// allowed returns f with the owner's tag that permits a stop.
 func allowed(f awstwin.Function) awstwin.Function {
 	f.Name, f.Region = "jobs", region
 	f.Tags = map[string]string{"lamplighter:allow-stop": "true", "team": "data"}
 	return f
 }
 
-// concurrency tells a function's: "reserved 5, provisioned map[live:3], tags map[…]".
+// concurrency describes a function's concurrency: "reserved 5, provisioned map[live:3], tags map[…]".
 func concurrency(f *awstwin.Function) string {
 	reserved := "none"
 	if f.Reserved != nil {
@@ -71,7 +71,7 @@ func TestLambda_AStartGivesBackExactlyWhatWasReservedOrThatNothingWas(t *testing
 	}
 }
 
-// Cut off after any of its calls, a stop or a start is neither taken for done nor forgets anything: the same is done
+// A stop or start that is interrupted after any of its calls neither counts as done nor loses anything: it is done
 // again.
 func TestLambda_WhatEndsHalfwayIsDoneAgain(t *testing.T) {
 	for calls := range 5 {

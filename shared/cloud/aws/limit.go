@@ -66,15 +66,15 @@ func (p *Provider) paceOf(a cloud.Account) pace {
 	return p.pace
 }
 
-// counts reports whether there is a limit of exactly that name.
+// counts reports whether there is a limit with exactly this name.
 func (p pace) counts(api string) bool {
 	_, ok := p.limits[api]
 	return ok
 }
 
-// addLimiter makes every attempt of every call of the account wait for its token, because the SDK's own retry budget
-// is shared by everything that a process does and turns throttling in one region into failures in all. The limiter
-// learns from the answers.
+// addLimiter makes every attempt of every call of the account wait for its token, and reports the answers to the
+// limiter. The SDK's own retry budget is shared by the whole process: throttling in one region would cause failures in
+// all regions.
 func (p pace) addLimiter(account string) func(*middleware.Stack) error {
 	wait := func(ctx context.Context, in middleware.FinalizeInput,
 		next middleware.FinalizeHandler) (out middleware.FinalizeOutput, md middleware.Metadata, err error) {

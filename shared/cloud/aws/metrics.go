@@ -79,7 +79,7 @@ func newQuery(n int, m cloudwatch.Metric, statistic string, r cloud.MetricReques
 	}
 }
 
-// readMetrics reads all pages of a batch: mostly one.
+// readMetrics reads all pages of a batch. Most batches have one page.
 func readMetrics(ctx context.Context, api *cloudwatch.Client, batch []asked, r cloud.MetricRequest) (cloud.MetricAnswer,
 	error) {
 	byID := make(map[string]*cloud.Points, len(batch))
@@ -110,7 +110,7 @@ func readMetrics(ctx context.Context, api *cloudwatch.Client, batch []asked, r c
 	return out, fmt.Errorf("metrics of %d queries have more than %d pages", len(batch), maxMetricPages)
 }
 
-// measured returns the points of those queries that have some, in their order.
+// measured returns the points of the queries that have some, in the order of the queries.
 func measured(batch []asked, byID map[string]*cloud.Points) []cloud.Points {
 	var out []cloud.Points
 	for i := range batch {
@@ -162,7 +162,7 @@ func after(s, mark string) string {
 	return tail
 }
 
-// newMetric makes the name of a measure, without the note that metrics.csv may have behind it.
+// newMetric makes the name of a measure, without the note that may follow it in metrics.csv.
 func newMetric(namespace, metric string, dimensions ...string) cloudwatch.Metric {
 	name, _, _ := strings.Cut(metric, " ")
 	m := cloudwatch.Metric{Namespace: &namespace, MetricName: &name}
@@ -200,7 +200,7 @@ func named(dimension string, value func(uid string) string) func(string, cloud.M
 	}
 }
 
-// serviceMetric names those of ECS services: "service/<cluster>/<name>".
+// serviceMetric names the metrics of ECS services: "service/<cluster>/<name>".
 func serviceMetric(uid string, m cloud.Measure) (cloudwatch.Metric, bool) {
 	cluster, service, ok := strings.Cut(after(uid, ":service/"), "/")
 	return newMetric(m.Namespace, m.Metric, "ClusterName", cluster, "ServiceName", service), ok
@@ -218,7 +218,7 @@ func balancerMetric(uid string, m cloud.Measure) (cloudwatch.Metric, bool) {
 		}
 		return newMetric("AWS/NetworkELB", metric, "LoadBalancer", name), true
 	case metric == "ConsumedLCUs" || strings.Contains(name, "/"):
-		return cloudwatch.Metric{}, false // classic ones and those of gateways have none
+		return cloudwatch.Metric{}, false // classic and gateway load balancers have no metrics
 	}
 	if metric == "ProcessedBytes" {
 		metric = "EstimatedProcessedBytes"

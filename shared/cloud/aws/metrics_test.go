@@ -12,7 +12,7 @@ import (
 
 var midnight = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 
-// ask asks for a day of all measures of a type.
+// ask reads a day of all measures of a type.
 func ask(t *testing.T, c cloud.Conn, kind string, uids ...string) cloud.MetricAnswer {
 	t.Helper()
 	got, err := c.(cloud.Metered).Metrics(t.Context(), cloud.MetricRequest{
@@ -40,7 +40,7 @@ func TestMetrics_AreReadOfThoseThatHaveThem(t *testing.T) {
 	}
 }
 
-// The bar is 120 calls for 10,000 resources (issue). EC2 and RDS have the most measures of all types.
+// The limit is 120 calls for 10,000 resources (issue). EC2 and RDS have the most measures of all types.
 func TestMetrics_OfTenThousandResourcesTake120Calls(t *testing.T) {
 	tw, c := connect(t)
 	calls, usd := 0, 0.0

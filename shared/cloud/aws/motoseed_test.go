@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/cloudtest"
 )
 
-// image is one of those that moto has from the start.
+// image is one of moto's built-in images.
 const image = "ami-12c6146b"
 
 // Versions and targets of the APIs.
@@ -35,7 +35,7 @@ func (s seeder) succeeded(what string, err error) {
 	}
 }
 
-// instances makes five free ones, and finds those that an Auto Scaling group made.
+// instances makes five free instances, and finds those that an Auto Scaling group made.
 func (s seeder) instances() cloudtest.Group {
 	g := cloudtest.Group{Kind: "aws-ec2", Region: region, Missing: awstwin.InstanceID(1), Tied: map[string]string{}}
 	g.Free = s.form("ec2:RunInstances", ec2Version, "ImageId", image, "MinCount", "5", "MaxCount", "5",
@@ -107,7 +107,7 @@ func (s seeder) groups() cloudtest.Group {
 	return g
 }
 
-// services have a cluster with tags: without, moto's tag API breaks.
+// services makes services in a cluster with tags: moto's tag API fails for a cluster without tags.
 func (s seeder) services() cloudtest.Group {
 	s.json("ecs", ecsTarget+"CreateCluster",
 		object{"clusterName": "shop", "tags": []object{{"key": "a", "value": "b"}}})

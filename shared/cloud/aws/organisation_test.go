@@ -129,7 +129,7 @@ func TestOrganisation_FailuresAreAWSs(t *testing.T) {
 	}
 }
 
-// moto is somebody else's idea of AWS Organizations: pages, units, statuses and tags are its own.
+// moto is an independent implementation of AWS Organizations, with its own pages, units, statuses and tags.
 func TestMotoOrganisation_ListsEveryMemberWithItsUnits(t *testing.T) {
 	url := moto(t)
 	s, ctx := seeder{t: t, ctx: t.Context(), cfg: motoConfig(url)}, t.Context()

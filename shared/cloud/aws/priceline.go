@@ -7,10 +7,10 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// throughputKey is the key of the throughput of gp3, which is kept by MiB/s.
+// throughputKey is the key of the price of gp3 throughput per MiB/s.
 const throughputKey = "ebs/gp3/throughput"
 
-// usagePrefix begins the types of usage outside of us-east-1: "EUW1-NatGateway-Hours".
+// usagePrefix matches the start of usage types outside of us-east-1: "EUW1-NatGateway-Hours".
 var usagePrefix = regexp.MustCompile(`^[A-Z]{2,4}[0-9]?-`)
 
 // usages are prices that the usage type alone identifies.
@@ -109,11 +109,12 @@ var priceEngines = map[string]string{
 	"SQL Server Enterprise": "sqlserver-ee", "SQL Server Web": "sqlserver-web", "SQL Server Express": "sqlserver-ex",
 }
 
-// priceLicences are the licences of prices, as they stand in keys.
+// priceLicences are the suffixes of keys by licence.
 var priceLicences = map[string]string{"No license required": "", "License included": "/license-included",
 	"Bring your own license": "/byol"}
 
-// priceDeployments are the deployments of prices; those with readable standbys are of clusters.
+// priceDeployments are the deployments in keys. Deployments with readable standbys belong to clusters and are left
+// out.
 var priceDeployments = map[string]string{"Single-AZ": "single", "Multi-AZ": "multi"}
 
 func (l priceLine) database() string {

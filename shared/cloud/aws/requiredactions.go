@@ -6,8 +6,8 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 )
 
-// baseNeeds are the permissions that no kind has to itself: the last two AWS checks when a listing is to tell tags,
-// and no call bears their names.
+// baseNeeds are the permissions that belong to no single kind. AWS checks the last two when a listing includes tags;
+// no call has their names.
 var baseNeeds = []string{"ec2:DescribeRegions", "rds:ListTagsForResource", "ecs:ListTagsForResource"}
 
 // RequiredActions are the IAM actions that this package calls, by permission level: each level includes the ones
@@ -17,8 +17,8 @@ type RequiredActions struct {
 	StartStop []string // to discover, start and stop
 	Scale     []string // to discover, start, stop and change capacities
 
-	Organisation []string // to list the accounts of an organization, besides
-	Billing      []string // to read bills, besides: those of S3 in the bucket of the export
+	Organisation []string // additionally, to list the accounts of an organization
+	Billing      []string // additionally, to read bills; those of S3 for the bucket of the export
 }
 
 // ListRequiredActions returns the actions of every registered kind, sorted and each once. The policies for customers

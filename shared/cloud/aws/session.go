@@ -34,7 +34,7 @@ var (
 	enabledStatuses = []string{"opt-in-not-required", "opted-in"}
 )
 
-// sdkConfig returns everything but the credentials.
+// sdkConfig returns the configuration of an account, without credentials.
 func (p *Provider) sdkConfig(a cloud.Account) sdk.Config {
 	cfg := sdk.Config{
 		Region:     p.homeRegion(a),
@@ -114,7 +114,7 @@ func roleGiven(c map[string]string) error {
 	return nil
 }
 
-// role assumes the customer's role with the external id that we gave out.
+// role returns credentials of the customer's role, assumed with the external id that this service has issued.
 func (p *Provider) role(cfg sdk.Config, a cloud.Account) sdk.CredentialsProvider {
 	cfg.Credentials = p.base(a)
 	return sdk.NewCredentialsCache(stscreds.NewAssumeRoleProvider(sts.NewFromConfig(cfg), a.Credentials["roleArn"],
@@ -141,7 +141,7 @@ func sessionName(a cloud.Account) string {
 	return s[:min(len(s), 64)]
 }
 
-// base is this service's own identity. A custom endpoint gets a placeholder: our identity is for AWS alone.
+// base returns this service's own identity. A custom endpoint gets a placeholder: our identity is only for AWS.
 func (p *Provider) base(a cloud.Account) sdk.CredentialsProvider {
 	if a.EndpointURL != "" {
 		return credentials.NewStaticCredentialsProvider("lamplighter", "lamplighter", "")
@@ -149,14 +149,15 @@ func (p *Provider) base(a cloud.Account) sdk.CredentialsProvider {
 	return p.self
 }
 
-// environment is the identity that the process was started with, looked up when it is first needed.
+// environment is the identity that the process was started with. It is looked up at its first use.
 type environment struct {
 	once sync.Once
 	from sdk.CredentialsProvider
 	err  error
 }
 
-// Retrieve returns the environment's credentials; where there are none, the account cannot be opened: class Refused.
+// Retrieve returns the environment's credentials. Without credentials the error is class Refused, because the account
+// cannot be opened.
 func (e *environment) Retrieve(ctx context.Context) (sdk.Credentials, error) {
 	e.once.Do(func() {
 		var cfg sdk.Config
@@ -220,7 +221,7 @@ func (c *conn) demandExternalID(ctx context.Context) error {
 	return resource.ClassifyError(err)
 }
 
-// Regions lists the enabled regions: of those that the account names, or of all.
+// Regions lists the enabled regions: of the account's named regions, or of all.
 func (c *conn) Regions(ctx context.Context) ([]string, error) {
 	out, err := ec2.NewFromConfig(c.config).DescribeRegions(ctx, &ec2.DescribeRegionsInput{})
 	if err != nil {

@@ -64,7 +64,7 @@ func TestARoleThatDoesNotOpenIsRefusedInAWSsWords(t *testing.T) {
 	wantClass(t, "List with an unknown role", err, cloud.Refused)
 }
 
-// An emulator does not check external ids, and is never shown this installation's own identity.
+// An emulator does not check external ids, and never receives this installation's own identity.
 func TestACustomEndpointGetsAPlaceholderIdentity(t *testing.T) {
 	tw := &awstwin.Cloud{}
 	tw.AddRole(role, "")

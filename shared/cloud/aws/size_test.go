@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
-// settled lets the cloud move on often enough for the slowest.
+// settled advances the cloud until the slowest change has ended.
 func settled(tw *awstwin.Cloud) {
 	for range 4 {
 		tw.SettleAll()

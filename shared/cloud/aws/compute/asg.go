@@ -59,7 +59,7 @@ type groupMemory struct {
 	Suspended []string `json:"suspended"`
 }
 
-// GroupName returns the name of the Auto Scaling group that the ARN names; "" of another ARN.
+// GroupName returns the name of the Auto Scaling group in the ARN; "" for another ARN.
 func GroupName(uid string) string {
 	_, name, _ := strings.Cut(resource.NameIn(uid, "autoscaling", "autoScalingGroup:"), "autoScalingGroupName/")
 	return name
@@ -142,7 +142,8 @@ func groupReason(g autoscaling.AutoScalingGroup) string {
 	}
 }
 
-// held names an instance that the group may not end: one that is protected, standing by, or held by a lifecycle hook.
+// held returns the first instance that the group cannot terminate: protected, standing by, or held by a lifecycle
+// hook.
 func held(g autoscaling.AutoScalingGroup) string {
 	for _, i := range g.Instances {
 		switch id := sdk.ToString(i.InstanceId); {
@@ -156,7 +157,7 @@ func held(g autoscaling.AutoScalingGroup) string {
 	return ""
 }
 
-// tiedGroup returns why a group may not be stopped by itself.
+// tiedGroup returns the reason why a group must not be stopped by itself, or "".
 func tiedGroup(g autoscaling.AutoScalingGroup) string {
 	if n := groupTags(g)["eks:nodegroup-name"]; n != "" {
 		return "belongs to EKS node group " + n + ": act on the node group"
@@ -255,7 +256,7 @@ func startGroup(ctx context.Context, c asgAPI, g autoscaling.AutoScalingGroup, t
 	if err != nil {
 		return err
 	}
-	if !ok { // stopped by somebody else: the suspensions are his too
+	if !ok { // stopped outside of this service, with all its suspensions
 		m.Suspended = suspended(g)
 		if m.Size, err = groupSize(g).OrUnknown(sdk.ToString(g.AutoScalingGroupName)); err != nil {
 			return err

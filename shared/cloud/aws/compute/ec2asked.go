@@ -104,7 +104,7 @@ func addSize(f cloud.Facts, t ec2.InstanceTypeInfo) {
 var eventCodes = []string{"instance-reboot", "instance-retirement", "instance-stop", "system-maintenance",
 	"system-reboot"}
 
-// plannedEvents returns the codes of the events of the region's instances that are not over: few ever have one.
+// plannedEvents returns the codes of the current events of the region's instances. Few instances ever have one.
 func plannedEvents(ctx context.Context, c ec2API) (map[string][]string, error) {
 	out := map[string][]string{}
 	in := &ec2.DescribeInstanceStatusInput{

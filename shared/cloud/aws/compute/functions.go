@@ -99,7 +99,7 @@ func functionResource(f lambda.FunctionConfiguration) cloud.Resource {
 		r.Facts["has_dlq"] = true
 	}
 	if at, err := time.Parse("2006-01-02T15:04:05.000-0700", sdk.ToString(f.LastModified)); err == nil {
-		r.CreatedAt = at.UTC() // the listing tells no earlier time
+		r.CreatedAt = at.UTC() // the listing has no earlier time
 	}
 	return r
 }

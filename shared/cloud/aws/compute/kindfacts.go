@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/sagemaker"
 )
 
-// askPolicies adds how many policies scale each group: one call tells of a hundred policies.
+// askPolicies adds the number of policies that scale each group. One call returns up to 100 policies.
 func askPolicies(ctx context.Context, c asgAPI, found []cloud.Resource) {
 	if len(found) == 0 {
 		return

@@ -59,12 +59,12 @@ type lambdaClient struct {
 type function struct {
 	uid            string
 	allowed        bool
-	functionMemory // as it is
+	functionMemory // the current state
 	provisioned    []lambda.ProvisionedConcurrencyConfigListItem
-	was            *functionMemory // as it was before a stop that is not undone
+	was            *functionMemory // the state before a stop that is not undone
 }
 
-// readFunction reads a function; one that is not allowed to be stopped is not looked at further.
+// readFunction reads a function. It reads only the tags of a function that may not be stopped.
 func readFunction(ctx context.Context, c *lambda.Client, uid string) (function, error) {
 	f := function{uid: uid}
 	if resource.NameIn(uid, "lambda", "function:") == "" {
@@ -98,7 +98,7 @@ func (f *function) readConcurrency(ctx context.Context, c *lambda.Client) error 
 		&lambda.ListProvisionedConcurrencyConfigsInput{FunctionName: &f.uid})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
-		// an emulator that knows none: the function itself was there a moment ago
+		// an emulator without provisioned concurrency: the function itself existed a moment ago
 		if resource.StatusOf(err) == http.StatusNotFound {
 			return nil
 		}
@@ -114,7 +114,7 @@ func (f *function) readConcurrency(ctx context.Context, c *lambda.Client) error 
 	return nil
 }
 
-// off reports whether the function answers no call and keeps nothing ready.
+// off reports whether the function answers no calls and has no provisioned concurrency.
 func (f function) off() bool { return f.Reserved != nil && *f.Reserved == 0 && len(f.Provisioned) == 0 }
 
 // status returns the status of the function. A stop or start that has begun and not ended is pending, so that it is
@@ -164,7 +164,7 @@ func (f function) state() cloud.State {
 	return s
 }
 
-// addStops adds to listed functions whether they may be stopped, and to those that may whether they are.
+// addStops adds to listed functions whether they may be stopped, and the status of those that may.
 func addStops(ctx context.Context, c *lambda.Client, found []cloud.Resource) error {
 	errs := make([]error, len(found))
 	cloud.InParallel(len(found), resource.Width, func(i int) {

@@ -24,7 +24,7 @@ type functionMemory struct {
 	Provisioned map[string]int32 `json:"provisioned,omitempty"`
 }
 
-// words tell it: "3 reserved, 2 provisioned for live".
+// words returns the memory as text: "3 reserved, 2 provisioned for live".
 func (m functionMemory) words() string {
 	said := []string{"unreserved"}
 	if m.Reserved != nil {
@@ -36,7 +36,8 @@ func (m functionMemory) words() string {
 	return strings.Join(said, ", ")
 }
 
-// mark is the memory as the value of a tag: "reserved=3 live=2". It is class Unsupported when that has no room.
+// mark returns the memory as the value of a tag: "reserved=3 live=2". It is class Unsupported if the value is too long
+// for a tag.
 func (m functionMemory) mark() (string, error) {
 	said := []string{"reserved=none"}
 	if m.Reserved != nil {
@@ -53,7 +54,7 @@ func (m functionMemory) mark() (string, error) {
 	return value, nil
 }
 
-// parseFunctionMark reads a mark; one that somebody has changed is class Invalid.
+// parseFunctionMark reads a mark. A malformed mark is class Invalid.
 func parseFunctionMark(value string) (functionMemory, error) {
 	m := functionMemory{Provisioned: map[string]int32{}}
 	for i, field := range strings.Fields(value) {
@@ -96,7 +97,7 @@ func actFunction(ctx context.Context, c lambdaClient, v cloud.Verb, t cloud.Targ
 	case !known && f.was != nil:
 		m = *f.was
 	case !known && !f.off():
-		return nil // it runs: there is nothing to give back, and its reservation is its owner's
+		return nil // it runs: there is nothing to restore, and its owner has chosen its reservation
 	}
 	return f.start(ctx, c.Client, m)
 }
@@ -129,7 +130,7 @@ func (f function) stop(ctx context.Context, c *lambda.Client) error {
 
 // start restores the values of m; an empty m removes the reservation. It removes the mark last.
 func (f function) start(ctx context.Context, c *lambda.Client, m functionMemory) error {
-	if f.off() { // or somebody has reserved something else since
+	if f.off() { // else the reservation was changed since
 		if err := f.reserve(ctx, c, m.Reserved); err != nil {
 			return err
 		}

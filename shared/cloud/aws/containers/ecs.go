@@ -68,7 +68,7 @@ type serviceMemory struct {
 	Made    int64    `json:"made,omitempty"` // creation time, Unix seconds
 }
 
-// madeAt returns when the service was made, in Unix seconds; 0 when ECS does not tell.
+// madeAt returns the creation time of the service in Unix seconds; 0 if ECS does not return it.
 func madeAt(s ecs.Service) int64 {
 	if s.CreatedAt == nil {
 		return 0
@@ -76,12 +76,12 @@ func madeAt(s ecs.Service) int64 {
 	return s.CreatedAt.Unix()
 }
 
-// SplitServiceUID returns cluster and service of a uid.
+// SplitServiceUID returns the cluster and the service in a uid.
 func SplitServiceUID(uid string) (cluster, service string, ok bool) {
 	return strings.Cut(resource.NameIn(uid, "ecs", "service/"), "/")
 }
 
-// longARN puts the cluster into an ARN of the form of before 2018, which names only the service.
+// longARN adds the cluster to an ARN of the form before 2018, which names only the service.
 func longARN(service, cluster string) string {
 	at := strings.LastIndex(service, "service/")
 	if at < 0 || strings.Contains(service[at+len("service/"):], "/") {
@@ -172,7 +172,7 @@ func serviceResource(s ecs.Service, scaled *Scaling) cloud.Resource {
 	return r
 }
 
-// serviceStatus: INACTIVE services are shown for a while after they were deleted.
+// serviceStatus returns the status of a service. ECS shows INACTIVE services for a while after they were deleted.
 func serviceStatus(s ecs.Service) cloud.Status {
 	switch {
 	case sdk.ToString(s.Status) != "ACTIVE":
@@ -228,7 +228,7 @@ func readServices(ctx context.Context, c ecsClient, uids []string) ([]cloud.Stat
 	return states, nil
 }
 
-// IsClusterGone reports whether the error is that the cluster is no more, and so none of its services.
+// IsClusterGone reports whether the error says that the cluster, and so all of its services, does not exist.
 func IsClusterGone(err error) bool {
 	return err != nil && cloud.ClassOf(resource.ClassifyError(err)) == cloud.NotFound
 }

@@ -42,7 +42,7 @@ type Scaling struct {
 	Scheduled bool  `json:"scheduledSuspended"`
 }
 
-// resourceID names a service to Application Auto Scaling.
+// resourceID returns the name of a service in Application Auto Scaling.
 func resourceID(s ecs.Service) string {
 	cluster, name, _ := SplitServiceUID(longARN(sdk.ToString(s.ServiceArn), sdk.ToString(s.ClusterArn)))
 	return "service/" + cluster + "/" + name
@@ -93,7 +93,7 @@ func register(ctx context.Context, c scalingAPI, id string, s Scaling) error {
 	return err
 }
 
-// live is a service as it is, with its scaling.
+// live is the current state of a service, with its scaling.
 type live struct {
 	id            string
 	cluster, name string
@@ -132,7 +132,7 @@ func actService(ctx context.Context, c ecsClient, v cloud.Verb, t cloud.Target) 
 	return l.start(ctx, c, t)
 }
 
-// stop suspends all scaling before it sets the count; done the other way round, scaling could raise it in between.
+// stop suspends all scaling before it sets the count. In the reverse order, scaling could raise the count in between.
 func (l live) stop(ctx context.Context, c ecsClient) error {
 	if reason := tiedService(l.service); reason != "" {
 		return resource.ErrUnsupported("%s", reason)
@@ -145,7 +145,7 @@ func (l live) stop(ctx context.Context, c ecsClient) error {
 	return l.setCount(ctx, c, 0)
 }
 
-// start gives back scaling and count as they were.
+// start restores the former scaling and count.
 func (l live) start(ctx context.Context, c ecsClient, t cloud.Target) error {
 	m, ok, err := resource.DecodeSnapshot[serviceMemory](t.Snapshot)
 	if err != nil {

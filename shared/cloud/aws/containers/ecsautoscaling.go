@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/applicationautoscaling"
 )
 
-// serviceNative gives the scaling of a service back: its count, its scalable target, nil when it had none, and our
+// serviceNative is the state to restore of a service: its count, its scalable target, nil when it had none, and our
 // rule.
 type serviceNative struct {
 	Desired int32             `json:"desired"`
@@ -19,7 +19,7 @@ type serviceNative struct {
 	Rule    *resource.CPURule `json:"rule,omitempty"`
 }
 
-// scaledService is a service with its rules for the CPU, and how many rules are the customer's.
+// scaledService is a service with its rules for the CPU, and the number of the customer's rules.
 type scaledService struct {
 	live
 	ours, other *resource.CPURule
@@ -56,7 +56,7 @@ func readScaledService(ctx context.Context, c ecsClient, uid string) (scaledServ
 	return out, nil
 }
 
-// take notes a policy.
+// take records a policy.
 func (s *scaledService) take(p applicationautoscaling.ScalingPolicy) {
 	ours := sdk.ToString(p.PolicyName) == cloud.CPURule
 	if !ours {
@@ -130,7 +130,7 @@ func (s scaledService) keptStopped(to serviceNative) serviceNative {
 	return to
 }
 
-// scalingFor returns the scalable target that is wanted: none for a service that has none and is to keep one size
+// scalingFor returns the scalable target for want. It returns nil for a service without one that is to keep one size
 // without a rule.
 func (s scaledService) scalingFor(want cloud.Autoscaling) *Scaling {
 	var to Scaling
@@ -159,8 +159,8 @@ func (s scaledService) become(ctx context.Context, c ecsClient, to serviceNative
 	return s.rule(ctx, c, to)
 }
 
-// bound registers the scalable target as it is wanted. One is taken away only where no rule in it is the customer's:
-// then it came from here.
+// bound registers the scalable target of to. It deletes one only if the customer has no rule in it, because then this
+// service has made it.
 func (s scaledService) bound(ctx context.Context, c ecsClient, to serviceNative) error {
 	switch {
 	case to.Scaling != nil && (s.scaling == nil || *s.scaling != *to.Scaling):
@@ -175,7 +175,7 @@ func (s scaledService) bound(ctx context.Context, c ecsClient, to serviceNative)
 	return nil
 }
 
-// rule puts our rule, or deletes it where it did not go with its scalable target.
+// rule puts our rule, or deletes it if it was not deleted with its scalable target.
 func (s scaledService) rule(ctx context.Context, c ecsClient, to serviceNative) error {
 	gone := to.Scaling == nil && s.others == 0
 	switch {

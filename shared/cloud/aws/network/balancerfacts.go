@@ -13,8 +13,8 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/elasticloadbalancingv2"
 )
 
-// countNeighbours adds how many load balancers of applications there are in each one's network. The whole list has to
-// be one page.
+// countNeighbours adds the number of application load balancers in the network of each load balancer. It needs the
+// whole list in one page.
 func countNeighbours(all []elasticloadbalancingv2.LoadBalancer, found []cloud.Resource) {
 	counts := map[string]int{}
 	for _, b := range all {
@@ -86,7 +86,7 @@ func addClassicListeners(b elasticloadbalancing.LoadBalancerDescription, r *clou
 	r.Facts["plain_http_forward"], r.Facts["tls_policies"] = plain, resource.Texts(policies)
 }
 
-// addClassicAttributes: a classic one cannot be protected from being deleted.
+// addClassicAttributes adds the attributes of a classic load balancer. It has no deletion protection.
 func addClassicAttributes(ctx context.Context, api *elasticloadbalancing.Client, r *cloud.Resource) {
 	r.Facts["deletion_protection"] = false
 	name := resource.LastPart(r.UID)

@@ -31,8 +31,8 @@ func addNetworkFacts(ctx context.Context, api *ec2.Client, all []ec2.NatGateway,
 	addEndpoints(ctx, api, all, found)
 }
 
-// addRoutes adds the routes that lead to each gateway, and the zones of its network from whose subnets one leads to
-// any.
+// addRoutes adds the number of routes to each gateway, and the zones of its network with a subnet that routes to any
+// gateway.
 func addRoutes(ctx context.Context, api *ec2.Client, all []ec2.NatGateway, found []cloud.Resource) {
 	tables, err := routeTables(ctx, api)
 	if err != nil {
@@ -98,7 +98,7 @@ func zonesOf(ctx context.Context, api *ec2.Client) (map[string]string, error) {
 	return zones, nil
 }
 
-// addEndpoints adds whether a gateway endpoint, which is free, takes the traffic to S3 and to DynamoDB.
+// addEndpoints adds whether a gateway endpoint, which is free, carries the traffic to S3 and to DynamoDB.
 func addEndpoints(ctx context.Context, api *ec2.Client, all []ec2.NatGateway, found []cloud.Resource) {
 	type endpoint struct{ vpc, service string }
 	there := map[endpoint]bool{}

@@ -18,7 +18,7 @@ func NameIn(uid, service, prefix string) string {
 	return name
 }
 
-// NamesIn maps the names in the ARNs back to them, and leaves out uids that are no such ARN.
+// NamesIn returns the uids by the names in their ARNs. It leaves out uids that are no such ARN.
 func NamesIn(uids []string, name func(uid string) string) map[string]string {
 	out := map[string]string{}
 	for _, u := range uids {
@@ -29,7 +29,7 @@ func NamesIn(uids []string, name func(uid string) string) map[string]string {
 	return out
 }
 
-// bareTypes are the types of those services whose ARNs name nothing but the resource.
+// bareTypes are the types of the services whose ARNs contain only the name of the resource.
 var bareTypes = map[string]string{"s3": "s3:bucket", "sqs": "sqs:queue", "sns": "sns:topic"}
 
 // deepTypes are the types that have more than the first word in their ARNs: "loadbalancer/app/web/50dc" is
@@ -37,7 +37,7 @@ var bareTypes = map[string]string{"s3": "s3:bucket", "sqs": "sqs:queue", "sns": 
 var deepTypes = map[string]bool{"elasticloadbalancing:loadbalancer": true, "wafv2:regional": true, "wafv2:global": true,
 	"elasticloadbalancing:listener": true}
 
-// NativeType returns the type in an ARN as Resource Explorer writes it: "ec2:volume" of "arn:aws:ec2:…:volume/vol-1".
+// NativeType returns the type of an ARN in Resource Explorer's form: "ec2:volume" for "arn:aws:ec2:…:volume/vol-1".
 func NativeType(arn string) string {
 	f := strings.SplitN(arn, ":", 6)
 	if len(f) < 6 {

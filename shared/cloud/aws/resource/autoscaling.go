@@ -14,7 +14,7 @@ type CPURule struct {
 	Cooldown *int32  `json:"cooldown,omitempty"`
 }
 
-// Strictest returns the rule with the lower percentage, which is the one that a group obeys.
+// Strictest returns the rule with the lower percentage, because a group follows that one.
 func Strictest(a, b *CPURule) *CPURule {
 	if a == nil || b.Percent < a.Percent {
 		return b
@@ -70,7 +70,7 @@ func SameRule(a, b *CPURule) bool {
 	return same && a.Percent == b.Percent //nolint:revive // both as they were stored
 }
 
-// WantedSize returns the sizes of a checked want.
+// WantedSize returns the sizes of want, which must be checked.
 func WantedSize(want cloud.Autoscaling) Size {
 	return Size{int32(want.Min), int32(want.Max), int32(want.Desired)} //nolint:gosec // checked
 }

@@ -8,9 +8,9 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// IsolateBadIDs calls do with all ids. EC2 refuses a whole batch because of one bad id: the ids that it names in its
-// answer are set aside with its error and the others tried again; where it names none, the batch is halved. It tells
-// the error of each id, in order.
+// IsolateBadIDs calls do with all ids and returns the error of each id, in order. EC2 refuses a whole batch because of
+// one bad id. The ids that its answer names get the error, and the others are tried again. If the answer names none,
+// the batch is halved.
 func IsolateBadIDs(ids []string, do func(ids []string) error) []error {
 	errs := make([]error, len(ids))
 	at := make([]int, len(ids))

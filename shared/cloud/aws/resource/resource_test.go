@@ -16,7 +16,7 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// answer returns an error as the SDK gives it, of a call to EC2.
+// answer returns an error of a call to EC2 in the SDK's form.
 func answer(op, code, message string, status int) error {
 	return &smithy.OperationError{ServiceID: "EC2", OperationName: op, Err: &smithyhttp.ResponseError{
 		Response: &smithyhttp.Response{Response: &http.Response{StatusCode: status}},
@@ -152,7 +152,7 @@ func TestAServiceIsNamedAsInPermissions(t *testing.T) {
 	}
 }
 
-// A number that somebody has changed since the stop stays, and the others give way to it.
+// A number that was changed since the stop stays, and the other numbers are adjusted to it.
 func TestChangedTo_GivesBackWhatNobodyHasChanged(t *testing.T) {
 	for _, c := range []struct {
 		name           string

@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// Size is the capacity of something that has a minimum, a maximum and a desired count.
+// Size is a capacity with a minimum, a maximum and a desired count.
 type Size struct {
 	Min     int32 `json:"min"`
 	Max     int32 `json:"max"`
@@ -77,7 +77,7 @@ func (s Size) OrUnknown(name string) (Size, error) {
 // EncodeSnapshot encodes the state that a stop loses.
 func EncodeSnapshot(v any) json.RawMessage {
 	b, err := json.Marshal(v)
-	if err != nil { // of structs of numbers and strings: a defect of ours
+	if err != nil { // structs of numbers and strings cannot fail: a defect of ours
 		panic(fmt.Sprintf("encode snapshot %+v: %v", v, err))
 	}
 	return b
@@ -94,7 +94,7 @@ func DecodeSnapshot[T any](raw json.RawMessage) (v T, ok bool, err error) {
 	return v, true, nil
 }
 
-// CountIf returns how many members of the list meet the condition.
+// CountIf returns the number of members of the list that meet the condition.
 func CountIf[T any](list []T, is func(T) bool) int32 {
 	var n int32
 	for _, v := range list {

@@ -16,7 +16,7 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/s3control"
 )
 
-// bucket is a bucket whose facts are asked for: S3 has no call that tells them of more than one.
+// bucket is a bucket whose facts are read: S3 has no call that returns them for several buckets.
 type bucket struct {
 	api *s3.Client
 	r   *cloud.Resource
@@ -55,7 +55,7 @@ func (b bucket) addLifecycle(ctx context.Context) {
 		abort, noncurrent
 }
 
-// addPolicy adds whether the policy lets everybody in, which S3 itself decides, and whether it demands TLS.
+// addPolicy adds whether the policy makes the bucket public, as S3 itself decides, and whether it requires TLS.
 func (b bucket) addPolicy(ctx context.Context) {
 	status, err := b.api.GetBucketPolicyStatus(ctx, &s3.GetBucketPolicyStatusInput{Bucket: &b.r.Name})
 	if resource.CodeOf(err) == "NoSuchBucketPolicy" {
@@ -126,8 +126,7 @@ func isBlocked(c s3control.PublicAccessBlockConfiguration) bool {
 		sdk.ToBool(c.RestrictPublicBuckets)
 }
 
-// addBlock adds whether the bucket, or its account, keeps the public out. That neither does is known when both were
-// read.
+// addBlock adds whether the bucket, or its account, blocks public access. It adds false only if both could be read.
 func (b bucket) addBlock(ctx context.Context, account bool, accountErr error) {
 	if account {
 		b.r.Facts["public_blocked"] = true

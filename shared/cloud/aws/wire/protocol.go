@@ -41,7 +41,7 @@ func bind(req *smithyhttp.Request, op Operation, in any) (*httpbinding.Encoder, 
 	return enc, bindFields(enc, in)
 }
 
-// orEnd returns nil for the end of an empty response: the SDK takes it for one without data.
+// orEnd returns nil for the end of an empty response, because the SDK treats it as a response without data.
 func orEnd(err error) error {
 	if errors.Is(err, io.EOF) {
 		return nil

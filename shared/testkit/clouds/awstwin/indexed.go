@@ -15,7 +15,7 @@ type Indexed struct {
 	Tags              map[string]string
 }
 
-// AddIndexed adds a resource that the index knows.
+// AddIndexed adds a resource to the index.
 func (c *Cloud) AddIndexed(i Indexed) { add(c, &c.indexed, i) }
 
 // Explore switches Resource Explorer on, with an index in every region, or off.
@@ -78,7 +78,7 @@ func withToken(answer map[string]any, name, token string) map[string]any {
 	return answer
 }
 
-// Bucket is an S3 bucket; Lifecycle says that it has a rule that ends uploads.
+// Bucket is an S3 bucket. Lifecycle says that it has a rule that ends uploads.
 type Bucket struct {
 	Name, Region, Versioning string
 	Lifecycle                bool
@@ -157,7 +157,7 @@ func (c *Cloud) getQueueAttributes(q request) (any, *failure) {
 		"does not exist.")
 }
 
-// Repository is an ECR repository that holds so many images, each of a gigabyte, the first one with a tag.
+// Repository is an ECR repository with a number of images of 1 GB each. The first image has a tag.
 type Repository struct {
 	Name, Region string
 	Images       int

@@ -26,7 +26,7 @@ func (c *Cloud) AddFunction(f Function) *Function {
 	return &f
 }
 
-// ARN returns the function's.
+// ARN returns the ARN of the function.
 func (f *Function) ARN() string {
 	return "arn:aws:lambda:" + f.Region + ":" + Account + ":function:" + f.Name
 }
@@ -125,7 +125,7 @@ func (c *Cloud) getReserved(q request) (any, *failure) {
 	return map[string]any{"ReservedConcurrentExecutions": *f.Reserved}, nil
 }
 
-// putReserved refuses to reserve less than is provisioned.
+// putReserved sets the reserved concurrency. It refuses less than the provisioned concurrency.
 func (c *Cloud) putReserved(q request) (any, *failure) {
 	f, failed := c.function(q)
 	if failed != nil {
@@ -176,7 +176,7 @@ func (c *Cloud) listProvisioned(q request) (any, *failure) {
 	return map[string]any{"ProvisionedConcurrencyConfigs": all}, nil
 }
 
-// putProvisioned refuses to provision more than is reserved.
+// putProvisioned sets the provisioned concurrency. It refuses more than the reserved concurrency.
 func (c *Cloud) putProvisioned(q request) (any, *failure) {
 	f, failed := c.function(q)
 	if failed != nil {

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Unit is a unit of the organization; the first that is added is its root.
+// Unit is a unit of the organization. The first unit is its root.
 type Unit struct{ ID, Name, Parent string }
 
-// Member is an account of the organization. One without State and Status is listed with neither.
+// Member is an account of the organization. An account without State and Status is listed with neither.
 type Member struct {
 	ID, Name, Unit string
 	State, Status  string // Status is the field that AWS retires in favour of State

@@ -12,7 +12,7 @@ type Volume struct {
 	Tags                       map[string]string
 }
 
-// Snapshot is an EBS snapshot of a volume, which may be gone; Image is one that is made of it.
+// Snapshot is an EBS snapshot of a volume, which may be deleted. Image is an image made of the snapshot.
 type Snapshot struct {
 	ID, Region, Volume, Image string
 	SizeGB                    int
@@ -55,7 +55,7 @@ func add[T any](c *Cloud, to *[]T, v T) {
 	*to = append(*to, v)
 }
 
-// filtered returns the values of a filter of EC2, and whether there is one of the name.
+// filtered returns the values of a filter of EC2, and whether the request has this filter.
 func (q request) filtered(name string) ([]string, bool) {
 	for i := 1; len(q.form["Filter."+strconv.Itoa(i)+".Name"]) > 0; i++ {
 		if at := "Filter." + strconv.Itoa(i); q.form[at+".Name"][0] == name {

@@ -25,7 +25,7 @@ func (c *Cloud) AddScalingPolicy(p ScalingPolicy) *ScalingPolicy {
 	return &p
 }
 
-// ScalingPolicies tells of those of a group or service, in one line each.
+// ScalingPolicies returns the policies of a group or service, one line each.
 func (c *Cloud) ScalingPolicies(group string) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -67,14 +67,14 @@ func (c *Cloud) describePolicies(q request) (any, *failure) {
 	return []node{newItems("ScalingPolicies", "member", nodes), newText("NextToken", next)}, nil
 }
 
-// policy finds a policy by group and name.
+// policy returns the index of a policy by group and name.
 func (c *Cloud) policy(region, group, name string) int {
 	return slices.IndexFunc(c.policies, func(p *ScalingPolicy) bool {
 		return p.Region == region && p.Group == group && p.Name == name
 	})
 }
 
-// put adds a policy, or replaces the one of its name.
+// put adds a policy, or replaces the policy with its name.
 func (c *Cloud) put(p ScalingPolicy) {
 	if i := c.policy(p.Region, p.Group, p.Name); i >= 0 {
 		*c.policies[i] = p

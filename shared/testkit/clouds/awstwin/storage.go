@@ -17,7 +17,7 @@ type stored struct {
 	modified time.Time
 }
 
-// PutObject puts an object into a bucket, which has to be there to be read from.
+// PutObject puts an object into a bucket. To read it, the bucket must exist.
 func (c *Cloud) PutObject(bucket, key string, bytes []byte, modified time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -46,7 +46,7 @@ func (s *stored) etag() string {
 	return `"` + hex.EncodeToString(sum[:]) + `"`
 }
 
-// content is an answer that is the bytes of an object.
+// content is an answer with the bytes of an object.
 type content struct {
 	status int
 	header map[string]string
@@ -61,7 +61,7 @@ func (a content) write(w http.ResponseWriter) {
 	_, _ = w.Write(a.bytes)
 }
 
-// bucketHere finds the bucket of a request; one of another region is redirected.
+// bucketHere returns the bucket of a request. It redirects a request for a bucket in another region.
 func (c *Cloud) bucketHere(q request) (Bucket, *failure) {
 	b, f := c.bucket(q)
 	if f == nil && b.Region != q.region {

@@ -18,7 +18,7 @@ func (c *Cloud) webIdentityToken(q request) (any, *failure) {
 		newText("Expiration", "2099-01-01T00:00:00Z")}, nil
 }
 
-// assumeRole demands the external id of the role's trust policy, where that has one.
+// assumeRole requires the external id of the role's trust policy, if it has one.
 func (c *Cloud) assumeRole(q request) (any, *failure) {
 	arn := q.getString("RoleArn")
 	want, ok := c.roles[arn]

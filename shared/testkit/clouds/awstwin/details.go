@@ -48,7 +48,7 @@ var saysNone = map[string]string{
 	"s3:GetAccountPublicAccessBlock": "NoSuchPublicAccessBlockConfiguration",
 }
 
-// tell answers an operation of untold.
+// tell answers an operation of untold with the answer that Tell has set.
 func (c *Cloud) tell(q request) (any, *failure) {
 	op := q.service + ":" + q.op
 	said, ok := c.told[op]
@@ -67,14 +67,14 @@ func (c *Cloud) tell(q request) (any, *failure) {
 	return []node{{raw: said}}, nil
 }
 
-// jsonServices write JSON.
+// jsonServices are the services that answer in JSON.
 var jsonServices = []string{
 	"ecs", "eks", "application-autoscaling", "sagemaker", "lambda", "sqs", "ecr", "tagging", "resource-explorer-2",
 	"organizations", "es", "workspaces",
 	"apprunner", "lightsail", "synthetics", "bcm-data-exports", "cur", "ce",
 }
 
-// described puts the details into an answer.
+// described adds the details of Describe to an answer.
 func (c *Cloud) described(answer any) any {
 	if _, raw := answer.(json.RawMessage); raw || len(c.details) == 0 || answer == nil {
 		return answer

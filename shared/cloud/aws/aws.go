@@ -39,7 +39,8 @@ type Options struct {
 	Clock clock.Clock
 	// CustomEndpoints accepts accounts with an EndpointURL: an emulator or a private cloud.
 	CustomEndpoints bool
-	// PrivateAddresses lets an EndpointURL be http, and lead into private networks (shared/foundation/ssrfguard).
+	// PrivateAddresses permits http for an EndpointURL, and addresses in private networks
+	// (shared/foundation/ssrfguard).
 	PrivateAddresses bool
 	// Base is this service's own identity, which assumes the customers' roles; nil is the environment's. It is never
 	// used for a custom endpoint.

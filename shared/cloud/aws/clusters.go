@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/eks"
 )
 
-// clusterNeeds are the permissions that clusters take besides those of node groups.
+// clusterNeeds are the permissions for clusters, in addition to those for node groups.
 var clusterNeeds = []string{"eks:ListClusters", "eks:DescribeCluster"}
 
 // A region has at most 100 clusters, unless the customer requests more from AWS; 50 pages limit a listing that would

@@ -68,7 +68,7 @@ func quotedTypes(of func(kind) string) string {
 	return strings.Join(slices.Compact(types), ", ")
 }
 
-// overviewTTL is how long an overview is believed.
+// overviewTTL is how long an overview is valid.
 const overviewTTL = 30 * time.Second
 
 // overview knows the regions of each resource type. Azure has over 60 regions, most of them empty for any customer. A

@@ -71,7 +71,7 @@ func (c *cluster) turnDaemonSet(o object, off bool) (change, error) {
 	}, nil
 }
 
-// daemonSetObstacle says why a DaemonSet is not stopped.
+// daemonSetObstacle returns the reason why a DaemonSet is not stopped.
 func (o object) daemonSetObstacle() string {
 	if why := ofCluster(o.Namespace); why != "" {
 		return why

@@ -1,5 +1,6 @@
 // Package queryrunner is the worker that answers free questions of line items: in its own process from their files, or
-// by Athena. The caller polls it until there is an answer, so a query stops when its caller stops asking.
+// by Athena. The caller polls it until there is an answer, so the worker does nothing for a caller that has stopped
+// asking.
 package queryrunner
 
 import (

@@ -16,8 +16,8 @@ import (
 
 // Groups are Auto Scaling groups. The uid is the ARN; a new group with the same name has another ARN. A stop suspends
 // the processes that would raise the group again, and sets its size to 0/0/0. A start resumes them, except those that
-// the customer had suspended, and restores the size. The suspension comes first both ways, so a crash between the two
-// calls leaves a state in which the act is done again.
+// the customer had suspended, and restores the size. The suspension comes first both ways, so that after a crash
+// between the two calls the act is done again.
 var Groups = resource.Kind[asgAPI]{
 	Kind: resource.CatalogueKind(cloud.AWSASG),
 	Needs: resource.Needs{

@@ -35,7 +35,7 @@ func listRepositories(ctx context.Context, at resource.Place, page string) (clou
 			Status:    cloud.Running,
 			CreatedAt: r.CreatedAt.Value().UTC(), Facts: cloud.Facts{},
 		}
-		if c := r.ImageScanningConfiguration; c != nil && c.ScanOnPush { // otherwise the registry's own scanning may be on
+		if c := r.ImageScanningConfiguration; c != nil && c.ScanOnPush { // the registry's own scanning may still be on
 			found.Facts["scan_on_push"] = true
 		}
 		p.Resources = append(p.Resources, found)

@@ -7,8 +7,8 @@ func (c *Cloud) callerIdentity(request) (any, *failure) {
 		newText("UserId", "AIDATWIN")}, nil
 }
 
-// webIdentityToken answers with the caller and the audience. A real token of AWS's is a JWT, but tests do not decode
-// it.
+// webIdentityToken answers with a token that names the audience. A real token of AWS's is a JWT, but tests do not
+// decode it.
 func (c *Cloud) webIdentityToken(q request) (any, *failure) {
 	if q.getString("Audience.member.1") == "" || q.getString("SigningAlgorithm") == "" {
 		return nil, newFailure(http.StatusBadRequest, "ValidationError", "1 validation error detected: Value null at "+

@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// stretch is how long one call begins new months: what is left then, the next one goes on with.
+// stretch is how long one call starts new months. The next call continues with the remaining months.
 const stretch = 4 * time.Minute
 
 // session is one call of the task import for an account.
@@ -28,7 +28,8 @@ type session struct {
 	until   time.Time
 }
 
-// importAccount imports what is delivered and not in yet, the newest month first. Each month that is in stays so, whoever dies.
+// importAccount imports the deliveries that are new or changed, the newest month first. A month that was imported
+// stays imported, even if the worker dies later.
 func (w *worker) importAccount(ctx context.Context, in Share) (Share, error) {
 	done := in
 	done.Done = true
@@ -57,11 +58,11 @@ func (w *worker) importAccount(ctx context.Context, in Share) (Share, error) {
 	if err = errors.Join(s.end(ctx, all), s.noteSynced(ctx)); err != nil || !s.entry.TriedAt.IsZero() {
 		return done, err
 	}
-	// who pays for the account has it on a bill that is in already
+	// a payer's bill that was imported earlier may contain this account's costs
 	return done, w.addRebuild(ctx, in.Org, w.p.Clock.Now())
 }
 
-// begin notes that a run is at it.
+// begin records the running import in the account's entry.
 func (s *session) begin(ctx context.Context) error {
 	return billimport.ChangeEntry(ctx, s.p.Table, s.in.Org, s.account.ID, func(e *billimport.Entry) {
 		if e.JobID != s.in.JobID {
@@ -72,7 +73,7 @@ func (s *session) begin(ctx context.Context) error {
 	})
 }
 
-// list asks for the deliveries of the months that matter, the newest first.
+// list returns the deliveries from the month of first on, the newest first.
 func (s *session) list(ctx context.Context) ([]cloud.Delivery, error) {
 	c, err := s.clouds.Connect(ctx, s.in.Org, s.account)
 	if err != nil {
@@ -89,7 +90,7 @@ func (s *session) list(ctx context.Context) ([]cloud.Delivery, error) {
 	return all, err
 }
 
-// first returns the oldest month that is to be looked at.
+// first returns the oldest month to look at.
 func (s *session) first() time.Time {
 	now := s.p.Clock.Now().UTC()
 	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(0, 1-billimport.MaxMonths, 0)
@@ -100,8 +101,8 @@ func (s *session) first() time.Time {
 	return month
 }
 
-// importMonths imports the deliveries, and reports whether it came to the last one. What is wrong with a delivery keeps no other from being
-// imported.
+// importMonths imports the deliveries and reports whether it reached the last one. A faulty delivery does not prevent
+// the import of the others.
 func (s *session) importMonths(ctx context.Context, all []cloud.Delivery) (bool, error) {
 	for i := range all {
 		d := &all[i]
@@ -125,7 +126,7 @@ func (s *session) importMonths(ctx context.Context, all []cloud.Delivery) (bool,
 	return true, nil
 }
 
-// note keeps what cannot be helped by trying again soon, the first of it; anything else is returned.
+// note records the first error that an early retry cannot mend, and returns nil for it. It returns every other error.
 func (s *session) note(step billimport.Step, err error) error {
 	e, told := errors.AsType[*cloud.Error](err)
 	switch {
@@ -139,7 +140,7 @@ func (s *session) note(step billimport.Step, err error) error {
 	return nil
 }
 
-// longest is how many bytes of a message are kept.
+// longest is the maximum length of a stored message in bytes.
 const longest = 1000
 
 func messageOf(err error) string {
@@ -149,7 +150,7 @@ func messageOf(err error) string {
 	return fault.CleanText(fault.Message(err), longest)
 }
 
-// progress notes that a month is in.
+// progress records that a month was imported.
 func (s *session) progress(ctx context.Context, month string) error {
 	return billimport.ChangeEntry(ctx, s.p.Table, s.in.Org, s.account.ID, func(e *billimport.Entry) {
 		if e.Looked == nil {
@@ -161,14 +162,14 @@ func (s *session) progress(ctx context.Context, month string) error {
 	})
 }
 
-// forget drops the months that are not backfilled any more.
+// forget removes months older than billimport.MaxMonths from the entry.
 func (s *session) forget(e *billimport.Entry) {
 	oldest := s.p.Clock.Now().UTC()
 	oldest = time.Date(oldest.Year(), oldest.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(0, 1-billimport.MaxMonths, 0)
 	maps.DeleteFunc(e.Looked, func(month string, _ time.Time) bool { return month < oldest.Format("2006-01") })
 }
 
-// end notes how the run went.
+// end records the result of the run.
 func (s *session) end(ctx context.Context, all []cloud.Delivery) error {
 	now := s.p.Clock.Now()
 	return billimport.ChangeEntry(ctx, s.p.Table, s.in.Org, s.account.ID, func(e *billimport.Entry) {
@@ -190,7 +191,7 @@ func (s *session) end(ctx context.Context, all []cloud.Delivery) error {
 	})
 }
 
-// noteSynced has the account say when everything that there was of its bills was last imported.
+// noteSynced sets the account's lastSyncedAt, unless the run had a failure.
 func (s *session) noteSynced(ctx context.Context) error {
 	if s.in.Failure != nil {
 		return nil

@@ -1,5 +1,6 @@
-// Package billingsync is the worker that imports bills: of each account each night, of one that was just connected at once, and of files
-// that are uploaded. A billing period is replaced as a whole or stays as it is, whatever was delivered and whenever this worker dies.
+// Package billingsync is the worker that imports bills: of each account every night, of a newly connected account at
+// once, and of uploaded files. A billing period is replaced as a whole or stays unchanged, for every kind of delivery,
+// even if the worker dies.
 package billingsync
 
 import (
@@ -22,7 +23,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Planned is the answer of the task plan: what is to be imported, or that it is too early to tell.
+// Planned is the answer of the task plan: the planned imports, or a request to wait and ask again.
 type Planned struct {
 	billimport.Input
 	Done        bool    `json:"done"`
@@ -30,14 +31,14 @@ type Planned struct {
 	Shares      []Share `json:"shares"`
 }
 
-// Share is the import of one account or upload: the input of the task import, and its answer. Gone are the months that need not be looked at
-// again, and Failure is what was wrong with one of them.
+// Share is the import of one account or upload: the input of the task import, and its answer. Gone lists the months
+// that are finished in this run. Failure is the first error of one of them.
 type Share struct {
 	billimport.Input
 	Full        bool                `json:"full,omitempty"` // every month is looked at
 	Gone        []string            `json:"gone,omitempty"`
 	Failure     *billimport.Failure `json:"failure,omitempty"`
-	Notice      string              `json:"notice,omitempty"` // what differs and keeps no month from being imported
+	Notice      string              `json:"notice,omitempty"` // a difference that does not prevent the import
 	Done        bool                `json:"done"`
 	WaitSeconds int                 `json:"waitSeconds"`
 }
@@ -47,8 +48,8 @@ type worker struct {
 	clouds    inventory.Clouds
 	inventory *inventory.Store
 	costs     *cost.Store
-	rates     *pricing.Store // of currencies
-	read      billReader     // of files of unknown origin
+	rates     *pricing.Store // exchange rates
+	read      billReader     // reads files of unknown origin
 }
 
 // billReader is the type of bill.Read.
@@ -56,7 +57,7 @@ type billReader func(
 	ctx context.Context, form cloud.BillForm, name string, r cloud.BillReader, take func(*bill.Charge) error,
 ) (billfile.Totals, error)
 
-// newBillReader returns bill.Read, or the one that reads in a process of its own.
+// newBillReader returns bill.Read, or a reader that works in a child process if command is set.
 func newBillReader(command []string) billReader {
 	if len(command) == 0 {
 		return billfile.Read
@@ -64,7 +65,7 @@ func newBillReader(command []string) billReader {
 	return confined.New(command, confined.DefaultLimit).Read
 }
 
-// Handler answers the tasks of the machine, and the schedule, which names none.
+// Handler answers the tasks of the machine, and calls of the schedule, which have no task.
 func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
 	w := &worker{
 		p: p, clouds: inventory.Clouds{Sealer: p.Sealer, Providers: providers}, inventory: inventory.New(p),
@@ -113,13 +114,14 @@ func (w *worker) run(ctx context.Context, c workflow.Call) (any, error) {
 	return nil, fault.New(fault.Invalid, "billingsync knows no task %q", c.Task)
 }
 
-// What was just connected is discovered first, so that its bill can be put on resources and their teams; not for longer than this.
+// A newly connected account is discovered first, so that its bill can be assigned to resources and their teams. The
+// import waits at most this long for the discovery.
 const (
 	discovering = 10 * time.Minute
 	pause       = 2 // seconds
 )
 
-// plan deals a run to accounts.
+// plan divides a run into one share per account.
 func (w *worker) plan(ctx context.Context, in billimport.Input) (Planned, error) {
 	out := Planned{Input: in, Done: true, Shares: []Share{}}
 	switch {
@@ -161,7 +163,7 @@ func (w *worker) importShare(ctx context.Context, in Share) (Share, error) {
 	return w.importAccount(ctx, in)
 }
 
-// giveUp ends the record of a run that the sweeper parks, and takes the run off the list of work.
+// giveUp ends the record of a run that the sweeper parks, and removes the run from the list of work.
 func (w *worker) giveUp(ctx context.Context, in billimport.Input, why *workflow.Caught) (Planned, error) {
 	if in.Rebuild || in.UploadID != "" || in.AccountID != "" {
 		if _, err := w.abandon(ctx, Share{Input: in}, why); err != nil {

@@ -66,7 +66,7 @@ func TestVerify_GivesTheRunThatIsUnderWay(t *testing.T) {
 	s.Call(bob, "GET /billing/sync-status", nil).Want(200, `"data":[]`)
 }
 
-// What was delivered is in once, however often it is looked at.
+// A delivery is imported once, however often it is listed.
 func TestRuns_OfTheSameDeliveriesChangeNothing(t *testing.T) {
 	s := newFixture(t)
 	s.connect()
@@ -116,7 +116,7 @@ func TestSchedule_FollowsARestatement(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with a delivery, the month stays as it was, and the account says what.
+// A faulty delivery leaves the month unchanged, and the account shows the reason.
 func TestFaults_LeaveTheMonthAsItWas(t *testing.T) {
 	for fault, want := range map[string][]string{
 		"truncated":   {"sample", "2026-11/simulated-00001.csv.gz", "row", "cut off"},
@@ -160,7 +160,7 @@ func TestFaults_LeaveTheMonthAsItWas(t *testing.T) {
 	}
 }
 
-// A month that cannot be imported keeps no other from being.
+// A month that cannot be imported does not prevent the import of the others.
 func TestFaults_OfOneMonthLeaveTheOthers(t *testing.T) {
 	s := newFixture(t)
 	s.connect(settings{"billFault": "brokenRow", "billFaultMonth": "2026-07"})
@@ -170,7 +170,8 @@ func TestFaults_OfOneMonthLeaveTheOthers(t *testing.T) {
 	}
 }
 
-// Of a month that is closed another total refuses it; of an open one it is told, for the provider's own interface is ahead of its export.
+// A closed month with another control total is refused. For an open month the difference is only reported, because the
+// provider's own interface is ahead of its export.
 func TestControlTotal_RefusesAClosedMonthAndIsToldOfAnOpenOne(t *testing.T) {
 	s := newFixture(t)
 	s.connect(settings{"billFault": "total", "billFaultMonth": "2026-09"})
@@ -217,8 +218,8 @@ func TestConnecting_WaitsForTheFirstExportAndNamesAPermission(t *testing.T) {
 	}
 }
 
-// Whichever write of an import fails, and whether or not it took effect, what is in is the old month or the new one, and the next run ends
-// with the new one.
+// Each write of an import fails once, before or after it took effect. The stored month is then the old or the new one,
+// and the next run stores the new one.
 func TestKilled_AnywhereAMonthIsAsBeforeOrAsDelivered(t *testing.T) {
 	s := newFixture(t)
 	s.connect()

@@ -45,7 +45,8 @@ var (
 	native = "100000000002"
 )
 
-// hurried is the engine's clock: a second of it is five milliseconds, so that a Wait is short and a time limit is not.
+// hurried is the engine's clock. One of its seconds is five real milliseconds, so a Wait is short and a time limit is
+// not.
 type hurried struct {
 	clock.System
 	began time.Time
@@ -55,12 +56,13 @@ const speed = 200
 
 func (h hurried) Now() time.Time { return h.began.Add(speed * h.System.Now().Sub(h.began)) }
 
-// Sleep is over a little sooner.
+// Sleep ends a little early.
 func (h hurried) Sleep(ctx context.Context, d time.Duration) error {
 	return h.System.Sleep(ctx, d/speed)
 }
 
-// fixture is the operations in front of a simulated cloud that bills, with the machines of discovery and of bills behind them.
+// fixture is the operations in front of a simulated cloud that bills, with the machines of discovery and of bills
+// behind them.
 type fixture struct {
 	*apitest.Fixture
 	clk    *clock.Manual
@@ -68,7 +70,7 @@ type fixture struct {
 	worker workflow.Handler
 	engine *workflow.Embedded
 	inbox  *archive.FolderInbox
-	gate   sync.RWMutex // whoever holds it holds up the tasks of the machine
+	gate   sync.RWMutex // held by a test to hold up the tasks of the machine
 }
 
 // gated is the worker behind the gate.
@@ -83,7 +85,7 @@ func newFixture(t *testing.T) *fixture {
 	return newFixtureWith(t, nil)
 }
 
-// newFixtureWith is newFixture where there are other providers, too.
+// newFixtureWith is newFixture with additional providers.
 func newFixtureWith(t *testing.T, more cloud.Providers) *fixture {
 	t.Helper()
 	clk := clock.NewManual(noon)
@@ -127,7 +129,7 @@ func (s *fixture) idle() {
 	s.Must(s.engine.Idle(s.Context()))
 }
 
-// connect connects a small account with these settings besides, and waits until what follows has ended.
+// connect connects a small account with these additional settings, and waits until the work it starts has ended.
 func (s *fixture) connect(more ...settings) connection.Account {
 	s.Helper()
 	a := apitest.Data[connection.Account](s.Call(alice, "POST /cloud-accounts", fields{
@@ -147,7 +149,7 @@ func small(more ...settings) settings {
 	return out
 }
 
-// change replaces the account's settings, as a cloud would change.
+// change replaces the account's settings, as if the cloud had changed.
 func (s *fixture) change(id string, more ...settings) {
 	s.Helper()
 	sealed, err := inventory.SealCredentials(s.Context(), s.Sealer, inventory.SecretPlace("org_a", id), small(more...))
@@ -176,7 +178,7 @@ func (s *fixture) status() billing.SyncEntry {
 	return all[0]
 }
 
-// periods are those that are in, by month.
+// periods returns the imported periods by month.
 func (s *fixture) periods() map[string]billing.BillingPeriod {
 	s.Helper()
 	out := map[string]billing.BillingPeriod{}
@@ -187,7 +189,7 @@ func (s *fixture) periods() map[string]billing.BillingPeriod {
 	return out
 }
 
-// wantPlanted compares what is in with what is planted.
+// wantPlanted compares the imported periods with the planted ones.
 func (s *fixture) wantPlanted(plan simulated.Plan) {
 	s.Helper()
 	have := s.periods()
@@ -203,7 +205,7 @@ func (s *fixture) wantPlanted(plan simulated.Plan) {
 	}
 }
 
-// hours lets the schedule run so often, an hour apart.
+// hours runs the schedule n times, an hour apart.
 func (s *fixture) hours(n int) (started int) {
 	s.Helper()
 	for range n {
@@ -216,7 +218,7 @@ func (s *fixture) hours(n int) (started int) {
 	return started
 }
 
-// ask asks the costs of the organization in all the time there is.
+// ask returns the costs of the organization over all time.
 func (s *fixture) ask(dims ...string) cost.Answer {
 	s.Helper()
 	return apitest.Value(cost.New(s.Platform).Ask(s.In("org_a"), "org_a", cost.Question{
@@ -225,7 +227,7 @@ func (s *fixture) ask(dims ...string) cost.Answer {
 	}))(s)
 }
 
-// upload asks for an address and puts the content there.
+// upload requests an upload address and puts the content there.
 func (s *fixture) upload(body fields, content string) billing.ImportedFile {
 	s.Helper()
 	body["bytes"], body["fileName"] = len(content), "bill.csv"

@@ -26,7 +26,8 @@ import (
 	"lamplighter.dev/shared/testkit/killpoint"
 )
 
-// passing is the engine's clock while the time of the service passes, too: by the waits of machines, and not by their limits.
+// passing is the engine's clock while the service's clock advances, too: by the waits of machines, not by their
+// limits.
 type passing struct {
 	hurried
 	clk *clock.Manual
@@ -40,7 +41,7 @@ func (p passing) Sleep(ctx context.Context, d time.Duration) error {
 	return p.hurried.Sleep(ctx, d)
 }
 
-// service is the machines of bills and of discovery, and their functions.
+// service returns the machines of bills and of discovery, and their functions.
 func (s *fixture) service() killpoint.Service {
 	return killpoint.Service{
 		Machines:  apitest.Machines(s, "discovery", domain.Machine, domain.UploadMachine),
@@ -54,7 +55,7 @@ func (s *fixture) service() killpoint.Service {
 	}
 }
 
-// offer asks for an address, with no machine to wait for the file, and puts the content there.
+// offer requests an upload address and puts the content there. No machine waits for the file.
 func (s *fixture) offer(vendor, content string) (jobID string) {
 	s.Helper()
 	s.Workflow = apitest.Idle{}
@@ -69,7 +70,7 @@ func (s *fixture) offer(vendor, content string) (jobID string) {
 	return got.JobID
 }
 
-// mortalInbox is the inbox of a process: to remove a file is a step.
+// mortalInbox is the inbox of a process; removing a file counts as a step.
 type mortalInbox struct {
 	archive.Inbox
 	p *killpoint.Process
@@ -80,7 +81,7 @@ func (i mortalInbox) Remove(ctx context.Context, name string) error {
 	return i.p.Do(func() error { return i.Inbox.Remove(ctx, name) })
 }
 
-// booked returns all costs, by what reports can tell apart.
+// booked returns all costs by account, service and type.
 func (s *fixture) booked() string {
 	s.Helper()
 	var lines []string
@@ -128,7 +129,7 @@ func TestKilledAtAnyStep_UploadsAddUpToTheCent(t *testing.T) {
 	})
 }
 
-// Thirteen months of bills of an account are imported that has exported none before.
+// Thirteen months of bills of a new account are imported.
 func TestKilledAtAnyStep_ImportsAddUpToTheCent(t *testing.T) {
 	killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
 		t.Helper()

@@ -15,8 +15,8 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// importMonth replaces a billing period by its delivery, unless that or a later one is in. When it fails, the period is as before, and the
-// step says at what it failed.
+// importMonth replaces a billing period by its delivery, unless this or a later delivery is already imported. On an
+// error the period is unchanged, and the returned step is the one that failed.
 func (s *session) importMonth(ctx context.Context, d *cloud.Delivery) (billimport.Step, error) {
 	b, err := s.beginPeriod(ctx, cost.Import{
 		Org: s.in.Org, AccountID: s.account.ID, Provider: s.account.Provider, Month: cost.MonthOf(d.Period),
@@ -55,7 +55,7 @@ func (s *session) importMonth(ctx context.Context, d *cloud.Delivery) (billimpor
 	return billimport.Reachability, err
 }
 
-// isIn reports whether the delivery, or a later one, is in already.
+// isIn reports whether err says that the delivery, or a later one, is already imported.
 func isIn(err error) bool { return errors.Is(err, cost.ErrSame) || errors.Is(err, cost.ErrOlder) }
 
 func name(d *cloud.Delivery) string {
@@ -97,7 +97,7 @@ func (s *session) readFile(ctx context.Context, d *cloud.Delivery, f cloud.BillF
 	return got.Rows, "", nil
 }
 
-// stepOf tells the step at which a file could not be read: after a row began, it is of that row.
+// stepOf returns the step where reading a file failed. After the first row it is the step of that row.
 func stepOf(got billfile.Totals) billimport.Step {
 	if got.Rows > 0 {
 		return billimport.Sample
@@ -105,16 +105,17 @@ func stepOf(got billfile.Totals) billimport.Step {
 	return billimport.Schema
 }
 
-// Of an open month the total of the provider's own interface may differ from the export by this share before that is told.
+// openShare is the tolerance for an open month: its control total may differ from the export by 1/openShare (0.5 %)
+// before the difference is reported.
 const openShare = 200
 
-// checkTotal compares what was added with what the provider's own interface says: a closed month that differs is refused. Of an open one the
-// interface is ahead of the export, or behind it, by hours that neither tells: a difference of more than a two-hundredth is told with the
-// account, and the month is replaced.
+// checkTotal compares the imported total with the control total of the provider's own interface. It refuses a closed
+// month that differs. In an open month the interface is ahead of the export, or behind it, by an unknown number of
+// hours. There a difference of more than 1/openShare is reported with the account, and the month is replaced.
 func (s *session) checkTotal(ctx context.Context, d *cloud.Delivery, b *cost.Builder) error {
 	told, currency, ok, err := s.bills.ControlTotal(ctx, d.Period)
 	if e, is := errors.AsType[*cloud.Error](err); is && !e.Class.Retryable() {
-		return nil // it may not be asked
+		return nil // the account may not ask for it
 	}
 	if err != nil || !ok {
 		return err
@@ -138,5 +139,5 @@ func (s *session) checkTotal(ctx context.Context, d *cloud.Delivery, b *cost.Bui
 	return nil
 }
 
-// closing is after how long the total of a month that is over is certain.
+// closing is the time after a month's end until its total is final.
 const closing = 15 * 24 * time.Hour

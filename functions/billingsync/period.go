@@ -8,7 +8,7 @@ import (
 	"lamplighter.dev/shared/domain/cost"
 )
 
-// period is a billing period in the making: what it adds up to by day, and each of its lines.
+// period is a billing period under construction: its sums by day, and its line items.
 type period struct {
 	sums  *cost.Builder
 	lines *billfile.LineItemWriter

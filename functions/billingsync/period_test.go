@@ -9,7 +9,8 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// TestAnImport_KeepsEachLineOfWhatItAddsUp compares the line items of each month with its control totals, and their sum with what is planted.
+// TestAnImport_KeepsEachLineOfWhatItAddsUp compares the line items of each month with its control totals, and their
+// sum with the planted sum.
 func TestAnImport_KeepsEachLineOfWhatItAddsUp(t *testing.T) {
 	s := newFixture(t)
 	s.connect()

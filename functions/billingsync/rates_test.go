@@ -18,7 +18,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// bank is a twin of what publishes rates.
+// bank is a twin of the publisher of exchange rates.
 type bank struct {
 	*httptest.Server
 	days  atomic.Value // of XML; "" is down
@@ -51,7 +51,7 @@ func (b *bank) providers() cloud.Providers {
 	return cloud.Providers{ecb.Name: ecb.New(ecb.Options{Clock: clock.System{}, Address: b.URL})}
 }
 
-// night lets pricesync run.
+// night runs pricesync once.
 func (s *fixture) night(b *bank) pricesync.Synced {
 	s.Helper()
 	s.clk.Advance(24 * time.Hour)
@@ -77,7 +77,8 @@ func (s *fixture) wantRates(what, period, want string) {
 	}
 }
 
-// A bill in euros is converted at the rate of its month's last day, or of its delivery, which the period tells with its source and date.
+// A bill in euros is converted at the rate of its month's last day, or of its delivery. The period states the rate
+// with its source and date.
 func TestRates_OfTheCentralBankConvertOtherCurrencies(t *testing.T) {
 	b := newBank(t)
 	s := newFixtureWith(t, b.providers())

@@ -12,10 +12,10 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// rebuildPause is after how long a rebuild that was given up is begun anew.
+// rebuildPause is the pause before an abandoned rebuild starts again.
 const rebuildPause = time.Hour
 
-// rebuild says anew of the costs of an organization whose they are.
+// rebuild renews the teams, groups and owning accounts of an organization's costs (cost.Store.Rebuild).
 func (w *worker) rebuild(ctx context.Context, in Share) (Share, error) {
 	accounts, err := w.connected(ctx, in.Org)
 	if err != nil {
@@ -25,7 +25,7 @@ func (w *worker) rebuild(ctx context.Context, in Share) (Share, error) {
 	return in, w.costs.Rebuild(ctx, in.Org, accounts)
 }
 
-// connected lists the accounts that are connected; it is never nil.
+// connected returns the connected accounts; the result is never nil.
 func (w *worker) connected(ctx context.Context, org string) ([]cost.Account, error) {
 	all, err := connection.ListAccounts(ctx, w.p.Table, org)
 	out := make([]cost.Account, len(all))
@@ -35,7 +35,8 @@ func (w *worker) connected(ctx context.Context, org string) ([]cost.Account, err
 	return out, err
 }
 
-// addRebuild has costs rebuilt: who is connected has changed, or an earlier one was given up.
+// addRebuild adds a rebuild to the work list: the connected accounts have changed, or an earlier rebuild was
+// abandoned.
 func (w *worker) addRebuild(ctx context.Context, org string, at time.Time) error {
 	work, err := billimport.AddRebuild(org, at)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"lamplighter.dev/shared/testkit/inventorytest"
 )
 
-// minutes lets the sweeper run so often, a minute apart.
+// minutes runs the sweeper n times, a minute apart.
 func (s *fixture) minutes(n int) {
 	s.Helper()
 	for range n {
@@ -32,7 +32,7 @@ func (s *fixture) minutes(n int) {
 	}
 }
 
-// pending counts the rebuilds that wait.
+// pending counts the waiting rebuilds.
 func (s *fixture) pending() (n int) {
 	s.Helper()
 	for shard := range workqueue.Shards {
@@ -44,7 +44,7 @@ func (s *fixture) pending() (n int) {
 	return n
 }
 
-// rebuilt lets the sweeper run until nothing waits.
+// rebuilt runs the sweeper until no rebuild waits.
 func (s *fixture) rebuilt() {
 	s.Helper()
 	for range 6 {
@@ -69,7 +69,8 @@ func (s *fixture) connectAs(native string, more ...settings) connection.Account 
 
 const payerNative = "100000000001"
 
-// payersBill is a bill of October: what the payer, the account of the fixture and one that nobody connected cost.
+// payersBill is a bill of October with the costs of the payer, the account of the fixture and an account that is not
+// connected.
 func payersBill(member string) string {
 	var b strings.Builder
 	b.WriteString("BillingAccountId,SubAccountId,BillingPeriodStart,ChargePeriodStart,ChargePeriodEnd,ChargeCategory,ServiceName,ResourceId,BilledCost,EffectiveCost,ListCost,BillingCurrency,ProviderName\n")
@@ -92,7 +93,7 @@ func (s *fixture) octoberBy(dim string) map[string]string {
 	return out
 }
 
-// period reads the period of October of an account.
+// october returns an account's period of October.
 func (s *fixture) october(accountID string) billing.BillingPeriod {
 	s.Helper()
 	all := apitest.Data[rest.List[billing.BillingPeriod]](s.Call(alice,
@@ -103,7 +104,8 @@ func (s *fixture) october(accountID string) billing.BillingPeriod {
 	return all.Items[0]
 }
 
-// What a payer's bill and a member's own say of the same charges counts once: whichever is connected and imported first, and when the payer goes.
+// Charges in both a payer's bill and a member's own bill count once, in either order of connection and import, and
+// after the payer is removed.
 func TestPayer_AndMemberCountOnceFromConnectionToRemoval(t *testing.T) {
 	for _, payerFirst := range []bool{true, false} {
 		t.Run(fmt.Sprint("payer first: ", payerFirst), func(t *testing.T) {
@@ -208,7 +210,7 @@ func TestRebuild_FollowsTeamsAndGroupsWithinMinutes(t *testing.T) {
 	}
 }
 
-// A rebuild whose every write fails once, before or after it took effect, ends with what is right.
+// Each write of a rebuild fails once, before or after it took effect. The rebuild still ends with the right costs.
 func TestRebuild_KilledAnywhereIsDoneAgain(t *testing.T) {
 	s := newFixture(t)
 	s.connect()
@@ -269,7 +271,7 @@ func amountOf(a cost.Answer, key string) (sum money.Amount) {
 	return sum
 }
 
-// known returns the dearest resources of November that the inventory knows, by native id, and ours of them.
+// known returns the most expensive resources of November that the inventory knows: their native IDs and our IDs.
 func (s *fixture) known(n int) (uids, ids []string) {
 	s.Helper()
 	for _, r := range s.novemberBy(cost.ResourceDim).Rows {

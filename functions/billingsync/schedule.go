@@ -14,16 +14,17 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Started tells what a run of the schedule did: how many accounts it looked at, and of how many it began to import bills.
+// Started counts the work of one run of the schedule: the accounts it looked at, and the imports it started.
 type Started struct {
 	Accounts int `json:"accounts"`
 	Started  int `json:"started"`
 }
 
-// mostTime is how long one run of the schedule may take; what it does not come to is due in the next round.
+// mostTime is how long one run of the schedule may take. The remaining accounts stay due for the next run.
 const mostTime = 10 * time.Minute
 
-// startDue begins the imports that are due in this hour. One account that cannot be imported keeps no other from being.
+// startDue starts the imports that are due in this hour. An account that fails does not prevent the imports of the
+// others.
 func (w *worker) startDue(ctx context.Context) (Started, error) {
 	var out Started
 	var errs []error
@@ -46,7 +47,7 @@ func (w *worker) startDue(ctx context.Context) (Started, error) {
 	return out, errors.Join(errs...)
 }
 
-// startOne begins the import of an account when it is due. One that is gone is taken off the list.
+// startOne starts the import of an account when it is due. It removes a deleted account from the list.
 func (w *worker) startOne(ctx context.Context, d billimport.Due, now time.Time) (bool, error) {
 	account, access, entry := inventory.AccountKey(d.Org, d.AccountID), identity.AccessKey(d.Org),
 		billimport.EntryKey(d.Org, d.AccountID)
@@ -93,7 +94,7 @@ func hasEnded(found map[table.Key]table.Item, access table.Key) (bool, error) {
 	return a.Ended, err
 }
 
-// forgetAccount removes what is kept of an account that is gone; its costs stay.
+// forgetAccount removes the records of a removed account. Its costs stay.
 func (w *worker) forgetAccount(ctx context.Context, d billimport.Due) error {
 	return w.p.Table.Transact(table.Within(ctx, billimport.DuePrefix),
 		table.Delete(billimport.DueKey(d.AccountID)), table.Delete(billimport.EntryKey(d.Org, d.AccountID)))

@@ -17,12 +17,13 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// cutter is a simulated cloud that delivers its bills in other files: their rows in any order, cut into any number of parts.
+// cutter is a simulated cloud that delivers its bills in other files: with their rows in any order, cut into any
+// number of parts.
 type cutter struct {
 	cloud.Provider
 	random *rand.Rand
 	parts  int
-	again  int // how often it has delivered anew
+	again  int // number of repeated deliveries
 }
 
 func (c *cutter) Connect(ctx context.Context, a cloud.Account) (cloud.Conn, error) {
@@ -39,7 +40,7 @@ type cutConn struct {
 	*cutter
 }
 
-// Deliveries are those of the simulated cloud, in parts.
+// Deliveries returns the deliveries of the simulated cloud, in parts.
 func (c *cutConn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery, error) {
 	all, err := c.bills.Deliveries(ctx, from)
 	for i := range all {
@@ -57,7 +58,7 @@ func (c *cutConn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Deliv
 	return all, err
 }
 
-// cut writes the rows of a delivery into files, whose names are their content.
+// cut writes the rows of a delivery into files, and returns their names, which are their contents.
 func (c *cutConn) cut(ctx context.Context, d cloud.Delivery) ([]string, error) {
 	header, rows := "", []string{}
 	for _, f := range d.Files {
@@ -99,7 +100,7 @@ type content struct{ *bytes.Reader }
 
 func (content) Close() error { return nil }
 
-// However many files the rows of a bill are cut into, and in whichever order they come, all that is asked of it is the same to the last digit.
+// All reports of a bill are the same to the last digit for any number of files and any order of rows.
 func TestBills_AreTheSameHoweverTheyAreCutAndShuffled(t *testing.T) {
 	for _, form := range []string{"cur", "focus"} {
 		t.Run(form, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// importUpload imports a file, once it is there.
+// importUpload imports a file as soon as it is uploaded.
 func (w *worker) importUpload(ctx context.Context, in Share) (Share, error) {
 	u, err := billimport.ReadUpload(ctx, w.p.Table, in.Org, in.UploadID)
 	if fault.Is(err, fault.NotFound) || err == nil && !u.CompletedAt.IsZero() {
@@ -34,7 +34,7 @@ func (w *worker) importUpload(ctx context.Context, in Share) (Share, error) {
 	return w.importFile(ctx, in, u, size)
 }
 
-// importFile imports a file that is there, stores how that ended, and removes the file then.
+// importFile imports an uploaded file, stores the result, and then removes the file.
 func (w *worker) importFile(ctx context.Context, in Share, u billimport.Upload, size int64) (Share, error) { //nolint:revive // see importUpload
 	err := w.changeUpload(ctx, in.Input, func(u *billimport.Upload) { u.Status = billimport.UploadRunning })
 	if err != nil {
@@ -55,12 +55,12 @@ func (w *worker) importFile(ctx context.Context, in Share, u billimport.Upload, 
 	return in, w.removeFile(ctx, in)
 }
 
-// removeFile removes the file of an upload whose record has ended; one that is gone is no error.
+// removeFile removes the file of an upload whose record has ended. A missing file is no error.
 func (w *worker) removeFile(ctx context.Context, in Share) error {
 	return w.p.Inbox.Remove(ctx, billimport.UploadName(in.Org, in.UploadID))
 }
 
-// nativeOf returns what the provider calls an account; nothing when it is not connected, or a vendor.
+// nativeOf returns the provider's ID of an account. It returns "" if the account is not connected or is a vendor.
 func (w *worker) nativeOf(ctx context.Context, org, accountID string) (string, error) {
 	all, err := w.connected(ctx, org)
 	for _, a := range all {
@@ -71,7 +71,7 @@ func (w *worker) nativeOf(ctx context.Context, org, accountID string) (string, e
 	return "", err
 }
 
-// awaitUpload has the machine come back: soon at first, for most upload at once.
+// awaitUpload makes the machine call again: soon at first, because most files are uploaded at once.
 func (w *worker) awaitUpload(ctx context.Context, in Share, u billimport.Upload) (Share, error) {
 	now := w.p.Clock.Now()
 	if in.Done = now.After(u.ExpiresAt); in.Done {
@@ -84,20 +84,21 @@ func (w *worker) awaitUpload(ctx context.Context, in Share, u billimport.Upload)
 	return in, nil
 }
 
-// uploaded is the file of an upload in the making.
+// uploaded is the import of an uploaded file under way.
 type uploaded struct {
 	*worker
 	in     billimport.Input
 	upload billimport.Upload
 	size   int64
-	native string // the account, as its provider names it; empty of a vendor that is none
+	native string // the provider's ID of the account; empty for a vendor that is no provider
 
 	rows   int64
-	months map[cost.Month]*period // nil of a month that is in: an earlier try came so far
-	row    int64                  // with which something is wrong
+	months map[cost.Month]*period // nil for a month that an earlier try has imported
+	row    int64                  // the faulty row
 }
 
-// read adds up each month that the file holds, and then replaces them: nothing is, when anything is wrong with the file.
+// read adds up each month of the file and then replaces these months. If anything is wrong with the file, it replaces
+// none.
 func (r *uploaded) read(ctx context.Context) error {
 	name := billimport.UploadName(r.in.Org, r.upload.ID)
 	file := cloud.NewRangedBill(ctx, r.size, func(ctx context.Context, p []byte, off int64) error {
@@ -163,7 +164,7 @@ func (r *uploaded) begin(ctx context.Context, month cost.Month) (*period, error)
 	return b, err
 }
 
-// discard gives up the line items of months that were not committed.
+// discard removes the line items of months that were not committed.
 func (r *uploaded) discard() {
 	for _, b := range r.months {
 		if b != nil {
@@ -172,7 +173,7 @@ func (r *uploaded) discard() {
 	}
 }
 
-// tell writes into the record what became of the file.
+// tell writes the result of the import into the record of the upload.
 func (r *uploaded) tell(u *billimport.Upload, err error) {
 	u.Rows = r.rows
 	if err != nil {
@@ -185,7 +186,7 @@ func (r *uploaded) tell(u *billimport.Upload, err error) {
 	slices.Sort(u.Months)
 }
 
-// endUpload ends the record: failed when it is told errors.
+// endUpload ends the record of an upload; with errors it is failed.
 func (w *worker) endUpload(ctx context.Context, in billimport.Input, change func(*billimport.Upload)) error {
 	return w.changeUpload(ctx, in, func(u *billimport.Upload) {
 		change(u)

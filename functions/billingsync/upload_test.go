@@ -22,7 +22,7 @@ import (
 
 const header = "BilledCost,EffectiveCost,ListCost,BillingCurrency,BillingAccountId,BillingPeriodStart,BillingPeriodEnd,ChargePeriodStart,ChargePeriodEnd,ChargeCategory,ServiceName,ProviderName,Tags\n"
 
-// charge is a row of a day of a month.
+// charge returns a row for one day of a month.
 func charge(amount, month, day string) string {
 	start := month + "-" + day + "T00:00:00Z"
 	return amount + "," + amount + "," + amount + ",USD,acme," + month + "-01T00:00:00Z,," + start + "," + start +
@@ -41,7 +41,7 @@ func TestUpload_OfAVendorIsKeptUnderOther(t *testing.T) {
 		all.Rows[0].Keys[0] != "other" || all.Rows[0].Keys[1] != "other:snowflake" {
 		t.Errorf("%+v", all)
 	}
-	// another file replaces the month that it holds, and no other
+	// another file replaces only the month that it holds
 	s.clk.Advance(time.Minute)
 	s.upload(fields{"vendor": "snowflake"}, header+charge("7", "2026-10", "04"))
 	s.clk.Advance(time.Minute)
@@ -79,9 +79,9 @@ func TestUpload_OfAFileThatIsWrongImportsNothingAndNamesTheRow(t *testing.T) {
 	}
 }
 
-// The end of a file that is imported cannot be stored once: the next try needs the file.
+// The first write of an upload's end fails: the next try needs the file.
 func TestUpload_WhoseEndCannotBeStoredKeepsItsFileUntilItIs(t *testing.T) {
-	for write := 1; write <= 2; write++ { // that it runs, and that it has ended
+	for write := 1; write <= 2; write++ { // the write of the start, and that of the end
 		for _, harm := range []table.Harm{table.FailBefore, table.FailAfter} {
 			s := newFixture(t)
 			jobID := s.offer("acme", header+charge("1.25", "2026-10", "01"))
@@ -168,7 +168,7 @@ func TestUpload_RefusesWhatItCannotBe(t *testing.T) {
 	}
 }
 
-// TestUpload_WhoseReadingEndsItsProcessIsParked has each call of the import fail as Lambda reports a process that died.
+// TestUpload_WhoseReadingEndsItsProcessIsParked makes each call of the import fail as Lambda reports a dead process.
 func TestUpload_WhoseReadingEndsItsProcessIsParked(t *testing.T) {
 	s := newFixture(t)
 	calls, worker := 0, s.worker

@@ -1,4 +1,4 @@
-// Package exporter is the worker that writes exports of costs into files, row by row, and removes them when they have expired.
+// Package exporter is the worker that writes exports of costs into files, row by row, and removes expired files.
 package exporter
 
 import (
@@ -26,7 +26,7 @@ type worker struct {
 	maxRows int64
 }
 
-// Handler answers the tasks of the machine, and the schedule, which names none.
+// Handler answers the tasks of the machine, and calls of the schedule, which have no task.
 func Handler(p *platform.Platform) workflow.Handler {
 	w := &worker{p, report.NewReader(p, cost.New(p)), report.MaxExportRows}
 	return w.handle
@@ -62,7 +62,7 @@ func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error)
 	return nil, fault.New(fault.Invalid, "exporter knows no task %q", c.Task)
 }
 
-// export writes the file of a job. It may be begun again at any point: the file is replaced as a whole, and then the job ends.
+// export writes the file of a job. It is idempotent: it replaces the whole file, and then ends the job.
 func (w *worker) export(ctx context.Context, in report.ExportInput) (report.ExportInput, error) {
 	j, err := report.ReadExport(ctx, w.p.Table, in.Org, in.JobID)
 	if fault.Is(err, fault.NotFound) || err == nil && !j.CompletedAt.IsZero() {
@@ -94,13 +94,13 @@ func (w *worker) fail(ctx context.Context, in report.ExportInput, why string) er
 	})
 }
 
-// made is what a file holds.
+// made counts the rows of a file and adds up their costs.
 type made struct {
 	rows   int64
 	totals cost.Amounts
 }
 
-// write writes the file, of what the caller of ctx may see.
+// write writes the file with the costs that the caller of ctx may see.
 func (w *worker) write(ctx context.Context, in report.ExportInput, j *report.Export) (made, error) {
 	q := j.Question()
 	var err error
@@ -133,11 +133,11 @@ type Removed struct {
 	Removed int `json:"removed"`
 }
 
-// removing is how long one run removes files; the next one goes on.
+// removing is how long one run removes files. The next run continues.
 const removing = 10 * time.Minute
 
-// removeExpired removes the files that have expired. One that cannot be removed keeps no other from being: it is reported, and tried again in
-// the next hour.
+// removeExpired removes expired files. A file that cannot be removed does not keep the others: its error is reported,
+// and the next hourly run tries again.
 func (w *worker) removeExpired(ctx context.Context) (Removed, error) {
 	now := w.p.Clock.Now()
 	q := table.Query{PK: string(report.ExportDuePartition), To: now.UTC().Format(time.RFC3339), Limit: 1000}

@@ -44,7 +44,7 @@ var (
 	bob = apitest.Caller(ours, "bob", "viewer")
 )
 
-// fixture is the operations in front of a worker whose machine the test turns itself.
+// fixture is the operations in front of a worker; the test runs the steps of its machine itself.
 type fixture struct {
 	*apitest.Fixture
 	files  *archive.FolderInbox
@@ -67,7 +67,8 @@ func newFixture(t *testing.T) *fixture {
 	return a
 }
 
-// bill brings a month in which so many resources cost something each day: amounts of many digits, credits, and names that are formulas.
+// bill imports a month with this number of resources that cost something each day: amounts of many digits, credits,
+// and names that are formulas.
 func (a *fixture) bill(org, month string, resources int) {
 	a.Helper()
 	m := apitest.Value(cost.ParseMonth(month))(a)
@@ -94,13 +95,13 @@ func (a *fixture) bill(org, month string, resources int) {
 	apitest.Value(b.Commit(a.In(org)))(a)
 }
 
-// begin asks for an export and wants a job.
+// begin requests an export that becomes a job.
 func (a *fixture) begin(who identity.Caller, query string) rest.Job {
 	a.Helper()
 	return apitest.Data[rest.Job](a.Call(who, "GET /reports/export?"+query), http.StatusAccepted)
 }
 
-// turn runs the machine of a job once.
+// turn runs one task of a job's machine.
 func (a *fixture) turn(task, jobID string) error {
 	in, err := json.Marshal(map[string]any{"task": task, "input": report.ExportInput{Org: ours, JobID: jobID}})
 	a.Must(err)
@@ -113,7 +114,7 @@ func (a *fixture) job(j rest.Job) exports.Export {
 	return apitest.Data[exports.Export](a.Call(ada, "GET "+j.StatusURL))
 }
 
-// fetch gets what is at a link.
+// fetch downloads the file behind a link.
 func (a *fixture) fetch(url string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	a.files.ServeDownload(w,
@@ -311,7 +312,7 @@ func TestExport_RefusesTooManyAtOnce(t *testing.T) {
 	}
 	a.Call(ada, "GET /reports/export?period=2026-02&format=parquet").Want(http.StatusConflict, "10 exports")
 	a.begin(ada, "from=2026-03-01&to=2026-04-01&format=parquet")
-	a.Clock.Advance(5 * time.Hour) // whatever happened to them
+	a.Clock.Advance(5 * time.Hour) // longer than any of them may take
 	a.begin(ada, "period=2026-02&format=parquet")
 }
 
@@ -356,7 +357,7 @@ func TestExport_OfCostsThatChangeMeanwhileIsNone(t *testing.T) {
 	}
 }
 
-// stuck is an outbox of which one file cannot be deleted.
+// stuck is an outbox that cannot delete the file name.
 type stuck struct {
 	archive.Outbox
 	name string

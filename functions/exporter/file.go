@@ -12,10 +12,10 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// file is a file in the making: rows are written as they come.
+// file is a file under construction. Rows are written as they arrive.
 type file interface {
 	add(*report.ExportRow) error
-	close() error // the file, not what it is written to
+	close() error // closes the file, not the writer below it
 }
 
 func newFile(format string, to io.Writer) file {

@@ -16,7 +16,8 @@ import (
 	"lamplighter.dev/shared/testkit/killpoint"
 )
 
-// exportedPeriods are what is exported: of a month all, and all but a day. Rows this few are a job in one format alone.
+// exportedPeriods are the queries of the exports: a whole month, and all but one day of it. Exports of so few rows
+// become a job in one format alone.
 var exportedPeriods = []string{"period=2026-03&format=parquet", "from=2026-03-02&to=2026-04-01&format=parquet"}
 
 // Two exports under way at once add up to the cent.
@@ -44,7 +45,7 @@ func TestKilledAtAnyStep_ExportsAddUpToTheCent(t *testing.T) {
 	})
 }
 
-// exported returns what the files of exports hold, and what their jobs tell of them.
+// exported returns the contents of the exported files and the results of their jobs.
 func (a *fixture) exported(jobs []rest.Job) string {
 	a.Helper()
 	var out strings.Builder

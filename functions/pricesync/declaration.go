@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Declaration is what others must know of this function.
+// Declaration describes this function to the platform.
 var Declaration = platform.Declaration{
 	Name:  "pricesync",
 	Share: 1,

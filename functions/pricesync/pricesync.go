@@ -1,5 +1,5 @@
-// Package pricesync is the worker that fetches the public prices of the providers and regions in which somebody has resources, once for
-// all organizations, and then looks at what each resource of each organization costs.
+// Package pricesync is the worker that fetches the public prices of all providers and regions that hold resources,
+// once for all organizations. It then estimates the cost of each resource of each organization.
 package pricesync
 
 import (
@@ -22,28 +22,28 @@ import (
 )
 
 const (
-	stretch = 12 * time.Minute // after it nothing further is begun: the next run of the night goes on
-	fresh   = 20 * time.Hour   // prices that were fetched since are not fetched again
+	stretch = 12 * time.Minute // no new list or organization is begun after it; the next run of the night continues
+	fresh   = 20 * time.Hour   // younger prices are not fetched again
 )
 
-// Synced tells what a run did.
+// Synced counts the work of one run.
 type Synced struct {
 	Organizations int `json:"organizations"`
 	Resources     int `json:"resources"`
 	Priced        int `json:"priced"`
-	Lists         int `json:"lists"` // of prices that were fetched
+	Lists         int `json:"lists"` // fetched price lists
 	Failed        int `json:"failed"`
 	Off           int `json:"off,omitempty"` // lists that the operator has not switched on
-	Left          int `json:"left"`          // lists and organizations for which there was no time
+	Left          int `json:"left"`          // lists and organizations that the run did not reach
 }
 
-// Handler synchronizes once; EventBridge calls it some times a night.
+// Handler runs SyncPrices once. EventBridge calls it several times a night.
 func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
 	return func(ctx context.Context, _ json.RawMessage) (any, error) { return SyncPrices(ctx, p, providers) }
 }
 
-// SyncPrices fetches the prices that are due and estimates all resources. A list that cannot be fetched, or an organization that cannot be
-// estimated, does not keep the others from being; of what failed the prices before are used, and said to be old.
+// SyncPrices fetches the prices that are due and estimates all resources. A list or an organization that fails does
+// not keep the others. If a list fails, its previous prices are used and marked as old.
 func SyncPrices(ctx context.Context, p *platform.Platform, providers cloud.Providers) (Synced, error) {
 	r := &round{
 		Platform: p, estimates: pricing.New(p, providers), rotation: identity.NewRotation(p.Table, "pricesync"),
@@ -72,7 +72,7 @@ type round struct {
 	did       Synced
 }
 
-// refresh fetches the lists that are due, those of which nothing is known yet too.
+// refresh fetches the price lists that are due, including those that were never fetched.
 func (r *round) refresh(ctx context.Context, pairs map[pricing.ProviderRegion]bool) error {
 	var errs []error
 	sorted := slices.SortedFunc(maps.Keys(pairs), func(a, b pricing.ProviderRegion) int {
@@ -102,7 +102,7 @@ func (r *round) refresh(ctx context.Context, pairs map[pricing.ProviderRegion]bo
 	return errors.Join(errs...)
 }
 
-// update estimates the resources of organizations, those first to which the last run did not come.
+// update estimates the resources of organizations. Those that the previous run did not reach come first.
 func (r *round) update(ctx context.Context, orgs []string) error {
 	var errs []error
 	for _, org := range orgs {

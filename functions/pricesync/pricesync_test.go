@@ -24,7 +24,7 @@ import (
 	"lamplighter.dev/shared/testkit/inventorytest"
 )
 
-// amazon is a cloud that knows prices, and can fail to tell them.
+// amazon is a cloud that has prices, and can fail to return them.
 type amazon struct {
 	cloud.Provider
 	mu      sync.Mutex
@@ -138,7 +138,7 @@ func TestSyncPrices_ListsByCost(t *testing.T) {
 	}
 }
 
-// A page costs a round trip more the first time, and none afterwards.
+// A page costs one more round trip the first time, and none afterwards.
 func TestSyncPrices_CostsAPageOneRoundTrip(t *testing.T) {
 	f := newFixture(t)
 	_, err := f.sync()
@@ -183,7 +183,8 @@ func TestSyncPrices_UsesYesterdaysWhenAFetchFails(t *testing.T) {
 	}
 }
 
-// An operator who has no key of Google's decided so: that is no failure of the run, which would raise an alarm each night.
+// An operator may decide to have no key for Google's prices. That is no failure of the run, which would raise an alarm
+// each night.
 func TestSyncPrices_ListsThatAreOffAreNoFailure(t *testing.T) {
 	f := newFixture(t)
 	f.amazon.off = true
@@ -205,7 +206,7 @@ func TestSyncPrices_FetchesNothingTwiceANight(t *testing.T) {
 	}
 }
 
-// What has not changed is not written again, and of what is replaced nothing is left behind.
+// Unchanged estimates are not written again, and replaced estimates leave no rows behind.
 func TestSyncPrices_LeavesNothingBehind(t *testing.T) {
 	f := newFixture(t)
 	for night := range 5 {
@@ -229,7 +230,7 @@ func TestSyncPrices_LeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// days asks what each day from one of March on cost.
+// days returns the cost of each of these days of March.
 func (f *fixture) days(from, to int) (amounts string, estimated []bool) {
 	f.Helper()
 	at := func(n int) time.Time { return time.Date(2026, 3, n, 0, 0, 0, 0, time.UTC) }
@@ -271,7 +272,7 @@ func TestSyncPrices_EstimatesTheDaysThatNoBillTells(t *testing.T) {
 	}
 }
 
-// bill imports what an account is billed for i-2 in a month, and for something that is no resource of ours.
+// bill imports a month's bill of an account: for i-2, and for a charge that belongs to no known resource.
 func (f *fixture) bill(m cost.Month, usd int64) {
 	f.Helper()
 	b, err := cost.New(f.Platform).Begin(f.In(apitest.Org), cost.Import{
@@ -329,7 +330,7 @@ func TestSyncPrices_CallsACostActualOnceABillOfThisMonthHasArrived(t *testing.T)
 	}
 }
 
-// A tax that the bill has behind its last day of usage is on the bill, and no part of what is estimated of that day.
+// A tax that the bill has behind its last day of usage is a billed cost. It is not part of that day's estimate.
 func TestSyncPrices_KeepsNothingOfTheBillAsAnEstimate(t *testing.T) {
 	f := newFixture(t)
 	inventorytest.Connect(f.Fixture, apitest.Org, inventorytest.Account)
@@ -359,7 +360,7 @@ func TestSyncPrices_KeepsNothingOfTheBillAsAnEstimate(t *testing.T) {
 	}
 }
 
-// slow is a store that counts the organizations whose estimates are made, each of which takes a minute.
+// slow is a store that counts the organizations with finished estimates. Each takes one minute.
 type slow struct {
 	table.Store
 	f    *fixture
@@ -374,7 +375,7 @@ func (s *slow) Write(ctx context.Context, w table.Write) (table.Item, error) {
 	return s.Store.Write(ctx, w)
 }
 
-// A run has twelve minutes. What it does not come to, the next one begins with.
+// A run has 12 minutes. The next run begins with the organizations that it did not reach.
 func TestSyncPrices_NoOrganizationStarves(t *testing.T) {
 	f := newFixture(t)
 	const orgs = 30

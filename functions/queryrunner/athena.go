@@ -9,13 +9,14 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Athena answers questions by Amazon Athena: the engine for who outgrows one machine.
+// Athena answers questions by Amazon Athena, the engine for more data than one machine can query.
 type Athena struct{ client *athena.Client }
 
-// NewAthena answers questions by a client whose database has the table of line items.
+// NewAthena returns an engine for a client whose database has the table of line items.
 func NewAthena(c *athena.Client) Athena { return Athena{c} }
 
-// Advance starts the query of a question, or looks how it is. What Athena failed at is fault.Invalid: asking the same again would not help.
+// Advance starts the query of a question or polls it. A query that failed in Athena is fault.Invalid, because the same
+// query would fail again.
 func (a Athena) Advance(ctx context.Context, j *costquery.Job) (costquery.Step, error) {
 	if j.Execution == "" {
 		started, err := a.client.Start(ctx, j.ID, j.Query.SQL(j.Org, j.Items))
@@ -44,7 +45,7 @@ func (a Athena) answer(ctx context.Context, j *costquery.Job) (costquery.Answer,
 	return costquery.NewAnswer(j.Query, rows), err
 }
 
-// readRow reads a row of costquery.Query.SQL: keys, and of each measure a sum and what that lacks.
+// readRow reads a row of costquery.Query.SQL: the keys, and for each measure a sum and the amount that the sum lacks.
 func readRow(texts []string, measures int) (costquery.Row, error) {
 	keys := len(texts) - 2*measures
 	if keys < 1 {

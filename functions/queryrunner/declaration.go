@@ -7,7 +7,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Declaration is what others must know of this function.
+// Declaration describes this function to the platform.
 var Declaration = platform.Declaration{
 	Name:  costquery.Worker,
 	Share: 4,

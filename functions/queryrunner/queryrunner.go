@@ -1,5 +1,6 @@
-// Package queryrunner is the worker that answers free questions of line items: in its own process from their files, or by Athena. It is
-// called by who asked, again and again until there is an answer, so that nothing runs that nobody waits for.
+// Package queryrunner is the worker that answers free questions of line items: in its own process from their files, or
+// by Athena. The caller polls it until there is an answer, so the worker does nothing for a caller that has stopped
+// asking.
 package queryrunner
 
 import (
@@ -21,7 +22,7 @@ type runner struct {
 	engine costquery.Engine
 }
 
-// Handler goes on with the question of a costquery.Request.
+// Handler continues with the question of a costquery.Request.
 func Handler(p *platform.Platform, e costquery.Engine) workflow.Handler {
 	r := &runner{p, cost.New(p), e}
 	return func(ctx context.Context, input json.RawMessage) (any, error) {
@@ -33,7 +34,7 @@ func Handler(p *platform.Platform, e costquery.Engine) workflow.Handler {
 	}
 }
 
-// advance goes on with a question that has not ended.
+// advance continues with a question that has not ended.
 func (r *runner) advance(ctx context.Context, in costquery.Request) error {
 	rec, err := costquery.ReadRecord(ctx, r.p.Table, in.Org, in.QueryID)
 	if err != nil || !rec.EndedAt.IsZero() {
@@ -53,7 +54,7 @@ func (r *runner) advance(ctx context.Context, in costquery.Request) error {
 }
 
 func (r *runner) step(ctx context.Context, j *costquery.Job, rec *costquery.Record) error {
-	if len(j.Items) == 0 && j.Execution == "" { // nothing is in of these months
+	if len(j.Items) == 0 && j.Execution == "" { // no bill of these months was imported
 		none := costquery.NewAnswer(j.Query, nil)
 		return r.end(ctx, j.Org, rec, costquery.Step{Answer: &none})
 	}
@@ -78,7 +79,7 @@ func (r *runner) fail(ctx context.Context, org string, rec *costquery.Record, wh
 	return r.put(ctx, org, rec)
 }
 
-// end writes the rows of an answer, and then that it is there.
+// end writes the rows of an answer, and then marks the record as succeeded.
 func (r *runner) end(ctx context.Context, org string, rec *costquery.Record, s costquery.Step) error {
 	pages, err := costquery.PutPages(org, rec, s.Answer)
 	if err != nil {
@@ -93,7 +94,7 @@ func (r *runner) end(ctx context.Context, org string, rec *costquery.Record, s c
 	return r.put(ctx, org, rec)
 }
 
-// put stores the record, unless it has ended meanwhile: somebody else polled it too.
+// put stores the record. If another poll has ended it meanwhile, put does nothing and returns nil.
 func (r *runner) put(ctx context.Context, org string, rec *costquery.Record) error {
 	w, err := costquery.PutRecord(org, rec, table.Exists(), table.Lacks("endedAt"))
 	if err != nil {

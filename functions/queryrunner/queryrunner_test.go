@@ -24,10 +24,10 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// fixture is a question of February, of which there is one line item, and a twin of Athena.
+// fixture is a question of February, a month with one line item, and a twin of Athena.
 type fixture struct {
 	*apitest.Fixture
-	sql    []string // what Athena was asked
+	sql    []string // the queries sent to Athena
 	state  string
 	rows   string // JSON, as GetQueryResults has them
 	client *athena.Client
@@ -62,12 +62,12 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-// listen has a twin of Athena answer.
+// listen makes the client talk to a twin of Athena.
 func (f *fixture) listen() {
 	f.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(res http.ResponseWriter, req *http.Request) {
 		var in struct{ QueryString string }
-		_ = json.NewDecoder(req.Body).Decode(&in) // what is none has no query
+		_ = json.NewDecoder(req.Body).Decode(&in) // another request has no query
 		body := f.rows
 		switch {
 		case strings.HasSuffix(req.Header.Get("X-Amz-Target"), ".StartQueryExecution"):

@@ -10,10 +10,10 @@ import (
 type Autoscaling struct {
 	Min int64 `json:"min"`
 	Max int64 `json:"max"`
-	// Desired is the size that the provider was told to keep; for Azure and Kubernetes it is the present size.
+	// Desired is the requested size of the group; for Azure and Kubernetes it is the present size.
 	Desired int64 `json:"desired"`
-	// TargetCPUPercent is the average CPU that it is kept at, and CooldownSeconds how long it waits between changes;
-	// nil: it has none.
+	// TargetCPUPercent is the average CPU that the group is kept at. CooldownSeconds is the pause between two changes.
+	// nil means that the group has none.
 	TargetCPUPercent *int64 `json:"targetCPUPercent,omitempty"`
 	CooldownSeconds  *int64 `json:"cooldownSeconds,omitempty"`
 	// SizedByProvider reports that only the provider sets Desired: SetAutoscaling sets the bounds, and the provider
@@ -40,12 +40,12 @@ type Autoscaler interface {
 	SetAutoscaling(ctx context.Context, kind, region, uid string, want Autoscaling) error
 }
 
-// RunsNothing reports whether the group was told to have 0 instances, as after a stop. Such a size is never recorded
-// and never restored.
+// RunsNothing reports whether the group's requested size is 0 instances, as after a stop. Such a size is never
+// recorded and never restored.
 func (a Autoscaling) RunsNothing() bool { return a.Desired < 1 }
 
-// CPURule is the name of the rule for the CPU that SetAutoscaling makes where rules have names; one of that name is
-// ours, all others are the customer's.
+// CPURule is the name of the CPU rule that SetAutoscaling makes at providers that name rules. All rules with other
+// names are the customer's.
 const CPURule = "lamplighter-cpu"
 
 // The bounds of the values that SetAutoscaling accepts.
@@ -90,8 +90,7 @@ func invalidAutoscaling(format string, args ...any) error {
 	return &Error{Class: Invalid, Op: "SetAutoscaling", Message: fmt.Sprintf(format, args...)}
 }
 
-// IsMetBy reports whether a group whose scaling is live has the scaling a already. A rule that a does not name may
-// have any value.
+// IsMetBy reports whether the scaling live already meets a. A rule that a leaves out may have any value.
 func (a Autoscaling) IsMetBy(live Autoscaling) bool {
 	return a.Min == live.Min && a.Max == live.Max && a.Desired == live.Desired &&
 		meetsOptional(a.TargetCPUPercent, live.TargetCPUPercent) &&

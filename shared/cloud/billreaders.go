@@ -39,7 +39,7 @@ func NewRangedBill(ctx context.Context, size int64,
 	return &rangedBill{ctx: ctx, size: size, fetch: fetch, short: map[int64][]byte{}}
 }
 
-// Size returns how many bytes the file has.
+// Size returns the size of the file in bytes.
 func (r *rangedBill) Size() int64 { return r.size }
 
 // Close frees the fetched pieces.
@@ -48,7 +48,7 @@ func (r *rangedBill) Close() error {
 	return nil
 }
 
-// Read reads on from where the last Read ended.
+// Read continues after the last Read.
 func (r *rangedBill) Read(p []byte) (int, error) {
 	if len(r.long) == 0 {
 		if r.next >= r.size {

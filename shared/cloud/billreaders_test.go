@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// file is a file that is fetched, and how often.
+// file is a file that counts its fetches.
 type file struct {
 	bytes []byte
 	calls int
@@ -106,7 +106,7 @@ func TestPagedBill_ReadsPagesUntilTheLast(t *testing.T) {
 	}
 }
 
-// biller is a cloud that tells the secret in all that it says of bills.
+// biller is a cloud that repeats the secret in all its answers about bills.
 type biller struct{ gossip }
 
 func (biller) Connect(context.Context, Account) (Conn, error) { return biller{}, nil }

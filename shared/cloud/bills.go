@@ -32,8 +32,8 @@ type BillSpending struct {
 	USD      float64 // both, at list prices
 }
 
-// BillSettings say where the bills of an account are delivered, as the user who connected it entered them. Empty
-// fields are discovered.
+// BillSettings are the place of an account's bills, as the user who connected it entered it. Empty fields are
+// discovered.
 type BillSettings struct {
 	Source         BillSource `json:"source,omitempty" enum:"data_export,cost_report,cost_explorer,bigquery_export,storage_export,simulated" doc:"Only this source; the best that there is when left out. aws: data_export, cost_report, cost_explorer; azure: storage_export; gcp: bigquery_export"`
 	Export         string     `json:"export,omitempty" maxLength:"200" doc:"aws, azure: the name of the export or report"`
@@ -95,8 +95,8 @@ type BillFile struct {
 	Name string // address of the object: "s3://BUCKET/KEY"
 	Size int64  // bytes; -1 when not known
 	Rows int64  // -1 when not known
-	// Version is which content the delivery lists: a file that has another one by now was replaced. Empty where that
-	// shows otherwise.
+	// Version is the version of the content that the delivery lists. A file with another version by now was replaced.
+	// It is empty if the provider shows that in another way.
 	Version string
 	// Form is set if it differs from the delivery's. A delivery with files of AzureActualForm and of
 	// AzureAmortizedForm is one bill: billed cost comes from the first, effective cost from the second.

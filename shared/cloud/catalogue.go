@@ -29,8 +29,8 @@ func Catalogue() []Kind {
 	return out
 }
 
-// KindsOf lists the kinds of one provider that are listed by themselves, in the order of the catalogue, and behind
-// them the collective one, where the provider has one.
+// KindsOf lists the kinds of one provider that have a listing of their own, in the order of the catalogue, and after
+// them the collective kind, if the provider has one.
 func KindsOf(provider string) []Kind {
 	var out []Kind
 	for _, k := range catalogue {

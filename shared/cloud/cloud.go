@@ -22,7 +22,7 @@ const (
 	Unknown    Status = "unknown"
 )
 
-// IsTransitional reports whether the status is one that a resource leaves by itself.
+// IsTransitional reports whether a resource leaves the status by itself.
 func (s Status) IsTransitional() bool { return s == Starting || s == Stopping || s == Pending }
 
 // Verb is an act on a resource, in the wording of a desired state: start = be running, stop = be stopped.
@@ -125,7 +125,7 @@ type State struct {
 	Steps         []Step          // of a kind that is stopped and started in steps, in the order of a stop
 }
 
-// Step is a part of a resource that is stopped and started in steps: how it is, Pending being one that is done in part.
+// Step is a part of a resource that is stopped and started in steps, with its status. Pending means partly done.
 type Step struct {
 	Name    string `json:"step"`
 	Status  Status `json:"status"`
@@ -166,10 +166,11 @@ type Result struct {
 	LeftOff string
 }
 
-// Capacity is a size to scale to; nil fields stay as they are.
+// Capacity is a size to scale to; nil fields stay unchanged.
 type Capacity struct{ Min, Max, Desired *int64 }
 
-// Permission says whether a credential may make a call: granted, denied or unknown, with the provider's own words.
+// Permission is the result of a credential's permission for a call: granted, denied or unknown, with the provider's
+// own words.
 type Permission struct {
 	Capability string `json:"capability"` // discover, start_stop, scale or billing
 	Action     string `json:"action"`     // the provider's name of the permission

@@ -36,6 +36,6 @@ type Cluster struct {
 type Clusters interface {
 	// ClusterNames names the clusters of a region.
 	ClusterNames(ctx context.Context, region string) ([]string, error)
-	// Cluster describes one; one that does not exist is class NotFound.
+	// Cluster describes a cluster. A cluster that does not exist is class NotFound.
 	Cluster(ctx context.Context, region, name string) (Cluster, error)
 }

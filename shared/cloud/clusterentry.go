@@ -13,7 +13,8 @@ type ClusterEntry struct {
 	Token      func(context.Context) (string, error)
 }
 
-// ErrNoPublicEndpoint says that a cluster, such as "the EKS cluster prod", answers in its own network alone.
+// ErrNoPublicEndpoint returns the error of a cluster, such as "the EKS cluster prod", that answers only in its own
+// network.
 func ErrNoPublicEndpoint(cluster string) error {
 	return &Error{
 		Class: Unsupported, Code: "PrivateCluster",
@@ -40,7 +41,7 @@ type ClusterOpener interface {
 
 // Inside is an optional interface of a connection of a ClusterOpener.
 type Inside interface {
-	// KindsInside are the kinds that are found in the clusters of a region: none where no cluster is registered.
+	// KindsInside returns the kinds inside the clusters of a region; none if no cluster is registered.
 	KindsInside(region string) []Kind
 	// PermissionsInside returns the permissions of a registered cluster's credentials in it, as Conn.Permissions does.
 	PermissionsInside(ctx context.Context, region, name string) ([]Permission, error)

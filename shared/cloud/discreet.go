@@ -17,7 +17,8 @@ var public = map[string]bool{
 	"projectID": true, "workloadIdentityProvider": true, "serviceAccountEmail": true,
 }
 
-// shortest is how long a value must be to be replaced. No credential is shorter; settings such as "true" are.
+// shortest is the minimum length of a value that is replaced. Credentials are at least this long; settings such as
+// "true" are shorter.
 const shortest = 8
 
 // simulated is the provider whose credentials are settings, and no secrets.
@@ -132,7 +133,7 @@ func (d discreet) Admit(ctx context.Context, verb Verb, kind, region string, n i
 	return n, 0
 }
 
-// Verify returns the Conn's; one that does not verify reads.
+// Verify returns the Conn's Verify; a Conn without one reads.
 func (d discreet) Verify(ctx context.Context, kind, region string, uids []string) ([]State, error) {
 	v, ok := d.conn.(Verifier)
 	if !ok {

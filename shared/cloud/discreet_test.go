@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// gossip is a cloud that tells the secret in all that it says.
+// gossip is a cloud that repeats the secret in all its answers.
 type gossip struct{ Provider }
 
 const told = "longsecretvalue"
@@ -75,7 +75,7 @@ func TestDiscreet(t *testing.T) {
 	}
 }
 
-// plain is a cloud that can be asked nothing besides.
+// plain is a cloud without optional interfaces.
 type plain struct{ Conn }
 
 type plainCloud struct{ Provider }

@@ -53,7 +53,7 @@ func (d discreet) ControlTotal(ctx context.Context, period time.Time) (total, cu
 	return total, currency, ok, d.s.hide(err)
 }
 
-// Spent returns the Conn's; nothing where none charges.
+// Spent returns the Conn's Spent; zero if the Conn charges nothing.
 func (d discreet) Spent() BillSpending {
 	if b, ok := d.conn.(BillSpender); ok {
 		return b.Spent()

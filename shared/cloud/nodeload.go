@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// The facts of a node by which the cost of its cluster is split: its cores, GiB and GPUs, the uid of its machine at
-// its cloud, and a NodeLoad for each workload with pods on it.
+// The facts of a node that split the cost of its cluster: its cores, GiB and GPUs, the uid of its machine at its
+// cloud, and a NodeLoad for each workload with pods on it.
 const (
 	NodeCores   = "cpu_cores"
 	NodeGiB     = "mem_gib"

@@ -34,10 +34,10 @@ type Pricer interface {
 	Prices(ctx context.Context, region string, take func(Price) error) (version string, err error)
 }
 
-// ErrPricesOff is why a Pricer has no prices when the operator has not given it what it needs to ask for them.
+// ErrPricesOff is the error of a Pricer whose operator has not configured the access that its prices need.
 var ErrPricesOff = errors.New("the prices of this provider are switched off")
 
-// LocalPricer is a Pricer that may know its prices without asking anybody: they are there at once.
+// LocalPricer is a Pricer that may know its prices without a request: they are available at once.
 type LocalPricer interface {
 	Pricer
 	// PricesAreLocal reports whether it does.

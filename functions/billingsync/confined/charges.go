@@ -9,8 +9,8 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// A charge is sent as the bits of the fields that differ from the charge before, and those fields. A text is sent once,
-// and then by its number: both sides keep the same table of texts, and clear it when it is full.
+// A charge is sent as a bit mask of the fields that differ from the previous charge, followed by these fields. A text
+// is sent once, and then by its number: both sides keep the same table of texts and clear it when it is full.
 const (
 	mostTexts   = 32 << 10
 	longestText = 512 // of the table; longer ones are sent each time
@@ -29,7 +29,8 @@ func texts(c *bill.Charge) [23]*string {
 	}
 }
 
-// sameAmount stands for the amount of the field before: most costs of a charge are the same. No amount begins with it.
+// sameAmount stands for the same amount as in the previous field: most costs of a charge are equal. No encoded amount
+// begins with it.
 const sameAmount = 0xff
 
 func amounts(c *bill.Charge) [6]*money.Amount {
@@ -238,7 +239,7 @@ func (d *decoder) text() string {
 	return s
 }
 
-// amount reads an amount into to; before is the one of the field before.
+// amount reads an amount into to; before is the amount of the previous field.
 func (d *decoder) amount(to, before *money.Amount) {
 	if len(d.b) > 0 && d.b[0] == sameAmount {
 		d.take(1)

@@ -68,7 +68,7 @@ func TestCharges_ArriveAsTheyWereSent(t *testing.T) {
 	}
 }
 
-// FuzzCharges reads anything: it is charges, or an error.
+// FuzzCharges decodes any bytes: the result is charges or an error.
 func FuzzCharges(f *testing.F) {
 	var e encoder
 	e.add(1, &bill.Charge{BillingCurrency: "USD", BilledCost: money.FromInt(3), Tags: []bill.Tag{{Key: "a", Value: "b"}}})

@@ -1,9 +1,8 @@
-// Package confined reads bills in a process of its own, whose memory is limited: what a file does to its reader ends
-// that process alone.
+// Package confined reads bills in a child process whose memory is limited. A hostile file can end only that process.
 //
-// The process that asks starts a command, which calls Serve. The two talk over standard input and output. The child
-// asks for the bytes of the file, and sends the charges that it reads: of each charge only the fields that differ from
-// the charge before.
+// The parent process starts a command, which calls Serve. The two talk over standard input and output. The child
+// requests the bytes of the file and sends the charges: of each charge only the fields that differ from the previous
+// charge.
 package confined
 
 import (
@@ -24,8 +23,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// DefaultLimit is the memory that a child may take: what parquetguard.MaxOpenBytes allows, and half as much for
-// everything else.
+// DefaultLimit is the memory, in bytes, that a child may use: parquetguard.MaxOpenBytes for the file, and half as much
+// for everything else.
 const DefaultLimit = 1536 << 20
 
 // atOnce is the number of children that run at the same time.
@@ -47,23 +46,24 @@ const (
 	readFailed
 )
 
-// maxMessage bounds a message: a charge of the longest texts, and the largest part of a file that is asked for at once.
+// maxMessage is the maximum size of a message in bytes. It has room for a charge with the longest texts, and for the
+// largest part of a file that is read at once.
 const maxMessage = 64 << 20
 
-// Reader reads bills in processes of their own. It is safe for concurrent use.
+// Reader reads bills in child processes. It is safe for concurrent use.
 type Reader struct {
 	command []string
 	limit   int64
 	slots   chan struct{}
 }
 
-// New returns a Reader that starts the command, which must call Serve, with a limit of its memory in bytes.
+// New returns a Reader that starts command, which must call Serve. limit is the memory limit of a child in bytes.
 func New(command []string, limit int64) *Reader {
 	return &Reader{command: command, limit: limit, slots: make(chan struct{}, atOnce)}
 }
 
-// Read is bill.Read in a process of its own. A process that ends before it has answered is fault.Invalid: the file is
-// at fault.
+// Read is bill.Read in a child process. A child that ends before its answer is fault.Invalid, because the file is the
+// cause.
 func (r *Reader) Read( //nolint:revive // the parameters of bill.Read
 	ctx context.Context, form cloud.BillForm, name string, file cloud.BillReader, take func(*bill.Charge) error,
 ) (billfile.Totals, error) {
@@ -89,7 +89,7 @@ type child struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
 	out   *bufio.Reader
-	stdio bytes.Buffer // the end of what it complains of
+	stdio bytes.Buffer // the start of its standard error
 }
 
 func (r *Reader) start(ctx context.Context, q request) (*child, error) {
@@ -111,7 +111,7 @@ func (r *Reader) start(ctx context.Context, q request) (*child, error) {
 	return c, q.write(c.in)
 }
 
-// tail keeps the first 4 KB of what is written.
+// tail keeps the first 4 KB written to it.
 type tail struct{ to *bytes.Buffer }
 
 func (t *tail) Write(p []byte) (int, error) {
@@ -131,7 +131,7 @@ type session struct {
 	rows   decoder
 }
 
-// run answers the child until it ends. It is killed when its answer is not wanted any more.
+// run answers the child until it ends. It kills the child when its answer is no longer needed.
 func (s *session) run(ctx context.Context, kill context.CancelFunc) error {
 	end, err := s.serve()
 	if err != nil || end == nil {
@@ -156,7 +156,7 @@ func (s *session) run(ctx context.Context, kill context.CancelFunc) error {
 	return end.err()
 }
 
-// errTaken says that the charges are not taken any more; the taker knows why.
+// errTaken says that the taker of the charges has failed; the taker holds the reason.
 var errTaken = errors.New("the charges are not taken")
 
 // serve answers the messages of the child until the last one.
@@ -226,7 +226,8 @@ func (s *session) died(err, waited error) error {
 	return fault.New(fault.Invalid, "%s: %s: export it again, in smaller files", s.taker.Name(), why)
 }
 
-// memoryComplaints are parts of the last words of a process that lacks memory: of its own watch, and of the Go runtime.
+// memoryComplaints are parts of the error output of a process that lacks memory: of its own watch, and of the Go
+// runtime.
 var memoryComplaints = []string{
 	errMemory, "out of memory", "cannot allocate memory", "failed to create new OS thread",
 	// of a program that the race detector watches

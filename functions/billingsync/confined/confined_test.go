@@ -22,7 +22,8 @@ import (
 	"lamplighter.dev/shared/testkit/hostilebill"
 )
 
-// childMode says what the child of a test does: read bills, or fail as a hostile file makes it.
+// childMode is the argument that sets the behaviour of a test's child: to read bills, or to fail as a hostile file
+// makes it.
 const childMode = "-confined="
 
 func TestMain(m *testing.M) {

@@ -12,10 +12,11 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// errMemory begins the complaint of a process that ended because it used too much memory.
+// errMemory is the start of the error output of a process that ended because it used too much memory.
 const errMemory = "the limit of memory is reached"
 
-// watchEvery is how often the memory is looked at. Memory is filled at some 2 GB a second at most.
+// watchEvery is the interval between two checks of the memory. A process fills at most about 2 GB of memory per
+// second.
 const watchEvery = 20 * time.Millisecond
 
 // limitMemory ends this process when it takes more than limit bytes of memory. On Linux the kernel refuses more address
@@ -48,7 +49,7 @@ func watchMemory(ctx context.Context, limit int64, parent int) {
 	}
 }
 
-// The codes with which a child ends itself.
+// The exit codes of a child that ends itself.
 const (
 	exitMemory = 3
 	exitOrphan = 4

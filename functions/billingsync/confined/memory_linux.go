@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// reserve is address space that a Go process takes without using it: arenas, and stacks of threads.
+// reserve is the address space, in bytes, that a Go process maps without using it: arenas, and stacks of threads.
 const reserve = 512 << 20
 
-// limitAddressSpace bounds the address space by what this process has now, and limit bytes more.
+// limitAddressSpace limits the address space to its current size plus limit and reserve.
 func limitAddressSpace(limit int64) error {
 	b, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

@@ -34,7 +34,7 @@ func writeMessage(w io.Writer, kind byte, content []byte) error {
 	return err
 }
 
-// request is what a child is asked to do.
+// request is the parent's order to a child: the file to read.
 type request struct {
 	Form  cloud.BillForm `json:"form"`
 	Name  string         `json:"name"`
@@ -50,7 +50,7 @@ func (q request) write(w io.Writer) error {
 	return writeMessage(w, 0, b)
 }
 
-// answer is what bill.Read answered.
+// answer is the result of bill.Read.
 type answer struct {
 	Rows    int64      `json:"rows"`
 	Failed  bool       `json:"failed,omitempty"`

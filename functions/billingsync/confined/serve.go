@@ -14,9 +14,9 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Serve reads the file that the other process asks for, and returns when it is read. The memory of this process is
-// limited from then on, so it must not do anything else. What is wrong with the file is told to the other process; an
-// error is of the connection to it.
+// Serve reads the file of the parent's request and returns when it is read. It limits the memory of this process from
+// then on, so the process must not do anything else. Errors in the file are sent to the parent. The returned error
+// concerns only the connection to the parent.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := &connection{in: bufio.NewReaderSize(in, 64<<10), out: out}
 	_, content, err := readMessage(c.in)
@@ -37,7 +37,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return c.end(totals.Rows, err)
 }
 
-// connection is the way to the process that asks.
+// connection is the connection to the parent process.
 type connection struct {
 	in   *bufio.Reader
 	out  io.Writer
@@ -45,10 +45,10 @@ type connection struct {
 	err  error
 }
 
-// batch is the size in bytes from which on charges are sent.
+// batch is the minimum size in bytes of a message of charges, except the last one.
 const batch = 64 << 10
 
-// take keeps a charge until there are enough of them to be sent.
+// take collects charges and sends them in batches.
 func (c *connection) take(row int64, charge *bill.Charge) error {
 	c.rows.add(row, charge)
 	if len(c.rows.b) < batch {
@@ -72,7 +72,7 @@ func (c *connection) send(kind byte, content []byte) {
 	}
 }
 
-// end sends what bill.Read answered.
+// end sends the result of bill.Read.
 func (c *connection) end(rows int64, why error) error {
 	a := answer{Rows: rows, Failed: why != nil}
 	if why != nil {
@@ -91,10 +91,10 @@ func (c *connection) end(rows int64, why error) error {
 	return c.err
 }
 
-// errSource says that the file could not be read; the other process knows why.
+// errSource says that the file could not be read; the parent process knows the reason.
 var errSource = errors.New("the file cannot be read")
 
-// ask asks for a part of the file.
+// ask requests a part of the file.
 func (c *connection) ask(kind byte, p []byte, off int64) (int, error) {
 	var q [12]byte
 	p = p[:min(len(p), maxMessage)]
@@ -118,7 +118,7 @@ func (c *connection) ask(kind byte, p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// remoteFile is the file, which the other process reads.
+// remoteFile is the file, which the parent process reads.
 type remoteFile struct {
 	*connection
 	size int64

@@ -1,4 +1,4 @@
-// Command billingsync imports bills, each night and when its machine says so.
+// Command billingsync imports bills, every night and when its machine calls it.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command exporter writes exports of costs into files, and removes each hour those that have expired.
+// Command exporter writes exports of costs into files, and removes expired files every hour.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command pricesync fetches public prices and estimates what resources cost, every night.
+// Command pricesync fetches public prices and estimates the costs of resources every night.
 package main
 
 import (

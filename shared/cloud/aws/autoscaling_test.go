@@ -44,10 +44,10 @@ func scaledGroup(tw *awstwin.Cloud, rules ...awstwin.ScalingPolicy) (*awstwin.Gr
 	}
 }
 
-// apart is a region of which no other group of the contract is.
+// apart is a region with no other group of the contract.
 const apart = "us-west-2"
 
-// autoscaledGroups are what the contract is kept with.
+// autoscaledGroups are the groups that the contract runs with.
 func autoscaledGroups(tw *awstwin.Cloud) []cloudtest.Autoscaled {
 	requests := awstwin.ScalingPolicy{Name: "requests", Metric: "ALBRequestCountPerTarget", Target: 1000, Cooldown: -1}
 	_, bare := scaledGroup(tw)
@@ -69,7 +69,7 @@ func autoscaledGroups(tw *awstwin.Cloud) []cloudtest.Autoscaled {
 
 const serviceCPU = "ECSServiceAverageCPUUtilization"
 
-// scaledService is a service with a scalable target, unless that is nil, and rules of the customer's.
+// scaledService is a service with rules of the customer's, and with a scalable target unless target is nil.
 func scaledService(tw *awstwin.Cloud, name string, target *awstwin.ScalableTarget,
 	rules ...awstwin.ScalingPolicy) cloudtest.Autoscaled {
 	s := tw.AddService(awstwin.Service{Cluster: "scaled", Name: name, Region: apart, Desired: 2})
@@ -90,7 +90,7 @@ func scaledService(tw *awstwin.Cloud, name string, target *awstwin.ScalableTarge
 	}
 }
 
-// customRules tells of the rules of a group that are not ours.
+// customRules returns the rules of a group that are not ours.
 func customRules(tw *awstwin.Cloud, group string) func(*testing.T) string {
 	return func(*testing.T) string {
 		return strings.Join(slices.DeleteFunc(tw.ScalingPolicies(group), func(p string) bool {

@@ -1,6 +1,7 @@
 // Package aws drives Amazon Web Services. Each kind of resource is one file of a family (compute, containers,
-// databases, network, storage) and one line in the registry below. What the families share is in resource.
-// Credentials, limits and connections are here. Requests are sent by wire; S3 and STS have the SDK's own clients.
+// databases, network, storage) and one line in the registry below. The package resource has the parts that the
+// families share. Credentials, limits and connections are here. The package wire sends the requests; S3 and STS have
+// the SDK's own clients.
 package aws
 
 import (
@@ -25,7 +26,7 @@ import (
 // Name is the provider's identifier.
 const Name = "aws"
 
-// registry holds every kind: a new one is a file and a line here.
+// registry holds every kind. A new kind is a file and a line here.
 var registry = []resource.Operator{
 	compute.Instances, databases.Databases, databases.Clusters, compute.Groups, containers.Services,
 	containers.Nodegroups, databases.Warehouses, databases.DocumentClusters, databases.GraphClusters,
@@ -38,34 +39,35 @@ type Options struct {
 	Clock clock.Clock
 	// CustomEndpoints accepts accounts with an EndpointURL: an emulator or a private cloud.
 	CustomEndpoints bool
-	// PrivateAddresses lets an EndpointURL be http, and lead into private networks (shared/foundation/ssrfguard).
+	// PrivateAddresses permits http for an EndpointURL, and addresses in private networks
+	// (shared/foundation/ssrfguard).
 	PrivateAddresses bool
-	// Base is this service's own identity, which assumes the customers' roles; nil takes the environment's. It is never
-	// used towards a custom endpoint.
+	// Base is this service's own identity, which assumes the customers' roles; nil is the environment's. It is never
+	// used for a custom endpoint.
 	Base sdk.CredentialsProvider
-	// Role is the ARN of the role as which this service deals with accounts and other clouds; Base assumes it. Empty is Base itself.
+	// Role is the ARN of the role that this service uses with accounts and other clouds. Base assumes it. Empty means
+	// Base itself.
 	Role string
-	// HomeRegion is asked what belongs to no region (identity, the list of regions) where the account names no regions of
-	// its own. Accounts in another partition than this region's (GovCloud, China) have to name theirs.
+	// HomeRegion serves the requests that belong to no region (identity, the list of regions) if the account names no
+	// regions of its own. Accounts in another partition than this region's (GovCloud, China) must name theirs.
 	HomeRegion string
-	// Transport carries the requests to AWS itself; nil is a pool of its own. Those to an EndpointURL go through the
-	// guard.
+	// Transport carries the requests to AWS itself; nil is a pool of its own. Requests to an EndpointURL go through
+	// the guard.
 	Transport http.RoundTripper
 	// Timeout bounds one attempt of one call.
 	Timeout time.Duration
-	// Attempts is how often a call is tried that AWS says may be tried again.
+	// Attempts is the maximum number of tries of a call whose error AWS marks as retryable.
 	Attempts int
 	// MaxBackoff bounds the pause between two attempts.
 	MaxBackoff time.Duration
 	// Limits are calls per second by API ("ec2:StopInstances") or service ("ec2", "rds", …) for one account and
-	// region; "" is for those not named.
+	// region; "" is the limit of all others.
 	Limits map[string]Limit
-	// Store is where the limits are shared with other processes (shared/cloud/throttle); nil is for a process that is
-	// alone.
+	// Store shares the limits with other processes (shared/cloud/throttle); nil is for a process that is alone.
 	Store table.Store
-	// PriceLists is where the public prices are; "" is where AWS publishes them.
+	// PriceLists is the address of the public prices; "" is AWS's own.
 	PriceLists string
-	// Log is told when they cannot be shared; nil is nobody.
+	// Log receives a warning when the limits cannot be shared; nil discards it.
 	Log *slog.Logger
 }
 
@@ -104,7 +106,7 @@ func client(t http.RoundTripper, timeout time.Duration) *http.Client {
 	}
 }
 
-// addresses says where an EndpointURL may lead.
+// addresses returns the policy for the addresses of an EndpointURL.
 func (o Options) addresses() ssrfguard.Policy {
 	return ssrfguard.Policy{Private: o.PrivateAddresses, AnyPort: true}
 }
@@ -134,7 +136,7 @@ func (o Options) filled() Options {
 	return o
 }
 
-// pool keeps enough connections open for a discovery that asks every region at once.
+// pool returns a transport with enough connections for a discovery that asks every region at once.
 func pool() http.RoundTripper {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConns, t.MaxIdleConnsPerHost = 256, 32
@@ -144,7 +146,7 @@ func pool() http.RoundTripper {
 // Name is "aws".
 func (p *Provider) Name() string { return Name }
 
-// Kinds returns the kinds in the registry, and the one of everything else.
+// Kinds returns the kinds in the registry, and the kind of all other resources.
 func (p *Provider) Kinds() []cloud.Kind {
 	out := make([]cloud.Kind, len(registry), len(registry)+1)
 	for i, o := range registry {
@@ -153,8 +155,8 @@ func (p *Provider) Kinds() []cloud.Kind {
 	return append(out, cloud.CollectiveOf(Name))
 }
 
-// Connect prepares a connection. Credentials that are incomplete and an endpoint that is not allowed are class Invalid;
-// whether the credentials open anything is found out by Identify.
+// Connect prepares a connection. Incomplete credentials and a forbidden endpoint are class Invalid. Connect does not
+// check whether AWS accepts the credentials; Identify does.
 func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, error) {
 	if err := p.endpointAllowed(a.EndpointURL); err != nil {
 		return nil, err

@@ -18,9 +18,10 @@ import (
 )
 
 const (
-	// maxManifest bounds a manifest: its columns are some hundreds, its files thousands at the most.
+	// maxManifest is the maximum size of a manifest in bytes. A manifest has some hundred columns, and at most some
+	// thousand files.
 	maxManifest = 16 << 20
-	// maxListed bounds how many objects of a folder are looked at.
+	// maxListed is the maximum number of objects of a folder that are looked at.
 	maxListed = 50_000
 )
 
@@ -30,14 +31,14 @@ type billBucket struct {
 	name string
 }
 
-// object is what a listing tells of an object.
+// object is one object of a listing.
 type object struct {
 	key, etag string
 	size      int64
 	modified  time.Time
 }
 
-// openBucket opens a bucket in its region, which S3 tells if it is not known.
+// openBucket opens a bucket in its region. If region is "", it asks S3.
 func (c *conn) openBucket(ctx context.Context, name, region string) (billBucket, error) {
 	var err error
 	if region == "" {
@@ -49,11 +50,11 @@ func (c *conn) openBucket(ctx context.Context, name, region string) (billBucket,
 }
 
 func (c *conn) storage(region string) *s3.Client {
-	// as listBuckets has it
+	// for the same reason as in listBuckets
 	return s3.NewFromConfig(c.regionConfig(region), func(o *s3.Options) { o.UsePathStyle = true })
 }
 
-// bucketRegion asks S3 for a bucket's region. It tells it also when it refuses.
+// bucketRegion asks S3 for a bucket's region. S3 returns it also with a refusal.
 func (c *conn) bucketRegion(ctx context.Context, name string) (string, error) {
 	home := c.provider.homeRegion(c.account)
 	c.mu.Lock()
@@ -82,7 +83,7 @@ func (c *conn) bucketRegion(ctx context.Context, name string) (string, error) {
 	return region, nil
 }
 
-// unreadable names the permission and the bucket, for S3 tells nothing but a status where it answers without a body.
+// unreadable adds the permission and the bucket to an error, because an S3 answer without a body has only a status.
 func unreadable(err error, permission, what string) error {
 	out := resource.ClassifyError(err)
 	e, ok := errors.AsType[*cloud.Error](out)
@@ -94,7 +95,7 @@ func unreadable(err error, permission, what string) error {
 	return &clean
 }
 
-// list lists the objects of a folder whose keys come after the one named.
+// list lists the objects of a folder whose keys come after the key after.
 func (b billBucket) list(ctx context.Context, prefix, after string) ([]object, error) {
 	var out []object
 	in := &s3.ListObjectsV2Input{Bucket: &b.name, Prefix: &prefix, StartAfter: resource.OptionalString(after)}
@@ -116,7 +117,7 @@ func (b billBucket) list(ctx context.Context, prefix, after string) ([]object, e
 	return out, nil
 }
 
-// folders lists the folders right in a folder.
+// folders lists the immediate subfolders of a folder.
 func (b billBucket) folders(ctx context.Context, prefix string) ([]string, error) {
 	var out []string
 	in := &s3.ListObjectsV2Input{Bucket: &b.name, Prefix: &prefix, Delimiter: sdk.String("/")}
@@ -146,7 +147,7 @@ func (b billBucket) read(ctx context.Context, key string) ([]byte, error) {
 	return text, nil
 }
 
-// fetch fills p with what is at off of the object, if that is still the version.
+// fetch fills p with the bytes of the object from offset off, if the object still has the listed version.
 func (b billBucket) fetch(ctx context.Context, p []byte, off int64, of cloud.BillFile) error {
 	key := keyOf(of.Name)
 	in := &s3.GetObjectInput{Bucket: &b.name, Key: &key,
@@ -172,13 +173,13 @@ func replaced(name string) error {
 		Message: name + " was replaced while it was read: it is read anew from the next delivery"}
 }
 
-// keyOf takes the key out of an address.
+// keyOf returns the key in an address.
 func keyOf(address string) string {
 	_, rest, _ := strings.Cut(strings.TrimPrefix(address, "s3://"), "/")
 	return rest
 }
 
-// bucketOf takes the bucket out of an address; "" where there is none.
+// bucketOf returns the bucket in an address; "" if it has none.
 func bucketOf(address string) string {
 	rest, ok := strings.CutPrefix(address, "s3://")
 	if !ok {

@@ -13,8 +13,9 @@ import (
 	"lamplighter.dev/shared/cloud/aws/resource"
 )
 
-// delivery reads a manifest and what is there of the files that it lists. The manifest comes after all files: one in
-// the same place that is newer is of a delivery that is under way, and the whole one that was is gone.
+// delivery reads a manifest and finds the objects of the files that it lists. AWS writes the manifest after all files.
+// A file in the same place that is newer than the manifest belongs to a delivery under way, and the previous complete
+// delivery is gone.
 func (b billBucket) delivery(ctx context.Context, e billExport, at listedManifest) (cloud.Delivery, error) {
 	where := "s3://" + b.name + "/" + at.key
 	text, err := b.read(ctx, at.key)
@@ -54,8 +55,8 @@ func (b billBucket) delivery(ctx context.Context, e billExport, at listedManifes
 	return d, nil
 }
 
-// fileOf makes a file of what is there under its key, or under it without the slash that reports without a prefix have
-// before it. What is not there is of no size, and fails when it is opened.
+// fileOf returns the file of the object under key, or under key without the leading slash, which reports without a
+// prefix have. A missing object gives a file of size -1, which fails when it is opened.
 func (b billBucket) fileOf(key string, there map[string]object, at listedManifest, m manifest) (cloud.BillFile, error) {
 	o, ok := there[key]
 	if trimmed := strings.TrimPrefix(key, "/"); !ok && trimmed != key {
@@ -73,7 +74,7 @@ func (b billBucket) fileOf(key string, there map[string]object, at listedManifes
 	return f, nil
 }
 
-// objectsOf lists what is in the folders of the keys.
+// objectsOf lists the objects in the folders of the keys.
 func (b billBucket) objectsOf(ctx context.Context, keys []string) (map[string]object, error) {
 	folders := map[string]bool{}
 	for _, k := range keys {

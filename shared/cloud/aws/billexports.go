@@ -17,16 +17,16 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/costandusagereportservice"
 )
 
-// billingNeeds are the permissions that reading bills takes. Those of S3 are wanted for the bucket of the export alone.
+// billingNeeds are the permissions to read bills. Those of S3 are needed only for the bucket of the export.
 var billingNeeds = []string{
 	"bcm-data-exports:ListExports", "bcm-data-exports:GetExport", "cur:DescribeReportDefinitions", "ce:GetCostAndUsage",
 	"organizations:DescribeOrganization", "s3:GetObject", "s3:ListBucket",
 }
 
-// billingRegion has the services of billing: they have no other.
+// billingRegion is the only region with the services of billing.
 const billingRegion = "us-east-1"
 
-// maxExports bounds how many exports of an account are looked at.
+// maxExports is the maximum number of exports of an account that are looked at.
 const maxExports = 50
 
 // billExport is an export or a report, as the account has it.
@@ -35,10 +35,10 @@ type billExport struct {
 	form                 cloud.BillForm // "" when its manifests tell
 	name, bucket, prefix string
 	region               string // of the bucket; "" when it is not known
-	notice               string // what AWS says is wrong with it
+	notice               string // AWS's own error for the export
 }
 
-// folder is where the export writes to, with a slash at its end.
+// folder returns the folder of the export's files, with a slash at its end.
 func (e billExport) folder() string {
 	prefix := strings.Trim(e.prefix, "/")
 	if prefix == "" {
@@ -47,10 +47,11 @@ func (e billExport) folder() string {
 	return prefix + "/" + e.name + "/"
 }
 
-// exported finds from which table a query takes its rows.
+// exported finds the table of a query.
 var exported = regexp.MustCompile(`(?i)\bFROM\s+"?(\w+)"?(\s+WHERE\b)?`)
 
-// findExports lists the exports and reports of the account, the best first, and why some could not be had.
+// findExports lists the exports and reports of the account, the best first, and the errors of those that could not be
+// read.
 func (c *conn) findExports(ctx context.Context) ([]billExport, []error) {
 	set := c.account.Billing
 	if set.Bucket != "" {
@@ -77,7 +78,8 @@ func (c *conn) findExports(ctx context.Context) ([]billExport, []error) {
 	return all, why
 }
 
-// listDataExports lists the Data Exports of costs. One whose query leaves rows out is no bill, unless it was named.
+// listDataExports lists the Data Exports of costs. It leaves out an export whose query filters rows, unless the
+// account names it.
 func (c *conn) listDataExports(ctx context.Context) ([]billExport, error) {
 	api := bcmdataexports.NewFromConfig(c.regionConfig(billingRegion))
 	var arns []string
@@ -108,7 +110,7 @@ func (c *conn) listDataExports(ctx context.Context) ([]billExport, error) {
 	return out, firstError(errs)
 }
 
-// newDataExport makes an export of what AWS tells of it; nil when it is not of costs.
+// newDataExport makes an export of AWS's description; nil when the export is not of costs.
 func (c *conn) newDataExport(got *bcmdataexports.GetExportOutput) *billExport {
 	if !isWhole(got.Export) {
 		return nil
@@ -137,7 +139,7 @@ func (c *conn) newDataExport(got *bcmdataexports.GetExportOutput) *billExport {
 	return &e
 }
 
-// isWhole reports whether AWS tells of the export what it takes to read it.
+// isWhole reports whether AWS's description has all parts that are needed to read the export.
 func isWhole(e *bcmdataexports.Export) bool {
 	return e != nil && e.DataQuery != nil && e.DestinationConfigurations != nil &&
 		e.DestinationConfigurations.S3Destination != nil
@@ -168,7 +170,7 @@ func (c *conn) listReports(ctx context.Context) ([]billExport, error) {
 	return out, nil
 }
 
-// namedExports are those in the bucket that was named, which nothing but S3 has to be asked for.
+// namedExports returns the exports in the bucket that the account names. It sends requests only to S3.
 func (c *conn) namedExports(ctx context.Context) ([]billExport, error) {
 	set := c.account.Billing
 	names := []string{set.Export}
@@ -201,13 +203,13 @@ func (c *conn) namedExports(ctx context.Context) ([]billExport, error) {
 	return out, nil
 }
 
-// errCharged and errNoBucket are why a permission is not tried.
+// errCharged and errNoBucket are the reasons why a permission is not tried.
 var (
 	errCharged  = errors.New("AWS charges for each call: its first use will tell")
 	errNoBucket = errors.New("it is of the bucket of an export: the first delivery will tell")
 )
 
-// probeBilling tries what lists exports and reports. Credentials that are not accepted at all are an error.
+// probeBilling tries the calls that list exports and reports. Credentials that AWS refuses altogether are an error.
 func (c *conn) probeBilling(ctx context.Context) ([]cloud.Permission, error) {
 	cfg := c.regionConfig(billingRegion)
 	_, err := bcmdataexports.NewFromConfig(cfg).ListExports(ctx,

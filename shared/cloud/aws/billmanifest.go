@@ -10,7 +10,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// manifest is what of a manifest is needed: of Data Exports (dataFiles), or of a Cost and Usage Report (reportKeys).
+// manifest holds the fields that are read of a manifest: of Data Exports (dataFiles), or of a Cost and Usage Report
+// (reportKeys).
 type manifest struct {
 	DataFiles  []manifestFile `json:"dataFiles"`
 	ReportKeys []manifestFile `json:"reportKeys"`
@@ -28,7 +29,7 @@ type manifest struct {
 // manifestFile is a file as a manifest names it: a key, the key in an object, or the address "s3://bucket/key".
 type manifestFile string
 
-// UnmarshalJSON takes each of the forms, and refuses any other.
+// UnmarshalJSON accepts each of these forms, and refuses any other.
 func (f *manifestFile) UnmarshalJSON(b []byte) error {
 	var text string
 	if json.Unmarshal(b, &text) == nil {
@@ -45,7 +46,7 @@ func (f *manifestFile) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// key returns the file's key in the bucket that the manifest lies in; a file of another bucket is an error.
+// key returns the file's key in the manifest's bucket. A file in another bucket is an error.
 func (f manifestFile) key(bucket string) (string, error) {
 	rest, isURL := strings.CutPrefix(string(f), "s3://")
 	if !isURL {
@@ -58,7 +59,8 @@ func (f manifestFile) key(bucket string) (string, error) {
 	return key, nil
 }
 
-// parseManifest reads a manifest. One that lists no files is an error: there is none that says what it means.
+// parseManifest reads a manifest. A manifest that lists no files is an error, because no documentation says how to
+// read it.
 func parseManifest(b []byte) (manifest, error) {
 	var m manifest
 	if err := json.Unmarshal(b, &m); err != nil {
@@ -70,7 +72,7 @@ func parseManifest(b []byte) (manifest, error) {
 	return m, nil
 }
 
-// files are the keys of the files, each once, in order.
+// files returns the keys of the files, each once, in order.
 func (m manifest) files(bucket string) ([]string, error) {
 	var out []string
 	seen := map[string]bool{}
@@ -87,7 +89,7 @@ func (m manifest) files(bucket string) ([]string, error) {
 	return out, nil
 }
 
-// period returns the month that the manifest is of, as it says itself; the zero time when it does not.
+// period returns the month that the manifest states; the zero time if it states none.
 func (m manifest) period() time.Time {
 	for _, layout := range []string{"20060102T150405.000Z", time.RFC3339, time.DateOnly} {
 		if at, err := time.Parse(layout, m.Period.Start); err == nil {
@@ -97,7 +99,7 @@ func (m manifest) period() time.Time {
 	return time.Time{}
 }
 
-// form tells by the columns what the files are; "" when none tells.
+// form returns the form of the files by their columns; "" when no column decides.
 func (m manifest) form() cloud.BillForm {
 	for _, c := range m.Columns {
 		switch {
@@ -112,7 +114,7 @@ func (m manifest) form() cloud.BillForm {
 	return ""
 }
 
-// isImmutable reports whether the delivery has a folder of its own, which no later one writes into.
+// isImmutable reports whether the delivery has a folder of its own. No later delivery writes into it.
 func (m manifest) isImmutable(key string) bool {
 	for _, id := range []string{m.AssemblyID, m.Execution} {
 		if id != "" && strings.Contains(key, id+"/") {

@@ -19,8 +19,8 @@ var (
 	reportPeriod = regexp.MustCompile(`/(\d{6}01)-\d{6}01/$`)
 )
 
-// Deliveries lists of each period the newest delivery of the best source that has it: an export in the columns of
-// FOCUS, one of CUR 2.0, a Cost and Usage Report, and Cost Explorer for what none of them has.
+// Deliveries lists the newest delivery of each period, from the best source that has it: an export in the columns of
+// FOCUS, one of CUR 2.0, a Cost and Usage Report, and Cost Explorer for the remaining periods.
 func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery, error) {
 	set, from := c.account.Billing, monthOf(from)
 	by := map[time.Time]cloud.Delivery{}
@@ -40,7 +40,8 @@ func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery
 	return sortByPeriod(by, why), nil
 }
 
-// sortByPeriod sorts deliveries by period. Why others could not be had is told by those that stand in for them.
+// sortByPeriod sorts deliveries by period. If exports could not be read, the deliveries of Cost Explorer in their
+// place carry the reason why as a notice.
 func sortByPeriod(by map[time.Time]cloud.Delivery, why error) []cloud.Delivery {
 	out := make([]cloud.Delivery, 0, len(by))
 	for _, d := range by {
@@ -56,7 +57,7 @@ func sortByPeriod(by map[time.Time]cloud.Delivery, why error) []cloud.Delivery {
 	return out
 }
 
-// noDelivery says what to do where nothing was delivered.
+// noDelivery returns the error of an account without any delivery. Its message explains how to create an export.
 func noDelivery(set cloud.BillSettings) error {
 	where := "no export of AWS Data Exports and no Cost and Usage Report"
 	if set.Export != "" {
@@ -69,8 +70,8 @@ func noDelivery(set cloud.BillSettings) error {
 			"first delivery takes up to 24 hours"}
 }
 
-// exportedDeliveries adds what the exports have delivered, and tells why some could not be had. What may be had on
-// another try is an error.
+// exportedDeliveries adds the deliveries of the exports to by. It returns as why the first reason that some could not
+// be read, and as err an error that another try may mend.
 func (c *conn) exportedDeliveries(ctx context.Context, from time.Time, by map[time.Time]cloud.Delivery) (why,
 	err error) {
 	exports, all := c.findExports(ctx)
@@ -94,7 +95,7 @@ func (c *conn) exportedDeliveries(ctx context.Context, from time.Time, by map[ti
 	return firstError(all), nil
 }
 
-// firstError is the first of several: its class says what may help.
+// firstError returns the first error that is not nil. Its class tells the caller whether to retry.
 func firstError(all []error) error {
 	return cmp.Or(all...)
 }
@@ -157,13 +158,14 @@ func (b billBucket) manifests(ctx context.Context, e billExport, from time.Time)
 	return out, nil
 }
 
-// isBefore: of two of one second, the one whose folder is named later is newer.
+// isBefore reports whether o is older than p. Of two objects of the same second, the one with the later folder name is
+// newer.
 func (o object) isBefore(p object) bool {
 	return cmp.Or(o.modified.Compare(p.modified), cmp.Compare(o.key, p.key)) < 0
 }
 
-// reportManifests lists the manifests of a Cost and Usage Report: beside the folders of its deliveries lies the newest
-// one's.
+// reportManifests lists the manifests of a Cost and Usage Report. The newest delivery's manifest lies beside the
+// folders of the deliveries.
 func (b billBucket) reportManifests(ctx context.Context, e billExport, from time.Time) ([]listedManifest, error) {
 	folders, err := b.folders(ctx, e.folder())
 	if err != nil {
@@ -208,7 +210,7 @@ func valueOf[T any](p *T) T {
 	return *p
 }
 
-// OpenBill opens a file: an object by ranges of it, or the answers of Cost Explorer.
+// OpenBill opens a file: an object, which is read by ranges, or the answers of Cost Explorer.
 func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFile) (cloud.BillReader, error) {
 	if d.Source == cloud.CostExplorer {
 		return c.openExplored(ctx, d.Period)

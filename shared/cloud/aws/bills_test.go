@@ -20,7 +20,7 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/cloudtest"
 )
 
-// Where the bills of the tests are; the bucket is far from where the account is at home.
+// The place of the tests' bills. The bucket is in another region than the account's home region.
 const (
 	bucket       = "acme-bills"
 	bucketRegion = "eu-south-1"
@@ -28,19 +28,20 @@ const (
 
 func month(m int) time.Time { return time.Date(2026, time.Month(m), 1, 0, 0, 0, 0, time.UTC) }
 
-// today is when the tests of bills take place.
+// today is the date of the tests of bills.
 var today = time.Date(2026, 4, 10, 12, 0, 0, 0, time.UTC)
 
-// delivery is one of Data Exports: its files, then its manifest. Without an id it overwrites the one before.
+// delivery is a delivery of Data Exports: its files, then its manifest. Without an id it overwrites the previous
+// delivery.
 type delivery struct {
 	export, prefix, id string
 	period             time.Time
 	at                 time.Time
 	contents           []string
-	list               func(key string) any // how the manifest names a file; nil is by its key
+	list               func(key string) any // the manifest's name of a file; nil is its key
 }
 
-// deliver puts a delivery into the bucket, and tells the keys of its files.
+// deliver puts a delivery into the bucket, and returns the keys of its files.
 func (d delivery) deliver(tw *awstwin.Cloud) []string {
 	root, in := d.prefix+"/"+d.export, "BILLING_PERIOD="+d.period.Format("2006-01")+"/"
 	if d.id != "" {
@@ -231,7 +232,8 @@ func TestDeliveries_TakeEachFormOfAManifest(t *testing.T) {
 	}
 }
 
-// In overwrite mode a manifest is the same from delivery to delivery: what its files are tells them apart.
+// In overwrite mode the manifest is the same in every delivery; only the versions of its files tell the deliveries
+// apart.
 func TestDeliveries_OverwrittenInPlace(t *testing.T) {
 	tw := billedTwin()
 	d := delivery{export: "focus", prefix: "exports", period: month(4), at: month(4).Add(time.Hour),
@@ -364,7 +366,7 @@ func TestCostExplorer_SaysWhyThereIsNoExport(t *testing.T) {
 	wantClass(t, "read", err, cloud.Denied)
 }
 
-// What customers are told to allow is what is called, no more and no less.
+// The calls that read bills need exactly the permissions that customers are told to grant.
 func TestBills_AreReadByWhatTheySayTheyNeed(t *testing.T) {
 	tw := billedTwin()
 	bills := openBills(t, tw, cloud.BillSettings{})
@@ -407,7 +409,7 @@ func readLines(t *testing.T, b cloud.Biller, d cloud.Delivery) []string {
 	return strings.Split(strings.TrimSpace(string(text)), "\n")
 }
 
-// dataFolder is where the sample bills are; without them the test is left out.
+// dataFolder returns the folder of the sample bills. It skips the test if the folder is missing.
 func dataFolder(t *testing.T, name string) string {
 	t.Helper()
 	root := os.Getenv("LAMPLIGHTER_DATA")
@@ -421,7 +423,7 @@ func dataFolder(t *testing.T, name string) string {
 	return path
 }
 
-// putReport puts the files of a sample bucket where the report of the name delivers.
+// putReport puts the files of a sample bucket into the folder of the report with that name.
 func putReport(t *testing.T, put func(key string, text []byte)) {
 	t.Helper()
 	root := dataFolder(t, "aws-cur/legacy_cur_koku-local")
@@ -439,7 +441,7 @@ func putReport(t *testing.T, put func(key string, text []byte)) {
 	}
 }
 
-// readsTheSample wants the one period of the sample bucket found and its one file opened.
+// readsTheSample requires that the one period of the sample bucket is found and its one file can be opened.
 func readsTheSample(t *testing.T, bills cloud.Biller) {
 	t.Helper()
 	got, err := bills.Deliveries(t.Context(), time.Date(2018, 1, 1, 0, 0, 0, 0, time.UTC))

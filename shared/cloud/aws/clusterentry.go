@@ -17,17 +17,17 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// An EKS cluster takes a token for 15 minutes after it was signed, whatever the signature says of its own end; the
-// authenticator of EKS asks for a signature of a minute. Tokens are made anew after a third of the time, and a little
-// before the credentials end.
+// An EKS cluster accepts a token for 15 minutes after its signature, regardless of the expiry in the signature. The
+// authenticator of EKS signs for one minute. Tokens are renewed after a third of the 15 minutes, and shortly before
+// the credentials end.
 const (
 	tokenPrefix   = "k8s-aws-v1." //nolint:gosec // every token begins so
 	signatureLife = "60"          // seconds
 	tokenLife     = 5 * time.Minute
 )
 
-// EnterCluster tells where an EKS cluster answers, and makes tokens for it: the account's identity needs an access
-// entry of the cluster, which is the customer's to make.
+// EnterCluster returns the address of an EKS cluster and a source of tokens for it. The account's identity needs an
+// access entry of the cluster, which the customer must create.
 func (c *conn) EnterCluster(ctx context.Context, region, name string) (cloud.ClusterEntry, error) {
 	api, err := c.eks(region)
 	if err != nil {
@@ -73,7 +73,7 @@ type tokens struct {
 }
 
 // token returns a token that opens the cluster. It is a signed request for the caller's identity, which the cluster
-// sends to STS; nothing is sent from here but what the credentials themselves take.
+// sends to STS. This call itself sends only the requests that the credentials need.
 func (t *tokens) token(ctx context.Context) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -99,7 +99,7 @@ func (t *tokens) token(ctx context.Context) (string, error) {
 	return t.last, nil
 }
 
-// clusterSigner signs for one cluster only: another one refuses what bears not its name.
+// clusterSigner signs for one cluster only: other clusters refuse a token without their own name.
 type clusterSigner struct {
 	sts.HTTPPresignerV4
 	cluster string

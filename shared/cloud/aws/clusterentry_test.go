@@ -55,7 +55,8 @@ func tokenOf(t *testing.T, e cloud.ClusterEntry) (string, *url.URL) {
 	return token, u
 }
 
-// The signature is made again here by AWS's published steps: it holds only for a request that bears the cluster's name.
+// The test computes the signature again by AWS's published steps: it is valid only for a request with the cluster's
+// name.
 func TestEKSToken_IsASignedQuestionWhoCallsThatNamesTheCluster(t *testing.T) {
 	e, _, _ := enter(t, keys(awstwin.AccessKey))
 	if e.Server != "https://prod.example.com" || string(e.Authority) != "an authority" {

@@ -13,19 +13,20 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/eks"
 )
 
-// clusterNeeds are the permissions that clusters take besides those of node groups.
+// clusterNeeds are the permissions for clusters, in addition to those for node groups.
 var clusterNeeds = []string{"eks:ListClusters", "eks:DescribeCluster"}
 
-// A region has at most 100 clusters unless AWS is asked for more; 50 pages bound a listing that would not end.
+// A region has at most 100 clusters, unless the customer requests more from AWS; 50 pages limit a listing that would
+// not end.
 const (
 	clusterPage     = 100
 	maxClusterPages = 50
 )
 
-// eksName is what EKS allows (CreateCluster, API reference).
+// eksName matches the cluster names that EKS allows (CreateCluster, API reference).
 var eksName = regexp.MustCompile(`^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$`)
 
-// clusterAPI is what is called of EKS for clusters.
+// clusterAPI is the subset of the EKS API that is called for clusters.
 type clusterAPI interface {
 	containers.EksAPI
 	DescribeCluster(context.Context, *eks.DescribeClusterInput) (*eks.DescribeClusterOutput,
@@ -53,7 +54,7 @@ func (c *conn) ClusterNames(ctx context.Context, region string) ([]string, error
 	return nil, resource.ErrUnsupported("region %s has more than %d EKS clusters", region, maxClusterPages*clusterPage)
 }
 
-// Cluster describes an EKS cluster. A name that EKS does not allow names none.
+// Cluster describes an EKS cluster. A name that EKS does not allow is class NotFound.
 func (c *conn) Cluster(ctx context.Context, region, name string) (cloud.Cluster, error) {
 	api, err := c.eks(region)
 	if err != nil {
@@ -84,7 +85,7 @@ func (c *conn) eks(region string) (clusterAPI, error) {
 	return eks.NewFromConfig(c.regionConfig(region)), nil
 }
 
-// clusterStatus: a pending cluster is one on an Outpost that waits for its network.
+// clusterStatus converts a status of EKS. A pending cluster is one on an Outpost that waits for its network.
 func clusterStatus(s eks.ClusterStatus) cloud.ClusterStatus {
 	switch s {
 	case eks.ClusterStatusCreating, eks.ClusterStatusPending:
@@ -102,7 +103,7 @@ func clusterStatus(s eks.ClusterStatus) cloud.ClusterStatus {
 	}
 }
 
-// nodeCount sums what the managed node groups of the cluster are set to. EKS describes one group a call.
+// nodeCount returns the sum of the sizes of the cluster's managed node groups. EKS describes one group per call.
 func nodeCount(ctx context.Context, api containers.EksAPI, cluster string) (*int, error) {
 	nodes := 0
 	in := &eks.ListNodegroupsInput{ClusterName: &cluster, MaxResults: sdk.Int32(clusterPage)}
@@ -123,7 +124,7 @@ func nodeCount(ctx context.Context, api containers.EksAPI, cluster string) (*int
 	return nil, resource.ErrUnsupported("cluster %s has more than %d node groups", cluster, maxClusterPages*clusterPage)
 }
 
-// desired sums the desired sizes of the groups; those that are gone or going count for nothing.
+// desired returns the sum of the groups' desired sizes. Deleted groups, and groups being deleted, count as 0.
 func desired(ctx context.Context, api containers.EksAPI, cluster string, names []string) (int, error) {
 	got, err := containers.NodegroupResources(ctx, api, cluster, names)
 	if err != nil {
@@ -137,7 +138,7 @@ func desired(ctx context.Context, api containers.EksAPI, cluster string, names [
 	return nodes, nil
 }
 
-// probeClusters tries DescribeCluster on a cluster that nobody has: AWS checks the permission before it looks.
+// probeClusters tries DescribeCluster on a cluster that does not exist: AWS checks the permission first.
 func (c *conn) probeClusters(ctx context.Context, region string) ([]cloud.Permission, error) {
 	api, err := c.eks(region)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
-// clusters opens a new twin for what can be asked about clusters.
+// clusters connects to a new twin and returns its interface for clusters.
 func clusters(t *testing.T) (*awstwin.Cloud, cloud.Clusters) {
 	t.Helper()
 	tw, c := connect(t)
@@ -161,7 +161,7 @@ func TestTheProbeTellsWhetherClustersMayBeDescribed(t *testing.T) {
 	}
 }
 
-// A peer that was not written by us lists and describes the same.
+// A peer that we did not write lists and describes the same.
 func TestMotoTellsItsClusters(t *testing.T) {
 	url := moto(t)
 	s := seeder{t: t, ctx: t.Context(), cfg: motoConfig(url)}

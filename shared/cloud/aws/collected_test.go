@@ -8,7 +8,7 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
-// indexed lists everything else, by uid.
+// indexed lists all resources without a kind of their own, by uid.
 func indexed(t *testing.T, c cloud.Conn) map[string]cloud.Resource {
 	t.Helper()
 	found := map[string]cloud.Resource{}
@@ -26,8 +26,8 @@ func indexed(t *testing.T, c cloud.Conn) map[string]cloud.Resource {
 	}
 }
 
-// They are found by the index, which knows nothing of their states: those are asked of their services, where there are
-// any.
+// The index finds collected resources but has no states. Each service is asked for the states of its resources, if it
+// has any.
 func TestCollected_AreListedWithTheirLiveStates(t *testing.T) {
 	tw, c := connect(t)
 	tw.Explore(true)
@@ -73,7 +73,7 @@ func TestCollected_WhatCannotBeReadIsKeptAndSaysSo(t *testing.T) {
 	}
 }
 
-// One WorkSpace that is not taken keeps none of the others from being stopped.
+// A WorkSpace that AWS does not accept does not prevent the stop of the others.
 func TestWorkSpaces_OneThatIsNotTakenIsToldAlone(t *testing.T) {
 	tw, c := connect(t)
 	var targets []cloud.Target

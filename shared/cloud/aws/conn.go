@@ -26,7 +26,7 @@ var _ cloud.Clusters = (*conn)(nil)
 
 type openKey struct{ kind, region string }
 
-// conn is a connection to one account. Clients are made when a kind is first asked for in a region.
+// conn is a connection to one account. A client is made at the first use of a kind in a region.
 type conn struct {
 	provider *Provider
 	pace     pace
@@ -98,11 +98,11 @@ func (c *conn) Read(ctx context.Context, kind, region string, uids []string) ([]
 	})
 }
 
-// verifyBatch is how many ids DescribeInstanceStatus takes.
+// verifyBatch is the maximum number of ids in a call of DescribeInstanceStatus.
 const verifyBatch = 100
 
-// Verify returns the live states, without what matters only before an act where that costs less. Who may not ask for
-// the states alone reads them.
+// Verify returns the live states. Where that costs less, it leaves out the fields that matter only before an act. It
+// falls back to Read if the account may not ask for the states alone.
 func (c *conn) Verify(ctx context.Context, kind, region string, uids []string) ([]cloud.State, error) {
 	o, err := c.operationsOf(kind, region)
 	if err != nil || !o.Kind().Verifies {
@@ -117,7 +117,8 @@ func (c *conn) Verify(ctx context.Context, kind, region string, uids []string) (
 	return states, err
 }
 
-// inBatches asks for the states of uids, several batches at once. Those of another region or account do not exist here.
+// inBatches calls ask with uids in batches, several at once. It leaves out uids of another region or account, because
+// they do not exist here.
 //
 //nolint:revive // what is asked, and how
 func (c *conn) inBatches(region string, uids []string, size int,
@@ -134,7 +135,7 @@ func (c *conn) inBatches(region string, uids []string, size int,
 	return slices.Concat(states...), nil
 }
 
-// Act starts or stops.
+// Act starts or stops resources and returns one error per target.
 //
 //nolint:revive // the parameters are those of cloud.Conn
 func (c *conn) Act(ctx context.Context, v cloud.Verb, kind, region string, targets []cloud.Target) []cloud.Result {
@@ -171,7 +172,7 @@ type call struct {
 	targets []cloud.Target
 }
 
-// act acts on a batch once its resources may be counted.
+// act acts on a batch after it has the tokens for its resources.
 func (c *conn) act(ctx context.Context, o resource.Operations, k call) []error {
 	if err := c.pay(ctx, k.region, c.counted(k.verb, o.Kind().Type, k.region), len(k.targets)); err != nil {
 		return slices.Repeat([]error{&smithy.CanceledError{Err: err}}, len(k.targets))
@@ -190,7 +191,7 @@ func (c *conn) Scale(ctx context.Context, kind, region, uid string, want cloud.C
 	return resource.ClassifyError(o.Scale(ctx, uid, want))
 }
 
-// ReadAutoscaling tells how a group is scaled.
+// ReadAutoscaling returns the scaling of a group.
 func (c *conn) ReadAutoscaling(ctx context.Context, kind, region, uid string) (cloud.Autoscaling, error) {
 	o, err := c.operationsAt(kind, region, uid)
 	if err != nil {
@@ -200,7 +201,7 @@ func (c *conn) ReadAutoscaling(ctx context.Context, kind, region, uid string) (c
 	return got, resource.ClassifyError(err)
 }
 
-// SetAutoscaling sets how a group is scaled.
+// SetAutoscaling sets the scaling of a group.
 //
 //nolint:revive // the parameters are those of cloud.Autoscaler
 func (c *conn) SetAutoscaling(ctx context.Context, kind, region, uid string, want cloud.Autoscaling) error {
@@ -211,7 +212,8 @@ func (c *conn) SetAutoscaling(ctx context.Context, kind, region, uid string, wan
 	return resource.ClassifyError(o.SetAutoscaling(ctx, uid, want))
 }
 
-// operationsAt returns the operations of a kind for one resource that is not elsewhere.
+// operationsAt returns the operations of a kind for one resource. A resource of another region or account is class
+// NotFound.
 func (c *conn) operationsAt(kind, region, uid string) (resource.Operations, error) {
 	o, err := c.operationsOf(kind, region)
 	if err == nil && c.elsewhere(uid, region) {
@@ -220,8 +222,8 @@ func (c *conn) operationsAt(kind, region, uid string) (resource.Operations, erro
 	return o, err
 }
 
-// elsewhere reports whether the uid is an ARN of another region or account: acting by the name in it would reach a
-// namesake here.
+// elsewhere reports whether the uid is an ARN of another region or account. An act by its name would reach a resource
+// with the same name here.
 func (c *conn) elsewhere(uid, region string) bool {
 	if !strings.HasPrefix(uid, "arn:") {
 		return false

@@ -20,7 +20,7 @@ import (
 
 const region = "eu-west-1"
 
-// options reach the twin instead of AWS, and never pause for long.
+// options send the requests to the twin instead of AWS, and never pause for long.
 func options(transport http.RoundTripper) aws.Options {
 	return aws.Options{
 		Clock: clock.System{}, Transport: transport, MaxBackoff: time.Millisecond, Limits: map[string]aws.Limit{"": {}},
@@ -35,14 +35,14 @@ func keys(key string) cloud.Account {
 	}
 }
 
-// numbered is an account as a connected one is: with its number.
+// numbered is an account with its number, as a connected account has it.
 func numbered(key string) cloud.Account {
 	a := keys(key)
 	a.NativeID = awstwin.Account
 	return a
 }
 
-// connect opens a new twin.
+// connect returns a new twin and a connection to it.
 func connect(t *testing.T) (*awstwin.Cloud, cloud.Conn) {
 	t.Helper()
 	tw := &awstwin.Cloud{}
@@ -94,7 +94,7 @@ func TestAWSOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 	callsAreNeeded(t, tw)
 }
 
-// far is a region of which no group of the contract is.
+// far is a region with no group of the contract.
 const far = "eu-central-1"
 
 func metered(tw *awstwin.Cloud) cloudtest.Metered {
@@ -142,8 +142,8 @@ func collective(tw *awstwin.Cloud) *cloudtest.Collective {
 	return c
 }
 
-// callsAreNeeded holds what the kinds say that they need, of which the policies for customers are made, against what
-// reached the cloud while all of them were listed, read, started, stopped, scaled and probed.
+// callsAreNeeded compares the declared needs of the kinds, which are the source of the policies for customers, with
+// the calls that reached the cloud while all kinds were listed, read, started, stopped, scaled and probed.
 func callsAreNeeded(t *testing.T, tw *awstwin.Cloud) {
 	t.Helper()
 	c := open(t, tw, keys(awstwin.AccessKey)).(cloud.Clusters)
@@ -175,7 +175,7 @@ func callsAreNeeded(t *testing.T, tw *awstwin.Cloud) {
 	}
 }
 
-// actionNames are operations whose permissions bear other names.
+// actionNames are the permissions of operations with another name.
 var actionNames = map[string]string{
 	"tagging:GetResources": "tag:GetResources", "s3:ListBuckets": "s3:ListAllMyBuckets",
 	"monitoring:GetMetricData":           "cloudwatch:GetMetricData",
@@ -185,8 +185,8 @@ var actionNames = map[string]string{
 	"s3:ListParts":                       "s3:ListMultipartUploadParts",
 }
 
-// impliedActions are checked by AWS when another operation is called, or are called for facts of types that this cloud
-// has none of, which the tests of these types do.
+// impliedActions are permissions that AWS checks when another operation is called, or operations for facts of types
+// that this cloud has none of; the tests of these types call them.
 var impliedActions = map[string]bool{
 	"rds:ListTagsForResource": true, "ecs:ListTagsForResource": true,
 
@@ -267,7 +267,7 @@ func auroraGroup(tw *awstwin.Cloud) cloudtest.Group {
 	return g
 }
 
-// clusterGroup is clusters of an engine that RDS's API runs beside Aurora's.
+// clusterGroup returns clusters of an engine that RDS's API runs besides Aurora.
 func clusterGroup(tw *awstwin.Cloud, kind, engine string) cloudtest.Group {
 	g := cloudtest.Group{Kind: kind, Region: region, Pages: 2, Tied: map[string]string{}}
 	g.Missing = (&awstwin.Database{ID: "nothing", Region: region, IsCluster: true}).ARN()
@@ -397,7 +397,7 @@ func state(t *testing.T, c cloud.Conn, kind, uid string) cloud.State {
 	return got[0]
 }
 
-// act does one act and gives its error.
+// act does one act and returns its error.
 //
 //nolint:revive // a test reads best with all five in sight
 func act(t *testing.T, c cloud.Conn, v cloud.Verb, kind string, target cloud.Target) error {

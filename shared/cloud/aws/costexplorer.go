@@ -17,17 +17,17 @@ import (
 )
 
 const (
-	// usdPerExplored is the price of a request of Cost Explorer, each page being one.
+	// usdPerExplored is the price of a request to Cost Explorer in US dollars. Each page is one request.
 	usdPerExplored = 0.01
-	// exploredMonths is how far back its days reach.
+	// exploredMonths is the number of months with daily costs in Cost Explorer.
 	exploredMonths = 13
-	// restated is how long after a month's end AWS changes it.
+	// restated is the time after a month's end while AWS still changes it.
 	restated = 15 * 24 * time.Hour
-	// maxExplored bounds the pages of a month.
+	// maxExplored is the maximum number of pages of a month.
 	maxExplored = 200
 )
 
-// explore asks Cost Explorer, and counts what it asks: each page has its price.
+// explore asks Cost Explorer and counts the requests: each page has its price.
 func (c *conn) explore(ctx context.Context, in *costexplorer.GetCostAndUsageInput) (*costexplorer.GetCostAndUsageOutput,
 	error) {
 	c.mu.Lock()
@@ -37,16 +37,16 @@ func (c *conn) explore(ctx context.Context, in *costexplorer.GetCostAndUsageInpu
 	return out, resource.ClassifyError(err)
 }
 
-// Spent tells the price of the requests of Cost Explorer.
+// Spent returns the price of the requests to Cost Explorer.
 func (c *conn) Spent() cloud.BillSpending {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return cloud.BillSpending{Requests: c.explored, USD: float64(c.explored) * usdPerExplored}
 }
 
-// addExplored adds a delivery of Cost Explorer for each month that none is of, without asking it anything. Its content
-// is taken to change each day until AWS leaves the month alone. It is told as being of the first hours of its month,
-// so that it never replaces what an export has delivered, and what an export delivers always replaces it.
+// addExplored adds a delivery of Cost Explorer for each month without another delivery, without sending a request. Its
+// content is assumed to change each day until AWS no longer changes the month. Its delivery time is in the first hours
+// of its month, so it never replaces a delivery of an export, and a delivery of an export always replaces it.
 func (c *conn) addExplored(from time.Time, by map[time.Time]cloud.Delivery) {
 	now := c.provider.options.Clock.Now().UTC()
 	first := monthOf(now).AddDate(0, -exploredMonths, 0)
@@ -92,8 +92,8 @@ type explorerRow struct {
 	EffectiveCost      string
 }
 
-// openExplored asks for a month, day by day, by service and region; in the account that pays for others by account and
-// service, for no more than two can be asked for at once. Each page is asked for when it is read.
+// openExplored asks for a month by day, service and region. In a management account it asks by account instead of
+// region, because Cost Explorer groups by at most two keys. It requests each page when it is read.
 func (c *conn) openExplored(ctx context.Context, period time.Time) (cloud.BillReader, error) {
 	self, err := c.Identify(ctx)
 	if err != nil {
@@ -135,7 +135,7 @@ func (c *conn) openExplored(ctx context.Context, period time.Time) (cloud.BillRe
 	}), nil
 }
 
-// exploredPeriod is the month until the end of today.
+// exploredPeriod returns the month, until the end of today.
 func (c *conn) exploredPeriod(period time.Time) *costexplorer.DateInterval {
 	end := period.AddDate(0, 1, 0)
 	if tomorrow := c.provider.options.Clock.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1); tomorrow.Before(end) {
@@ -145,14 +145,14 @@ func (c *conn) exploredPeriod(period time.Time) *costexplorer.DateInterval {
 		End: sdk.String(end.Format(time.DateOnly))}
 }
 
-// paysForOthers reports whether the account is the management account of its organization. Who may not know is taken
-// not to be.
+// paysForOthers reports whether the account is the management account of its organization. It returns false if that
+// cannot be read.
 func (c *conn) paysForOthers(ctx context.Context, self string) bool {
 	id, err := c.managementAccount(ctx)
 	return err == nil && id == self
 }
 
-// exploredLines writes a page as lines of JSON, its amounts digit by digit as they came.
+// exploredLines writes a page as lines of JSON. The amounts keep all their digits.
 func exploredLines(out *costexplorer.GetCostAndUsageOutput, row explorerRow, second string) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -185,9 +185,9 @@ func exploredLines(out *costexplorer.GetCostAndUsageOutput, row explorerRow, sec
 	return b.Bytes(), nil
 }
 
-// ControlTotal asks Cost Explorer for a month's sum, which is one request. Who may not ask it, or has nothing in it,
-// is told nothing; nor is anything told of an export or a bucket that was named, for that may be of more or less than
-// the account.
+// ControlTotal asks Cost Explorer for a month's total, with one request. ok is false if the account may not ask or has
+// no data. It is also false for an account with a named export or bucket, because the costs in these may be more or
+// less than the account's.
 func (c *conn) ControlTotal(ctx context.Context, period time.Time) (total, currency string, ok bool, err error) {
 	if set := c.account.Billing; set.Bucket != "" || set.Export != "" {
 		return "", "", false, nil

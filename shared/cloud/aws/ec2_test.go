@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
-// results acts on the ids and gives what became of each.
+// results acts on the ids and returns the error of each; nil is success.
 func results(t *testing.T, c cloud.Conn, v cloud.Verb, ids []string) map[string]error {
 	t.Helper()
 	targets := make([]cloud.Target, len(ids))
@@ -29,7 +29,7 @@ func TestOneBadInstanceDoesNotKeepABatchFromBeingStopped(t *testing.T) {
 		bad   awstwin.Instance
 		id    string
 		class cloud.Class
-		calls int // one that fails and one for the rest
+		calls int // one call that fails, and one for the rest
 	}{
 		"one that does not exist":  {id: awstwin.InstanceID(9999), class: cloud.NotFound, calls: 2},
 		"one that is no id at all": {id: "i-nonsense", class: cloud.NotFound, calls: 2},
@@ -72,7 +72,7 @@ func fleet(tw *awstwin.Cloud, n int, like awstwin.Instance) []string {
 	return ids
 }
 
-// AWS does not say which instance of a batch finds no room, so the batch is halved until it stands alone.
+// AWS does not say which instance of a batch lacks capacity, so the batch is halved until the instance is alone.
 func TestAnInstanceWithoutCapacityIsFoundByHalving(t *testing.T) {
 	tw, c := connect(t)
 	ids := fleet(tw, 32, awstwin.Instance{State: "stopped"})
@@ -94,7 +94,7 @@ func TestAnInstanceWithoutCapacityIsFoundByHalving(t *testing.T) {
 	}
 }
 
-// A denial that names no instance is everybody's: halving would only repeat it a hundred times.
+// A denial without an instance's name concerns all instances: halving would only repeat it a hundred times.
 func TestADenialOfEverythingCostsOneCall(t *testing.T) {
 	tw, c := connect(t)
 	ids := fleet(tw, 100, awstwin.Instance{})
@@ -129,7 +129,8 @@ func TestInstancesAreActedOnInLargeBatches(t *testing.T) {
 	}
 }
 
-// A verification weighs a tenth of a description, and takes 100 ids a call; who may not ask for it reads.
+// A verification's answer is a tenth as large as a description's, and a call takes 100 ids. An account without its
+// permission reads instead.
 func TestInstancesAreVerifiedByTheirStatesAlone(t *testing.T) {
 	tw, c := connect(t)
 	ids := fleet(tw, 1000, awstwin.Instance{State: "stopping"})
@@ -208,7 +209,7 @@ func TestStatesOfInstances(t *testing.T) {
 	}
 }
 
-// The stop has its effect, only its answer is lost: the next read tells.
+// The stop takes effect and only its answer is lost. The next read shows the state.
 func TestALostAnswerIsTransient(t *testing.T) {
 	tw, c := connect(t)
 	id := fleet(tw, 1, awstwin.Instance{})[0]
@@ -234,7 +235,7 @@ func TestAListedInstanceIsDescribed(t *testing.T) {
 	}
 }
 
-// Hibernation keeps the memory billed, and a forced stop may lose data: neither is asked for.
+// Hibernation keeps the memory billed, and a forced stop may lose data. A stop requests neither.
 func TestAStopIsAPlainStop(t *testing.T) {
 	tw, c := connect(t)
 	id := fleet(tw, 1, awstwin.Instance{})[0]
@@ -270,7 +271,7 @@ func BenchmarkStopAThousandInstances(b *testing.B) {
 	b.ReportMetric(float64(len(tw.Calls("ec2:StopInstances")))/float64(b.N), "calls/op")
 }
 
-// What a stop would harm, or what AWS does not stop, is refused before anything is asked for.
+// An instance that a stop would harm, or that AWS cannot stop, is refused before any request to stop it.
 func TestAnInstanceThatAStopWouldHarmIsRefused(t *testing.T) {
 	for says, i := range map[string]awstwin.Instance{
 		"member of Auto Scaling group web, which would replace it: act on the group": {Tags: map[string]string{"aws:autoscaling:groupName": "web"}},
@@ -295,7 +296,7 @@ func TestAnInstanceThatAStopWouldHarmIsRefused(t *testing.T) {
 	}
 }
 
-// Protection against stops is its owner's word: it is told, and neither taken away nor gone round with force.
+// Protection against stops is its owner's decision. The error names it; the stop neither removes it nor uses force.
 func TestAnInstanceThatIsProtectedAgainstStopsStaysSo(t *testing.T) {
 	tw, c := connect(t)
 	id := fleet(tw, 1, awstwin.Instance{StopProtected: true})[0]

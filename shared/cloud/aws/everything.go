@@ -14,15 +14,16 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/resourcegroupstaggingapi"
 )
 
-// everything is what AWS itself knows of all types: Resource Explorer where the account has an index, else the tagging
-// API, which knows what has or had tags. It finds no facts.
+// everything is the source of all resource types that AWS itself indexes: Resource Explorer where the account has an
+// index, else the tagging API, which knows the resources that have or had tags. It finds no facts.
 var everything = resource.Source{
 	Name:  "everything",
 	Needs: []string{"tag:GetResources", "resource-explorer-2:ListResources", "resource-explorer-2:GetView"},
 	List:  listEverything,
 }
 
-// taggedPage marks the pages of the tagging API, so that a listing does not change from one to the other halfway.
+// taggedPage marks the page tokens of the tagging API, so that a listing does not switch between the index and the
+// tags.
 const taggedPage = "t:"
 
 func listEverything(ctx context.Context, at resource.Place, page string) (cloud.ResourcePage, error) {
@@ -36,8 +37,8 @@ func listEverything(ctx context.Context, at resource.Place, page string) (cloud.
 	return out, err
 }
 
-// hasNoIndex reports whether AWS says that the region has no index, or no view to ask by, which it calls unauthorized.
-// What is denied otherwise is not known: to go by tags then would lose all that has none.
+// hasNoIndex reports whether AWS says that the region has no index, or no view to ask by; AWS calls the latter
+// unauthorized. Any other denial returns false: a listing by tags would then lose all resources without tags.
 func hasNoIndex(err error) bool {
 	return resource.CodeOf(err) == "UnauthorizedException" || err != nil &&
 		cloud.ClassOf(resource.ClassifyError(err)) == cloud.NotFound
@@ -54,7 +55,7 @@ func listIndexed(ctx context.Context, at resource.Place, page string) (cloud.Res
 	p := cloud.ResourcePage{Next: sdk.ToString(out.NextToken)}
 	for _, r := range out.Resources {
 		if sdk.ToString(r.Region) != at.Region || sdk.ToString(r.OwningAccountId) != at.Account {
-			continue // an aggregating index has those of others, too
+			continue // an aggregating index also has the resources of other regions
 		}
 		found, ok := newOther(sdk.ToString(r.Arn), sdk.ToString(r.ResourceType))
 		if ok {
@@ -67,7 +68,7 @@ func listIndexed(ctx context.Context, at resource.Place, page string) (cloud.Res
 	return p, nil
 }
 
-// explorerTags returns the tags among the properties of a resource, if the view has them.
+// explorerTags returns the tags in the properties of a resource, if the view includes them.
 func explorerTags(properties []resourceexplorer2.ResourceProperty) map[string]string {
 	tags := map[string]string{}
 	for _, p := range properties {
@@ -111,8 +112,8 @@ func listTagged(ctx context.Context, at resource.Place, page string) (cloud.Reso
 	return p, nil
 }
 
-// newOther makes the resource of an ARN; false of one that a kind or another source finds. What the catalogue has no
-// name for is kept as "aws-other" with AWS's word for it.
+// newOther makes the resource of an ARN. It returns false if a kind or another source finds the resource. A type
+// without a name in the catalogue becomes "aws-other", with AWS's name for the type as a fact.
 func newOther(arn, native string) (cloud.Resource, bool) {
 	r := cloud.Resource{UID: arn, Name: resource.LastPart(arn), Type: cloud.TypeOf(Name, native), Status: cloud.Running}
 	if r.Type == "" {
@@ -129,12 +130,11 @@ func newOther(arn, native string) (cloud.Resource, bool) {
 	return r, !slices.Contains(described, r.Type)
 }
 
-// described are the types that other sources list in full, with their facts: the index leaves them to those.
+// described are the types that other sources list completely, with facts. The listing of the index leaves them out.
 var described = []string{
 	"aws-ebs", "aws-ebs-snapshot", "aws-ecr", "aws-eip", "aws-elasticache", "aws-elb", "aws-lambda", "aws-nat",
 	"aws-opensearch", "aws-s3", "aws-sqs",
 }
 
-// otherClusters are native types that the index gives to what several kinds list: clusters of Aurora, DocumentDB and
-// Neptune.
+// otherClusters are native types of the index that several kinds list: clusters of Aurora, DocumentDB and Neptune.
 var otherClusters = []string{"rds:cluster"}

@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/cloudtest"
 )
 
-// tellAll puts one resource of each type into the twin that tells everything.
+// tellAll adds one resource of each type, with all facts, to the twin.
 func tellAll(tw *awstwin.Cloud) {
 	fill(tw)
 	id := awstwin.InstanceID(1)
@@ -171,8 +171,8 @@ func TestFacts_AreAllToldThatTheRulesRead(t *testing.T) {
 	}
 }
 
-// A rule that reads a fact must be able to tell "no" from "not known": what was denied is never false, and says why it
-// is missing.
+// A rule that reads a fact must be able to tell "no" from "not known": a denied fact is never false. It is missing,
+// with the reason.
 func TestFacts_ThatAreDeniedAreMissingWithTheReason(t *testing.T) {
 	for op, want := range map[string]string{
 		"s3:GetBucketLogging": "aws-s3.logging: s3:GetBucketLogging: AccessDenied",

@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/cloud/aws/resource"
 )
 
-// Uids come from our own store, but were once a provider's words: a strange one must never name something else.
+// Uids come from our own store, but originally from a provider. A strange uid must never name another resource.
 func FuzzNamesInARNs(f *testing.F) {
 	f.Add("arn:aws:rds:eu-west-1:111122223333:db:orders")
 	f.Add("arn:aws:autoscaling:eu-west-1:1:autoScalingGroup:0f:autoScalingGroupName/a/b")
@@ -36,7 +36,7 @@ func FuzzNamesInARNs(f *testing.F) {
 	})
 }
 
-// A page comes back from a store or a client: whatever it is, the listing answers or refuses it, and moves on.
+// A page token comes back from a store or a client. The listing answers or refuses any token, and moves on.
 func FuzzNestedPages(f *testing.F) {
 	f.Add("")
 	f.Add(`{"o":"2","q":["a","b"],"i":"1"}`)

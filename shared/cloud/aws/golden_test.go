@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// goldenGroups are the resources that the requests of each kind are recorded with, the first free one of each.
+// goldenGroups are the resources for the recorded requests: the first free one of each group.
 func goldenGroups(tw *awstwin.Cloud) []cloudtest.Group {
 	return []cloudtest.Group{
 		ec2Group(tw), rdsGroup(tw), auroraGroup(tw), asgGroup(tw), ecsGroup(tw), eksGroup(tw), redshiftGroup(tw),
@@ -29,7 +29,7 @@ func goldenGroups(tw *awstwin.Cloud) []cloudtest.Group {
 	}
 }
 
-// What each kind asks of AWS, to the letter: operations and parameters.
+// The requests of each kind to AWS, to the letter: operations and parameters.
 func TestKinds_AskAWSExactlyThis(t *testing.T) {
 	tw := &awstwin.Cloud{}
 	recorded := map[string]bool{}
@@ -56,7 +56,7 @@ func TestKinds_AskAWSExactlyThis(t *testing.T) {
 	}
 }
 
-// recordCalls does with a kind everything that it can, and tells what that asked.
+// recordCalls runs every operation of a kind and returns the requests that it sent.
 func recordCalls(t *testing.T, tw *awstwin.Cloud, g cloudtest.Group) string {
 	t.Helper()
 	c, uid := open(t, tw, keys(awstwin.AccessKey)), g.Free[len(g.Free)-1]
@@ -70,7 +70,7 @@ func recordCalls(t *testing.T, tw *awstwin.Cloud, g cloudtest.Group) string {
 		fmt.Fprintf(&b, "# %s\n", name)
 		for _, call := range tw.Calls("")[before:] {
 			params := maps.Clone(call.Params)
-			delete(params, "clientRequestToken") // a number drawn by the SDK
+			delete(params, "clientRequestToken") // a random number of the SDK's
 			told, err := json.Marshal(params)
 			if err != nil {
 				t.Fatal(err)

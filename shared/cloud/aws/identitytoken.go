@@ -10,12 +10,12 @@ import (
 	"lamplighter.dev/shared/cloud/aws/resource"
 )
 
-// identityTokenSeconds is how long a token of ours is good: it is traded for another cloud's at once.
+// identityTokenSeconds is the lifetime of our tokens. A token is exchanged for another cloud's token at once.
 const identityTokenSeconds = 300
 
-// IdentityToken returns a JWT that AWS signs for this service's own identity, for other clouds to trust. An
-// installation that has no identity, or may not make such tokens, is class Refused: no account that is opened so can
-// be.
+// IdentityToken returns a JWT that AWS signs for this service's own identity and other clouds trust. If the
+// installation has no identity, or may not create tokens, the error is class Refused: accounts that need such a token
+// cannot be opened.
 func (p *Provider) IdentityToken(ctx context.Context, audience string) (string, error) {
 	cfg := p.sdkConfig(cloud.Account{ID: "self"})
 	cfg.Credentials = p.self

@@ -46,7 +46,7 @@ func TestIdentityToken_AnInstallationThatMayMakeNoneIsToldSo(t *testing.T) {
 	}
 }
 
-// Each function has a role of its own, and other clouds trust one subject.
+// Each function has its own role, but other clouds trust a single subject.
 func TestIdentityToken_IsOfTheRoleThatIsNamed(t *testing.T) {
 	const role = "arn:aws:iam::111122223333:role/lamplighter-prod-clouds"
 	tw := &awstwin.Cloud{}

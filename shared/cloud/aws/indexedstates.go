@@ -8,9 +8,9 @@ import (
 	"lamplighter.dev/shared/cloud/aws/resource"
 )
 
-// addStates adds the live states to what the index found of kinds that can be acted on and have no listing of their
-// own: few accounts have any of them, so that one listing each in every region would mostly find nothing, or not even
-// the service. What cannot be read is kept, and says why it cannot be acted on.
+// addStates adds the live states to resources of the index whose kinds can be acted on and have no listing of their
+// own. Few accounts have any of them, so a listing of each kind in every region would mostly find nothing, or not even
+// the service. A resource whose state cannot be read stays, with the reason why it cannot be acted on.
 func addStates(ctx context.Context, at resource.Place, found []cloud.Resource) {
 	for _, o := range registry {
 		k := o.Describe()

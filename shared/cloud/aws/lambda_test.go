@@ -12,14 +12,14 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
-// allowed is a function that its owner lets be stopped.
+// allowed returns f with the owner's tag that permits a stop.
 func allowed(f awstwin.Function) awstwin.Function {
 	f.Name, f.Region = "jobs", region
 	f.Tags = map[string]string{"lamplighter:allow-stop": "true", "team": "data"}
 	return f
 }
 
-// concurrency tells a function's: "reserved 5, provisioned map[live:3], tags map[…]".
+// concurrency describes a function's concurrency: "reserved 5, provisioned map[live:3], tags map[…]".
 func concurrency(f *awstwin.Function) string {
 	reserved := "none"
 	if f.Reserved != nil {
@@ -53,7 +53,7 @@ func TestLambda_AStartGivesBackExactlyWhatWasReservedOrThatNothingWas(t *testing
 				len(fn.Provisioned) != 0 {
 				t.Errorf("stopped: %+v, %s", s, concurrency(fn))
 			}
-			// ours, and what the function bears
+			// our snapshot, and the mark on the function
 			for _, target := range []cloud.Target{{UID: fn.ARN(), Snapshot: remembered}, {UID: fn.ARN()}} {
 				_ = act(t, c, cloud.Stop, cloud.AWSLambda, cloud.Target{UID: fn.ARN()})
 				if err := act(t, c, cloud.Start, cloud.AWSLambda, target); err != nil {
@@ -71,7 +71,7 @@ func TestLambda_AStartGivesBackExactlyWhatWasReservedOrThatNothingWas(t *testing
 	}
 }
 
-// Cut off after any of its calls, a stop or a start is neither taken for done nor forgets anything: the same is done
+// A stop or start that is interrupted after any of its calls neither counts as done nor loses anything: it is done
 // again.
 func TestLambda_WhatEndsHalfwayIsDoneAgain(t *testing.T) {
 	for calls := range 5 {
@@ -159,7 +159,7 @@ func TestLambda_AMarkThatSomebodyChangedIsNotGuessedAt(t *testing.T) {
 	}
 }
 
-// Whoever throttled the function to 0 himself gets it back without a reservation: there is nothing else to give back.
+// A function that its owner throttled to 0 starts without a reservation: no earlier value is known.
 func TestLambda_WhatOthersStoppedStartsUnreserved(t *testing.T) {
 	tw, c := connect(t)
 	fn := tw.AddFunction(allowed(awstwin.Function{Reserved: new(0)}))

@@ -20,10 +20,11 @@ import (
 // Limit is a token bucket: so many calls a second, after a burst.
 type Limit = throttle.Limit
 
-// defaultLimits stay below what AWS publishes for EC2, by account, region and API (describes: a bucket of 100, 20 a
-// second more; stops: 50 calls, 5 a second, and 1,000 instances, 20 a second; starts: 5 calls, 2 a second, and 1,000
-// instances, 2 a second), and for ECS; and below what is known by experience where it publishes nothing. The
-// customer's own tools use the same buckets: when they do, the limiter finds out from what AWS refuses.
+// defaultLimits stay below the limits that AWS publishes for EC2, by account, region and API (describes: a bucket of
+// 100, 20 a second more; stops: 50 calls, 5 a second, and 1,000 instances, 20 a second; starts: 5 calls, 2 a second,
+// and 1,000 instances, 2 a second), and for ECS. For services without published limits they stay below the limits
+// known by experience. The customer's own tools use the same buckets; the limiter then learns from the requests that
+// AWS refuses.
 var defaultLimits = map[string]Limit{
 	"ec2":                {PerSecond: 19, Burst: 60},
 	"ec2:StopInstances":  {PerSecond: 4.5, Burst: 30},
@@ -37,11 +38,11 @@ var defaultLimits = map[string]Limit{
 	"":                   {PerSecond: 8, Burst: 20},
 }
 
-// endpointLimits are for accounts at an address of their own, where AWS's limits do not hold: what is there says
-// itself when it is too much.
+// endpointLimits are for accounts with an endpoint of their own, where AWS's limits do not hold: the endpoint itself
+// refuses calls that are too many.
 var endpointLimits = map[string]Limit{"": {PerSecond: 100, Burst: 200}}
 
-// pace is a limiter, and what it limits.
+// pace is a limiter with its limits.
 type pace struct {
 	*throttle.Limiter
 	limits map[string]Limit
@@ -51,7 +52,7 @@ func newPace(o Options, limits map[string]Limit) pace {
 	return pace{throttle.New(throttle.Options{Clock: o.Clock, Store: o.Store, Limits: limits, Log: o.Log}), limits}
 }
 
-// newEndpointPace is of this process alone.
+// newEndpointPace returns a pace that is not shared with other processes.
 func newEndpointPace(o Options) pace {
 	o.Store = nil
 	return newPace(o, endpointLimits)
@@ -65,15 +66,15 @@ func (p *Provider) paceOf(a cloud.Account) pace {
 	return p.pace
 }
 
-// counts reports whether there is a limit of exactly that name.
+// counts reports whether there is a limit with exactly this name.
 func (p pace) counts(api string) bool {
 	_, ok := p.limits[api]
 	return ok
 }
 
-// addLimiter makes every attempt of every call of the account wait for its token, because the SDK's own retry budget
-// is shared by everything that a process does and turns throttling in one region into failures in all. The limiter
-// learns from the answers.
+// addLimiter makes every attempt of every call of the account wait for its token, and reports the answers to the
+// limiter. The SDK's own retry budget is shared by the whole process: throttling in one region would cause failures in
+// all regions.
 func (p pace) addLimiter(account string) func(*middleware.Stack) error {
 	wait := func(ctx context.Context, in middleware.FinalizeInput,
 		next middleware.FinalizeHandler) (out middleware.FinalizeOutput, md middleware.Metadata, err error) {
@@ -91,8 +92,8 @@ func (p pace) addLimiter(account string) func(*middleware.Stack) error {
 	}
 }
 
-// learn tells the limiter how an attempt ended. AWS does not say which of its buckets was empty, that of the calls or
-// that of the instances: both are slowed down. What was denied was answered.
+// learn reports the result of an attempt to the limiter. AWS does not say which of its two buckets was empty, that of
+// the calls or that of the instances, so both are slowed down. A denied call counts as answered.
 func (p pace) learn(k throttle.Key, err error) {
 	keys := []throttle.Key{k}
 	if ids := k.API + "#ids"; p.counts(ids) {
@@ -108,7 +109,7 @@ func (p pace) learn(k throttle.Key, err error) {
 	}
 }
 
-// retryAfter is how long AWS asks to be left alone; 0 where it does not say.
+// retryAfter returns AWS's Retry-After; 0 when the answer has none.
 func retryAfter(err error) time.Duration {
 	e, ok := errors.AsType[*smithyhttp.ResponseError](err)
 	if !ok || e.Response == nil || e.Response.Response == nil {
@@ -125,11 +126,11 @@ func seconds(h http.Header) time.Duration {
 	return time.Duration(min(n, 3600)) * time.Second
 }
 
-// admission is how many resources may still be acted on by a call, as Admit has promised.
+// admission is the key of the resources that Admit has admitted and that are not acted on yet.
 type admission struct{ region, api string }
 
-// Admit takes tokens for up to n resources, and tells how many may be acted on now, and when to ask for the rest. What
-// is acted on without it waits for its tokens in Act.
+// Admit takes tokens for up to n resources. It returns how many may be acted on now, and the time to wait before the
+// caller asks for the rest. A resource that is acted on without a token waits for it in Act.
 //
 //nolint:revive // the parameters are those of cloud.Admitter
 func (c *conn) Admit(ctx context.Context, v cloud.Verb, kind, region string, n int) (int, time.Duration) {
@@ -144,7 +145,7 @@ func (c *conn) Admit(ctx context.Context, v cloud.Verb, kind, region string, n i
 	return got, wait
 }
 
-// counted names the limit of resources that an act is counted by; "" where only calls are.
+// counted returns the name of the limit that counts the resources of an act; "" if AWS counts only the calls.
 func (c *conn) counted(v cloud.Verb, kind, region string) string {
 	o, err := c.operationsOf(kind, region)
 	if err != nil {
@@ -156,7 +157,7 @@ func (c *conn) counted(v cloud.Verb, kind, region string) string {
 	return ""
 }
 
-// pay waits for the tokens of n resources, of which those that were admitted are paid for.
+// pay waits for the tokens of n resources, less the tokens that Admit has already taken.
 func (c *conn) pay(ctx context.Context, region, api string, n int) error {
 	if api == "" {
 		return nil
@@ -171,7 +172,7 @@ func (c *conn) pay(ctx context.Context, region, api string, n int) error {
 	return c.pace.Wait(ctx, throttle.Key{Account: accountOf(c.account), Region: region, API: api}, n-paid)
 }
 
-// accountOf names the account whose limits are meant: two organizations may connect the same.
+// accountOf returns the account ID that the limits apply to: two organizations may connect the same account.
 func accountOf(a cloud.Account) string {
 	if a.NativeID != "" {
 		return a.NativeID

@@ -18,8 +18,8 @@ import (
 // metricsNeed is the permission of metrics.
 const metricsNeed = "cloudwatch:GetMetricData"
 
-// What CloudWatch takes in one call, and what a thousand queries cost. Several statistics of one metric cost one: what
-// is told is the most that it can be.
+// The limits of one call to CloudWatch, and the price of a query. AWS charges several statistics of one metric once,
+// so the reported cost is an upper bound.
 const (
 	perMetricCall   = 500
 	pointsPerCall   = 100_000
@@ -28,14 +28,15 @@ const (
 	metricCallWidth = 4
 )
 
-// asked is a query on its way: of which resource, and which measure.
+// asked is a query, with the resource and the measure that it is for.
 type asked struct {
 	uid     string
 	measure int
 	query   cloudwatch.MetricDataQuery
 }
 
-// Metrics reads measures by GetMetricData, 500 queries a call, of longer windows fewer so that a call has one page.
+// Metrics reads measures by GetMetricData, with 500 queries per call. Calls for longer windows have fewer queries, so
+// that each has one page.
 func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.MetricAnswer, error) {
 	name := metricNames[r.Type]
 	switch {
@@ -78,7 +79,7 @@ func newQuery(n int, m cloudwatch.Metric, statistic string, r cloud.MetricReques
 	}
 }
 
-// readMetrics reads all pages of a batch: mostly one.
+// readMetrics reads all pages of a batch. Most batches have one page.
 func readMetrics(ctx context.Context, api *cloudwatch.Client, batch []asked, r cloud.MetricRequest) (cloud.MetricAnswer,
 	error) {
 	byID := make(map[string]*cloud.Points, len(batch))
@@ -109,7 +110,7 @@ func readMetrics(ctx context.Context, api *cloudwatch.Client, batch []asked, r c
 	return out, fmt.Errorf("metrics of %d queries have more than %d pages", len(batch), maxMetricPages)
 }
 
-// measured returns the points of those queries that have some, in their order.
+// measured returns the points of the queries that have some, in the order of the queries.
 func measured(batch []asked, byID map[string]*cloud.Points) []cloud.Points {
 	var out []cloud.Points
 	for i := range batch {
@@ -120,7 +121,8 @@ func measured(batch []asked, byID map[string]*cloud.Points) []cloud.Points {
 	return out
 }
 
-// metricNames tell, by type, how CloudWatch names a measure of a resource; false when it keeps none of this one.
+// metricNames returns, by resource type, CloudWatch's name of a measure of a resource; false if CloudWatch has no such
+// metric of it.
 var metricNames = map[string]func(uid string, m cloud.Measure) (cloudwatch.Metric, bool){
 	cloud.AWSEC2: named("InstanceId", func(uid string) string { return uid }),
 	cloud.AWSRDS: named("DBInstanceIdentifier", func(uid string) string {
@@ -154,13 +156,13 @@ var metricNames = map[string]func(uid string, m cloud.Measure) (cloudwatch.Metri
 	"aws-opensearch": domainMetric,
 }
 
-// after returns what follows mark in s; "" when it is not in it.
+// after returns the part of s after mark; "" when s does not contain mark.
 func after(s, mark string) string {
 	_, tail, _ := strings.Cut(s, mark)
 	return tail
 }
 
-// newMetric makes the name of a measure, without the note that metrics.csv may have behind it.
+// newMetric makes the name of a measure, without the note that may follow it in metrics.csv.
 func newMetric(namespace, metric string, dimensions ...string) cloudwatch.Metric {
 	name, _, _ := strings.Cut(metric, " ")
 	m := cloudwatch.Metric{Namespace: &namespace, MetricName: &name}
@@ -170,10 +172,10 @@ func newMetric(namespace, metric string, dimensions ...string) cloudwatch.Metric
 	return m
 }
 
-// roles are those of a cluster's members, by the note behind a measure's name.
+// roles are the roles of a cluster's members, by the note behind a measure's name.
 var roles = map[string]string{"(writer)": "WRITER", "(reader)": "READER"}
 
-// domainMetric names those of OpenSearch domains, which have the number of the account besides.
+// domainMetric names the metrics of OpenSearch domains, which have the account number as a second dimension.
 func domainMetric(uid string, m cloud.Measure) (cloudwatch.Metric, bool) {
 	f := strings.SplitN(uid, ":", 6)
 	name := resource.NameIn(uid, "es", "domain/")
@@ -183,8 +185,8 @@ func domainMetric(uid string, m cloud.Measure) (cloudwatch.Metric, bool) {
 	return newMetric(m.Namespace, m.Metric, "DomainName", name, "ClientId", f[4]), true
 }
 
-// named makes the names of a type whose metrics have one dimension. A role in the note behind a measure's name is
-// another one, as is what is written there as "StorageType=StandardStorage".
+// named makes the names of a type whose metrics have one dimension. A note behind a measure's name adds a second
+// dimension: a role, or a pair such as "StorageType=StandardStorage".
 func named(dimension string, value func(uid string) string) func(string, cloud.Measure) (cloudwatch.Metric, bool) {
 	return func(uid string, m cloud.Measure) (cloudwatch.Metric, bool) {
 		v := value(uid)
@@ -198,13 +200,13 @@ func named(dimension string, value func(uid string) string) func(string, cloud.M
 	}
 }
 
-// serviceMetric names those of ECS services: "service/<cluster>/<name>".
+// serviceMetric names the metrics of ECS services: "service/<cluster>/<name>".
 func serviceMetric(uid string, m cloud.Measure) (cloudwatch.Metric, bool) {
 	cluster, service, ok := strings.Cut(after(uid, ":service/"), "/")
 	return newMetric(m.Namespace, m.Metric, "ClusterName", cluster, "ServiceName", service), ok
 }
 
-// balancerMetric names those of load balancers, of which each sort has a namespace, and words, of its own.
+// balancerMetric names the metrics of load balancers. Each sort has its own namespace and metric names.
 func balancerMetric(uid string, m cloud.Measure) (cloudwatch.Metric, bool) {
 	name, metric := after(uid, ":loadbalancer/"), strings.Fields(m.Metric)[0]
 	switch {
@@ -216,7 +218,7 @@ func balancerMetric(uid string, m cloud.Measure) (cloudwatch.Metric, bool) {
 		}
 		return newMetric("AWS/NetworkELB", metric, "LoadBalancer", name), true
 	case metric == "ConsumedLCUs" || strings.Contains(name, "/"):
-		return cloudwatch.Metric{}, false // classic ones and those of gateways have none
+		return cloudwatch.Metric{}, false // classic and gateway load balancers have no metrics
 	}
 	if metric == "ProcessedBytes" {
 		metric = "EstimatedProcessedBytes"

@@ -12,7 +12,7 @@ import (
 
 var midnight = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 
-// ask asks for a day of all measures of a type.
+// ask reads a day of all measures of a type.
 func ask(t *testing.T, c cloud.Conn, kind string, uids ...string) cloud.MetricAnswer {
 	t.Helper()
 	got, err := c.(cloud.Metered).Metrics(t.Context(), cloud.MetricRequest{
@@ -40,7 +40,7 @@ func TestMetrics_AreReadOfThoseThatHaveThem(t *testing.T) {
 	}
 }
 
-// The bar is 120 calls for 10,000 resources (issue). EC2 and RDS have the most measures of all types.
+// The limit is 120 calls for 10,000 resources (issue). EC2 and RDS have the most measures of all types.
 func TestMetrics_OfTenThousandResourcesTake120Calls(t *testing.T) {
 	tw, c := connect(t)
 	calls, usd := 0, 0.0
@@ -91,7 +91,7 @@ func TestMetrics_AreNamedAsCloudWatchDoes(t *testing.T) {
 	}
 }
 
-// A type that is shown as measured and cannot be asked about would be a promise that nobody keeps.
+// Every type that is shown as measured can be asked for its metrics.
 func TestMetrics_EveryMeasuredTypeOfAWSCanBeAsked(t *testing.T) {
 	_, c := connect(t)
 	for _, k := range cloud.Catalogue() {

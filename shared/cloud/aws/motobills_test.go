@@ -13,8 +13,8 @@ import (
 	"lamplighter.dev/shared/cloud/aws"
 )
 
-// Of moto S3 is real, Cost Explorer answers what it is told, and the services of exports are not there: the bucket is
-// named.
+// In moto, S3 works, Cost Explorer returns configured answers, and the services of exports are missing. The account
+// therefore names its bucket.
 func TestMotoDeliversTheBillsOfASampleBucket(t *testing.T) {
 	url := moto(t)
 	s := seeder{t: t, ctx: t.Context(), cfg: motoConfig(url)}

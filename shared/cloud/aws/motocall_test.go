@@ -33,7 +33,7 @@ func (a answer) text(s seeder, name string) string {
 	return all[0]
 }
 
-// form calls an API of forms: "rds:CreateDBInstance" with its parameters, as name and value in turns.
+// form calls an API with forms: "rds:CreateDBInstance" and its parameters, names and values in turn.
 func (s seeder) form(call, version string, pairs ...string) answer {
 	s.t.Helper()
 	api, action, _ := strings.Cut(call, ":")
@@ -44,7 +44,7 @@ func (s seeder) form(call, version string, pairs ...string) answer {
 	return s.send(api, http.MethodPost, "/", "application/x-www-form-urlencoded", []byte(v.Encode()))
 }
 
-// json calls an API of JSON, which recognizes its calls by the target.
+// json calls an API with JSON, which identifies its operations by the target.
 func (s seeder) json(api, target string, in any) answer {
 	s.t.Helper()
 	r := s.request(api, http.MethodPost, "/", encoded(s, in))
@@ -53,7 +53,7 @@ func (s seeder) json(api, target string, in any) answer {
 	return s.do(r)
 }
 
-// rest calls an API that recognizes its calls by method and path: "eks POST /clusters".
+// rest calls an API that identifies its operations by method and path: "eks POST /clusters".
 func (s seeder) rest(call string, in any) answer {
 	s.t.Helper()
 	f := strings.Fields(call)
@@ -74,7 +74,8 @@ func (s seeder) send(api, method, path, contentType string, body []byte) answer 
 	return s.do(r)
 }
 
-// request names the service in the signature, which is how moto tells the services apart. moto does not check it.
+// request names the service in the signature, because moto selects the service by it. moto does not check the
+// signature.
 func (s seeder) request(api, method, path string, body []byte) *http.Request {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.ctx, method, *s.cfg.BaseEndpoint+path, bytes.NewReader(body))

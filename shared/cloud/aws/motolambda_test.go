@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/cloudtest"
 )
 
-// functions makes functions that may be stopped, one of them with a reservation. moto knows no provisioned concurrency.
+// functions makes functions that may be stopped, one of them with a reservation. moto has no provisioned concurrency.
 func (s seeder) functions() cloudtest.Group {
 	s.t.Helper()
 	g := cloudtest.Group{Kind: cloud.AWSLambda, Region: region, Tied: map[string]string{},

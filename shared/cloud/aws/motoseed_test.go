@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/cloudtest"
 )
 
-// image is one of those that moto has from the start.
+// image is one of moto's built-in images.
 const image = "ami-12c6146b"
 
 // Versions and targets of the APIs.
@@ -21,7 +21,7 @@ const (
 	ecsTarget                             = "AmazonEC2ContainerServiceV20141113."
 )
 
-// seeder fills an emulator with what the contract needs.
+// seeder fills an emulator with the resources that the contract needs.
 type seeder struct {
 	t   *testing.T
 	ctx context.Context
@@ -35,7 +35,7 @@ func (s seeder) succeeded(what string, err error) {
 	}
 }
 
-// instances makes five free ones, and finds those that an Auto Scaling group made.
+// instances makes five free instances, and finds those that an Auto Scaling group made.
 func (s seeder) instances() cloudtest.Group {
 	g := cloudtest.Group{Kind: "aws-ec2", Region: region, Missing: awstwin.InstanceID(1), Tied: map[string]string{}}
 	g.Free = s.form("ec2:RunInstances", ec2Version, "ImageId", image, "MinCount", "5", "MaxCount", "5",
@@ -65,8 +65,8 @@ func (s seeder) databases() cloudtest.Group {
 	return g
 }
 
-// clusters makes one of each engine that RDS's API runs, but for DocumentDB, of which moto makes none; a listing of
-// one must not offer the others'.
+// clusters makes one cluster of each engine that RDS's API runs, except DocumentDB, which moto does not support. A
+// listing of one engine must not offer the clusters of the others.
 func (s seeder) clusters() []cloudtest.Group {
 	var groups []cloudtest.Group
 	for _, k := range []struct{ id, kind, engine string }{
@@ -107,7 +107,7 @@ func (s seeder) groups() cloudtest.Group {
 	return g
 }
 
-// services have a cluster with tags: without, moto's tag API breaks.
+// services makes services in a cluster with tags: moto's tag API fails for a cluster without tags.
 func (s seeder) services() cloudtest.Group {
 	s.json("ecs", ecsTarget+"CreateCluster",
 		object{"clusterName": "shop", "tags": []object{{"key": "a", "value": "b"}}})

@@ -13,17 +13,17 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/organizations"
 )
 
-// organisationNeeds are the permissions that listing the accounts of an organization takes, in its management account
-// or in one that is its delegated administrator.
+// organisationNeeds are the permissions to list the accounts of an organization, in its management account or in a
+// delegated administrator's account.
 var organisationNeeds = []string{
 	"organizations:DescribeOrganization", "organizations:ListRoots", "organizations:ListAccountsForParent",
 	"organizations:ListOrganizationalUnitsForParent", "organizations:ListTagsForResource",
 }
 
-// maxUnits bounds a walk through units that would not end: AWS allows 2,000 in an organization.
+// maxUnits is the maximum number of units in a walk that would not end. AWS allows 2,000 in an organization.
 const maxUnits = 5_000
 
-// organisationAPI is what is called of AWS Organizations.
+// organisationAPI is the subset of the AWS Organizations API that is called here.
 type organisationAPI interface {
 	DescribeOrganization(context.Context,
 		*organizations.DescribeOrganizationInput) (*organizations.DescribeOrganizationOutput, error)
@@ -39,7 +39,7 @@ type organisationAPI interface {
 
 func (c *conn) organisation() organisationAPI { return organizations.NewFromConfig(c.config) }
 
-// Organisation tells the id of the organization that the account belongs to: "o-…".
+// Organisation returns the id of the account's organization: "o-…".
 func (c *conn) Organisation(ctx context.Context) (string, error) {
 	out, err := c.organisation().DescribeOrganization(ctx, &organizations.DescribeOrganizationInput{})
 	if err != nil {
@@ -48,7 +48,7 @@ func (c *conn) Organisation(ctx context.Context) (string, error) {
 	return sdk.ToString(out.Organization.Id), nil
 }
 
-// managementAccount tells the number of the account that manages the organization, and pays for all.
+// managementAccount returns the number of the organization's management account, which pays for all accounts.
 func (c *conn) managementAccount(ctx context.Context) (string, error) {
 	out, err := c.organisation().DescribeOrganization(ctx, &organizations.DescribeOrganizationInput{})
 	if err != nil {
@@ -57,9 +57,10 @@ func (c *conn) managementAccount(ctx context.Context) (string, error) {
 	return sdk.ToString(out.Organization.MasterAccountId), nil
 }
 
-// Members walks through the units, from the root down: that tells where each account lies in two calls a unit, where
-// asking for the parents of each account would be a call for each. A member is opened by the role that the
-// connection's credentials name, under its external id; the account of the connection itself by these.
+// Members returns the accounts of the organization. It walks through the units from the root down, with two calls per
+// unit; asking for the parents of each account would take a call per account. A member is opened by the role that the
+// connection's credentials name, with its external id. The connection's own account is opened by these credentials
+// directly.
 func (c *conn) Members(ctx context.Context, tags bool) ([]cloud.Member, error) {
 	self, err := c.Identify(ctx)
 	if err != nil {
@@ -87,7 +88,7 @@ func (c *conn) Members(ctx context.Context, tags bool) ([]cloud.Member, error) {
 	return w.found, nil
 }
 
-// openByRole fills in how a member is opened.
+// openByRole sets the credentials of a member.
 func (c *conn) openByRole(m *cloud.Member) {
 	partition := "aws"
 	if f := strings.SplitN(c.account.Credentials["roleArn"], ":", 3); len(f) == 3 {
@@ -100,7 +101,7 @@ func (c *conn) openByRole(m *cloud.Member) {
 	}
 }
 
-// walk goes through an organization, unit by unit.
+// walk is a walk through an organization, unit by unit.
 type walk struct {
 	api   organisationAPI
 	found []cloud.Member
@@ -123,7 +124,8 @@ func (w *walk) roots(ctx context.Context) error {
 	return nil
 }
 
-// unit finds the accounts of the first of the units, and of those in it.
+// unit adds the accounts of the first unit in units, and of the units below it. The other units are its parents, up to
+// the root.
 func (w *walk) unit(ctx context.Context, units []cloud.Unit) error {
 	if w.units++; w.units > maxUnits {
 		return resource.ErrUnsupported("the organization has more than %d units", maxUnits)
@@ -168,9 +170,9 @@ func (w *walk) accounts(ctx context.Context, units []cloud.Unit) error {
 	return nil
 }
 
-// isClosed reports whether nothing opens the account any more. AWS retires the field Status in favour of State, so
-// Status counts only where there is no State. An account without either, or with a state that is not known here, is
-// open: opening it tells.
+// isClosed reports whether the account is closed for good. AWS retires the field Status in favour of State, so Status
+// counts only without State. An account without either, or with an unknown state, counts as open: a connection to it
+// will show.
 func isClosed(a organizations.Account) bool {
 	if a.State == "" {
 		return a.Status == organizations.AccountStatusSuspended || a.Status == organizations.AccountStatusPendingClosure

@@ -83,7 +83,7 @@ func TestOrganisation_ListsEveryMemberWithItsUnits(t *testing.T) {
 	}
 }
 
-// AWS ends the field Status on 9 September 2026: what is left of an account then is State.
+// AWS removes the field Status of an account on 9 September 2026; the field State remains.
 func TestOrganisation_AnAccountIsClosedByItsStateThenByItsStatus(t *testing.T) {
 	for name, tt := range map[string]struct {
 		state, status string
@@ -129,7 +129,7 @@ func TestOrganisation_FailuresAreAWSs(t *testing.T) {
 	}
 }
 
-// moto is somebody else's idea of AWS Organizations: pages, units, statuses and tags are its own.
+// moto is an independent implementation of AWS Organizations, with its own pages, units, statuses and tags.
 func TestMotoOrganisation_ListsEveryMemberWithItsUnits(t *testing.T) {
 	url := moto(t)
 	s, ctx := seeder{t: t, ctx: t.Context(), cfg: motoConfig(url)}, t.Context()

@@ -13,17 +13,17 @@ import (
 	"lamplighter.dev/shared/cloud/aws/storage"
 )
 
-// sources are what a region is asked; what belongs to none, the index alone knows.
+// sources are the listings of a region. Resources that belong to no region are only in the index.
 var sources = []resource.Source{
 	storage.Volumes, storage.Snapshots, network.Addresses, network.NatGateways, network.LoadBalancers,
 	network.ClassicBalancers, storage.Buckets, compute.Functions, storage.Queues,
 	storage.Repositories, databases.Caches, databases.Domains, everything,
 }
 
-// listOthers reads the next page of everything that has no kind of its own: a page of each source that is not through,
-// side by side, for a region in which there is little would else take a dozen calls one after the other. page holds
-// the pages of those sources. One that fails is asked again with the next page; when all that are left fail, so does
-// the listing, after what the others found was taken in.
+// listOthers reads the next page of all resources without a kind of their own: one page of each unfinished source,
+// side by side, because a nearly empty region would else take a dozen calls one after the other. page holds the pages
+// of these sources. A source that fails is asked again with the next page. When all unfinished sources fail, the
+// listing fails, after the results of the others were returned.
 func (c *conn) listOthers(ctx context.Context, region, page string) (cloud.ResourcePage, error) {
 	at, err := c.placeOf(ctx, region)
 	if err != nil {
@@ -53,7 +53,7 @@ func (c *conn) listOthers(ctx context.Context, region, page string) (cloud.Resou
 	return joinPages(names, pages, errs, left), nil
 }
 
-// inOrder returns the names of the sources that are left, those first for which others wait.
+// inOrder returns the names of the unfinished sources. Sources that others wait for come first.
 func inOrder(left map[string]string) (names []string) {
 	for _, s := range sources {
 		if _, ok := left[s.Name]; ok {
@@ -86,7 +86,7 @@ func sourceOf(name string) resource.Source {
 	return sources[slices.IndexFunc(sources, func(s resource.Source) bool { return s.Name == name })]
 }
 
-// sourcesLeft returns the next page of each source that is not through.
+// sourcesLeft returns the next page of each unfinished source.
 func sourcesLeft(region, page string) (map[string]string, error) {
 	left := map[string]string{}
 	switch {
@@ -109,8 +109,8 @@ func sourcesLeft(region, page string) (map[string]string, error) {
 	return left, nil
 }
 
-// mostLasting returns nil when something succeeded, else an error that may pass rather than one that will not: then
-// what is to pass is waited for, and what will not has the last word.
+// mostLasting returns nil if any source succeeded. Else it prefers the last retryable error over a permanent one: the
+// caller retries until only permanent errors are left.
 func mostLasting(errs []error) error {
 	var last error
 	for _, err := range errs {

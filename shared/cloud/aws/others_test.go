@@ -12,7 +12,8 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
-// listOthers reads all pages of everything else in a region, and tells how many there were.
+// listOthers reads all pages of the resources without a kind of their own in a region, and returns the number of
+// pages.
 func listOthers(t *testing.T, c cloud.Conn, region string) (map[string]cloud.Resource, int) {
 	t.Helper()
 	out, page := map[string]cloud.Resource{}, ""
@@ -35,7 +36,7 @@ func listOthers(t *testing.T, c cloud.Conn, region string) (map[string]cloud.Res
 	return nil, 0
 }
 
-// fill puts one of each into the twin's region and a volume into another one.
+// fill adds one resource of each type to the twin's region, and a volume to another region.
 func fill(tw *awstwin.Cloud) {
 	id := tw.AddInstance(awstwin.Instance{ID: awstwin.InstanceID(1), Region: region, State: "stopped"}).ID
 	tw.AddVolume(awstwin.Volume{ID: "vol-1", Region: region, Type: "gp3", SizeGB: 100, Instance: id,
@@ -230,8 +231,8 @@ func TestEverythingElse_WhatBelongsToNoRegionIsGlobal(t *testing.T) {
 	}
 }
 
-// Nothing is known of what a source that failed would have found, so the listing must not end well; what others found
-// is not lost.
+// The resources of a failed source are unknown, so the listing must end with an error. The resources of the other
+// sources are kept.
 func TestEverythingElse_ADeniedSourceKeepsNoneOfTheOthersBack(t *testing.T) {
 	tw, c := connect(t)
 	fill(tw)
@@ -253,7 +254,7 @@ func TestEverythingElse_ADeniedSourceKeepsNoneOfTheOthersBack(t *testing.T) {
 	}
 }
 
-// To go on with the tags would show everything without some as gone.
+// A listing by tags instead of the index would show all resources without tags as deleted.
 func TestEverythingElse_AnIndexThatIsDeniedIsNotReplacedByTags(t *testing.T) {
 	tw, c := connect(t)
 	fill(tw)

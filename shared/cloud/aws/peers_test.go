@@ -20,7 +20,7 @@ import (
 // motoAccount is the account that moto serves.
 const motoAccount = "123456789012"
 
-// moto starts an emulator for the test and tells its address. It needs moto_server on the PATH.
+// moto starts an emulator for the test and returns its address. It needs moto_server on the PATH.
 func moto(t *testing.T) string {
 	t.Helper()
 	if os.Getenv("LAMPLIGHTER_PEERS") != "1" {
@@ -37,7 +37,7 @@ func moto(t *testing.T) string {
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	_ = l.Close()
 	cmd := exec.CommandContext(t.Context(), bin, "-H", "127.0.0.1", "-p", port)
-	// Its ECS services run nothing unless told how many tasks.
+	// The number of tasks that ECS services run in moto; the default is none.
 	cmd.Env = append(os.Environ(), "MOTO_ECS_SERVICE_RUNNING=2")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -76,12 +76,12 @@ func motoKeys(url string) cloud.Account {
 	return a
 }
 
-// Redshift is left out: moto does not tell the namespace of a cluster, which is where its ARN comes from.
+// Redshift is left out: moto does not return the namespace of a cluster, and the ARN is derived from it.
 func TestAWSOverMotoKeepsTheContractOfClouds(t *testing.T) {
 	url := moto(t)
 	s := seeder{t: t, ctx: t.Context(), cfg: motoConfig(url)}
 	groups := append(s.clusters(), s.databases(), s.services(), s.nodegroups(), s.groups(), s.notebooks())
-	groups = append([]cloudtest.Group{s.instances()}, groups...) // after those that the Auto Scaling groups made
+	groups = append([]cloudtest.Group{s.instances()}, groups...) // after the instances of the Auto Scaling groups
 	cloudtest.Run(t, aws.New(motoOptions()),
 		cloudtest.Fixture{Account: motoKeys(url), NativeID: motoAccount, Groups: groups})
 }
@@ -90,7 +90,7 @@ func TestAutoscaling_OverMotoKeepsTheContract(t *testing.T) {
 	url := moto(t)
 	s := seeder{t: t, ctx: t.Context(), cfg: motoConfig(url)}
 	var scaled []cloudtest.Autoscaled
-	for _, g := range []cloudtest.Group{s.groups(), s.services()} { // of the services, one has a scalable target
+	for _, g := range []cloudtest.Group{s.groups(), s.services()} { // one of the services has a scalable target
 		for i, uid := range g.Free {
 			scaled = append(scaled, cloudtest.Autoscaled{
 				Kind: g.Kind, Region: region, UID: uid, Missing: g.Missing, Unscaled: cloud.AWSEC2,
@@ -117,7 +117,7 @@ func TestMotoGivesTheAccountOfAnAssumedRole(t *testing.T) {
 	}
 }
 
-// A batch that names an instance that is not there fails as a whole at moto too; disableApiStop holds there.
+// In moto, too, a batch with a missing instance fails as a whole, and disableApiStop works.
 func TestMotoBatchesWithABadInstance(t *testing.T) {
 	url := moto(t)
 	s := seeder{t: t, ctx: t.Context(), cfg: motoConfig(url)}

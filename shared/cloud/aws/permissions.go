@@ -10,7 +10,7 @@ import (
 )
 
 // Permissions tries, in the account's first region, one listing of each kind, one look for a cluster and for exports
-// of bills, and what AWS lets be tried without being done. The rest is unknown until it is first used.
+// of bills, and the actions with a dry run. All other permissions are unknown until their first use.
 func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 	home := c.provider.homeRegion(c.account)
 	found := make([][]cloud.Permission, len(registry)+3)
@@ -42,7 +42,7 @@ func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 	return slices.Concat(found...), nil
 }
 
-// probe returns the permissions of one kind. Credentials that are not accepted at all are an error.
+// probe returns the permissions of one kind. Credentials that AWS refuses altogether are an error.
 func probe(ctx context.Context, o resource.Operations) ([]cloud.Permission, error) {
 	_, err := o.List(ctx, "")
 	if err = resource.ClassifyError(err); err != nil && cloud.ClassOf(err) == cloud.Refused {
@@ -56,7 +56,7 @@ func probe(ctx context.Context, o resource.Operations) ([]cloud.Permission, erro
 	return append([]cloud.Permission{newPermission("discover", action, err)}, probeActs(ctx, o)...), nil
 }
 
-// probeActs tries what changes resources of one kind, where AWS lets it be tried without being done.
+// probeActs tries the actions that change resources of one kind, where AWS has a dry run for them.
 func probeActs(ctx context.Context, o resource.Operations) []cloud.Permission {
 	need, out := o.Needs(), []cloud.Permission(nil)
 	for _, a := range need.StartStop {
@@ -68,7 +68,7 @@ func probeActs(ctx context.Context, o resource.Operations) []cloud.Permission {
 	return out
 }
 
-// KindPermissions tries what AWS lets be tried of one kind. It makes no call for kinds of which nothing can be tried.
+// KindPermissions tries the actions of one kind that have a dry run. It makes no call for kinds without one.
 func (c *conn) KindPermissions(ctx context.Context, kind, region, _ string) ([]cloud.Permission, error) {
 	o, err := c.operationsOf(kind, region)
 	if err != nil {

@@ -7,13 +7,13 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// throughputKey is the key of the throughput of gp3, which is kept by MiB/s.
+// throughputKey is the key of the price of gp3 throughput per MiB/s.
 const throughputKey = "ebs/gp3/throughput"
 
-// usagePrefix begins the types of usage outside of us-east-1: "EUW1-NatGateway-Hours".
+// usagePrefix matches the start of usage types outside of us-east-1: "EUW1-NatGateway-Hours".
 var usagePrefix = regexp.MustCompile(`^[A-Z]{2,4}[0-9]?-`)
 
-// usages are prices that one type of usage tells apart.
+// usages are prices that the usage type alone identifies.
 var usages = map[string]cloud.Price{
 	"NatGateway-Hours":                   {Key: "nat/hours", Unit: cloud.PerHour},
 	"PublicIPv4:InUseAddress":            {Key: "eip/hours", Unit: cloud.PerHour},
@@ -44,7 +44,7 @@ var usages = map[string]cloud.Price{
 	"Lambda-Provisioned-Concurrency-ARM": {Key: "lambda/provisioned/arm64", Unit: cloud.PerHour},
 }
 
-// price tells what the line is the price of; false of what nothing here is priced by.
+// price returns the price of the line; false if this package does not use such a price.
 func (l priceLine) price() (cloud.Price, bool) {
 	usage := usagePrefix.ReplaceAllString(l.get("usageType"), "")
 	if p, ok := usages[usage]; ok {
@@ -59,7 +59,7 @@ func (l priceLine) price() (cloud.Price, bool) {
 	return cloud.Price{Key: key, Unit: cloud.PerHour}, key != ""
 }
 
-// hourly returns the key of what runs by the hour; "" of what nothing here is priced by.
+// hourly returns the key of an hourly price; "" if this package does not use such a price.
 func (l priceLine) hourly(usage string) string {
 	switch l.get("Product Family") {
 	case "Compute Instance", "Compute Instance (bare metal)":
@@ -86,9 +86,9 @@ var priceSystems = map[string]string{"Linux": "linux", "Windows": "windows", "RH
 // priceTenancies are the tenancies of prices.
 var priceTenancies = map[string]string{"Shared": "default", "Dedicated": "dedicated"}
 
-// instance returns the key of an instance of EC2, or of a node of Redshift: "" of what is not on demand as it comes.
-// One line of many has the price that is meant: without software, its licence included or not needed, and used rather
-// than kept free.
+// instance returns the key of an EC2 instance or of a Redshift node; "" if the line is not the plain on-demand price.
+// Of many lines for an instance type, one has this price: without software, with the licence included or not needed,
+// and for used capacity, not reserved capacity.
 func (l priceLine) instance(usage string) string {
 	if node, ok := strings.CutPrefix(usage, "Node:"); ok {
 		return "redshift/" + node
@@ -101,7 +101,7 @@ func (l priceLine) instance(usage string) string {
 	return "ec2/" + l.get("Instance Type") + "/" + system + "/" + tenancy
 }
 
-// priceEngines are the engines of prices, by what Engine and Edition say.
+// priceEngines are the engines of prices, by Engine and Edition.
 var priceEngines = map[string]string{
 	"PostgreSQL": "postgres", "MySQL": "mysql", "MariaDB": "mariadb", "Aurora MySQL": "aurora-mysql",
 	"Aurora PostgreSQL":   "aurora-postgresql",
@@ -109,11 +109,12 @@ var priceEngines = map[string]string{
 	"SQL Server Enterprise": "sqlserver-ee", "SQL Server Web": "sqlserver-web", "SQL Server Express": "sqlserver-ex",
 }
 
-// priceLicences are the licences of prices, as they stand in keys.
+// priceLicences are the suffixes of keys by licence.
 var priceLicences = map[string]string{"No license required": "", "License included": "/license-included",
 	"Bring your own license": "/byol"}
 
-// priceDeployments are the deployments of prices; those with readable standbys are of clusters.
+// priceDeployments are the deployments in keys. Deployments with readable standbys belong to clusters and are left
+// out.
 var priceDeployments = map[string]string{"Single-AZ": "single", "Multi-AZ": "multi"}
 
 func (l priceLine) database() string {

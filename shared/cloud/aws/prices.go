@@ -14,19 +14,19 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// priceLists is where AWS publishes its prices: a file for each service and region, which anybody may read. It is one
-// place for all regions, those of GovCloud too; China has one of its own, in CNY.
+// priceLists is the address of AWS's public prices: a file for each service and region, readable without credentials.
+// It serves all regions, GovCloud included. China has its own address, in CNY.
 const priceLists = "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws"
 
-// pricedServices are the services whose files are read. The first one's version stands for all.
+// pricedServices are the services whose files are read. The version of the first file is the version of all.
 var pricedServices = []string{
 	"AmazonEC2", "AmazonVPC", "AmazonRDS", "AWSELB", "AmazonEKS", "AmazonECS", "AmazonElastiCache", "AmazonRedshift",
 	"AmazonES",
 	"AmazonSageMaker", "AWSLambda",
 }
 
-// Prices reads the files of a region, a line at a time: that of EC2 has hundreds of megabytes. A service that AWS does
-// not have in the region has none (404).
+// Prices reads the files of a region line by line, because that of EC2 has hundreds of megabytes. A service that AWS
+// does not offer in the region has no file (404).
 func (p *Provider) Prices(ctx context.Context, region string, take func(cloud.Price) error) (string, error) {
 	if strings.HasPrefix(region, "cn-") {
 		return "", fault.New(fault.Unavailable, "AWS tells the prices of %s in CNY alone, which are not compared "+
@@ -57,15 +57,16 @@ func (p *Provider) Prices(ctx context.Context, region string, take func(cloud.Pr
 	return version, nil
 }
 
-// priceFile is a file of prices under way.
+// priceFile is a file of prices that is being read.
 type priceFile struct {
-	published string         // when AWS published it
+	published string         // AWS's time of publication
 	columns   map[string]int // by name
 	prices    map[string]cloud.Price
-	unclear   map[string]bool // keys of which two prices are told
+	unclear   map[string]bool // keys with two different prices
 }
 
-// tell tells the prices of the file. One of which it says two is none: which applies is not known.
+// tell passes the prices of the file to take. It leaves out keys with two different prices, because it is unknown
+// which applies.
 func (f *priceFile) tell(take func(cloud.Price) error) error {
 	for key, p := range f.prices {
 		if f.unclear[key] {
@@ -78,13 +79,13 @@ func (f *priceFile) tell(take func(cloud.Price) error) error {
 	return nil
 }
 
-// priceLine is a line of it.
+// priceLine is a line of a priceFile.
 type priceLine struct {
 	*priceFile
 	fields []string
 }
 
-// get returns a column of the line; "" where the file has none of that name.
+// get returns a column of the line; "" if the file has no such column.
 func (l priceLine) get(column string) string {
 	if i, ok := l.columns[column]; ok && i < len(l.fields) {
 		return l.fields[i]
@@ -92,7 +93,7 @@ func (l priceLine) get(column string) string {
 	return ""
 }
 
-// onDemand tells whether the line is a price on demand, in dollars, of the region itself, from the first unit on.
+// onDemand reports whether the line is an on-demand price, in dollars, of the region itself, from the first unit on.
 func (l priceLine) onDemand() bool {
 	if t := l.get("Location Type"); t != "AWS Region" && t != "" { // local zones and outposts have prices of their own
 		return false
@@ -101,7 +102,7 @@ func (l priceLine) onDemand() bool {
 	return l.get("TermType") == "OnDemand" && l.get("Currency") == "USD" && (first == "0" || first == "")
 }
 
-// read reads the file: some lines about it, the names of the columns, and the prices.
+// read reads the file: some lines with metadata, the names of the columns, and the prices.
 func (f *priceFile) read(from io.Reader) error {
 	r := csv.NewReader(from)
 	r.FieldsPerRecord, r.ReuseRecord = -1, true
@@ -138,7 +139,7 @@ func (f *priceFile) line(fields []string) error {
 	if err != nil {
 		return fmt.Errorf("the price of %s: %w", price.Key, err)
 	}
-	if price.USD = usd; price.Key == throughputKey { // told by GiB/s
+	if price.USD = usd; price.Key == throughputKey { // AWS's unit is GiB/s
 		price.USD = usd.DivInt(1024)
 	}
 	if had, twice := f.prices[price.Key]; twice && had.USD != price.USD {

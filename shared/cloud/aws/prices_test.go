@@ -16,12 +16,11 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// offers is a server of price lists in the shape that AWS publishes: some lines about the file, the columns, and the
-// lines.
+// offers is a server of price lists in AWS's format: some lines with metadata, the columns, and the lines.
 type offers struct {
 	files    map[string][]string // by service
-	refuse   atomic.Int64        // so many requests with 429 first
-	truncate string              // the service whose file breaks off
+	refuse   atomic.Int64        // number of requests to refuse with 429 first
+	truncate string              // the service with a truncated file
 	asked    atomic.Int64
 }
 
@@ -29,7 +28,7 @@ const offerColumns = `"SKU","OfferTermCode","RateCode","TermType","PriceDescript
 	`"PricePerUnit","Currency","Product Family","serviceCode","Location","Location Type","Instance Type","Tenancy","Operating System","License Model",` +
 	`"CapacityStatus","Pre Installed S/W","usageType","Volume API Name","Database Engine","Database Edition","Deployment Option","Cache Engine"`
 
-// offer is a line of a file, by the columns that differ.
+// offer returns a line of a file; more has its other columns.
 func offer(family, usd string, more map[string]string) string {
 	at := map[string]string{
 		"SKU": "X", "TermType": "OnDemand", "StartingRange": "0", "EndingRange": "Inf", "PricePerUnit": usd,

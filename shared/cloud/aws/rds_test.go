@@ -8,7 +8,7 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
-// RDS, unlike EC2, refuses to stop what is stopped: the engine reads again and finds it done.
+// RDS, unlike EC2, refuses to stop a stopped database. The engine reads it again and finds it stopped.
 func TestARepeatedStopOfADatabaseIsToBeReadAgain(t *testing.T) {
 	for kind, d := range map[string]awstwin.Database{
 		"aws-rds":    {ID: "orders", Region: region, Engine: "postgres"},
@@ -29,8 +29,8 @@ func TestARepeatedStopOfADatabaseIsToBeReadAgain(t *testing.T) {
 	}
 }
 
-// After seven days RDS starts a database by itself. The state tells when, and once it is available again, a stop is
-// accepted; while it is starting it is not.
+// After seven days RDS starts a database by itself. The state has the time. RDS refuses a stop while the database is
+// starting, and accepts it once it is available again.
 func TestADatabaseThatStartedByItselfCanBeStoppedAgain(t *testing.T) {
 	tw, c := connect(t)
 	uid := tw.AddDatabase(awstwin.Database{ID: "orders", Region: region, Engine: "postgres", Status: "stopped"}).ARN()
@@ -73,7 +73,7 @@ func TestStatesOfDatabases(t *testing.T) {
 	}
 }
 
-// A namesake in another region or account must not be acted on.
+// A resource of the same name in another region or account must not be acted on.
 func TestAnARNOfElsewhereDoesNotExistHere(t *testing.T) {
 	tw, c := connect(t)
 	here := tw.AddDatabase(awstwin.Database{ID: "orders", Region: region, Engine: "postgres"})
@@ -102,8 +102,8 @@ func TestAMemberNamesItsCluster(t *testing.T) {
 	}
 }
 
-// DescribeDBClusters tells of the clusters of three services: each is listed as one of its own, so that none has two
-// records.
+// DescribeDBClusters returns the clusters of three services. Each cluster is listed by one of them only, so that it
+// has one record.
 func TestAClusterIsListedAsOneOfItsEngineAlone(t *testing.T) {
 	tw, c := connect(t)
 	engines := map[string]string{"aws-aurora": "aurora-mysql", "aws-docdb": "docdb", "aws-neptune": "neptune"}
@@ -118,7 +118,7 @@ func TestAClusterIsListedAsOneOfItsEngineAlone(t *testing.T) {
 	}
 }
 
-// A member of a blue/green deployment is replicated to or from the other end, as long as the deployment is there.
+// While a blue/green deployment exists, each of its members is replicated to or from the other end.
 func TestAMemberOfABlueGreenDeploymentIsRefused(t *testing.T) {
 	for kind, like := range map[string]awstwin.Database{
 		"aws-rds":    {Region: region, Engine: "mysql"},
@@ -158,7 +158,8 @@ func TestAMemberOfABlueGreenDeploymentIsRefused(t *testing.T) {
 	}
 }
 
-// An older role may not see deployments: then RDS refuses what it must, and everything else goes on.
+// An older role may lack the permission to list deployments. RDS then refuses the acts that it must, and all else
+// works.
 func TestBlueGreenDeploymentsThatMayNotBeSeenHideNothing(t *testing.T) {
 	tw, c := connect(t)
 	uid := tw.AddDatabase(awstwin.Database{ID: "orders", Region: region, Engine: "mysql"}).ARN()
@@ -173,7 +174,8 @@ func TestBlueGreenDeploymentsThatMayNotBeSeenHideNothing(t *testing.T) {
 	}
 }
 
-// What RDS and Aurora do not stop is refused by our own code, for emulators stop it happily, and RDS says so too late.
+// Our own code refuses to stop the databases that RDS and Aurora cannot stop: emulators stop them, and RDS reports the
+// error too late.
 func TestADatabaseThatRDSDoesNotStopIsRefused(t *testing.T) {
 	for name, tt := range map[string]struct {
 		kind string

@@ -6,23 +6,23 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 )
 
-// baseNeeds are the permissions that no kind has to itself: the last two AWS checks when a listing is to tell tags,
-// and no call bears their names.
+// baseNeeds are the permissions that belong to no single kind. AWS checks the last two when a listing includes tags;
+// no call has their names.
 var baseNeeds = []string{"ec2:DescribeRegions", "rds:ListTagsForResource", "ecs:ListTagsForResource"}
 
-// RequiredActions are the IAM actions that this package calls, by what a customer allows: each level holds the ones
+// RequiredActions are the IAM actions that this package calls, by permission level: each level includes the ones
 // before.
 type RequiredActions struct {
-	Discover  []string // to read what is there, clusters included
+	Discover  []string // to read resources, clusters included
 	StartStop []string // to discover, start and stop
 	Scale     []string // to discover, start, stop and change capacities
 
-	Organisation []string // to list the accounts of an organization, besides
-	Billing      []string // to read bills, besides: those of S3 in the bucket of the export
+	Organisation []string // additionally, to list the accounts of an organization
+	Billing      []string // additionally, to read bills; those of S3 for the bucket of the export
 }
 
-// ListRequiredActions returns the actions of every registered kind, sorted and each once. What customers are told to
-// allow is tested against it.
+// ListRequiredActions returns the actions of every registered kind, sorted and each once. The policies for customers
+// are tested against them.
 func ListRequiredActions() RequiredActions {
 	discover := slices.Concat(baseNeeds, clusterNeeds, othersNeeds(), []string{metricsNeed})
 	var startStop, scale []string

@@ -24,7 +24,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// sessionDuration is what a role gives without being configured for more.
+// sessionDuration is the maximum session of a role without further configuration.
 const sessionDuration = time.Hour
 
 var (
@@ -34,7 +34,7 @@ var (
 	enabledStatuses = []string{"opt-in-not-required", "opted-in"}
 )
 
-// sdkConfig returns everything but the credentials.
+// sdkConfig returns the configuration of an account, without credentials.
 func (p *Provider) sdkConfig(a cloud.Account) sdk.Config {
 	cfg := sdk.Config{
 		Region:     p.homeRegion(a),
@@ -56,9 +56,9 @@ func (p *Provider) homeRegion(a cloud.Account) string {
 	return p.options.HomeRegion
 }
 
-// retryer retries what AWS says may be retried. The SDK's own budget is switched off: the limiter paces instead. Lack
-// of capacity comes as HTTP 500, but does not pass in seconds; an address that the guard refuses comes as a failed
-// dial.
+// retryer retries the errors that AWS marks as retryable. The SDK's own budget is switched off, because the limiter
+// paces the calls. A lack of capacity comes as HTTP 500 but does not pass in seconds; an address that the guard
+// refuses comes as a failed dial.
 func (p *Provider) retryer() sdk.Retryer {
 	final := retry.IsErrorRetryableFunc(func(err error) sdk.Ternary {
 		if strings.HasPrefix(resource.CodeOf(err), "Insufficient") || fault.Is(err, fault.Invalid) {
@@ -114,7 +114,7 @@ func roleGiven(c map[string]string) error {
 	return nil
 }
 
-// role assumes the customer's role with the external id that we gave out.
+// role returns credentials of the customer's role, assumed with the external id that this service has issued.
 func (p *Provider) role(cfg sdk.Config, a cloud.Account) sdk.CredentialsProvider {
 	cfg.Credentials = p.base(a)
 	return sdk.NewCredentialsCache(stscreds.NewAssumeRoleProvider(sts.NewFromConfig(cfg), a.Credentials["roleArn"],
@@ -125,8 +125,8 @@ func (p *Provider) role(cfg sdk.Config, a cloud.Account) sdk.CredentialsProvider
 		}))
 }
 
-// ownRole takes on the role as which this service deals with all accounts, whichever of its functions it runs in: other clouds know this
-// service by that role's ARN.
+// ownRole assumes the role that all functions of this service use with accounts. Other clouds know this service by
+// that role's ARN.
 func (p *Provider) ownRole(arn string) sdk.CredentialsProvider {
 	cfg := p.sdkConfig(cloud.Account{ID: "self"})
 	cfg.Credentials = p.options.Base
@@ -134,13 +134,14 @@ func (p *Provider) ownRole(arn string) sdk.CredentialsProvider {
 		func(o *stscreds.AssumeRoleOptions) { o.RoleSessionName, o.Duration = "lamplighter", sessionDuration }))
 }
 
-// sessionName says in the customer's CloudTrail for whom the role was assumed.
+// sessionName returns the name of a role session. It shows in the customer's CloudTrail the organization and the
+// account that the role was assumed for.
 func sessionName(a cloud.Account) string {
 	s := notInSession.ReplaceAllString("lamplighter-"+a.Org+"-"+a.ID, "-")
 	return s[:min(len(s), 64)]
 }
 
-// base is this service's own identity. A custom endpoint gets a placeholder: our identity is for AWS alone.
+// base returns this service's own identity. A custom endpoint gets a placeholder: our identity is only for AWS.
 func (p *Provider) base(a cloud.Account) sdk.CredentialsProvider {
 	if a.EndpointURL != "" {
 		return credentials.NewStaticCredentialsProvider("lamplighter", "lamplighter", "")
@@ -148,14 +149,15 @@ func (p *Provider) base(a cloud.Account) sdk.CredentialsProvider {
 	return p.self
 }
 
-// environment is the identity that the process was started with, looked up when it is first needed.
+// environment is the identity that the process was started with. It is looked up at its first use.
 type environment struct {
 	once sync.Once
 	from sdk.CredentialsProvider
 	err  error
 }
 
-// Retrieve returns the environment's credentials; where there are none, the account cannot be opened: class Refused.
+// Retrieve returns the environment's credentials. Without credentials the error is class Refused, because the account
+// cannot be opened.
 func (e *environment) Retrieve(ctx context.Context) (sdk.Credentials, error) {
 	e.once.Do(func() {
 		var cfg sdk.Config
@@ -180,9 +182,9 @@ func noIdentity(err error) error {
 	}
 }
 
-// Identify returns the account number. A role that can be assumed without its external id would open for whoever
-// guesses its name (the confused deputy): it is class Refused. Emulators do not check external ids, so it is not asked
-// of them.
+// Identify returns the account number. A role that can be assumed without its external id is class Refused: anybody
+// who guesses its name could use it (the confused deputy). Emulators do not check external ids, so the check is
+// skipped for them.
 func (c *conn) Identify(ctx context.Context) (string, error) {
 	if c.account.AuthMethod == "assume_role" && c.account.EndpointURL == "" {
 		if err := c.demandExternalID(ctx); err != nil {
@@ -196,8 +198,8 @@ func (c *conn) Identify(ctx context.Context) (string, error) {
 	return sdk.ToString(out.Account), nil
 }
 
-// limitIdentifyAttempts keeps the pauses between attempts below the 15 seconds that a client waits: the answer then
-// says why nobody answers, and not that time is up.
+// limitIdentifyAttempts keeps the pauses between attempts below the 15 seconds that a client waits. The answer then
+// contains the last error, not a timeout.
 func limitIdentifyAttempts(o *sts.Options) { o.RetryMaxAttempts = 4 }
 
 func (c *conn) demandExternalID(ctx context.Context) error {
@@ -219,7 +221,7 @@ func (c *conn) demandExternalID(ctx context.Context) error {
 	return resource.ClassifyError(err)
 }
 
-// Regions lists the enabled regions: of those that the account names, or of all.
+// Regions lists the enabled regions: of the account's named regions, or of all.
 func (c *conn) Regions(ctx context.Context) ([]string, error) {
 	out, err := ec2.NewFromConfig(c.config).DescribeRegions(ctx, &ec2.DescribeRegionsInput{})
 	if err != nil {

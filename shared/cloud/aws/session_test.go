@@ -64,7 +64,7 @@ func TestARoleThatDoesNotOpenIsRefusedInAWSsWords(t *testing.T) {
 	wantClass(t, "List with an unknown role", err, cloud.Refused)
 }
 
-// An emulator does not check external ids, and is never shown this installation's own identity.
+// An emulator does not check external ids, and never receives this installation's own identity.
 func TestACustomEndpointGetsAPlaceholderIdentity(t *testing.T) {
 	tw := &awstwin.Cloud{}
 	tw.AddRole(role, "")
@@ -79,7 +79,7 @@ func TestACustomEndpointGetsAPlaceholderIdentity(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = c.Identify(t.Context())
-	// The twin does not know the placeholder key, which is what shows that ours was not sent.
+	// The twin does not know the placeholder key, so its refusal shows that our key was not sent.
 	wantClass(t, "Identify with the placeholder", err, cloud.Refused)
 	if n := len(tw.Calls("sts:AssumeRole")); n != 1 {
 		t.Errorf("AssumeRole was called %d times; want once, without the negative check", n)
@@ -129,7 +129,7 @@ func TestConnectRefusesWhatIsIncomplete(t *testing.T) {
 	}
 }
 
-// What an endpoint leads to is looked at when it is dialled, whatever it looked like when the account was connected.
+// The address of an endpoint is checked when it is dialled, even if it was allowed when the account was connected.
 func TestAnEndpointIsRefusedWhenItIsDialled(t *testing.T) {
 	tw := &awstwin.Cloud{}
 	srv := httptest.NewServer(tw)

@@ -9,11 +9,11 @@ import (
 )
 
 // TestEverythingElse_DoesNotDescribeAgainWhatWasListed lists 450 instances, each with a volume that has a snapshot,
-// and then everything else, by one connection, as a discovery does.
+// and then all other resources, with one connection, as a discovery does.
 func TestEverythingElse_DoesNotDescribeAgainWhatWasListed(t *testing.T) {
 	for _, c := range []struct {
 		name     string
-		first    bool // instances are listed before
+		first    bool // instances are listed first
 		page     int  // of the twin's listings
 		describe int  // calls beside the listings
 	}{
@@ -58,9 +58,9 @@ func TestEverythingElse_DoesNotDescribeAgainWhatWasListed(t *testing.T) {
 	}
 }
 
-// TestEverythingElse_ReadsSnapshotsOnce lists volumes, more than one filter takes, and their snapshots. When one
-// answer holds all snapshots, volumes take theirs from it; which of them are public is asked once, however many pages
-// there are.
+// TestEverythingElse_ReadsSnapshotsOnce lists more volumes than fit into one filter, and their snapshots. If one
+// answer holds all snapshots, the volumes take theirs from it. The public snapshots are read once for any number of
+// pages.
 func TestEverythingElse_ReadsSnapshotsOnce(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -11,14 +11,14 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
-// settled lets the cloud move on often enough for the slowest.
+// settled advances the cloud until the slowest change has ended.
 func settled(tw *awstwin.Cloud) {
 	for range 4 {
 		tw.SettleAll()
 	}
 }
 
-// stopAndStart stops with what the live state remembers, then starts with it, and gives that memory.
+// stopAndStart stops a resource, starts it with the snapshot of its live state, and returns that snapshot.
 //
 //nolint:revive // a test reads best with all five in sight
 func stopAndStart(t *testing.T, tw *awstwin.Cloud, c cloud.Conn, kind, uid string) json.RawMessage {
@@ -65,8 +65,7 @@ func TestAGroupKeepsTheSuspensionsOfItsOwner(t *testing.T) {
 	}
 }
 
-// Both acts make the two calls in the order that leaves, after a crash in between, a state in which the act is done
-// again.
+// Both acts make their two calls in such an order that, after a crash between them, the act is done again.
 func TestAGroupThatIsHalfStoppedStillRuns(t *testing.T) {
 	tw, c := connect(t)
 	g := tw.AddGroup(awstwin.Group{Name: "web", Region: region, Min: 1, Max: 3, Desired: 2})
@@ -112,8 +111,8 @@ func TestAGroupThatCannotArriveSaysWhy(t *testing.T) {
 	}
 }
 
-// TestStart_InventsNoSize starts what nothing is remembered of. A minimum of its scaling is a size that its owner has
-// set.
+// TestStart_InventsNoSize starts resources without a remembered size. A minimum of a service's scaling is a size that
+// its owner has set.
 func TestStart_InventsNoSize(t *testing.T) {
 	tw, c := connect(t)
 	g := tw.AddGroup(awstwin.Group{Name: "web", Region: region, Max: 5})

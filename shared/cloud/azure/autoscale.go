@@ -126,7 +126,7 @@ func (s *setting) enableSetting(ctx context.Context, c *armClient) error {
 	})
 }
 
-// setBounds sets minimum and maximum of every profile, for each of them may be the one that is active.
+// setBounds sets the minimum and maximum of every profile, because any of them may be the active one.
 func (s *setting) setBounds(ctx context.Context, c *armClient, b bounds) error {
 	if b == s.bounds {
 		return nil

@@ -30,7 +30,7 @@ func queueRule() any {
 	}
 }
 
-// profilesOf are those of a setting.
+// profilesOf returns the profiles of a setting.
 func profilesOf(s *azuretwin.Resource) []map[string]any {
 	var out []map[string]any
 	for _, p := range s.Properties()["profiles"].([]any) {

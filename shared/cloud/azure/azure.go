@@ -1,6 +1,6 @@
 // Package azure drives Microsoft Azure: it is the only place that links Azure's SDK. All kinds go through one generic
-// client of the resource manager (ARM), because Azure's typed modules differ by nothing but names: a kind is a row of
-// facts, or a file where stopping takes more than a verb.
+// client of the resource manager (ARM), because Azure's typed modules differ only in names. A kind is a row of facts,
+// or a file if a stop needs more than a verb.
 package azure
 
 import (
@@ -35,7 +35,8 @@ type Options struct {
 	Identity cloud.IdentityTokens
 	// CustomEndpoints accepts accounts with an EndpointURL: an emulator or a private cloud.
 	CustomEndpoints bool
-	// PrivateAddresses lets an EndpointURL be http, and lead into private networks (shared/foundation/ssrfguard).
+	// PrivateAddresses permits http for an EndpointURL, and addresses in private networks
+	// (shared/foundation/ssrfguard).
 	PrivateAddresses bool
 	// Transport carries the requests to Azure itself; nil is a pool of its own. Those to an EndpointURL go through the
 	// guard.
@@ -44,7 +45,7 @@ type Options struct {
 	PriceLists string
 	// Timeout bounds one attempt of one call.
 	Timeout time.Duration
-	// Attempts is how often a call is tried that Azure says may be tried again.
+	// Attempts is the maximum number of tries of a call that Azure marks as retryable.
 	Attempts int
 	// Backoff is the pause after the first attempt; it doubles.
 	Backoff time.Duration
@@ -54,8 +55,7 @@ type Options struct {
 	// subscription and principal, "compute:deallocate" and "compute:start" of one subscription and region; "" is for
 	// those not named.
 	Limits map[string]Limit
-	// Store is where the limits are shared with other processes (shared/cloud/throttle); nil is for a process that is
-	// alone.
+	// Store shares the limits with other processes (shared/cloud/throttle); nil is for a process that is alone.
 	Store table.Store
 	// Log receives a message when the limits cannot be shared; nil logs nothing.
 	Log *slog.Logger
@@ -90,7 +90,7 @@ func httpClient(t http.RoundTripper, timeout time.Duration) *http.Client {
 	}
 }
 
-// addressPolicy says where an EndpointURL may lead.
+// addressPolicy returns the policy for the addresses of an EndpointURL.
 func (o Options) addressPolicy() ssrfguard.Policy {
 	return ssrfguard.Policy{Private: o.PrivateAddresses, AnyPort: true}
 }

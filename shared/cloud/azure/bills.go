@@ -120,7 +120,7 @@ func manifestsSince(blobs []blob, from time.Time) []blob {
 	return out[:min(len(out), maxRuns)]
 }
 
-// readRuns reads manifests. One that cannot be read does not keep the others back.
+// readRuns reads manifests. A manifest that cannot be read does not prevent reading the others.
 func (k container) readRuns(ctx context.Context, e billExport, manifests []blob) ([]run, error) {
 	all, errs := make([]run, len(manifests)), make([]error, len(manifests))
 	cloud.InParallel(len(manifests), width, func(i int) {

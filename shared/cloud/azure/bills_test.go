@@ -30,7 +30,7 @@ type run struct {
 	contents         []string
 }
 
-// deliver puts a run into the container, and tells the names of its blobs.
+// deliver puts a run into the container, and returns the names of its blobs.
 func (r run) deliver(tw *azuretwin.Cloud) []string {
 	folder := fmt.Sprintf("daily/%s/%s-%s/%s/%s/", r.export, r.from.Format("20060102"), r.to.Format("20060102"),
 		r.at.Format("200601021504"), r.id)
@@ -225,7 +225,7 @@ func TestControlTotal_WaitsForTheLongestOfThree(t *testing.T) {
 	})
 }
 
-// dataFolder is where the sample bills are; without them the test is left out.
+// dataFolder returns the folder of the sample bills. It skips the test if the folder is missing.
 func dataFolder(t *testing.T) string {
 	t.Helper()
 	root := os.Getenv("LAMPLIGHTER_DATA")

@@ -22,7 +22,7 @@ const (
 	blobHost       = ".blob.core.windows.net"
 	// blobsNeed is the data permission of blobs, which the role Storage Blob Data Reader gives.
 	blobsNeed = "Microsoft.Storage/storageAccounts/blobServices/containers/blobs/read"
-	// maxBlobs bounds how many blobs of an export are looked at.
+	// maxBlobs is the maximum number of blobs of an export that are looked at.
 	maxBlobs = 100_000
 	// maxManifest bounds a manifest.
 	maxManifest = 8 << 20
@@ -56,7 +56,7 @@ func (c *conn) billContainer(account, name string) (container, error) {
 	return container{c.storage, c.storageEndpoint, account, name}, nil
 }
 
-// containerAddress is where the container is.
+// containerAddress is the address of the container.
 func (k container) containerAddress() string {
 	if k.endpoint != "" {
 		return k.endpoint + "/" + k.account + "/" + k.name
@@ -64,7 +64,7 @@ func (k container) containerAddress() string {
 	return "https://" + k.account + blobHost + "/" + k.name
 }
 
-// nameOf returns the address of a blob at Azure itself, whatever the endpoint is.
+// nameOf returns the address of a blob at Azure itself, also for a custom endpoint.
 func (k container) nameOf(blob string) string {
 	return "https://" + k.account + blobHost + "/" + k.name + "/" + blob
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 )
 
-// maxPages bounds a listing that would not end. Azure chooses how long the pages of a management group are.
+// maxPages is the maximum number of pages of a listing that would not end. Azure chooses the size of the pages of a
+// management group.
 const maxPages = 1_000
 
 // armClient makes calls of the resource manager: all of Azure's kinds are the same few calls of different paths and
@@ -21,7 +22,7 @@ type armClient struct {
 	endpoint string
 }
 
-// call is one call. Path begins with a slash; its parts are as they are, not escaped.
+// call is one call. Path begins with a slash; its parts are not escaped.
 type call struct {
 	method, path, version string
 	query                 url.Values

@@ -14,8 +14,8 @@ var _ cloud.Clusters = (*conn)(nil)
 // aksName matches the names that AKS allows. They contain no dot.
 var aksName = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]{0,62}$`)
 
-// ClusterNames names the AKS clusters of the region. Names are unique in a resource group alone: of those that are
-// there twice, the group is added, "prod.group-1".
+// ClusterNames names the AKS clusters of the region. Names are unique only within a resource group: a name that occurs
+// in two groups gets its group as a suffix, "prod.group-1".
 func (c *conn) ClusterNames(ctx context.Context, region string) ([]string, error) {
 	all, err := c.listClusters(ctx, region)
 	if err != nil {

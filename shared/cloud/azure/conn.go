@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// width is how many calls of one call of ours are under way at once; the limiter paces them.
+	// width is the number of concurrent calls of one call of ours. The limiter paces them.
 	width                = 8
 	subscriptionsPath    = "/subscriptions"
 	subscriptionsVersion = "2022-12-01"
@@ -31,7 +31,7 @@ type conn struct {
 	tokens  azcore.TokenCredential
 	metrics metricClient
 	storage runtime.Pipeline
-	// storageEndpoint is a custom endpoint's; "" where storage accounts have hosts of their own
+	// storageEndpoint is the custom endpoint; "" if storage accounts have hosts of their own
 	storageEndpoint string
 	clock           clock.Clock
 	stranger        azcore.TokenCredential // a token that must not open the account; nil when that is not tested
@@ -91,7 +91,7 @@ func (c *conn) Identify(ctx context.Context) (string, error) {
 	return strings.ToLower(got.ID), err
 }
 
-// Regions lists the regions of the subscription: of those that the account names, or all.
+// Regions lists the regions of the subscription: of the account's named regions, or all.
 func (c *conn) Regions(ctx context.Context) ([]string, error) {
 	id, err := c.subscriptionID(ctx)
 	if err != nil {

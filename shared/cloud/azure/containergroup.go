@@ -11,7 +11,8 @@ var containerGroups = kind{
 	facts:   containerGroupFacts,
 }.withVerbs("stop", "start")
 
-// containerGroupStates: one that has Succeeded ran to its end, and is not billed.
+// containerGroupStates are the statuses by Azure's states. A group in the state Succeeded has run to its end, and is
+// not billed.
 var containerGroupStates = map[string]cloud.Status{
 	"running": cloud.Running, "stopped": cloud.Stopped, "succeeded": cloud.Stopped, "terminated": cloud.Stopped,
 	"pending": cloud.Starting, "creating": cloud.Starting, "repairing": cloud.Pending,

@@ -74,7 +74,7 @@ func fixture(tw *azuretwin.Cloud) cloudtest.Fixture {
 	}
 }
 
-// far is a region in which the contract has no resources.
+// far is a region without resources of the contract.
 const far = "northeurope"
 
 func metered(tw *azuretwin.Cloud) cloudtest.Metered {

@@ -96,7 +96,7 @@ func secondsOf(text string) (int64, bool) {
 	return sum, true
 }
 
-// textOf returns a text or a number as it is written.
+// textOf returns the text form of a text or a number.
 func textOf(v any) string {
 	switch v := v.(type) {
 	case string:

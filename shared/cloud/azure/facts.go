@@ -79,7 +79,7 @@ func requiredTextFact(path string) fact {
 	return func(r row) (any, bool) { s := r.textAt(path); return s, s != "" }
 }
 
-// referenceFact reads the id of another resource, as a uid; "" where there is none.
+// referenceFact reads the id of another resource, as a uid; "" if there is none.
 func referenceFact(path string) fact {
 	return func(r row) (any, bool) { return uidOf(r.textAt(path)), true }
 }
@@ -111,12 +111,12 @@ func numberOr(path string, otherwise float64) fact {
 	}
 }
 
-// flagFact reads a switch; one that is not set is off.
+// flagFact reads a switch; a missing switch is off.
 func flagFact(path string) fact {
 	return func(r row) (any, bool) { return r.valueAt(path) == true, true }
 }
 
-// negatedFact reads a switch that says the contrary of the fact.
+// negatedFact reads a switch whose value is the opposite of the fact.
 func negatedFact(path string) fact {
 	return func(r row) (any, bool) { return r.valueAt(path) != true, true }
 }

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// added makes one resource of each kind, with its autoscaler where the kind has one.
+// added makes one resource of each kind, with its autoscaler if the kind has one.
 var added = map[string]func(*azuretwin.Cloud) *azuretwin.Resource{
 	"azure-vm": func(tw *azuretwin.Cloud) *azuretwin.Resource { return tw.AddVM("web", region, nil) },
 	"azure-vmss": func(tw *azuretwin.Cloud) *azuretwin.Resource {

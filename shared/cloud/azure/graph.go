@@ -68,10 +68,10 @@ func quotedTypes(of func(kind) string) string {
 	return strings.Join(slices.Compact(types), ", ")
 }
 
-// overviewTTL is how long an overview is believed.
+// overviewTTL is how long an overview is valid.
 const overviewTTL = 30 * time.Second
 
-// overview knows which types exist in which regions. Azure has over 60 regions, most of them empty for any customer. A
+// overview knows the regions of each resource type. Azure has over 60 regions, most of them empty for any customer. A
 // query for every kind in each region would exceed the Resource Graph's limit of 15 queries in 5 seconds many times
 // over.
 type overview struct {

@@ -59,7 +59,7 @@ func TestList_RegionsWithoutAKindCostNothing(t *testing.T) {
 	}
 }
 
-// A failed page must be an error, because resources that are missing from a listing are taken for gone.
+// A failed page must be an error, because a listing's missing resources count as deleted.
 func TestList_AFailureIsNotAnEmptyPage(t *testing.T) {
 	for name, f := range map[string]azuretwin.Fault{
 		"denied": {Op: graphRead, Code: "AuthorizationFailed", Message: "no", Status: 403, Times: -1},

@@ -15,7 +15,7 @@ type kind struct {
 	version string     // of the API
 	query   url.Values // besides the version, when one is read
 	needs   needs
-	// off and on are the verbs of kinds that have them; those that have not act by a function.
+	// off and on are the verbs of kinds that have them; other kinds act by a function.
 	off, on string
 	// facts reads the facts of a resource. Autoscaled kinds get the autoscale setting of the resource, or nil.
 	facts func(r resource, s *setting) (facts, error)
@@ -29,7 +29,7 @@ type kind struct {
 	// parent and inside are of kinds that the Resource Graph does not list, but as parts of another type.
 	parent string
 	inside func(r resource) ([]resource, error)
-	// collection is where a parent lists them, for kinds that it does not hold in its own row.
+	// collection is the path of the parent's listing, for kinds that the parent does not hold in its own row.
 	collection string
 	// foreign reports whether a row of the type belongs to another kind, or to no kind.
 	foreign func(r resource) bool

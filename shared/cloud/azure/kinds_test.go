@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/azuretwin"
 )
 
-// roundTripperOf tells of each request before the twin answers it.
+// roundTripperOf returns a transport that calls a function with each request before the twin answers it.
 func roundTripperOf(tw *azuretwin.Cloud, before func(method string)) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		before(r.Method)
@@ -214,7 +214,7 @@ func TestWordKinds_EveryStateIsPlaced(t *testing.T) {
 	}
 }
 
-// A machine of a flexible scale set is one that can be stopped by itself.
+// A machine of a flexible scale set can be stopped by itself.
 func TestVM_OfAFlexibleScaleSetIsStopped(t *testing.T) {
 	tw, c := connect(t)
 	m := tw.AddVM("web", region, func(r *azuretwin.Resource) {

@@ -38,7 +38,7 @@ var defaultLimits = map[string]Limit{
 // refuses calls itself when there are too many.
 var endpointLimits = map[string]Limit{"": {PerSecond: 100, Burst: 200}}
 
-// The acts that Microsoft.Compute counts by region, besides the resource manager's count of calls.
+// The acts that Microsoft.Compute counts by region, in addition to the resource manager's count of calls.
 const (
 	deallocated = "compute:deallocate"
 	started     = "compute:start"
@@ -72,7 +72,7 @@ func (p *Provider) pacerOf(a cloud.Account) pacer {
 	return out
 }
 
-// Do waits, sends the request on, and has the limiter learn from the answer.
+// Do waits, sends the request on, and reports the answer to the limiter.
 func (p pacer) Do(req *policy.Request) (*http.Response, error) {
 	keys := p.bucketKeys(req.Raw())
 	for _, k := range keys {
@@ -87,7 +87,7 @@ func (p pacer) Do(req *policy.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// bucketKeys are the buckets that a request is taken from.
+// bucketKeys returns the buckets that pay for a request.
 func (p pacer) bucketKeys(r *http.Request) []throttle.Key {
 	path := strings.ToLower(r.URL.Path)
 	if account, isBlob := strings.CutSuffix(r.URL.Host, blobHost); isBlob {
@@ -154,7 +154,7 @@ func (p pacer) learnFrom(keys []throttle.Key, resp *http.Response) {
 	}
 }
 
-// costsRetryAfter begins the headers in which Cost Management says how long each of its quotas stays exhausted.
+// costsRetryAfter is the prefix of the headers that say how long each quota of Cost Management stays exhausted.
 const costsRetryAfter = "X-Ms-Ratelimit-Microsoft.costmanagement-"
 
 // retryAfter returns the longest of the seconds that an answer names; 0 when it names none.

@@ -17,8 +17,7 @@ const (
 	siteType      = "Microsoft.Web/sites"
 )
 
-// neighbourTypes are, by kind, the types whose rows say something of its resources: of a region they are read in one
-// query.
+// neighbourTypes are, by kind, the types whose rows have data about its resources. One query reads those of a region.
 var neighbourTypes = map[string][]string{
 	cloud.AzureVM:             {interfaceType, sqlVMType},
 	cloud.AzureAppServicePlan: {siteType},
@@ -26,7 +25,7 @@ var neighbourTypes = map[string][]string{
 	cloud.AzureOthers:         {machines.arm},
 }
 
-// pointsAt reads, by type in lower case, the uid of the resource that a neighbour says something of.
+// pointsAt reads, by type in lower case, the uid of the resource that a neighbour has data about.
 var pointsAt = map[string]func(row) string{
 	strings.ToLower(interfaceType): func(r row) string { return uidOf(r.textAt("virtualMachine.id")) },
 	strings.ToLower(sqlVMType):     func(r row) string { return uidOf(r.textAt("virtualMachineResourceId")) },

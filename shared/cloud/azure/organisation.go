@@ -10,8 +10,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// organisationNeeds are the permissions that listing the subscriptions of a management group takes besides, in a role
-// that is assigned at the group.
+// organisationNeeds are the additional permissions to list the subscriptions of a management group, in a role that is
+// assigned at the group.
 var organisationNeeds = []string{
 	"Microsoft.Management/managementGroups/descendants/read", "Microsoft.Management/managementGroups/read",
 }

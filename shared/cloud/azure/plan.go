@@ -25,8 +25,7 @@ var webPlans = kind{
 	},
 }
 
-// unsizedTiers are the tiers whose workers cannot be counted out: shared ones, and those that Functions scales by
-// itself.
+// unsizedTiers are the tiers without a number of workers: shared tiers, and those that Functions scales by itself.
 var unsizedTiers = []string{"free", "shared", "dynamic", "flexconsumption", "elasticpremium", "workflowstandard"}
 
 func planFacts(r resource, s *setting) (facts, error) {

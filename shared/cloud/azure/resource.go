@@ -77,7 +77,7 @@ func decodeProperties[T any](r resource) (T, error) {
 	return p, nil
 }
 
-// statusOf places a word of Azure's; those that are not known are Unknown.
+// statusOf returns the status of Azure's word; Unknown for an unknown word.
 func statusOf(words map[string]cloud.Status, word string) cloud.Status {
 	if s, ok := words[strings.ToLower(word)]; ok {
 		return s

@@ -36,7 +36,7 @@ var (
 // subscription by naming it (the confused deputy).
 func Audience(org string) string { return anyAudience + "/" + org }
 
-// anyAudience is the one that Entra suggests, which names no organization.
+// anyAudience is the audience that Entra suggests. It names no organization.
 const anyAudience = "api://AzureADTokenExchange"
 
 // openConn makes a connection to an account.
@@ -231,8 +231,8 @@ func (p *Provider) assertionOf(a cloud.Account, audience string) (func(context.C
 	}, nil
 }
 
-// demandAudience tries the application with a token that names no organization. One that opens so would open for every
-// organization here: it is class Refused.
+// demandAudience tries the application with a token that names no organization. If the application accepts it, the
+// error is class Refused, because it would accept every organization here.
 func (c *conn) demandAudience(ctx context.Context) error {
 	if c.stranger == nil {
 		return nil

@@ -217,7 +217,7 @@ func TestConnect_ACustomEndpointIsAllOfAzureAndMayBeHTTP(t *testing.T) {
 	if seen != 5 {
 		t.Errorf("listed %d machines; want 5", seen)
 	}
-	// The twin's links say https, as Azure's do; permissions are read over several pages of them.
+	// The twin's links have the scheme https, as Azure's do. Permissions are read over several pages of them.
 	tw.SetRoles(azuretwin.Role{Actions: []string{"*/read"}}, azuretwin.Role{Actions: []string{"Microsoft.Compute/*"}},
 		azuretwin.Role{Actions: []string{"Microsoft.Web/*"}})
 	if got, err := c.Permissions(t.Context()); err != nil || len(got) == 0 {

@@ -77,7 +77,7 @@ var capacityStates = map[string]cloud.Status{
 	"provisioning": cloud.Pending, "updating": cloud.Pending, "scaling": cloud.Pending, "deleting": cloud.Terminated,
 }
 
-// word is where kinds keep their state: state of servers and apps, status of pools, operationalState of gateways.
+// word is the field of a kind's state: state of servers and apps, status of pools, operationalState of gateways.
 type word struct {
 	State            string `json:"state"`
 	Status           string `json:"status"`

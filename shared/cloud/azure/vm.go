@@ -8,8 +8,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// machines are virtual machines. A stop deallocates: one that is only powered off (by its own shutdown, or by the verb
-// powerOff) keeps its hardware and stays billed, and so is neither running nor stopped.
+// machines are virtual machines. A stop deallocates. A machine that is only powered off (by its own shutdown, or by
+// the verb powerOff) keeps its hardware and stays billed, so it is neither running nor stopped.
 var machines = kind{
 	Kind: catalogueKind(cloud.AzureVM), arm: "Microsoft.Compute/virtualMachines", version: "2024-07-01",
 	query: url.Values{"$expand": {"instanceView"}}, off: "deallocate", on: "start", facts: machineFacts,

@@ -106,7 +106,7 @@ func TestVM_MovingBothWaysIsToldAndWaitedFor(t *testing.T) {
 	}
 }
 
-// A lock is taken away by a person: to wait for it is to wait for the deadline.
+// Only a person removes a lock: a wait for it would last until the deadline.
 func TestVM_ALockIsToldAndNotWaitedFor(t *testing.T) {
 	tw, c := connect(t)
 	m := tw.AddVM("web", region, func(r *azuretwin.Resource) { r.Locked = true })

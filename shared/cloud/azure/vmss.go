@@ -16,8 +16,8 @@ const (
 )
 
 // scaleSets are virtual machine scale sets. A stop disables the autoscale setting, which would fill the set again, and
-// then sets the capacity to 0. A start enables the setting and then sets the capacity. A crash between the two calls
-// leaves a state in which the next act completes the rest.
+// then sets the capacity to 0. A start enables the setting and then sets the capacity. After a crash between the two
+// calls, the next act completes the rest.
 var scaleSets = kind{
 	Kind: catalogueKind(cloud.AzureVMSS), arm: scaleSetType, version: scaleSetVersion, autoscaled: true,
 	facts: scaleSetFacts, act: actScaleSet, scale: scaleScaleSet,

@@ -142,7 +142,7 @@ func TestVMSS_AStartWithoutMemoryEnablesWhatAStopDisabled(t *testing.T) {
 	}
 }
 
-// A set that nothing scales, and one that was made again under the name of an earlier one.
+// A set without scaling, and one that was made again under the name of an earlier one.
 func TestVMSS_AStartInventsNoSize(t *testing.T) {
 	tw, c := connect(t)
 	set := tw.AddScaleSet("web", region, 0, func(r *azuretwin.Resource) {

@@ -82,7 +82,7 @@ func (s *settingNative) profiles() []map[string]any {
 	return out
 }
 
-// rule returns the percentage of CPU at which the first profile that says grows, and how long it waits then.
+// rule returns the CPU percentage of the first profile that grows by CPU, and its cooldown.
 func (s *settingNative) rule() (percent, cooldown *int64) {
 	for _, p := range s.profiles() {
 		for _, r := range cpuRules(p, "Increase") {
@@ -183,8 +183,8 @@ func (s *settingNative) isOurs() bool {
 	return strings.HasPrefix(strings.ToLower(name), cloud.CPURule+"-")
 }
 
-// wantedScaling returns the scaling that is wanted: no setting where there is none, and one size is to be kept without
-// a rule.
+// wantedScaling returns the wanted setting. It returns none if there is none and one size is to be kept without a
+// rule.
 func wantedScaling(r resource, s *setting, want cloud.Autoscaling) (scaleSetNative, error) {
 	to := scaleSetNative{Capacity: want.Desired}
 	switch err := want.Check(); {

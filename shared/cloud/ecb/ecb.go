@@ -21,7 +21,7 @@ import (
 // Name is the identifier of this provider.
 const Name = "ecb"
 
-// published is where the rates of the last 90 days are.
+// published is the address of the rates of the last 90 days.
 const published = "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-hist-90d.xml"
 
 // mostBytes bounds the answer: some 70 days of 30 currencies take 150,000.

@@ -7,8 +7,9 @@ import (
 	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// alloyInstances are instances of AlloyDB; the uid is the full name. Whether one runs is its activation policy, as of
-// Cloud SQL; storage stays billed. Read pools are to be stopped before their primary: the tiers of a group say so.
+// alloyInstances are instances of AlloyDB; the uid is the full name. The activation policy decides whether an instance
+// runs, as in Cloud SQL; storage stays billed. Read pools must be stopped before their primary, which the tiers of a
+// group define.
 var alloyInstances = kind{
 	Kind:    catalogueKind(cloud.GCPAlloyDB),
 	service: "alloydb.googleapis.com", collection: "instances",
@@ -116,7 +117,8 @@ func readAlloyInstance(ctx context.Context, p place, r ref) (cloud.State, error)
 	}, nil
 }
 
-// actAlloyInstance sets the activation policy of the version that was read: one that was changed meanwhile is refused.
+// actAlloyInstance sets the activation policy of the version that was read. An instance that was changed meanwhile is
+// refused.
 func actAlloyInstance(ctx context.Context, p place, v cloud.Verb, t target) error {
 	i, err := getAlloyInstance(ctx, p, t.ref)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 )
 
-// scaledGroup is a group as it is scaled.
+// scaledGroup is a group with its scaling.
 func scaledGroup(tw *gcptwin.Cloud, one gcptwin.Group) cloudtest.Autoscaled {
 	g := tw.AddGroup(one)
 	return cloudtest.Autoscaled{

@@ -18,7 +18,7 @@ const (
 	maxScanned = 200 << 30
 	// usdPerByte is BigQuery's price of a byte that is scanned, by demand: 6.25 USD for a TiB.
 	usdPerByte = 6.25 / (1 << 40)
-	// rowsInPage is how many rows an answer has at the most; BigQuery ends it earlier at 10 MB.
+	// rowsInPage is the maximum number of rows in an answer; BigQuery ends it earlier at 10 MB.
 	rowsInPage = 5_000
 	// patience is how long a call waits for its query to end, below the time of a call; it is asked again so many
 	// times.

@@ -15,8 +15,7 @@ import (
 var billingNeeds = []string{"bigquery.jobs.create", "bigquery.datasets.get", "bigquery.tables.list",
 	"bigquery.tables.get", "bigquery.tables.getData"}
 
-// The tables of Google's billing export, the best first: those in the columns of FOCUS, those that name resources,
-// those that do not.
+// The tables of Google's billing export, the best first: with the columns of FOCUS, with resources, without resources.
 const (
 	focusTable    = "gcp_billing_export_focus_"
 	detailedTable = "gcp_billing_export_resource_v1_"
@@ -72,7 +71,7 @@ func (s *session) findTables(ctx context.Context) ([]billTable, error) {
 	return best, nil
 }
 
-// findDatasets finds datasets and where they are: a question has to be asked there.
+// findDatasets returns the datasets and their locations, because a query must run in the location.
 func (s *session) findDatasets(ctx context.Context) ([]billTable, error) {
 	if named := s.account.Billing.Dataset; named != "" {
 		at := billTable{project: s.project, dataset: named}

@@ -32,8 +32,8 @@ func (c *conn) ClusterNames(ctx context.Context, region string) ([]string, error
 	return sortUnique(names), nil
 }
 
-// Cluster describes a GKE cluster of the region or of one of its zones. A name that several zones have is class
-// Unsupported: it does not say which is meant.
+// Cluster describes a GKE cluster of the region or of one of its zones. A name that occurs in several zones is class
+// Unsupported, because it is ambiguous.
 func (c *conn) Cluster(ctx context.Context, region, name string) (cloud.Cluster, error) {
 	k, p, err := c.findCluster(ctx, region, name)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// parallelCalls is how many batches of one call of ours are under way at once; the limiter paces them.
+// parallelCalls is the number of concurrent batches of one call of ours. The limiter paces them.
 const parallelCalls = 8
 
 // conn is a connection to one account.
@@ -30,8 +30,8 @@ func (c *conn) kindIn(kindType, region string) (kind, place, error) {
 	return registry[i], place{c.session, region}, nil
 }
 
-// List reads one page of a kind. An API that is not switched on in the project has nothing to list; one that is not
-// switched on in the project of the credentials is class Denied, for nothing is known then.
+// List reads one page of a kind. If the API is not switched on in the project, the list is empty. If it is not
+// switched on in the project of the credentials, the error is class Denied, because the resources are then unknown.
 func (c *conn) List(ctx context.Context, kindType, region, page string) (cloud.ResourcePage, error) {
 	if kindType == cloud.GCPOthers {
 		return c.listOthers(ctx, region, page)

@@ -82,7 +82,7 @@ func TestGoogleCloudOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 	})
 }
 
-// far is a region in which the contract has no resources.
+// far is a region without resources of the contract.
 const far = "us-central1"
 
 func metered(tw *gcptwin.Cloud) cloudtest.Metered {
@@ -137,7 +137,7 @@ func collective(tw *gcptwin.Cloud) *cloudtest.Collective {
 
 const assetsSearch = "cloudasset.assets.searchAllResources"
 
-// deny is how the API of the op says that a permission is missing.
+// deny returns the answer of the op's API for a missing permission.
 func deny(op string) gcptwin.Fault {
 	return gcptwin.Fault{Op: op, Reason: "forbidden", Message: "Required permission for " + op + " is missing",
 		Status: 403, Times: -1}

@@ -100,8 +100,8 @@ func isPrivateKey(text string) bool {
 	return err == nil
 }
 
-// keyIdentity signs assertions with a service account's key. Their audience is where they are sent: one that a custom
-// endpoint gets to see opens nothing at Google.
+// keyIdentity signs assertions with a service account's key. Their audience is the address that they are sent to, so
+// an assertion for a custom endpoint is worthless at Google.
 func keyIdentity(a cloud.Account, client *http.Client) (identity, error) {
 	if err := checkGiven(a.Credentials, "serviceAccountKey"); err != nil {
 		return identity{}, err

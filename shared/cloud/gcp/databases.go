@@ -102,7 +102,8 @@ func activationPolicy(d *googlerest.DatabaseInstance) string {
 	return d.Settings.ActivationPolicy
 }
 
-// databaseStatus: an operation that has not ended moves the instance to where its policy points.
+// databaseStatus returns the status of an instance. An operation that has not ended moves it to the state of its
+// policy.
 func databaseStatus(d *googlerest.DatabaseInstance, pending *googlerest.DatabaseOperation) cloud.Status {
 	switch d.State {
 	case "RUNNABLE":
@@ -200,8 +201,8 @@ func databaseOperations(ctx context.Context, p place, r ref) (newest, pending *g
 	return newest, nil, nil
 }
 
-// actDatabase sets the activation policy of the version that was read: one that was changed meanwhile is refused with
-// 412.
+// actDatabase sets the activation policy of the version that was read. An instance that was changed meanwhile is
+// refused with 412.
 func actDatabase(ctx context.Context, p place, v cloud.Verb, t target) error {
 	d, err := getDatabase(ctx, p, t.ref)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 )
 
-// Google goes on to call it RUNNABLE when its owner has stopped it.
+// Google still calls an instance RUNNABLE after its owner has stopped it.
 func TestADatabaseThatIsRunnableAndNeverActiveIsStopped(t *testing.T) {
 	tw, c := connect(t)
 	d := tw.AddDatabase(gcptwin.Database{Name: "orders", Region: region, Policy: "NEVER"})

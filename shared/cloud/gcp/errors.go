@@ -61,7 +61,7 @@ var codes = map[string]cloud.Class{
 	"ACCESS_TOKEN_SCOPE_INSUFFICIENT":     cloud.Refused,
 }
 
-// noRoom begins the codes that say that a zone has no machines left.
+// noRoom is the prefix of the codes for a zone without free machines.
 const noRoom = "ZONE_RESOURCE_POOL_EXHAUSTED"
 
 // serviceDisabled is the reason of a project that has not switched the API on.

@@ -12,7 +12,7 @@ import (
 
 const zone = region + "-b"
 
-// tellAll puts one resource of each type into the twin that tells everything.
+// tellAll adds one resource of each type, with all facts, to the twin.
 func tellAll(tw *gcptwin.Cloud) {
 	tw.AddInstance(gcptwin.Instance{Name: "web", Zone: zone, Status: "TERMINATED", Policies: []string{"nightly"}})
 	tw.Describe("web", `{"scheduling":{"provisioningModel":"SPOT","automaticRestart":false},

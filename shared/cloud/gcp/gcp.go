@@ -31,7 +31,8 @@ type Options struct {
 	// CustomEndpoints accepts accounts with an EndpointURL: an emulator or a private cloud, which then is every host
 	// of Google's.
 	CustomEndpoints bool
-	// PrivateAddresses lets an EndpointURL be http, and lead into private networks (shared/foundation/ssrfguard).
+	// PrivateAddresses permits http for an EndpointURL, and addresses in private networks
+	// (shared/foundation/ssrfguard).
 	PrivateAddresses bool
 	// Identity proves who this installation is, for accounts of workload identity federation; nil refuses those. It is
 	// never used towards a custom endpoint.
@@ -48,15 +49,14 @@ type Options struct {
 	PricesKey  string
 	// Timeout bounds one attempt of one call.
 	Timeout time.Duration
-	// Attempts is how often a call is tried that Google says may be tried again.
+	// Attempts is the maximum number of tries of a call that Google marks as retryable.
 	Attempts int
 	// MaxBackoff bounds the pause between two attempts.
 	MaxBackoff time.Duration
 	// Limits are calls per second for one project, by API ("compute", "sqladmin", …) or by the read and write calls of
 	// an API ("compute:read", "compute:write"). "" is the limit of all others.
 	Limits map[string]Limit
-	// Store is where the limits are shared with other processes (shared/cloud/throttle); nil is for a process that is
-	// alone.
+	// Store shares the limits with other processes (shared/cloud/throttle); nil is for a process that is alone.
 	Store table.Store
 	// Log receives a message when the limits cannot be shared; nil logs nothing.
 	Log *slog.Logger
@@ -83,7 +83,7 @@ func New(o Options) *Provider {
 	}
 }
 
-// addressPolicy says where an EndpointURL may lead.
+// addressPolicy returns the policy for the addresses of an EndpointURL.
 func (o Options) addressPolicy() ssrfguard.Policy {
 	return ssrfguard.Policy{Private: o.PrivateAddresses, AnyPort: true}
 }

@@ -56,7 +56,7 @@ var makers = map[string]func(*gcptwin.Cloud) string{
 	},
 }
 
-// exercise lists, reads, stops, starts and scales the resource, and tells each step.
+// exercise lists, reads, stops, starts and scales the resource, and records each step.
 func exercise(t *testing.T, tw *gcptwin.Cloud, kind string, step func(string)) {
 	t.Helper()
 	c, uid := open(t, tw, keyAccount(gcptwin.KeyFile())), makers[kind](tw)

@@ -183,7 +183,7 @@ func resizeRequest(p place, r ref, n int64) *googlerest.Request {
 		SetInt("size", n).Set("requestId", uuid.NewString())
 }
 
-// beginOperation makes a call whose operation goes on by itself.
+// beginOperation makes a call and does not wait for the end of its operation.
 func beginOperation(ctx context.Context, p place, r *googlerest.Request) error {
 	o, err := call[googlerest.Operation](ctx, p.session, r)
 	if err != nil {
@@ -212,8 +212,8 @@ const (
 	operationPause = 2 * time.Second
 )
 
-// awaitOperation makes a call and waits for the end of its operation. One that does not end soon is class Moving: the
-// act is given again then, and finds this part done.
+// awaitOperation makes a call and waits for the end of its operation. An operation that does not end soon is class
+// Moving: the act is repeated later, and finds this part done.
 func awaitOperation(ctx context.Context, p place, r ref, request *googlerest.Request) error {
 	o, err := call[googlerest.Operation](ctx, p.session, request)
 	for n := 0; err == nil && o.Status != "DONE"; n++ {

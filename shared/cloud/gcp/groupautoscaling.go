@@ -18,8 +18,7 @@ const (
 	usualUtilization = 0.6
 )
 
-// groupNative gives the scaling of a group back: its size where nothing sets it, and its autoscaler; nil when it had
-// none.
+// groupNative is the state to restore of a group: its size if it has no autoscaler, else its autoscaler.
 type groupNative struct {
 	Size   int64         `json:"size,omitempty"`
 	Scaler *scalerNative `json:"scaler,omitempty"`
@@ -74,7 +73,7 @@ func readGroupAutoscaling(ctx context.Context, p place, r ref) (cloud.Autoscalin
 	return g.autoscaling(), nil
 }
 
-// setGroupAutoscaling changes the autoscaler of a group in one call, or makes one. The size is set only where no
+// setGroupAutoscaling changes the autoscaler of a group in one call, or makes one. It sets the size only if no
 // autoscaler does.
 func setGroupAutoscaling(ctx context.Context, p place, r ref, want cloud.Autoscaling) error {
 	g, err := getGroup(ctx, p, r)

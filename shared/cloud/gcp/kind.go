@@ -27,7 +27,7 @@ type kind struct {
 	setAutoscaling  func(ctx context.Context, p place, r ref, want cloud.Autoscaling) error
 }
 
-// needs are the permissions that each capability takes, the first of discover being the one that a listing begins with.
+// needs are the permissions of each capability. The first of discover is the one that a listing begins with.
 type needs struct{ discover, startStop, scale []string }
 
 // place is a region of an account.

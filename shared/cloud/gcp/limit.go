@@ -44,7 +44,7 @@ func (t *retryTransport) limiter() *throttle.Limiter {
 	return t.provider.limiter
 }
 
-// bucketOf names the bucket of a request: its API's, and of that the calls that read or those that change.
+// bucketOf returns the bucket of a request: its API, and reads or changes.
 func (t *retryTransport) bucketOf(r *http.Request) throttle.Key {
 	api, _, _ := strings.Cut(r.URL.Host, ".")
 	group := ":write"

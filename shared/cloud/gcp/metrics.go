@@ -192,7 +192,7 @@ func (m meter) readMeasure(ctx context.Context, p place, r cloud.MetricRequest, 
 		maxPages)
 }
 
-// metricFilter is for the measure, in the region, and of the resources where they are few enough to be named.
+// metricFilter returns the filter for the measure in the region. It names the resources if they are few enough.
 func (m meter) metricFilter(r cloud.MetricRequest, n int) string {
 	one := r.Measures[n]
 	metric, state, _ := strings.Cut(one.Metric, " state=")
@@ -215,8 +215,8 @@ func (m meter) metricFilter(r cloud.MetricRequest, n int) string {
 	return f + " AND " + m.name + " = one_of(" + strings.Join(names, ", ") + ")"
 }
 
-// addSeries puts the points of a series, which come newest first and bear the ends of their buckets, in front of those
-// of the resource; false when it has none. The next page may hold more of a series, older points.
+// addSeries adds the points of a series before those of the resource; false if it has none. They come newest first and
+// carry the ends of their buckets. The next page may hold more of a series, with older points.
 func addSeries(found map[string]*cloud.Points, uid string, s *googlerest.TimeSeries, period time.Duration) bool {
 	if len(s.Points) == 0 {
 		return false

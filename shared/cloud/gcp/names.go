@@ -74,7 +74,7 @@ func lastPart(link string) string { return link[strings.LastIndex(link, "/")+1:]
 // must match the whole field.
 func inZones(region string) string { return fmt.Sprintf("zone eq .*/zones/%s-.*", region) }
 
-// namesFilter is the filter for these names, which parseName has let through.
+// namesFilter returns the filter for these names, which parseName has checked.
 func namesFilter(refs []ref) string {
 	names := make([]string, len(refs))
 	for i, r := range refs {

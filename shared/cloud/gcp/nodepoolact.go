@@ -120,8 +120,8 @@ func setNodes(ctx context.Context, p place, n nodepool, perZone int64) error {
 	return err
 }
 
-// changePool makes a change that another one follows, and waits for its end. One that takes longer is class Moving:
-// the act is given again when the cluster is ready, and finds this part done.
+// changePool makes a change that another one follows, and waits for its end. A change that takes longer is class
+// Moving: the act is repeated when the cluster is ready, and finds this part done.
 func changePool(ctx context.Context, p place, r ref, request *googlerest.Request) error {
 	o, err := call[googlerest.ClusterOperation](ctx, p.session, request)
 	for n := 0; err == nil && o.Status != "DONE"; n++ {

@@ -157,8 +157,8 @@ func (n nodepool) capacity() map[string]int64 {
 	return c
 }
 
-// status: GKE says RECONCILING of every change. A pool without nodes that is being changed may be on its way either
-// way.
+// status returns the status of a pool. GKE's RECONCILING means any change, so a changing pool without nodes may be
+// starting or stopping.
 func (n nodepool) status() cloud.Status {
 	empty := n.perZone() == 0
 	switch n.Status {

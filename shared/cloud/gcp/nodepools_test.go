@@ -90,7 +90,7 @@ func TestAClusterThatIsBusyIsToBeReadAgain(t *testing.T) {
 		act(t, c, cloud.Start, cloud.GCPGKENodepool, cloud.Target{UID: n.UID()}), cloud.Unsupported)
 }
 
-// A crash between the two steps of a stop or a start leaves a state in which the next act completes the rest.
+// After a crash between the two steps of a stop or a start, the next act completes the rest.
 func TestANodePoolThatIsHalfDoneIsActedOnAgain(t *testing.T) {
 	tw, c := connect(t)
 	n := addPool(tw,

@@ -9,8 +9,8 @@ import (
 	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// organisationNeeds are the permissions that listing the projects of an organization, or of a folder, takes besides,
-// in a role that is granted there.
+// organisationNeeds are the additional permissions to list the projects of an organization, or of a folder, in a role
+// that is granted there.
 var organisationNeeds = []string{
 	"resourcemanager.folders.get", "resourcemanager.folders.list", "resourcemanager.organizations.get",
 	"resourcemanager.projects.list",
@@ -43,7 +43,7 @@ func (c *conn) Organisation(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// who may see the organization may yet not list it
+	// an account that may see the organization may be unable to list it
 	if _, err = c.listProjects(ctx, root, 1); err != nil {
 		return "", err
 	}

@@ -176,7 +176,7 @@ func TestFederationOpensAnOrganizationForOneOfOurs(t *testing.T) {
 	}
 }
 
-// Who knows the name of a customer's provider must not open a whole organization through this service.
+// The name of a customer's provider alone must not open a whole organization through this service.
 func TestAnOrganizationWhoseProviderTakesAnyAudienceIsRefused(t *testing.T) {
 	tw := organisationTwin()
 	tw.AddWorkloadPool(workloadProvider, "", gcptwin.Email)

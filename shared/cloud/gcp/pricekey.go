@@ -64,8 +64,8 @@ func (s *sku) priceKeys() []string {
 	return nil
 }
 
-// machineKeys are the keys of cores or memory of a family. Those without a family are of N1; E2 has the same for its
-// custom machines.
+// machineKeys are the keys of cores or memory of a family. Keys without a family are of N1; E2 has the same keys for
+// its custom machines.
 func machineKeys(family, how, part string) []string {
 	if part != "core" {
 		part = "ram"

@@ -24,8 +24,8 @@ func ListRequiredPermissions() RequiredPermissions {
 		sortUnique(discover, startStop, scale), sortUnique(organisationNeeds), sortUnique(billingNeeds)}
 }
 
-// ListRequiredServices returns the APIs that a project has to switch on for everything here to work; one that it does
-// not use may stay off.
+// ListRequiredServices returns the APIs that a project must switch on so that everything here works. The API of an
+// unused service may stay off.
 func ListRequiredServices() []string {
 	return []string{
 		"cloudasset.googleapis.com", "cloudresourcemanager.googleapis.com", "compute.googleapis.com",

@@ -77,7 +77,8 @@ func (s runService) setAlways(ctx context.Context, p place, n int64) error {
 	return s.patchService(ctx, p, change, "scaling.minInstanceCount", "annotations")
 }
 
-// patchService changes the fields of the service that was read: one that was changed meanwhile is refused with 409.
+// patchService changes the fields of the service that was read. A service that was changed meanwhile is refused with
+// 409.
 func (s runService) patchService(ctx context.Context, p place, change googlerest.RunServiceChange,
 	fields ...string) error {
 	change.Etag = s.Etag

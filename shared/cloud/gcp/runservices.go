@@ -10,10 +10,9 @@ import (
 	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// runServices are Cloud Run services; the uid is the full name. A service that has instances without requests is
-// stopped by taking those: the count of a service that is scaled by hand, the minimum of any other, which goes on to
-// answer requests. The minimum of a revision is left alone: to change it makes a new revision, and that may be of
-// another image.
+// runServices are Cloud Run services; the uid is the full name. A stop sets the number of instances that run without a
+// request to 0: the count of a manually scaled service, or the minimum of any other, which still answers requests. It
+// does not change the minimum of a revision, because that makes a new revision, perhaps of another image.
 var runServices = kind{
 	Kind:    catalogueKind(cloud.GCPCloudRun),
 	service: "run.googleapis.com", collection: "services",
@@ -56,7 +55,7 @@ func (s runService) stoppedMin() (int64, bool) {
 	return n, err == nil && n > 0 && s.Scaling.MinInstanceCount == 0
 }
 
-// alwaysRunning returns how many instances run without a request.
+// alwaysRunning returns the number of instances that run without a request.
 func (s runService) alwaysRunning() int64 {
 	if s.isManual() {
 		return s.Scaling.ManualInstanceCount
@@ -91,8 +90,8 @@ func listRunServices(ctx context.Context, p place, page string) (cloud.ResourceP
 	return got, nil
 }
 
-// isForeignRegion reports whether the error is how Cloud Run says that it is not in the region: it denies the place
-// itself, and names no permission.
+// isForeignRegion reports whether the error means that Cloud Run does not exist in the region: it denies the location
+// itself, without naming a permission.
 func isForeignRegion(err error, region string) bool {
 	return err != nil && cloud.ClassOf(err) == cloud.Denied &&
 		strings.Contains(err.Error(), "Permission denied on 'locations/"+region+"'")

@@ -95,7 +95,7 @@ func TestACloudRunServiceThatDidNotComeUpSaysWhy(t *testing.T) {
 	}
 }
 
-// Cloud Run denies a place where it is not; a denial that names a permission is one.
+// Cloud Run denies a location where it does not exist. A denial that names a permission is a real denial.
 func TestARegionWithoutCloudRunHasNoServices(t *testing.T) {
 	tw, c := connect(t)
 	got, err := c.List(t.Context(), cloud.GCPCloudRun, "us-central1", "")

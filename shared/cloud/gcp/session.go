@@ -28,7 +28,7 @@ type session struct {
 
 	mu     sync.Mutex
 	number string // of the project, once it was asked for
-	// scanned is how many bytes questions about bills have scanned
+	// scanned is the number of bytes that queries about bills have scanned
 	scanned int64
 
 	beside neighbourCache
@@ -57,7 +57,7 @@ func (p *Provider) openSession(a cloud.Account) (*session, error) {
 	return s, nil
 }
 
-// projectOf returns the project that the account is: the one that it was connected for, or which its credentials name.
+// projectOf returns the account's project: the connected one, or the one that its credentials name.
 func projectOf(a cloud.Account, who identity) (string, error) {
 	id := cmp.Or(a.NativeID, a.Credentials["projectID"], who.project)
 	switch {
@@ -70,8 +70,8 @@ func projectOf(a cloud.Account, who identity) (string, error) {
 }
 
 // Identify returns the id of the project. A workload identity provider that accepts tokens for any audience is class
-// Refused: it would let every organization of this installation in. Emulators do not check audiences, so they are not
-// tested for that.
+// Refused, because it would admit every organization of this installation. Emulators do not check audiences, so they
+// are not tested for that.
 func (c *conn) Identify(ctx context.Context) (string, error) {
 	if c.account.AuthMethod == "workload_identity_federation" && c.account.EndpointURL == "" {
 		if err := c.demandAudience(ctx); err != nil {
@@ -146,7 +146,7 @@ func (c *conn) demandAudience(ctx context.Context) error {
 		Audience(c.account.Org), strconv.Quote(Audience(c.account.Org)))}
 }
 
-// Regions lists the regions that are up: of those that the account names, or of all.
+// Regions lists the regions that are up: of the account's named regions, or of all.
 func (c *conn) Regions(ctx context.Context) ([]string, error) {
 	var names []string
 	for page, n := "", 0; n < maxPages; n++ {

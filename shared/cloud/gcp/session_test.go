@@ -80,7 +80,7 @@ func TestAFederatedAccountIsOpenedForItsOrganization(t *testing.T) {
 	}
 }
 
-// Who knows the name of a customer's provider and service account must not open them through this service.
+// The names of a customer's provider and service account alone must not open them through this service.
 func TestAProviderThatTakesAnyAudienceIsRefused(t *testing.T) {
 	tw := &gcptwin.Cloud{}
 	tw.AddWorkloadPool(workloadProvider, "", gcptwin.Email)
@@ -109,7 +109,7 @@ func TestAServiceAccountThatMayNotBeImpersonatedIsRefusedInGooglesWords(t *testi
 	}
 }
 
-// silent fails the test when it is asked who we are.
+// silent fails the test when it is asked for our identity.
 type silent struct{ t *testing.T }
 
 func (s silent) IdentityToken(context.Context, string) (string, error) {

@@ -115,7 +115,7 @@ func (t *retryTransport) copyRequest(ctx context.Context, r *http.Request) (*htt
 	return one, nil
 }
 
-// mayRetry reports whether another attempt may help, and for how long Google wants to be left alone before it.
+// mayRetry reports whether another attempt may help, and how long Google asks to wait before it.
 func (t *retryTransport) mayRetry(ctx context.Context, resp *http.Response, body []byte, err error) (time.Duration,
 	bool) {
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 )
 
-// Both are 403: which one it is, the reason says.
+// Both are 403; the reason tells them apart.
 func TestThrottlingIsToldFromADenialByItsReason(t *testing.T) {
 	tw, c := connect(t)
 	i := tw.AddInstance(gcptwin.Instance{Name: "web", Zone: region + "-b"})

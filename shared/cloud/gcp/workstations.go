@@ -30,8 +30,8 @@ var workstationStates = map[string]nativeStatus{
 	"STATE_SUSPENDING": {cloud.Stopping}, "STATE_SUSPENDED": {cloud.Stopped},
 }
 
-// listWorkstations reads the clusters of the region, their configurations and the workstations of those: a region has
-// a handful.
+// listWorkstations reads the clusters of the region, their configurations and the workstations of these. A region has
+// only a few.
 func listWorkstations(ctx context.Context, p place, _ string) (cloud.ResourcePage, error) {
 	clusters, err := readPages(func(page string) ([]*googlerest.WorkstationCluster, string, error) {
 		out, err := call[googlerest.WorkstationPage](ctx, p.session,

@@ -70,8 +70,8 @@ func checkReplicas(want cloud.Autoscaling) error {
 	return nil
 }
 
-// setHPA changes the HorizontalPodAutoscaler that there is. Where there is none, one is made, unless the workload is
-// to keep one size.
+// setHPA changes the existing HorizontalPodAutoscaler. If there is none, it makes one, unless the workload is to keep
+// one size.
 func (c *cluster) setHPA(ctx context.Context, w scaledWorkload, want cloud.Autoscaling) error {
 	if len(w.hpas) == 0 {
 		if want.TargetCPUPercent == nil && want.Min == want.Max {
@@ -149,7 +149,7 @@ func (c *cluster) restoreHPA(ctx context.Context, w scaledWorkload, was *hpaSpec
 	})
 }
 
-// removeHPA deletes the one that was read, and no other of its name.
+// removeHPA deletes the HorizontalPodAutoscaler that was read, but not a newer one with its name.
 func (c *cluster) removeHPA(ctx context.Context, h object) error {
 	err := c.callResource(ctx, http.MethodDelete, hpasOf, h.ref(), request{
 		body: map[string]any{"kind": "DeleteOptions", "preconditions": map[string]any{"uid": h.UID}},

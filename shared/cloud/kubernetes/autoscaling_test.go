@@ -35,7 +35,7 @@ func (f *fixture) scaled(name string, spec fields) cloudtest.Autoscaled {
 	}
 }
 
-// others returns the settings of an autoscaler besides sizes, CPU and cooldown, as JSON.
+// others returns the settings of an autoscaler other than sizes, CPU and cooldown, as JSON.
 func others(t *testing.T, hpa fields) string {
 	t.Helper()
 	spec := at(hpa, "spec")
@@ -54,7 +54,7 @@ func resourceMetric(name, kind string, value fields) fields {
 	return fields{"type": "Resource", "resource": fields{"name": name, "target": value}}
 }
 
-// richHPA scales by memory and by the CPU, and says how fast.
+// richHPA scales by memory and by the CPU, with a speed limit.
 func richHPA() fields {
 	return fields{
 		"minReplicas": 1, "maxReplicas": 9,

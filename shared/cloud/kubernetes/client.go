@@ -55,7 +55,7 @@ func (r apiResource) objectPath(at ref, sub ...string) ([]string, error) {
 	return append(path, sub...), nil
 }
 
-// segmentProblem returns why a name would lead to another path than its own; "" for one that is safe.
+// segmentProblem returns the reason why a name would lead to another path than its own; "" for a safe name.
 func segmentProblem(name string) string {
 	switch {
 	case name == "." || name == "..":
@@ -180,7 +180,7 @@ func newStatusError(resp *http.Response, method string, body []byte) *statusErro
 	return &statusError{describeAnswer(resp.StatusCode, method, words)}
 }
 
-// maxProxyWords bounds how many bytes of a proxy's answer are repeated.
+// maxProxyWords is the maximum number of bytes of a proxy's answer in an error.
 const maxProxyWords = 2048
 
 // answerReasons are the reasons and messages for answers without a status object, by HTTP status. For a message of ""

@@ -38,7 +38,7 @@ var (
 const (
 	pageSize = 250
 	maxPages = 400 // of one listing: 100,000 objects
-	// conflicts is how often a change is retried after a conflict. Controllers change objects all the time.
+	// conflicts is the number of retries of a change after a conflict. Controllers change objects all the time.
 	conflicts = 10
 )
 
@@ -82,7 +82,7 @@ func (c *cluster) getObject(ctx context.Context, r apiResource, at ref) (object,
 	return o, classifyError(permissionName("get", r), err)
 }
 
-// request is a call's parameters and body, and where its answer goes.
+// request is a call's parameters and body, and the target of its answer.
 type request struct {
 	query       url.Values
 	contentType string // of the body; "" is JSON
@@ -152,7 +152,7 @@ func (o listOptions) queryValues() url.Values {
 	return q
 }
 
-// continueToken returns where an expired listing can go on.
+// continueToken returns the token that continues an expired listing.
 func continueToken(err error) string {
 	s, ok := errors.AsType[*statusError](err)
 	if !ok || s.Code != http.StatusGone {

@@ -8,7 +8,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// parallelCalls is how many objects of one call of ours are worked on at once.
+// parallelCalls is the number of objects that one call of ours works on at the same time.
 const parallelCalls = 16
 
 // conn is a connection to one cluster.
@@ -172,7 +172,8 @@ func allFailed(targets []cloud.Target, err error) []cloud.Result {
 	return out
 }
 
-// Scale sets how many replicas an object has. A minimum or a maximum is its autoscaler's, and class Unsupported.
+// Scale sets the number of replicas of an object. A minimum or a maximum belongs to its autoscaler, and is class
+// Unsupported.
 func (c *conn) Scale(ctx context.Context, kind, region, uid string, want cloud.Capacity) error {
 	k, err := c.kindOf(kind, region)
 	if err != nil {

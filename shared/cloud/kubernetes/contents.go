@@ -162,7 +162,7 @@ func (b byNamespace) contentsOf(ns object, now time.Time) contents {
 	return x
 }
 
-// wantedPods is how many pods the workloads of the namespace are set to.
+// wantedPods returns the number of pods that the workloads of the namespace are set to.
 func (x contents) wantedPods() int64 {
 	var n int64
 	for _, list := range [][]member{x.workloads, x.stateful} {

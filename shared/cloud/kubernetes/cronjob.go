@@ -98,8 +98,8 @@ func (c *cluster) suspendCronJob(ctx context.Context, j object, with string) err
 	})
 }
 
-// resumeCronJob lets a CronJob go on, and takes the annotations of the stop away. It returns why the job is left
-// suspended.
+// resumeCronJob ends the suspension of a CronJob, and removes the annotations of the stop. It returns the reason if it
+// leaves the job suspended.
 func (c *cluster) resumeCronJob(ctx context.Context, j object, snapshot json.RawMessage) (left string, err error) {
 	if why := ofCluster(j.Namespace); why != "" {
 		return "", errUnsupported("%s", why)

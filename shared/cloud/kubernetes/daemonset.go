@@ -34,7 +34,7 @@ var daemonSets = kind{
 // noNode is the label that no node has.
 const noNode = "lamplighter.dev/stopped"
 
-// daemonMemory is the selector before the stop, to which the stop adds a condition.
+// daemonMemory is the selector before the stop. The stop adds a condition to it.
 type daemonMemory struct {
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 }
@@ -71,7 +71,7 @@ func (c *cluster) turnDaemonSet(o object, off bool) (change, error) {
 	}, nil
 }
 
-// daemonSetObstacle says why a DaemonSet is not stopped.
+// daemonSetObstacle returns the reason why a DaemonSet is not stopped.
 func (o object) daemonSetObstacle() string {
 	if why := ofCluster(o.Namespace); why != "" {
 		return why

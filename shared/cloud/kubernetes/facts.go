@@ -184,7 +184,7 @@ func (c container) tellsSecret() bool {
 	return false
 }
 
-// spotKeys are how nodes of spare capacity are named by those that sell it.
+// spotKeys are the labels that providers set on nodes of spare capacity.
 var spotKeys = []string{"cloud.google.com/gke-spot", "kubernetes.azure.com/scalesetpriority",
 	"eks.amazonaws.com/capacityType", "karpenter.sh/capacity-type"}
 
@@ -266,7 +266,7 @@ func (o object) cronJobFacts() cloud.Facts {
 	return f
 }
 
-// ownerKeys are the labels that name who answers for a namespace.
+// ownerKeys are the labels that name the person responsible for a namespace.
 var ownerKeys = []string{"owner", "team", "app.kubernetes.io/managed-by-team"}
 
 // namespaceFacts returns the facts of a namespace.

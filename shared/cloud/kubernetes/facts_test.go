@@ -8,7 +8,7 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/cloudtest"
 )
 
-// tellAll puts one of each into the twin that tells everything.
+// tellAll adds one object of each type, with all facts, to the twin.
 func (f *fixture) tellAll() {
 	f.Helper()
 	for resource, text := range map[string]string{

@@ -68,7 +68,7 @@ func TestCallsOfEachKind(t *testing.T) {
 	}
 }
 
-// note writes down the calls since the last one; those that are made side by side in an order of their own.
+// note records the calls since the last note. Concurrent calls are sorted.
 func (f *fixture) note(b *strings.Builder, what string) {
 	fmt.Fprintf(b, "%s:\n", what)
 	var reads, changes []string

@@ -117,7 +117,7 @@ func nestedValue(m map[string]any, path ...string) any {
 	return v
 }
 
-// cooldownSeconds returns for how many seconds it waits before it takes pods away; nil when it does not say.
+// cooldownSeconds returns the seconds that it waits before it removes pods; nil if it does not set them.
 func (s hpaSpec) cooldownSeconds() *int64 {
 	n, ok := nestedValue(s.Behavior, "scaleDown", "stabilizationWindowSeconds").(int64)
 	if !ok || s.cpuTarget() == nil {
@@ -164,8 +164,7 @@ func (s hpaSpec) meetsWanted(want cloud.Autoscaling) bool {
 	return want.IsMetBy(live)
 }
 
-// newHPA makes a HorizontalPodAutoscaler of the spec for a workload. It carries the label of those that were made here
-// if it is ours.
+// newHPA makes a HorizontalPodAutoscaler of the spec for a workload. It has our label if it is ours.
 func (s hpaSpec) newHPA(w object, ours bool) map[string]any {
 	meta := map[string]any{"name": s.Name, "namespace": w.Namespace}
 	if ours {
@@ -184,7 +183,7 @@ func (o object) isOurs() bool {
 	return o.Labels[autoscalerLabel] == autoscalerMaker && o.Name == hpaName(o.Spec.Target.Name)
 }
 
-// hpaName is the name of the one that is made here for a workload.
+// hpaName returns the name of the HorizontalPodAutoscaler that this package makes for a workload.
 func hpaName(workload string) string {
 	name := cloud.CPURule + "-" + workload
 	return name[:min(len(name), 253)]

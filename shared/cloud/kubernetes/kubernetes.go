@@ -30,16 +30,16 @@ var registry = []kind{namespaces, deployments, statefulSets, cronJobs, daemonSet
 // Options are an operator's choices. The zero value of every field but Clock is usable.
 type Options struct {
 	Clock clock.Clock
-	// PrivateAddresses lets a cluster's address lead into private networks (shared/foundation/ssrfguard).
+	// PrivateAddresses permits a cluster's address in private networks (shared/foundation/ssrfguard).
 	PrivateAddresses bool
 	// Timeout bounds one attempt of one call.
 	Timeout time.Duration
-	// Attempts is how often a call is tried that may be tried again.
+	// Attempts is the maximum number of tries of a retryable call.
 	Attempts int
 	// MaxBackoff bounds the pause between two attempts.
 	MaxBackoff time.Duration
-	// InFlight is how many calls one cluster gets at once from this process; its own priority and fairness does the
-	// rest.
+	// InFlight is the maximum number of concurrent calls from this process to one cluster. The cluster's own priority
+	// and fairness does the rest.
 	InFlight int
 }
 
@@ -79,7 +79,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// addressPolicy says where a cluster's address may lead.
+// addressPolicy returns the policy for a cluster's address.
 func (o Options) addressPolicy() ssrfguard.Policy {
 	return ssrfguard.Policy{Private: o.PrivateAddresses, AnyPort: true}
 }
@@ -96,8 +96,8 @@ func (p *Provider) Kinds() []cloud.Kind {
 	return append(out, cloud.CollectiveOf(Name))
 }
 
-// Connect prepares a connection with the account's kubeconfig. One that is not accepted is class Invalid, with a
-// message that repeats no secret; whether it opens anything is found out by Identify.
+// Connect prepares a connection with the account's kubeconfig. A refused kubeconfig is class Invalid, with a message
+// that repeats no secret. Connect does not check whether the cluster accepts the credentials; Identify does.
 func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, error) {
 	switch {
 	case a.AuthMethod != "kubeconfig":

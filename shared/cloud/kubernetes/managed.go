@@ -21,7 +21,7 @@ const (
 	allowVolumeLoss = "lamplighter.dev/allow-volume-loss"
 )
 
-// ownerAllows reports whether the owner of the object has said so on it.
+// ownerAllows reports whether the owner of the object has permitted it by an annotation or a label on it.
 func (o object) ownerAllows(name string) bool {
 	return o.Annotations[name] == "true" || o.Labels[name] == "true"
 }
@@ -71,7 +71,7 @@ func (o object) stopTime() (time.Time, bool) {
 	return at, err == nil
 }
 
-// holdReason says why an object that is off is not called so yet; "" when it may be.
+// holdReason returns the reason why an object that is off does not count as stopped yet; "" if it does.
 func (o object) holdReason(now time.Time) string {
 	at, ours := o.stopTime()
 	who := o.controllerName()
@@ -147,7 +147,7 @@ const (
 	offSince  = "it was switched off by another user or program after the stop"
 )
 
-// ofCluster says why nothing in a namespace is stopped; "" for all but the cluster's own.
+// ofCluster returns the reason why nothing in a namespace is stopped; "" for all namespaces but the cluster's own.
 func ofCluster(ns string) string {
 	if strings.HasPrefix(ns, "kube-") {
 		return "namespace " + ns + " belongs to the cluster itself"

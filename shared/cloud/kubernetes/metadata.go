@@ -57,7 +57,7 @@ type labelRequirement struct {
 	Values   []string `json:"values"`
 }
 
-// requirements returns all requirements, by key; false when there is none, or one that is not valid.
+// requirements returns all requirements, by key; false if there is none, or an invalid one.
 func (s *labelSelector) requirements() ([]labelRequirement, bool) {
 	if s == nil {
 		return nil, false

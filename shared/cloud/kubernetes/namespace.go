@@ -126,7 +126,7 @@ func (x contents) claimObstacle() spec {
 	return spec{}
 }
 
-// summaryText says how much of the namespace is on.
+// summaryText describes the part of the namespace that is on.
 func (x contents) summaryText() string {
 	return fmt.Sprintf("on in %d of %d objects", x.countOn(), len(x.workloads)+len(x.stateful)+len(x.cronJobs))
 }

@@ -161,7 +161,7 @@ func machineOf(providerID string) string {
 	return ""
 }
 
-// listedWhole returns the resource as one that is listed with all fields.
+// listedWhole returns the resource, to be listed with all fields.
 func (o other) listedWhole() other {
 	o.whole = true
 	return o

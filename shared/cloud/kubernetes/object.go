@@ -6,7 +6,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// object holds all fields that this package reads of any object, whatever its resource.
+// object holds all fields that this package reads of objects of any resource.
 type object struct {
 	Kind     string `json:"kind"`
 	Metadata `json:"metadata"`
@@ -67,7 +67,7 @@ type status struct {
 	Capacity          map[string]any    `json:"capacity"`
 }
 
-// replicas is how many pods are wanted; absence is one.
+// replicas returns the number of wanted pods; a missing field means 1.
 func (o object) replicas() int64 {
 	if o.Spec.Replicas == nil {
 		return 1

@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// other is a resource that is found and not acted on. Not every cluster has those that are extra.
+// other is a resource that is listed but not acted on. Not every cluster has the extra ones.
 type other struct {
 	apiResource
 	kind  string // Kubernetes' name of the type: "networking.k8s.io/Ingress"

@@ -80,7 +80,7 @@ func TestOthers_AClusterThatIsAwayHasNothingGone(t *testing.T) {
 	f.wantClass("another region", err, cloud.Invalid)
 }
 
-// GET /resources/types says which types are found, without this package: it must be those that are.
+// GET /resources/types lists the types without this package; the list must match the types that are found.
 func TestOthers_AreThoseThatTheCatalogueCallsDiscoverable(t *testing.T) {
 	f := newFixture(t)
 	for _, resource := range kubernetes.ListedOthers() {

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// wideFrom is from how many namespaces on a pass lists a resource in all namespaces at once.
+	// wideFrom is the number of namespaces from which on a pass lists a resource in all namespaces at once.
 	wideFrom = 4
 	// passFresh is how long an act may use the lists of the read before it. Each change names the version that was
 	// read, so an object that has changed since is read again.
@@ -28,7 +28,7 @@ type pass struct {
 	lists   map[listKey]func() (listResult, error)
 }
 
-// listKey names a list of a pass: ns "" is all namespaces, and whole is one that is read to its end.
+// listKey names a list of a pass. ns "" is all namespaces; whole means that the list was read to its end.
 type listKey struct {
 	resource apiResource
 	ns       string
@@ -101,8 +101,8 @@ func (p *pass) listOnce(key listKey, read func() (listResult, error)) (listResul
 	return known()
 }
 
-// listWide lists the resource in all namespaces, in no more pages than the pass has namespaces. It is not complete
-// where that does not suffice, or is not worth it.
+// listWide lists the resource in all namespaces, in at most as many pages as the pass has namespaces. The result is
+// incomplete if that is too few, or if a listing is not worth it.
 func (p *pass) listWide(ctx context.Context, r apiResource) (listResult, error) {
 	return p.listOnce(listKey{resource: r}, func() (listResult, error) {
 		if len(p.targets) < wideFrom {
@@ -146,7 +146,7 @@ func (p *pass) listIn(ctx context.Context, r apiResource, ns string) ([]object, 
 	return all.by[ns], err
 }
 
-// objectAt returns one object of the pass, from a list where that saves calls.
+// objectAt returns one object of the pass, from a list if that saves calls.
 func (p *pass) objectAt(ctx context.Context, r apiResource, at ref) (object, error) {
 	all, err := p.listWide(ctx, r)
 	if err != nil {
@@ -180,8 +180,8 @@ func (p *pass) podsOf(ctx context.Context, w object) ([]object, error) {
 		listOptions{LabelSelector: w.Spec.Selector.String()})
 }
 
-// outcome is how an act on one object ended. left says why a start leaves the object off, waits that a step has to
-// wait for another.
+// outcome is the result of an act on one object. left is the reason why a start leaves the object off; waits says that
+// a step must wait for another.
 type outcome struct {
 	left  string
 	err   error

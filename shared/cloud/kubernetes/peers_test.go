@@ -48,7 +48,7 @@ func (r *realCluster) account(token string) cloud.Account {
 	}
 }
 
-// settle lets the controllers work for a moment; the provider's clock goes faster.
+// settle gives the controllers a moment to work; the provider's clock runs faster.
 func (r *realCluster) settle() {
 	r.markReady()
 	time.Sleep(50 * time.Millisecond)

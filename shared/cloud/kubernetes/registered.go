@@ -34,7 +34,7 @@ func (p *Provider) WithClusters(c cloud.Conn, clusters []cloud.RegisteredCluster
 	return &account{Conn: c, provider: p, clusters: clusters, entered: map[string]*conn{}}
 }
 
-// KindsInside are all kinds of this package, where a cluster is registered.
+// KindsInside returns all kinds of this package if a cluster is registered.
 func (a *account) KindsInside(region string) []cloud.Kind {
 	if len(a.clustersIn(region)) == 0 {
 		return nil
@@ -80,7 +80,7 @@ func (a *account) enterCluster(ctx context.Context, r cloud.RegisteredCluster) (
 	return a.entered[key], nil
 }
 
-// clusterEntry is how a cluster is entered: with its own kubeconfig, or as its cloud lets us in.
+// clusterEntry is the access to a cluster: by its own kubeconfig, or by its cloud.
 func (a *account) clusterEntry(ctx context.Context, r cloud.RegisteredCluster) (e cloud.ClusterEntry,
 	access kubeconfig.Access,
 	err error) {
@@ -167,7 +167,7 @@ func notLetIn(cluster string, err error) error {
 	return &told
 }
 
-// nextPlace returns the page, and where the listing goes on after it.
+// nextPlace returns the page with the token that continues the listing.
 func (p listPosition) nextPlace(got cloud.ResourcePage, err error, here []cloud.RegisteredCluster,
 	i int) (cloud.ResourcePage,
 	error) {
@@ -209,7 +209,7 @@ type openedClusters struct {
 	err   error
 }
 
-// openClusters asks the clusters of a region who they are.
+// openClusters asks the clusters of a region for their identity.
 func (a *account) openClusters(ctx context.Context, region string) openedClusters {
 	here := a.clustersIn(region)
 	conns, ids, errs := make([]*conn, len(here)), make([]string, len(here)), make([]error, len(here))

@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// servesResource reports whether the cluster serves a resource that is not Kubernetes' own. Everybody who is let in
+// servesResource reports whether the cluster serves a resource that is not Kubernetes' own. Every authenticated user
 // may ask that.
 func (c *cluster) servesResource(ctx context.Context, r apiResource) (bool, error) {
 	c.mu.Lock()
@@ -89,7 +89,7 @@ func (c *cluster) listServed(ctx context.Context, r apiResource, ns string) ([]o
 	return all, err
 }
 
-// atMost is where, in so many pages. It reports whether these were all.
+// atMost lists the resource in a limited number of pages. It reports whether the list is complete.
 func (c *cluster) atMost(ctx context.Context, r apiResource, ns string, pages int) ([]object, bool,
 	error) {
 	if may, err := c.mayServe(ctx, r); err != nil || !may {

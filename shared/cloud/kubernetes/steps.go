@@ -39,7 +39,7 @@ func (s *step) addMember(status cloud.Status, why, held string, o object) {
 	}
 }
 
-// stepStatus of a step: Pending is one that is done in part.
+// stepStatus returns the status of a step: Pending if it is partly done.
 func (s *step) stepStatus() cloud.Status {
 	for _, moving := range []cloud.Status{cloud.Stopping, cloud.Starting} {
 		if s.count[moving] > 0 {

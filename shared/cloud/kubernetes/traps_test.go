@@ -30,7 +30,7 @@ func (f *fixture) add(resource string, o fields) string {
 	return uid(resource, f.Add(resource, o))
 }
 
-// settle lets the controllers work until nothing moves, without the time passing.
+// settle runs the controllers until nothing changes any more, without advancing the time.
 func (f *fixture) settle() {
 	for range 5 {
 		f.Settle()
@@ -232,7 +232,7 @@ func TestStatefulSet_ThatWouldLoseItsClaimsIsRefused(t *testing.T) {
 	f.must(f.conn.Scale(t.Context(), statefulSet, "cluster", u, cloud.Capacity{Desired: &three}))
 }
 
-// The owner of the data may say on the object that it may go.
+// The owner of the data can permit on the object that it is lost.
 func TestStatefulSet_ThatMayLoseItsClaimsIsStopped(t *testing.T) {
 	f := newFixture(t)
 	db := keeping("shop", "db", "Delete")

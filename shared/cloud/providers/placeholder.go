@@ -10,8 +10,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// placeholder stands for a provider whose SDK this program does not link yet. It knows the provider's kinds. No connection
-// comes of it: Connect returns when the caller's context ends, or at once where the caller must not wait.
+// placeholder stands for a provider whose SDK this program does not link yet. It knows the provider's kinds. It never
+// connects: Connect returns when the caller's context ends, or at once where the caller must not wait.
 type placeholder struct {
 	name    string
 	pending platform.Pending

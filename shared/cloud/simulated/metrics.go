@@ -64,7 +64,7 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 	return out, err
 }
 
-// measureNode returns the points of a node; none for the time in which it is off.
+// measureNode returns the points of a node. It has none for the times when the node is off.
 func (c *conn) measureNode(n node, h history, uid string, r cloud.MetricRequest) []cloud.Points {
 	var out []cloud.Points
 	for i, m := range r.Measures {
@@ -148,8 +148,8 @@ func containsAny(s string, words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
 }
 
-// unitOf returns the unit in which a measure of a type is shown to people, and the factor to it: those of the first
-// metric that uses the measure.
+// unitOf returns the unit that people see for a measure of a type, and the factor to it: those of the first metric
+// that uses the measure.
 func unitOf(kind string, m cloud.Measure) (unit string, factor float64) {
 	for _, one := range cloud.MetricsOf(kind) {
 		if slices.Contains(one.Of, m) {

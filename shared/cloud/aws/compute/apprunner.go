@@ -10,8 +10,8 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/apprunner"
 )
 
-// AppServices are services of App Runner; the uid is the ARN. A stop pauses one: it answers no request, and nothing is
-// billed.
+// AppServices are services of App Runner; the uid is the ARN. A stop pauses a service: it answers no requests, and
+// nothing is billed.
 var AppServices = resource.Kind[*apprunner.Client]{
 	Kind: resource.CatalogueKind(cloud.AWSAppRunner),
 	Needs: resource.Needs{
@@ -24,7 +24,8 @@ var AppServices = resource.Kind[*apprunner.Client]{
 	Act:    resource.ActOneByOne(actAppService),
 }
 
-// appServiceStates: which way an operation goes is not told.
+// appServiceStates are the statuses by App Runner's. App Runner does not say whether an operation in progress is a
+// start or a stop.
 var appServiceStates = map[apprunner.ServiceStatus]cloud.Status{
 	apprunner.ServiceStatusRunning: cloud.Running, apprunner.ServiceStatusPaused: cloud.Stopped,
 	apprunner.ServiceStatusOperationInProgress: cloud.Pending,

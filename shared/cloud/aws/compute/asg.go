@@ -14,10 +14,10 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/autoscaling"
 )
 
-// Groups are Auto Scaling groups; the uid is the ARN, which a group that is made again under the same name does not
-// share. A stop suspends what would raise the group again and sets it to 0/0/0; a start resumes what the customer had
-// not suspended himself and gives the size back. The suspension comes first both ways: a crash between the two calls
-// leaves a state in which the act is done again.
+// Groups are Auto Scaling groups. The uid is the ARN; a new group with the same name has another ARN. A stop suspends
+// the processes that would raise the group again, and sets its size to 0/0/0. A start resumes them, except those that
+// the customer had suspended, and restores the size. The suspension comes first both ways, so that after a crash
+// between the two calls the act is done again.
 var Groups = resource.Kind[asgAPI]{
 	Kind: resource.CatalogueKind(cloud.AWSASG),
 	Needs: resource.Needs{
@@ -37,7 +37,7 @@ var Groups = resource.Kind[asgAPI]{
 	SetAutoscaling:  setGroupAutoscaling,
 }
 
-// asgAPI is what is called of Auto Scaling.
+// asgAPI is the subset of the Auto Scaling API that is called here.
 type asgAPI interface {
 	DescribeAutoScalingGroups(context.Context,
 		*autoscaling.DescribeAutoScalingGroupsInput) (*autoscaling.DescribeAutoScalingGroupsOutput, error)
@@ -53,13 +53,13 @@ type asgAPI interface {
 // raisers are the processes that would give a stopped group instances again.
 var raisers = []string{"AlarmNotification", "ScheduledActions"}
 
-// groupMemory is what a stop forgets: Suspended are the processes that the customer had suspended.
+// groupMemory is the state that a stop loses. Suspended are the processes that the customer had suspended.
 type groupMemory struct {
 	resource.Size
 	Suspended []string `json:"suspended"`
 }
 
-// GroupName returns the name of the Auto Scaling group that the ARN names; "" of another ARN.
+// GroupName returns the name of the Auto Scaling group in the ARN; "" for another ARN.
 func GroupName(uid string) string {
 	_, name, _ := strings.Cut(resource.NameIn(uid, "autoscaling", "autoScalingGroup:"), "autoScalingGroupName/")
 	return name
@@ -111,8 +111,8 @@ func inService(g autoscaling.AutoScalingGroup) int32 {
 	})
 }
 
-// groupStatus returns what the group is from its instances. Those of its warm pool are billed too, so it is not off
-// before they are gone.
+// groupStatus returns the group's status from its instances. Those of its warm pool are billed too, so the group is
+// not Stopped before they are gone.
 func groupStatus(g autoscaling.AutoScalingGroup) cloud.Status {
 	desired := sdk.ToInt32(g.DesiredCapacity)
 	switch {
@@ -129,7 +129,7 @@ func groupStatus(g autoscaling.AutoScalingGroup) cloud.Status {
 	}
 }
 
-// groupReason returns what keeps a group from arriving.
+// groupReason returns the reason why a group has not reached its size yet.
 func groupReason(g autoscaling.AutoScalingGroup) string {
 	switch groupStatus(g) {
 	case cloud.Starting:
@@ -142,7 +142,8 @@ func groupReason(g autoscaling.AutoScalingGroup) string {
 	}
 }
 
-// held names an instance that the group may not end: one that is protected, standing by, or held by a lifecycle hook.
+// held returns the first instance that the group cannot terminate: protected, standing by, or held by a lifecycle
+// hook.
 func held(g autoscaling.AutoScalingGroup) string {
 	for _, i := range g.Instances {
 		switch id := sdk.ToString(i.InstanceId); {
@@ -156,7 +157,7 @@ func held(g autoscaling.AutoScalingGroup) string {
 	return ""
 }
 
-// tiedGroup returns why a group may not be stopped by itself.
+// tiedGroup returns the reason why a group must not be stopped by itself, or "".
 func tiedGroup(g autoscaling.AutoScalingGroup) string {
 	if n := groupTags(g)["eks:nodegroup-name"]; n != "" {
 		return "belongs to EKS node group " + n + ": act on the node group"
@@ -255,7 +256,7 @@ func startGroup(ctx context.Context, c asgAPI, g autoscaling.AutoScalingGroup, t
 	if err != nil {
 		return err
 	}
-	if !ok { // stopped by somebody else: the suspensions are his too
+	if !ok { // stopped outside of this service, with all its suspensions
 		m.Suspended = suspended(g)
 		if m.Size, err = groupSize(g).OrUnknown(sdk.ToString(g.AutoScalingGroupName)); err != nil {
 			return err
@@ -270,7 +271,7 @@ func startGroup(ctx context.Context, c asgAPI, g autoscaling.AutoScalingGroup, t
 	return nil
 }
 
-// resume lets run what the stop suspended, but not what was suspended before.
+// resume resumes the processes that the stop suspended, but not those in before, which were suspended earlier.
 func resume(ctx context.Context, c asgAPI, g autoscaling.AutoScalingGroup, before []string) error {
 	now := suspended(g)
 	ours := slices.DeleteFunc(slices.Clone(raisers), func(p string) bool {

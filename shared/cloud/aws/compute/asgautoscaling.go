@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/autoscaling"
 )
 
-// groupNative gives an Auto Scaling group back: its size, and our rule; nil when it had none of ours.
+// groupNative is the state to restore of an Auto Scaling group: its size, and our rule, which is nil if it had none.
 type groupNative struct {
 	resource.Size
 	Rule *resource.CPURule `json:"rule,omitempty"`
@@ -21,7 +21,7 @@ type groupNative struct {
 type scaledGroup struct {
 	group autoscaling.AutoScalingGroup
 	ours  *resource.CPURule
-	other *resource.CPURule // the customer's that asks for most
+	other *resource.CPURule // the strictest rule of the customer's
 }
 
 func readScaledGroup(ctx context.Context, c asgAPI, uid string) (scaledGroup, error) {
@@ -46,7 +46,7 @@ func readScaledGroup(ctx context.Context, c asgAPI, uid string) (scaledGroup, er
 	return out, nil
 }
 
-// take notes a policy that is for the CPU.
+// take records a policy for the CPU.
 func (s *scaledGroup) take(p autoscaling.ScalingPolicy) {
 	t := p.TargetTrackingConfiguration
 	if t == nil || t.PredefinedMetricSpecification == nil ||
@@ -99,7 +99,7 @@ func setGroupAutoscaling(ctx context.Context, c asgAPI, uid string, want cloud.A
 	return s.become(ctx, c, to)
 }
 
-// become sets what differs: all sizes in one call, then our rule.
+// become sets the values that differ: all sizes in one call, then our rule.
 func (s scaledGroup) become(ctx context.Context, c asgAPI, to groupNative) error {
 	if groupSize(s.group) != to.Size {
 		if err := resize(ctx, c, s.group, to.Size); err != nil {

@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/synthetics"
 )
 
-// Canaries are canaries of CloudWatch Synthetics; the uid is the ARN. One that is off runs no checks, and alarms on it
+// Canaries are canaries of CloudWatch Synthetics; the uid is the ARN. A stopped canary runs no checks, and its alarms
 // have no data.
 var Canaries = resource.Kind[*synthetics.Client]{
 	Kind: resource.CatalogueKind(cloud.AWSCanary),
@@ -25,7 +25,7 @@ var Canaries = resource.Kind[*synthetics.Client]{
 	Act:    resource.ActOneByOne(actCanary),
 }
 
-// canaryStates: one that is ready was never started.
+// canaryStates are the statuses by Synthetics' states. A ready canary was never started.
 var canaryStates = map[synthetics.CanaryState]cloud.Status{
 	synthetics.CanaryStateRunning: cloud.Running, synthetics.CanaryStateReady: cloud.Stopped,
 	synthetics.CanaryStateStopped:  cloud.Stopped,
@@ -36,8 +36,8 @@ var canaryStates = map[synthetics.CanaryState]cloud.Status{
 
 func canaryName(uid string) string { return resource.NameIn(uid, "synthetics", "canary:") }
 
-// canaryUID makes the ARN of a canary of that of its function, which is all that Synthetics tells; "" while it has
-// none.
+// canaryUID returns the ARN of a canary, derived from the ARN of its function, because Synthetics returns no other; ""
+// while it has no function.
 func canaryUID(c synthetics.Canary) string {
 	f := strings.Split(sdk.ToString(c.EngineArn), ":")
 	if len(f) < 5 {

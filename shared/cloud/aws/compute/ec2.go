@@ -1,5 +1,5 @@
 // Package compute holds the kinds that compute: EC2 instances, Auto Scaling groups, functions, desktops, notebooks and
-// the other services that run somebody's code or machine.
+// the other services that run code or machines.
 package compute
 
 import (
@@ -15,9 +15,9 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/ec2"
 )
 
-// Instances are EC2 instances; the uid is the instance id. A stop is a plain stop, never a hibernation or a forced one:
-// hibernating needs an instance that was launched for it and keeps its memory billed. The public IPv4 address changes
-// unless it is an Elastic IP.
+// Instances are EC2 instances; the uid is the instance id. A stop is a plain stop, never a hibernation or a forced
+// one: hibernation needs an instance that was launched for it and keeps its memory billed. The public IPv4 address
+// changes unless it is an Elastic IP.
 var Instances = resource.Kind[ec2API]{
 	Kind: resource.CatalogueKind(cloud.AWSEC2),
 	Needs: resource.Needs{
@@ -37,7 +37,7 @@ var Instances = resource.Kind[ec2API]{
 	Counted: map[cloud.Verb]string{cloud.Start: resource.StartedIDs, cloud.Stop: resource.StoppedIDs},
 }
 
-// ec2API is what is called of EC2.
+// ec2API is the subset of the EC2 API that is called here.
 type ec2API interface {
 	DescribeInstances(context.Context, *ec2.DescribeInstancesInput) (*ec2.DescribeInstancesOutput, error)
 	DescribeInstanceStatus(context.Context, *ec2.DescribeInstanceStatusInput) (*ec2.DescribeInstanceStatusOutput, error)
@@ -49,7 +49,7 @@ type ec2API interface {
 	StopInstances(context.Context, *ec2.StopInstancesInput) (*ec2.StopInstancesOutput, error)
 }
 
-// listInstances leaves out what is terminated or about to be: AWS shows those for an hour, but they are gone.
+// listInstances leaves out terminated instances, and those about to be: AWS shows them for an hour, but they are gone.
 func listInstances(ctx context.Context, c ec2API, page string) (cloud.ResourcePage, error) {
 	out, err := c.DescribeInstances(ctx, &ec2.DescribeInstancesInput{
 		MaxResults: sdk.Int32(1000),
@@ -92,7 +92,8 @@ func instanceResource(i ec2.Instance) cloud.Resource {
 	return r
 }
 
-// launched returns when the instance was made. LaunchTime is that of the last start; the oldest volume tells better.
+// launched returns the creation time of the instance. LaunchTime is the time of the last start; the attach time of the
+// oldest volume is better.
 func launched(i ec2.Instance) time.Time {
 	at := i.LaunchTime.Value()
 	for _, d := range i.BlockDeviceMappings {
@@ -103,7 +104,7 @@ func launched(i ec2.Instance) time.Time {
 	return at.UTC()
 }
 
-// readInstances asks for all ids at once; those that do not exist make AWS refuse the batch and are set aside.
+// readInstances asks for all ids at once. AWS refuses a batch with unknown ids; they are set aside.
 func readInstances(ctx context.Context, c ec2API, uids []string) ([]cloud.State, error) {
 	var found []*ec2.Instance
 	errs := resource.IsolateBadIDs(uids, func(ids []string) error {
@@ -128,7 +129,7 @@ func readInstances(ctx context.Context, c ec2API, uids []string) ([]cloud.State,
 	return states, nil
 }
 
-// verifyInstances asks for nothing but the states. It is a tenth of what a description of the instances weighs.
+// verifyInstances asks for the states alone. The answer is a tenth as large as a description of the instances.
 func verifyInstances(ctx context.Context, c ec2API, uids []string) ([]cloud.State, error) {
 	var states []cloud.State
 	errs := resource.IsolateBadIDs(uids, func(ids []string) error {
@@ -153,7 +154,7 @@ func verifyInstances(ctx context.Context, c ec2API, uids []string) ([]cloud.Stat
 	return states, nil
 }
 
-// absent reports whether the error says that an id is of nothing, be it that it does not even look like an id.
+// absent reports whether the error says that an id does not exist or has not even the form of an id.
 func absent(err error) bool {
 	return strings.HasPrefix(resource.CodeOf(err), "InvalidInstanceID")
 }
@@ -182,7 +183,7 @@ func actInstances(ctx context.Context, c ec2API, v cloud.Verb, targets []cloud.T
 	})
 }
 
-// dryRunInstances tries the action on an instance that there is, without doing it; AWS answers a permitted try with the
+// dryRunInstances tries the action on an existing instance without doing it. AWS answers a permitted try with the
 // error DryRunOperation.
 func dryRunInstances(ctx context.Context, c ec2API, action string) error {
 	out, err := c.DescribeInstances(ctx, &ec2.DescribeInstancesInput{MaxResults: sdk.Int32(5)})

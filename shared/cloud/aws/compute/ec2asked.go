@@ -23,10 +23,10 @@ func imagesOf(all []*ec2.Instance) []string {
 	return ids
 }
 
-// askInstanceFacts adds the facts of a page of instances that other calls tell: what their sizes are, what AWS plans
-// for them, and whether their images, in the same order, are still there. They are asked side by side, and each for
-// the whole page. AWS's description of the instances, the largest answer that there is, is not kept until these have
-// answered.
+// askInstanceFacts adds the facts of a page of instances that other calls return: the data of their sizes, the events
+// that AWS plans for them, and whether their images, in the same order, still exist. The calls run side by side, each
+// for the whole page. AWS's description of the instances is the largest answer of all; it is not kept in memory until
+// these calls have answered.
 func askInstanceFacts(ctx context.Context, c ec2API, imageOf []string, found []cloud.Resource) {
 	if len(found) == 0 {
 		return
@@ -104,7 +104,7 @@ func addSize(f cloud.Facts, t ec2.InstanceTypeInfo) {
 var eventCodes = []string{"instance-reboot", "instance-retirement", "instance-stop", "system-maintenance",
 	"system-reboot"}
 
-// plannedEvents returns the codes of the events of the region's instances that are not over: few ever have one.
+// plannedEvents returns the codes of the current events of the region's instances. Few instances ever have one.
 func plannedEvents(ctx context.Context, c ec2API) (map[string][]string, error) {
 	out := map[string][]string{}
 	in := &ec2.DescribeInstanceStatusInput{

@@ -23,7 +23,7 @@ func instanceStatus(i ec2.Instance) cloud.Status {
 	return resource.NativeStatus(instanceStatuses, ec2.InstanceStateName(resource.NativeState(i)))
 }
 
-// instanceReason is AWS's account of the last change: it tells why a start fell back to stopped
+// instanceReason returns AWS's reason for the last change. It explains why a start fell back to stopped
 // ("Client.InternalError", a key that may not be used).
 func instanceReason(i ec2.Instance) string {
 	if i.StateReason != nil {
@@ -32,7 +32,7 @@ func instanceReason(i ec2.Instance) string {
 	return sdk.ToString(i.StateTransitionReason)
 }
 
-// spotRequests returns the types of the spot requests behind the instances, by request id. What cannot be read is
+// spotRequests returns the types of the spot requests behind the instances, by request id. Unreadable requests are
 // missing.
 func spotRequests(ctx context.Context, c ec2API, found []*ec2.Instance) map[string]ec2.SpotInstanceType {
 	var ids []string
@@ -55,7 +55,7 @@ func spotRequests(ctx context.Context, c ec2API, found []*ec2.Instance) map[stri
 	return requests
 }
 
-// tiedInstance returns why an instance may not be started and stopped by itself, or "".
+// tiedInstance returns the reason why an instance must not be started and stopped by itself, or "".
 func tiedInstance(i ec2.Instance, requests map[string]ec2.SpotInstanceType) string {
 	for _, t := range i.Tags {
 		if sdk.ToString(t.Key) == "aws:autoscaling:groupName" {

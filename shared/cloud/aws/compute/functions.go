@@ -41,7 +41,7 @@ func listFunctions(ctx context.Context, at resource.Place, page string) (cloud.R
 	return p, addStops(ctx, api, p.Resources)
 }
 
-// addProvisioned adds what the function's versions keep ready, and bill.
+// addProvisioned adds the provisioned concurrency of the function's versions, which is billed.
 func addProvisioned(ctx context.Context, api *lambda.Client, r *cloud.Resource) {
 	sum := int32(0)
 	pages := wire.NewPages(api.ListProvisionedConcurrencyConfigs,
@@ -59,7 +59,8 @@ func addProvisioned(ctx context.Context, api *lambda.Client, r *cloud.Resource) 
 	r.Facts["provisioned_concurrency"] = float64(sum)
 }
 
-// addDestination adds whether what failed goes anywhere: of one without a queue for it, where its failures are sent.
+// addDestination adds whether failed events are kept. For a function without a dead-letter queue it asks for the
+// destination of its failures.
 func addDestination(ctx context.Context, api *lambda.Client, r *cloud.Resource) {
 	if r.Facts["has_dlq"] == true {
 		return
@@ -98,7 +99,7 @@ func functionResource(f lambda.FunctionConfiguration) cloud.Resource {
 		r.Facts["has_dlq"] = true
 	}
 	if at, err := time.Parse("2006-01-02T15:04:05.000-0700", sdk.ToString(f.LastModified)); err == nil {
-		r.CreatedAt = at.UTC() // the listing tells no earlier time
+		r.CreatedAt = at.UTC() // the listing has no earlier time
 	}
 	return r
 }

@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/sagemaker"
 )
 
-// askPolicies adds how many policies scale each group: one call tells of a hundred policies.
+// askPolicies adds the number of policies that scale each group. One call returns up to 100 policies.
 func askPolicies(ctx context.Context, c asgAPI, found []cloud.Resource) {
 	if len(found) == 0 {
 		return
@@ -39,7 +39,7 @@ func askPolicies(ctx context.Context, c asgAPI, found []cloud.Resource) {
 	}
 }
 
-// askNotebook adds what the listing of notebooks leaves out.
+// askNotebook adds the facts that the listing of notebooks leaves out.
 func askNotebook(ctx context.Context, c sagemakerAPI, r *cloud.Resource) {
 	out, err := c.DescribeNotebookInstance(ctx, &sagemaker.DescribeNotebookInstanceInput{NotebookInstanceName: &r.Name})
 	if err != nil {

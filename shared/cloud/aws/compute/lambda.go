@@ -13,17 +13,17 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/lambda"
 )
 
-// allowStop is the tag with which the owner of a function lets it be stopped: a stopped one refuses its callers, and
-// saves money only where it keeps environments ready.
+// allowStop is the tag that a function's owner sets to permit its stop. A stopped function refuses its callers, and
+// the stop saves money only if the function has provisioned concurrency.
 const allowStop = "lamplighter:allow-stop"
 
-// notAllowed is why all other functions are left alone.
+// notAllowed is the reason why functions without this tag are left alone.
 const notAllowed = "Lambda functions are stopped only where their tag " + allowStop + " is true"
 
-// StoppableFunctions are Lambda functions; the uid is the ARN. They are found among everything else (functions.go). A
-// stop takes its provisioned concurrency away and reserves it none, so that every call is throttled; a start gives
-// back what was reserved, or that nothing was, and what was provisioned. A tag says what it was (functionMark) until
-// all is given back, so that a function that was left half done is known as such.
+// StoppableFunctions are Lambda functions; the uid is the ARN. The listing of everything else finds them
+// (functions.go). A stop removes the provisioned concurrency and sets the reserved concurrency to 0, so that every
+// call is throttled. A start restores both; a function without a reservation gets none. A tag (functionMark) records
+// the former values until all is restored, so that a half-stopped function is recognized.
 var StoppableFunctions = resource.Kind[lambdaClient]{
 	Kind: resource.CatalogueKind(cloud.AWSLambda),
 	Needs: resource.Needs{
@@ -48,22 +48,23 @@ var StoppableFunctions = resource.Kind[lambdaClient]{
 	Act: resource.ActOneByOne(actFunction),
 }
 
-// lambdaClient is Lambda's, and what it was made of, for the tags of a listing are another service's.
+// lambdaClient is the client of Lambda and its configuration. The tags of a listing come from another service, whose
+// client is made from the same configuration.
 type lambdaClient struct {
 	*lambda.Client
 	cfg sdk.Config
 }
 
-// function is what is known of a function that may be stopped.
+// function is the state of a function that may be stopped.
 type function struct {
 	uid            string
 	allowed        bool
-	functionMemory // as it is
+	functionMemory // the current state
 	provisioned    []lambda.ProvisionedConcurrencyConfigListItem
-	was            *functionMemory // as it was before a stop that is not undone
+	was            *functionMemory // the state before a stop that is not undone
 }
 
-// readFunction reads a function; one that is not allowed to be stopped is not looked at further.
+// readFunction reads a function. It reads only the tags of a function that may not be stopped.
 func readFunction(ctx context.Context, c *lambda.Client, uid string) (function, error) {
 	f := function{uid: uid}
 	if resource.NameIn(uid, "lambda", "function:") == "" {
@@ -86,7 +87,7 @@ func readFunction(ctx context.Context, c *lambda.Client, uid string) (function, 
 	return f, f.readConcurrency(ctx, c)
 }
 
-// readConcurrency reads what is reserved and what is provisioned.
+// readConcurrency reads the reserved and the provisioned concurrency.
 func (f *function) readConcurrency(ctx context.Context, c *lambda.Client) error {
 	out, err := c.GetFunctionConcurrency(ctx, &lambda.GetFunctionConcurrencyInput{FunctionName: &f.uid})
 	if err != nil {
@@ -97,7 +98,7 @@ func (f *function) readConcurrency(ctx context.Context, c *lambda.Client) error 
 		&lambda.ListProvisionedConcurrencyConfigsInput{FunctionName: &f.uid})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
-		// an emulator that knows none: the function itself was there a moment ago
+		// an emulator without provisioned concurrency: the function itself existed a moment ago
 		if resource.StatusOf(err) == http.StatusNotFound {
 			return nil
 		}
@@ -113,10 +114,11 @@ func (f *function) readConcurrency(ctx context.Context, c *lambda.Client) error 
 	return nil
 }
 
-// off reports whether the function answers no call and keeps nothing ready.
+// off reports whether the function answers no calls and has no provisioned concurrency.
 func (f function) off() bool { return f.Reserved != nil && *f.Reserved == 0 && len(f.Provisioned) == 0 }
 
-// status: what was begun and not ended, either way, is pending, so that it is acted on again.
+// status returns the status of the function. A stop or start that has begun and not ended is pending, so that it is
+// done again.
 func (f function) status() cloud.Status {
 	switch {
 	case !f.allowed:
@@ -162,7 +164,7 @@ func (f function) state() cloud.State {
 	return s
 }
 
-// addStops adds to listed functions whether they may be stopped, and to those that may whether they are.
+// addStops adds to listed functions whether they may be stopped, and the status of those that may.
 func addStops(ctx context.Context, c *lambda.Client, found []cloud.Resource) error {
 	errs := make([]error, len(found))
 	cloud.InParallel(len(found), resource.Width, func(i int) {

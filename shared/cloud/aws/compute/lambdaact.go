@@ -13,18 +13,18 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/lambda"
 )
 
-// stoppedTag is on a function from before its stop until all is given back: what it was, for when our own record is
-// lost, and the sign that something is to be given back.
+// stoppedTag is on a function from before its stop until all is restored. It holds the former values, in case our own
+// record is lost, and marks that something must be restored.
 const stoppedTag = "lamplighter:stopped"
 
-// functionMemory is what a stop forgets: what was reserved, nil when nothing was, and what was provisioned by alias or
-// version.
+// functionMemory is the concurrency that a stop removes: Reserved, nil without a reservation, and Provisioned by alias
+// or version.
 type functionMemory struct {
 	Reserved    *int32           `json:"reserved"`
 	Provisioned map[string]int32 `json:"provisioned,omitempty"`
 }
 
-// words tell it: "3 reserved, 2 provisioned for live".
+// words returns the memory as text: "3 reserved, 2 provisioned for live".
 func (m functionMemory) words() string {
 	said := []string{"unreserved"}
 	if m.Reserved != nil {
@@ -36,7 +36,8 @@ func (m functionMemory) words() string {
 	return strings.Join(said, ", ")
 }
 
-// mark is the memory as the value of a tag: "reserved=3 live=2". It is class Unsupported when that has no room.
+// mark returns the memory as the value of a tag: "reserved=3 live=2". It is class Unsupported if the value is too long
+// for a tag.
 func (m functionMemory) mark() (string, error) {
 	said := []string{"reserved=none"}
 	if m.Reserved != nil {
@@ -53,7 +54,7 @@ func (m functionMemory) mark() (string, error) {
 	return value, nil
 }
 
-// parseFunctionMark reads a mark; one that somebody has changed is class Invalid.
+// parseFunctionMark reads a mark. A malformed mark is class Invalid.
 func parseFunctionMark(value string) (functionMemory, error) {
 	m := functionMemory{Provisioned: map[string]int32{}}
 	for i, field := range strings.Fields(value) {
@@ -96,12 +97,13 @@ func actFunction(ctx context.Context, c lambdaClient, v cloud.Verb, t cloud.Targ
 	case !known && f.was != nil:
 		m = *f.was
 	case !known && !f.off():
-		return nil // it runs: there is nothing to give back, and its reservation is its owner's
+		return nil // it runs: there is nothing to restore, and its owner has chosen its reservation
 	}
 	return f.start(ctx, c.Client, m)
 }
 
-// stop marks the function first. What is provisioned goes before what is reserved, which may not be less.
+// stop marks the function first. It removes the provisioned concurrency before it lowers the reserved one, which may
+// not be less.
 func (f function) stop(ctx context.Context, c *lambda.Client) error {
 	if f.was == nil {
 		mark, err := f.mark()
@@ -126,9 +128,9 @@ func (f function) stop(ctx context.Context, c *lambda.Client) error {
 	return err
 }
 
-// start gives back what m holds; without a memory, that nothing was reserved. The mark goes last.
+// start restores the values of m; an empty m removes the reservation. It removes the mark last.
 func (f function) start(ctx context.Context, c *lambda.Client, m functionMemory) error {
-	if f.off() { // or somebody has reserved something else since
+	if f.off() { // else the reservation was changed since
 		if err := f.reserve(ctx, c, m.Reserved); err != nil {
 			return err
 		}
@@ -152,7 +154,7 @@ func (f function) start(ctx context.Context, c *lambda.Client, m functionMemory)
 	return err
 }
 
-// reserve sets what is reserved; nil is that nothing is, which is not the same as 0.
+// reserve sets the reserved concurrency. nil removes the reservation, which is not the same as 0.
 func (f function) reserve(ctx context.Context, c *lambda.Client, n *int32) error {
 	if n == nil {
 		_, err := c.DeleteFunctionConcurrency(ctx, &lambda.DeleteFunctionConcurrencyInput{FunctionName: &f.uid})

@@ -10,9 +10,9 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/lightsail"
 )
 
-// LightsailInstances are instances of Lightsail; the uid is the ARN, which does not name what calls do: they are
-// looked up. One that is stopped stays billed, and its public address changes unless it is a static one: a stop is for
-// what must not run, not to save.
+// LightsailInstances are instances of Lightsail. The uid is the ARN; calls need the instance's name instead, which is
+// looked up. A stopped instance stays billed, and its public address changes unless it is a static one: a stop is for
+// instances that must not run, not to save money.
 var LightsailInstances = resource.Kind[*lightsail.Client]{
 	Kind: resource.CatalogueKind(cloud.AWSLightsail),
 	Needs: resource.Needs{

@@ -10,8 +10,8 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/sagemaker"
 )
 
-// Notebooks are SageMaker notebook instances; the uid is the ARN. What is not on the volume under
-// /home/ec2-user/SageMaker is lost with a stop, as it is when the owner stops it.
+// Notebooks are SageMaker notebook instances; the uid is the ARN. A stop loses all data outside of the volume under
+// /home/ec2-user/SageMaker, also when the owner does it.
 var Notebooks = resource.Kind[sagemakerAPI]{
 	Kind: resource.CatalogueKind(cloud.AWSSageMakerNotebook),
 	Needs: resource.Needs{
@@ -26,7 +26,7 @@ var Notebooks = resource.Kind[sagemakerAPI]{
 	Act:    resource.ActOneByOne(actNotebook),
 }
 
-// sagemakerAPI is what is called of SageMaker.
+// sagemakerAPI is the subset of the SageMaker API that is called here.
 type sagemakerAPI interface {
 	ListNotebookInstances(context.Context,
 		*sagemaker.ListNotebookInstancesInput) (*sagemaker.ListNotebookInstancesOutput, error)

@@ -12,8 +12,8 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/workspaces"
 )
 
-// Desktops are WorkSpaces; the uid is the ARN. Those that run always are billed by the month, and AWS does not stop
-// them.
+// Desktops are WorkSpaces; the uid is the ARN. Those in the mode ALWAYS_ON are billed by the month, and AWS does not
+// stop them.
 var Desktops = resource.Kind[desktopClient]{
 	Kind: resource.CatalogueKind(cloud.AWSWorkSpace),
 	Needs: resource.Needs{
@@ -26,7 +26,8 @@ var Desktops = resource.Kind[desktopClient]{
 	Act:    actDesktops,
 }
 
-// desktopClient is WorkSpaces', and what it was made of: a description does not tell whose it is.
+// desktopClient is the client of WorkSpaces and its configuration: the tags of a desktop, with its owner, need another
+// call.
 type desktopClient struct {
 	*workspaces.Client
 	cfg sdk.Config
@@ -70,7 +71,7 @@ func listDesktops(ctx context.Context, c desktopClient, page string) (cloud.Reso
 	return p, nil
 }
 
-// tiedDesktop returns why one cannot be stopped.
+// tiedDesktop returns the reason why a desktop cannot be stopped, or "".
 func tiedDesktop(w workspaces.Workspace) string {
 	if w.WorkspaceProperties != nil && w.WorkspaceProperties.RunningMode == workspaces.RunningModeAlwaysOn {
 		return "its running mode is ALWAYS_ON: AWS stops WorkSpaces of mode AUTO_STOP alone"
@@ -102,7 +103,7 @@ func readDesktops(ctx context.Context, c desktopClient, uids []string) ([]cloud.
 	return states, nil
 }
 
-// actDesktops acts on up to 25 in one call, which names those that it did not take.
+// actDesktops acts on up to 25 desktops in one call. AWS returns the desktops that it refused.
 func actDesktops(ctx context.Context, c desktopClient, v cloud.Verb, targets []cloud.Target) []error {
 	errs, at := make([]error, len(targets)), map[string]int{}
 	for i, t := range targets {

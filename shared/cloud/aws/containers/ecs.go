@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/ecs"
 )
 
-// Services are ECS services; the uid is the ARN in its long form, with the cluster. A stop suspends what scales the
+// Services are ECS services; the uid is the ARN in its long form, with the cluster. A stop suspends the scaling of the
 // service, then sets its desired count to 0: AWS accepts a count outside of the scaling's bounds, and pulls it back
 // later.
 var Services = resource.Kind[ecsClient]{
@@ -45,7 +45,7 @@ var Services = resource.Kind[ecsClient]{
 	SetAutoscaling:  setServiceAutoscaling,
 }
 
-// ecsClient is what is called of ECS and of what scales its services.
+// ecsClient is the clients of ECS and of Application Auto Scaling, which scales its services.
 type ecsClient struct {
 	ecsAPI
 	scaling scalingAPI
@@ -60,14 +60,15 @@ type ecsAPI interface {
 	UpdateService(context.Context, *ecs.UpdateServiceInput) (*ecs.UpdateServiceOutput, error)
 }
 
-// serviceMemory is what a stop forgets; Scaling is nil for a service that nothing scales.
+// serviceMemory is the state that a stop loses. Scaling is nil for a service without scaling. Made tells a service
+// from a new one with the same name.
 type serviceMemory struct {
 	Desired int32    `json:"desired"`
 	Scaling *Scaling `json:"scaling,omitempty"`
-	Made    int64    `json:"made,omitempty"` // when the service was made, in Unix seconds: one made again has its name
+	Made    int64    `json:"made,omitempty"` // creation time, Unix seconds
 }
 
-// madeAt returns when the service was made, in Unix seconds; 0 when ECS does not tell.
+// madeAt returns the creation time of the service in Unix seconds; 0 if ECS does not return it.
 func madeAt(s ecs.Service) int64 {
 	if s.CreatedAt == nil {
 		return 0
@@ -75,12 +76,12 @@ func madeAt(s ecs.Service) int64 {
 	return s.CreatedAt.Unix()
 }
 
-// SplitServiceUID returns cluster and service of a uid.
+// SplitServiceUID returns the cluster and the service in a uid.
 func SplitServiceUID(uid string) (cluster, service string, ok bool) {
 	return strings.Cut(resource.NameIn(uid, "ecs", "service/"), "/")
 }
 
-// longARN puts the cluster into an ARN of the form of before 2018, which names only the service.
+// longARN adds the cluster to an ARN of the form before 2018, which names only the service.
 func longARN(service, cluster string) string {
 	at := strings.LastIndex(service, "service/")
 	if at < 0 || strings.Contains(service[at+len("service/"):], "/") {
@@ -171,7 +172,7 @@ func serviceResource(s ecs.Service, scaled *Scaling) cloud.Resource {
 	return r
 }
 
-// serviceStatus: INACTIVE services are shown for a while after they were deleted.
+// serviceStatus returns the status of a service. ECS shows INACTIVE services for a while after they were deleted.
 func serviceStatus(s ecs.Service) cloud.Status {
 	switch {
 	case sdk.ToString(s.Status) != "ACTIVE":
@@ -187,7 +188,7 @@ func serviceStatus(s ecs.Service) cloud.Status {
 	}
 }
 
-// serviceReason returns what AWS says of the deployment under way, and of the last event while tasks are missing.
+// serviceReason returns AWS's reason for a failed deployment, or the last event while tasks are missing.
 func serviceReason(s ecs.Service) string {
 	for _, d := range s.Deployments {
 		if sdk.ToString(d.Status) == "PRIMARY" && d.RolloutState == ecs.DeploymentRolloutStateFailed {
@@ -227,7 +228,7 @@ func readServices(ctx context.Context, c ecsClient, uids []string) ([]cloud.Stat
 	return states, nil
 }
 
-// IsClusterGone reports whether the error is that the cluster is no more, and so none of its services.
+// IsClusterGone reports whether the error says that the cluster, and so all of its services, does not exist.
 func IsClusterGone(err error) bool {
 	return err != nil && cloud.ClassOf(resource.ClassifyError(err)) == cloud.NotFound
 }

@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/ecs"
 )
 
-// scalingAPI is what is called of Application Auto Scaling.
+// scalingAPI is the subset of the Application Auto Scaling API that is called here.
 type scalingAPI interface {
 	DescribeScalableTargets(context.Context,
 		*applicationautoscaling.DescribeScalableTargetsInput) (*applicationautoscaling.DescribeScalableTargetsOutput,
@@ -33,7 +33,7 @@ type scalingAPI interface {
 		*applicationautoscaling.DeleteScalingPolicyInput) (*applicationautoscaling.DeleteScalingPolicyOutput, error)
 }
 
-// Scaling is how a service is scaled, and which parts of that are suspended.
+// Scaling is the bounds of a service's scaling, and its suspended parts.
 type Scaling struct {
 	Min       int32 `json:"min"`
 	Max       int32 `json:"max"`
@@ -42,7 +42,7 @@ type Scaling struct {
 	Scheduled bool  `json:"scheduledSuspended"`
 }
 
-// resourceID names a service to Application Auto Scaling.
+// resourceID returns the name of a service in Application Auto Scaling.
 func resourceID(s ecs.Service) string {
 	cluster, name, _ := SplitServiceUID(longARN(sdk.ToString(s.ServiceArn), sdk.ToString(s.ClusterArn)))
 	return "service/" + cluster + "/" + name
@@ -56,7 +56,7 @@ func resourceIDs(list []ecs.Service) []string {
 	return ids
 }
 
-// describeScaling returns how the services are scaled; those that nothing scales are missing.
+// describeScaling returns the scaling of the services by resource ID; services without scaling are missing.
 func describeScaling(ctx context.Context, c scalingAPI, ids []string) (map[string]*Scaling, error) {
 	found := map[string]*Scaling{}
 	if len(ids) == 0 {
@@ -93,7 +93,7 @@ func register(ctx context.Context, c scalingAPI, id string, s Scaling) error {
 	return err
 }
 
-// live is a service as it is, with its scaling.
+// live is the current state of a service, with its scaling.
 type live struct {
 	id            string
 	cluster, name string
@@ -132,7 +132,7 @@ func actService(ctx context.Context, c ecsClient, v cloud.Verb, t cloud.Target) 
 	return l.start(ctx, c, t)
 }
 
-// stop suspends all scaling before it sets the count; done the other way round, scaling could raise it in between.
+// stop suspends all scaling before it sets the count. In the reverse order, scaling could raise the count in between.
 func (l live) stop(ctx context.Context, c ecsClient) error {
 	if reason := tiedService(l.service); reason != "" {
 		return resource.ErrUnsupported("%s", reason)
@@ -145,7 +145,7 @@ func (l live) stop(ctx context.Context, c ecsClient) error {
 	return l.setCount(ctx, c, 0)
 }
 
-// start gives back scaling and count as they were.
+// start restores the former scaling and count.
 func (l live) start(ctx context.Context, c ecsClient, t cloud.Target) error {
 	m, ok, err := resource.DecodeSnapshot[serviceMemory](t.Snapshot)
 	if err != nil {
@@ -170,13 +170,13 @@ func (l live) start(ctx context.Context, c ecsClient, t cloud.Target) error {
 	return l.setCount(ctx, c, m.Desired)
 }
 
-// ChangedTo returns the scaling that a start gives back. A stop leaves the bounds as they are and suspends everything:
-// bounds that differ, and what is suspended no more, somebody has changed since.
+// ChangedTo returns the scaling that a start restores. A stop leaves the bounds as they are and suspends all parts.
+// Bounds that differ, and parts that are no longer suspended, were changed since the stop and stay as they are.
 func (s Scaling) ChangedTo(live Scaling) Scaling {
 	return Scaling{live.Min, live.Max, s.In && live.In, s.Out && live.Out, s.Scheduled && live.Scheduled}
 }
 
-// minimum returns the minimum of what scales the service; 0 when nothing does.
+// minimum returns the minimum of the service's scaling; 0 without scaling.
 func (l live) minimum() int32 {
 	if l.scaling != nil {
 		return l.scaling.Min

@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/applicationautoscaling"
 )
 
-// serviceNative gives the scaling of a service back: its count, its scalable target, nil when it had none, and our
+// serviceNative is the state to restore of a service: its count, its scalable target, nil when it had none, and our
 // rule.
 type serviceNative struct {
 	Desired int32             `json:"desired"`
@@ -19,7 +19,7 @@ type serviceNative struct {
 	Rule    *resource.CPURule `json:"rule,omitempty"`
 }
 
-// scaledService is a service with its rules for the CPU, and how many rules are the customer's.
+// scaledService is a service with its rules for the CPU, and the number of the customer's rules.
 type scaledService struct {
 	live
 	ours, other *resource.CPURule
@@ -56,7 +56,7 @@ func readScaledService(ctx context.Context, c ecsClient, uid string) (scaledServ
 	return out, nil
 }
 
-// take notes a policy.
+// take records a policy.
 func (s *scaledService) take(p applicationautoscaling.ScalingPolicy) {
 	ours := sdk.ToString(p.PolicyName) == cloud.CPURule
 	if !ours {
@@ -75,7 +75,7 @@ func (s *scaledService) take(p applicationautoscaling.ScalingPolicy) {
 	}
 }
 
-// size returns what the service is kept between: what nothing scales is kept at what it has.
+// size returns the bounds of the service's count. A service without scaling has its count as both bounds.
 func (s scaledService) size() resource.Size {
 	n := s.service.DesiredCount
 	if s.scaling == nil {
@@ -120,9 +120,9 @@ func setServiceAutoscaling(ctx context.Context, c ecsClient, uid string, want cl
 	return s.become(ctx, c, to)
 }
 
-// keptStopped returns what restores the bounds and the rule of a service and leaves it at the count that it has.
-// Scaling is suspended, as a stop of ours leaves it: a minimum that is registered would raise the count at once. The
-// next start ends that.
+// keptStopped returns the bounds and the rule of to, with the count that the service has now. Scaling is suspended, as
+// a stop of ours leaves it, because a registered minimum would raise the count at once. The next start ends the
+// suspension.
 func (s scaledService) keptStopped(to serviceNative) serviceNative {
 	if to.Desired = s.service.DesiredCount; to.Scaling != nil {
 		to.Scaling = &Scaling{to.Scaling.Min, to.Scaling.Max, true, true, true}
@@ -130,7 +130,7 @@ func (s scaledService) keptStopped(to serviceNative) serviceNative {
 	return to
 }
 
-// scalingFor returns the scalable target that is wanted: none for a service that has none and is to keep one size
+// scalingFor returns the scalable target for want. It returns nil for a service without one that is to keep one size
 // without a rule.
 func (s scaledService) scalingFor(want cloud.Autoscaling) *Scaling {
 	var to Scaling
@@ -145,8 +145,8 @@ func (s scaledService) scalingFor(want cloud.Autoscaling) *Scaling {
 	return &to
 }
 
-// become sets what differs: the bounds before the count, which they would pull back, and the rule last, which needs
-// them.
+// become sets the values that differ: the bounds before the count, because they would pull it back, and the rule last,
+// because it needs them.
 func (s scaledService) become(ctx context.Context, c ecsClient, to serviceNative) error {
 	if err := s.bound(ctx, c, to); err != nil {
 		return err
@@ -159,8 +159,8 @@ func (s scaledService) become(ctx context.Context, c ecsClient, to serviceNative
 	return s.rule(ctx, c, to)
 }
 
-// bound registers the scalable target as it is wanted. One is taken away only where no rule in it is the customer's:
-// then it came from here.
+// bound registers the scalable target of to. It deletes one only if the customer has no rule in it, because then this
+// service has made it.
 func (s scaledService) bound(ctx context.Context, c ecsClient, to serviceNative) error {
 	switch {
 	case to.Scaling != nil && (s.scaling == nil || *s.scaling != *to.Scaling):
@@ -175,7 +175,7 @@ func (s scaledService) bound(ctx context.Context, c ecsClient, to serviceNative)
 	return nil
 }
 
-// rule puts our rule, or deletes it where it did not go with its scalable target.
+// rule puts our rule, or deletes it if it was not deleted with its scalable target.
 func (s scaledService) rule(ctx context.Context, c ecsClient, to serviceNative) error {
 	gone := to.Scaling == nil && s.others == 0
 	switch {

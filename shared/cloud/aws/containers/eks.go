@@ -12,8 +12,8 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/eks"
 )
 
-// Nodegroups are managed node groups of EKS; the uid is the ARN. A stop sets minimum and desired to 0 and leaves the
-// maximum, which EKS wants to be at least 1; all three go in one call, because EKS checks them together. Workloads
+// Nodegroups are managed node groups of EKS; the uid is the ARN. A stop sets minimum and desired to 0 and keeps the
+// maximum, because EKS requires at least 1. One call sets all three, because EKS checks them together. Workloads
 // should be stopped first: an autoscaler in the cluster raises the group again for pods that find no node.
 var Nodegroups = resource.Kind[EksAPI]{
 	Kind: resource.CatalogueKind(cloud.AWSEKSNodegroup),
@@ -29,7 +29,7 @@ var Nodegroups = resource.Kind[EksAPI]{
 	Scale:  scaleNodegroup,
 }
 
-// EksAPI is what is called of EKS.
+// EksAPI is the subset of the EKS API that is called for node groups.
 type EksAPI interface {
 	ListClusters(context.Context, *eks.ListClustersInput) (*eks.ListClustersOutput, error)
 	DescribeCluster(context.Context, *eks.DescribeClusterInput) (*eks.DescribeClusterOutput,
@@ -41,7 +41,7 @@ type EksAPI interface {
 	DescribeUpdate(context.Context, *eks.DescribeUpdateInput) (*eks.DescribeUpdateOutput, error)
 }
 
-// NodegroupPath returns cluster and name of a uid: …:nodegroup/<cluster>/<name>/<uuid>.
+// NodegroupPath returns the cluster and the name in a uid: …:nodegroup/<cluster>/<name>/<uuid>.
 func NodegroupPath(uid string) (cluster, name string, ok bool) {
 	f := strings.Split(resource.NameIn(uid, "eks", "nodegroup/"), "/")
 	if len(f) != 3 {
@@ -73,7 +73,8 @@ func listNodegroups(ctx context.Context, c EksAPI, page string) (cloud.ResourceP
 	}.ListPage(ctx, page)
 }
 
-// NodegroupResources describes the groups side by side: EKS takes one a call. One that vanished meanwhile is left out.
+// NodegroupResources describes the groups side by side, because EKS describes one per call. It leaves out groups that
+// were deleted meanwhile.
 func NodegroupResources(ctx context.Context, c EksAPI, cluster string, names []string) ([]cloud.Resource, error) {
 	got, errs := make([]*eks.Nodegroup, len(names)), make([]error, len(names))
 	cloud.InParallel(len(names), resource.Width, func(i int) {
@@ -123,7 +124,8 @@ func nodegroupSize(n *eks.Nodegroup) resource.Size {
 	return resource.SizeOf(n.ScalingConfig.MinSize, n.ScalingConfig.MaxSize, n.ScalingConfig.DesiredSize)
 }
 
-// nodegroupStatus: a group that is degraded has a health issue; its size reports whether it is meant to run.
+// nodegroupStatus returns the status of a group. A degraded group has a health issue; its size decides between running
+// and stopped.
 func nodegroupStatus(n *eks.Nodegroup) cloud.Status {
 	if nodegroupSize(n).Desired == 0 {
 		return resource.NativeStatus(emptyStatuses, n.Status)
@@ -131,7 +133,7 @@ func nodegroupStatus(n *eks.Nodegroup) cloud.Status {
 	return resource.NativeStatus(filledStatuses, n.Status)
 }
 
-// The statuses of node groups that are meant to be empty, and of those that are not.
+// The statuses of node groups with the desired size 0, and of those with another size.
 var (
 	emptyStatuses = map[eks.NodegroupStatus]cloud.Status{
 		eks.NodegroupStatusCreating: cloud.Pending,
@@ -182,7 +184,7 @@ func nodegroupState(ctx context.Context, c EksAPI, n *eks.Nodegroup) cloud.State
 	return s
 }
 
-// health returns the issues that EKS sees, in its words.
+// health returns the health issues of a group in EKS's words.
 func health(n *eks.Nodegroup) string {
 	if n.Health == nil {
 		return ""
@@ -194,7 +196,8 @@ func health(n *eks.Nodegroup) string {
 	return strings.Join(issues, "; ")
 }
 
-// lastUpdate returns how the newest update goes. It only explains: an error of its own is told in its place.
+// lastUpdate returns the state of the newest update. It is only an explanation: if it cannot be read, lastUpdate
+// returns the text of the error instead.
 func lastUpdate(ctx context.Context, c EksAPI, n *eks.Nodegroup) string {
 	list, err := c.ListUpdates(ctx, &eks.ListUpdatesInput{Name: n.ClusterName, NodegroupName: n.NodegroupName})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/eks"
 )
 
-// askTasks adds what the tasks of services are: each definition is asked for once.
+// askTasks adds the facts of the services' task definitions. It asks for each definition once.
 func askTasks(ctx context.Context, c ecsAPI, list []ecs.Service, found []cloud.Resource) {
 	definition := map[string]string{}
 	var names []string
@@ -51,7 +51,7 @@ func addTask(f cloud.Facts, t *ecs.TaskDefinition) {
 	}
 }
 
-// askVersionLag adds how far node groups are behind their cluster.
+// askVersionLag adds the number of minor versions that node groups are behind their cluster.
 func askVersionLag(ctx context.Context, c EksAPI, cluster string, found []cloud.Resource, versions []string) {
 	if len(found) == 0 {
 		return
@@ -68,7 +68,7 @@ func askVersionLag(ctx context.Context, c EksAPI, cluster string, found []cloud.
 	}
 }
 
-// numberIn reads a number that AWS writes as text; 0 of none.
+// numberIn reads a number that AWS writes as text; 0 if it is not one.
 func numberIn(s string) float64 {
 	n, err := strconv.ParseFloat(s, 64)
 	if err != nil {
@@ -111,7 +111,7 @@ func nodegroupFacts(n *eks.Nodegroup) cloud.Facts {
 	return f
 }
 
-// minorsBehind counts the minor versions that one is behind another: "1.31" is 2 behind "1.33".
+// minorsBehind returns how many minor versions one version is behind another: "1.31" is 2 behind "1.33".
 func minorsBehind(version, of string) (float64, bool) {
 	minor := func(v string) (int, error) { return strconv.Atoi(strings.Split(v+".", ".")[1]) }
 	a, err := minor(version)

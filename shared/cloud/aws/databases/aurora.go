@@ -13,14 +13,14 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/rds"
 )
 
-// Clusters are Aurora clusters; the uid is the ARN. Their members follow them, and AWS starts them by itself after
-// seven days as it does databases.
+// Clusters are Aurora clusters; the uid is the ARN. A start or stop includes their members. AWS starts a stopped
+// cluster by itself after seven days, like databases.
 var Clusters = databaseClusters(cloud.AWSAurora, func(engine string) bool {
 	return strings.HasPrefix(engine, "aurora")
 })
 
-// databaseClusters makes the kind of the clusters whose engine is one of those meant. DocumentDB and Neptune are run
-// by RDS's API: their own SDKs send the same requests to the same endpoint, under RDS's permissions.
+// databaseClusters returns the kind of the clusters whose engine isMeant accepts. RDS's API runs DocumentDB and
+// Neptune: their own SDKs send the same requests to the same endpoint, under RDS's permissions.
 func databaseClusters(kindType string, isMeant func(engine string) bool) resource.Kind[rdsAPI] {
 	isOurs := func(d rds.DBCluster) bool { return isMeant(sdk.ToString(d.Engine)) }
 	return resource.Kind[rdsAPI]{
@@ -54,12 +54,11 @@ func databaseClusters(kindType string, isMeant func(engine string) bool) resourc
 	}
 }
 
-// ClusterName returns the name of the database cluster that the ARN names; "" of another ARN.
+// ClusterName returns the name of the database cluster in the ARN; "" for another ARN.
 func ClusterName(uid string) string { return resource.NameIn(uid, "rds", "cluster:") }
 
-// listClusters chooses among the clusters of all engines, and multi-zone RDS clusters, which the call returns. The
-// call's own filter is not used: RDS may refuse the name of an engine that it has retired, and with it the whole
-// listing.
+// listClusters filters the clusters of all engines, and multi-zone RDS clusters, which the call returns. It does not
+// use the call's own filter: RDS may refuse the name of a retired engine, and with it the whole listing.
 func listClusters(ctx context.Context, c rdsAPI, isOurs func(rds.DBCluster) bool, page string) ([]rds.DBCluster,
 	string, error) {
 	out, err := c.DescribeDBClusters(ctx,
@@ -81,7 +80,7 @@ func clusterResource(d rds.DBCluster) cloud.Resource {
 	}
 }
 
-// tiedCluster returns why a cluster cannot be stopped.
+// tiedCluster returns the reason why a cluster cannot be stopped, or "".
 func tiedCluster(d rds.DBCluster) string {
 	switch mode := sdk.ToString(d.EngineMode); {
 	case mode != "" && mode != "provisioned":

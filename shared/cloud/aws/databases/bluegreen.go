@@ -11,15 +11,15 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/rds"
 )
 
-// deploymentNeed is the permission to see which databases belong to blue/green deployments.
+// deploymentNeed is the permission to see the blue/green deployments of databases.
 const deploymentNeed = "rds:DescribeBlueGreenDeployments"
 
-// deploymentOver are the statuses of deployments whose members stand by themselves again.
+// deploymentOver are the statuses of ended deployments. Their members are independent again.
 var deploymentOver = map[string]bool{"SWITCHOVER_COMPLETED": true, "DELETING": true}
 
-// deployed returns why members of blue/green deployments, instances and clusters alike, cannot be stopped, by their
-// ARNs: a database of whose replication one end is off would lose the other. Where the credentials may not see that,
-// or an emulator does not know it, nothing is refused here: RDS does so itself.
+// deployed returns, by ARN, the reason why members of blue/green deployments, instances and clusters alike, cannot be
+// stopped: replication would lose the running end if the other is off. If the credentials may not list deployments, or
+// an emulator does not know them, it returns no reasons: RDS then refuses the stop itself.
 func deployed(ctx context.Context, c rdsAPI) (map[string]string, error) {
 	tied := map[string]string{}
 	pages := wire.NewPages(c.DescribeBlueGreenDeployments, &rds.DescribeBlueGreenDeploymentsInput{}) // a page is 100
@@ -47,7 +47,7 @@ func deployed(ctx context.Context, c rdsAPI) (map[string]string, error) {
 	return tied, nil
 }
 
-// tieDeployed adds why members of blue/green deployments are not schedulable, where nothing else says so.
+// tieDeployed sets Unschedulable of the members of blue/green deployments, unless it is already set.
 func tieDeployed(ctx context.Context, c rdsAPI, found []cloud.Resource) error {
 	if len(found) == 0 {
 		return nil
@@ -61,7 +61,7 @@ func tieDeployed(ctx context.Context, c rdsAPI, found []cloud.Resource) error {
 	return err
 }
 
-// tieDeployedStates does so for states of what runs: members of deployments do.
+// tieDeployedStates sets Unschedulable of states as tieDeployed does. It sends no request if no database runs.
 func tieDeployedStates(ctx context.Context, c rdsAPI, states []cloud.State) error {
 	var runs bool
 	for _, s := range states {

@@ -11,8 +11,8 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/elasticache"
 )
 
-// Caches are ElastiCache clusters: what CloudWatch measures, and what is billed. A replication group is made of
-// several.
+// Caches are ElastiCache clusters, the units that CloudWatch measures and AWS bills. A replication group consists of
+// several clusters.
 var Caches = resource.Source{
 	Name: "caches", List: listCaches,
 	Needs: []string{"elasticache:DescribeCacheClusters", "elasticache:DescribeReplicationGroups", "tag:GetResources"},
@@ -53,7 +53,7 @@ func cacheResource(c elasticache.CacheCluster) cloud.Resource {
 	return r
 }
 
-// addReplicationGroups adds what the groups of clusters tell of them.
+// addReplicationGroups adds the facts that replication groups hold about their clusters.
 func addReplicationGroups(ctx context.Context, api *elasticache.Client, all []elasticache.CacheCluster,
 	found []cloud.Resource) {
 	if len(all) == 0 {
@@ -87,7 +87,7 @@ func addGroup(f cloud.Facts, g elasticache.ReplicationGroup) {
 	f["tls"] = f["tls"] == true || sdk.ToBool(g.TransitEncryptionEnabled)
 }
 
-// missGroups notes what is not known of those that are in a group.
+// missGroups notes the missing facts of the clusters that are in a group.
 func missGroups(all []elasticache.CacheCluster, found []cloud.Resource, err error) {
 	for i, c := range all {
 		if c.ReplicationGroupId == nil {

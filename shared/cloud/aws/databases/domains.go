@@ -17,7 +17,7 @@ var Domains = resource.Source{
 	Name: "domains", List: listDomains, Needs: []string{"es:ListDomainNames", "es:DescribeDomains", "tag:GetResources"},
 }
 
-// perDomainCall is how many domains one call describes.
+// perDomainCall is the maximum number of domains in one call.
 const perDomainCall = 5
 
 func listDomains(ctx context.Context, at resource.Place, _ string) (cloud.ResourcePage, error) {
@@ -73,7 +73,8 @@ func domainResource(d opensearch.DomainStatus) cloud.Resource {
 	return r
 }
 
-// isOpen reports whether a policy lets anybody in from anywhere: one that demands an address does not.
+// isOpen reports whether a policy admits everybody from every address. A policy with a condition on the address is not
+// open.
 func isOpen(policy string) bool {
 	var p struct {
 		Statement []struct {

@@ -13,8 +13,8 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/redshift"
 )
 
-// askSupportEnds adds until when the versions of a page of databases have standard support, which one call tells of
-// all engines.
+// askSupportEnds adds the end of standard support of the versions of a page of databases. One call returns it for all
+// engines.
 func askSupportEnds(ctx context.Context, c rdsAPI, found []cloud.Resource, of []engineVersion) {
 	if len(found) == 0 {
 		return
@@ -46,7 +46,8 @@ func majorVersions(ctx context.Context, c rdsAPI) ([]rds.DBMajorEngineVersion, e
 	return all, nil
 }
 
-// addSupportEnd finds the major version that the version begins with; one that AWS names no end of has none.
+// addSupportEnd adds the end of support of the major version that the version begins with, or none if AWS has no end
+// for it.
 func addSupportEnd(f cloud.Facts, all []rds.DBMajorEngineVersion, of engineVersion) {
 	for _, v := range all {
 		if sdk.ToString(v.Engine) != of.engine ||
@@ -62,7 +63,7 @@ func addSupportEnd(f cloud.Facts, all []rds.DBMajorEngineVersion, of engineVersi
 	}
 }
 
-// askClusterFacts adds what the versions and the members of Aurora clusters tell.
+// askClusterFacts adds the facts of the versions and the members of Aurora clusters.
 func askClusterFacts(ctx context.Context, c rdsAPI, clusters []rds.DBCluster, found []cloud.Resource) {
 	if len(found) == 0 {
 		return
@@ -97,7 +98,7 @@ func askClusterFacts(ctx context.Context, c rdsAPI, clusters []rds.DBCluster, fo
 	}
 }
 
-// askBackups adds what the region's snapshots of clusters take, which Redshift tells for all of them together.
+// askBackups adds the size of the region's snapshots of clusters. Redshift returns one sum for all clusters.
 func askBackups(ctx context.Context, c redshiftAPI, found []cloud.Resource) {
 	if len(found) == 0 {
 		return
@@ -132,7 +133,7 @@ func databaseFacts(d rds.DBInstance) cloud.Facts {
 	return f
 }
 
-// clusterFacts are those of a cluster of databases; of DocumentDB and Neptune the rules ask for the state alone.
+// clusterFacts returns the facts of a cluster of databases. The rules for DocumentDB and Neptune need only the state.
 func clusterFacts(kindType string, d rds.DBCluster) cloud.Facts {
 	f := cloud.Facts{"state": sdk.ToString(d.Status)}
 	if kindType != cloud.AWSAurora {

@@ -16,8 +16,8 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/rds"
 )
 
-// Databases are RDS instances; the uid is the ARN. AWS starts a stopped one by itself after seven days: State.Reason of
-// a stopped one says when, and a resource that is wanted stopped and reads "available" again has to be stopped again.
+// Databases are RDS instances; the uid is the ARN. AWS starts a stopped instance by itself after seven days; its
+// State.Reason has the time. A resource that is to be stopped and reads "available" again must be stopped again.
 // Members of clusters are listed, but acted on through their cluster.
 var Databases = resource.Kind[rdsAPI]{
 	Kind: resource.CatalogueKind(cloud.AWSRDS),
@@ -31,7 +31,7 @@ var Databases = resource.Kind[rdsAPI]{
 	Act:    resource.ActOneByOne(actDatabase),
 }
 
-// rdsAPI is what is called of RDS, for instances and for clusters.
+// rdsAPI is the subset of the RDS API that is called for instances and clusters.
 type rdsAPI interface {
 	DescribeBlueGreenDeployments(context.Context,
 		*rds.DescribeBlueGreenDeploymentsInput) (*rds.DescribeBlueGreenDeploymentsOutput, error)
@@ -46,7 +46,7 @@ type rdsAPI interface {
 	StopDBCluster(context.Context, *rds.StopDBClusterInput) (*rds.StopDBClusterOutput, error)
 }
 
-// DatabaseName returns the name of the database instance that the ARN names; "" of another ARN.
+// DatabaseName returns the name of the database instance in the ARN; "" for another ARN.
 func DatabaseName(uid string) string { return resource.NameIn(uid, "rds", "db:") }
 
 // listDatabases leaves out the instances of DocumentDB and Neptune, which the call returns too.
@@ -92,7 +92,8 @@ func databaseTags(list []rds.Tag) map[string]string {
 	return tags
 }
 
-// tiedDatabase returns why an instance cannot be stopped. AWS refuses these too, but in words that come too late.
+// tiedDatabase returns the reason why an instance cannot be stopped, or "". AWS refuses these instances too, but too
+// late.
 func tiedDatabase(d rds.DBInstance) string {
 	engine := sdk.ToString(d.Engine)
 	switch {
@@ -169,8 +170,8 @@ var databaseStatuses = map[string]cloud.Status{
 	"deleted":              cloud.Terminated,
 }
 
-// databaseStatus places RDS's words, of instances and clusters. There are dozens for work under way (modifying,
-// backing-up, configuring-…), which pass; the ones below need somebody to look.
+// databaseStatus converts RDS's statuses of instances and clusters. Dozens of them mean work under way (modifying,
+// backing-up, configuring-…), which ends by itself. The ones below need a person.
 func databaseStatus(native string) cloud.Status {
 	if s, ok := databaseStatuses[native]; ok {
 		return s

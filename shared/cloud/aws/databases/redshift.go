@@ -27,8 +27,8 @@ var Warehouses = resource.Kind[redshiftAPI]{
 	Act:  resource.ActOneByOne(actWarehouse),
 }
 
-// warehouseClient is the client of Redshift in one region, with what the ARNs of the account's clusters there begin
-// with.
+// warehouseClient is the client of Redshift in one region, with the common prefix of the ARNs of the account's
+// clusters there.
 type warehouseClient struct {
 	*redshift.Client
 	prefix string
@@ -36,7 +36,7 @@ type warehouseClient struct {
 
 func (c warehouseClient) arnPrefix() string { return c.prefix }
 
-// redshiftAPI is what is called of Redshift.
+// redshiftAPI is the subset of the Redshift API that is called here.
 type redshiftAPI interface {
 	arnPrefix() string
 	DescribeClusters(context.Context, *redshift.DescribeClustersInput) (*redshift.DescribeClustersOutput, error)
@@ -45,8 +45,8 @@ type redshiftAPI interface {
 	ResumeCluster(context.Context, *redshift.ResumeClusterInput) (*redshift.ResumeClusterOutput, error)
 }
 
-// warehouseUID returns the ARN of a cluster. Redshift tells that of its namespace alone, and not always; an identifier
-// is unique in account and region.
+// warehouseUID returns the ARN of a cluster. Redshift returns only the ARN of its namespace, and not always. An
+// identifier is unique in an account and region.
 func warehouseUID(prefix string, c redshift.Cluster) string {
 	if before, _, told := strings.Cut(sdk.ToString(c.ClusterNamespaceArn), ":namespace:"); told {
 		prefix = before
@@ -83,7 +83,8 @@ func warehouseResource(prefix string, c redshift.Cluster) cloud.Resource {
 	}
 }
 
-// tiedWarehouse returns why a cluster cannot be paused ("Pausing and resuming a cluster", Redshift management guide).
+// tiedWarehouse returns the reason why a cluster cannot be paused, or "" ("Pausing and resuming a cluster", Redshift
+// management guide).
 func tiedWarehouse(c redshift.Cluster) string {
 	switch {
 	case sdk.ToString(c.MultiAZ) == "Enabled":
@@ -94,7 +95,7 @@ func tiedWarehouse(c redshift.Cluster) string {
 	return ""
 }
 
-// readWarehouse describes one cluster: Redshift takes no list of identifiers.
+// readWarehouse describes one cluster: Redshift accepts no list of identifiers.
 func readWarehouse(ctx context.Context, c redshiftAPI, uid string) (cloud.State, error) {
 	name := warehouseName(uid)
 	if name == "" {
@@ -153,7 +154,7 @@ var warehouseStatuses = map[string]cloud.Status{
 	"":                           cloud.Unknown,
 }
 
-// warehouseStatus places Redshift's words; those that are not in the table are work under way (modifying, resizing,
+// warehouseStatus converts Redshift's statuses. Statuses outside of the table are work under way (modifying, resizing,
 // rebooting).
 func warehouseStatus(native string) cloud.Status {
 	if s, ok := warehouseStatuses[native]; ok {

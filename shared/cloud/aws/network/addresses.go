@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/ec2"
 )
 
-// Addresses are Elastic IP addresses, natGateways NAT gateways. The parent of an address is its instance, if it has
+// Addresses are Elastic IP addresses, NatGateways NAT gateways. The parent of an address is its instance, if it has
 // one.
 var (
 	Addresses = resource.Source{
@@ -62,7 +62,7 @@ var natStatuses = map[ec2.NatGatewayState]cloud.Status{
 	ec2.NatGatewayStateDeleting: cloud.Terminated, ec2.NatGatewayStateDeleted: cloud.Terminated,
 }
 
-// listNATGateways leaves out those that are deleted, which AWS shows for an hour.
+// listNATGateways leaves out deleted gateways, which AWS shows for an hour.
 func listNATGateways(ctx context.Context, at resource.Place, page string) (cloud.ResourcePage, error) {
 	api := ec2.NewFromConfig(at.Cfg)
 	out, err := api.DescribeNatGateways(ctx,

@@ -13,8 +13,8 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/elasticloadbalancingv2"
 )
 
-// countNeighbours adds how many load balancers of applications there are in each one's network. The whole list has to
-// be one page.
+// countNeighbours adds the number of application load balancers in the network of each load balancer. It needs the
+// whole list in one page.
 func countNeighbours(all []elasticloadbalancingv2.LoadBalancer, found []cloud.Resource) {
 	counts := map[string]int{}
 	for _, b := range all {
@@ -27,7 +27,7 @@ func countNeighbours(all []elasticloadbalancingv2.LoadBalancer, found []cloud.Re
 	}
 }
 
-// addListeners adds what is let through without TLS, and by which policies the rest is.
+// addListeners adds whether a listener accepts traffic without TLS, and the TLS policies of the others.
 func addListeners(ctx context.Context, api *elasticloadbalancingv2.Client, r *cloud.Resource) {
 	plain, policies := false, []string(nil)
 	pages := wire.NewPages(api.DescribeListeners,
@@ -70,8 +70,8 @@ func addAttributes(ctx context.Context, api *elasticloadbalancingv2.Client, r *c
 
 const attributesNeed = "elasticloadbalancing:DescribeLoadBalancerAttributes"
 
-// addClassicListeners: a classic one forwards all that it listens to. What it encrypts by is a policy with a name of
-// the customer's.
+// addClassicListeners adds the listeners of a classic load balancer, which forwards everything that it receives. The
+// policy for its encryption has a name that the customer chose.
 func addClassicListeners(b elasticloadbalancing.LoadBalancerDescription, r *cloud.Resource) {
 	plain, policies := false, []string(nil)
 	for _, l := range b.ListenerDescriptions {
@@ -86,7 +86,7 @@ func addClassicListeners(b elasticloadbalancing.LoadBalancerDescription, r *clou
 	r.Facts["plain_http_forward"], r.Facts["tls_policies"] = plain, resource.Texts(policies)
 }
 
-// addClassicAttributes: a classic one cannot be protected from being deleted.
+// addClassicAttributes adds the attributes of a classic load balancer. It has no deletion protection.
 func addClassicAttributes(ctx context.Context, api *elasticloadbalancing.Client, r *cloud.Resource) {
 	r.Facts["deletion_protection"] = false
 	name := resource.LastPart(r.UID)

@@ -11,7 +11,8 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/elasticloadbalancingv2"
 )
 
-// LoadBalancers are those of applications, networks and gateways, classicBalancers those of the first generation.
+// LoadBalancers are load balancers for applications, networks and gateways, ClassicBalancers those of the first
+// generation.
 var (
 	LoadBalancers = resource.Source{
 		Name: "loadbalancers", List: listBalancers, Needs: []string{
@@ -68,7 +69,7 @@ func listBalancers(ctx context.Context, at resource.Place, page string) (cloud.R
 	return p, resource.AddTags(ctx, at, p.Resources)
 }
 
-// addTargets adds how many targets a load balancer has, and how many of them are healthy, unless that cannot be read.
+// addTargets adds the numbers of targets and of healthy targets of a load balancer, unless they cannot be read.
 func addTargets(ctx context.Context, api *elasticloadbalancingv2.Client, r *cloud.Resource) {
 	groups, err := api.DescribeTargetGroups(ctx,
 		&elasticloadbalancingv2.DescribeTargetGroupsInput{LoadBalancerArn: &r.UID})

@@ -12,8 +12,8 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/ec2"
 )
 
-// addNetworkFacts adds what the networks of NAT gateways tell: who routes to them, from which zones, and what could go
-// without them.
+// addNetworkFacts adds the facts of the networks of NAT gateways: the routes to them, the zones of these routes, and
+// the traffic that could avoid them.
 func addNetworkFacts(ctx context.Context, api *ec2.Client, all []ec2.NatGateway, found []cloud.Resource) {
 	if len(all) == 0 {
 		return
@@ -31,8 +31,8 @@ func addNetworkFacts(ctx context.Context, api *ec2.Client, all []ec2.NatGateway,
 	addEndpoints(ctx, api, all, found)
 }
 
-// addRoutes adds the routes that lead to each gateway, and the zones of its network from whose subnets one leads to
-// any.
+// addRoutes adds the number of routes to each gateway, and the zones of its network with a subnet that routes to any
+// gateway.
 func addRoutes(ctx context.Context, api *ec2.Client, all []ec2.NatGateway, found []cloud.Resource) {
 	tables, err := routeTables(ctx, api)
 	if err != nil {
@@ -98,7 +98,7 @@ func zonesOf(ctx context.Context, api *ec2.Client) (map[string]string, error) {
 	return zones, nil
 }
 
-// addEndpoints adds whether a gateway endpoint, which is free, takes the traffic to S3 and to DynamoDB.
+// addEndpoints adds whether a gateway endpoint, which is free, carries the traffic to S3 and to DynamoDB.
 func addEndpoints(ctx context.Context, api *ec2.Client, all []ec2.NatGateway, found []cloud.Resource) {
 	type endpoint struct{ vpc, service string }
 	there := map[endpoint]bool{}

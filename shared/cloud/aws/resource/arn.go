@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// NameIn returns what follows the prefix in an ARN of the service: nameIn("arn:aws:rds:…:db:orders", "rds", "db:") is
-// "orders". It is "" when the uid is not such an ARN.
+// NameIn returns the name after the prefix in an ARN of the service: NameIn("arn:aws:rds:…:db:orders", "rds", "db:")
+// is "orders". It returns "" when the uid is not such an ARN.
 func NameIn(uid, service, prefix string) string {
 	f := strings.SplitN(uid, ":", 6)
 	if len(f) < 6 || f[0] != "arn" || f[2] != service {
@@ -18,7 +18,7 @@ func NameIn(uid, service, prefix string) string {
 	return name
 }
 
-// NamesIn maps the names in the ARNs back to them, and leaves out uids that are no such ARN.
+// NamesIn returns the uids by the names in their ARNs. It leaves out uids that are no such ARN.
 func NamesIn(uids []string, name func(uid string) string) map[string]string {
 	out := map[string]string{}
 	for _, u := range uids {
@@ -29,15 +29,15 @@ func NamesIn(uids []string, name func(uid string) string) map[string]string {
 	return out
 }
 
-// bareTypes are the types of those services whose ARNs name nothing but the resource.
+// bareTypes are the types of the services whose ARNs contain only the name of the resource.
 var bareTypes = map[string]string{"s3": "s3:bucket", "sqs": "sqs:queue", "sns": "sns:topic"}
 
-// deepTypes are those types of which the ARN tells more than the first word: "loadbalancer/app/web/50dc" is
+// deepTypes are the types that have more than the first word in their ARNs: "loadbalancer/app/web/50dc" is
 // loadbalancer/app.
 var deepTypes = map[string]bool{"elasticloadbalancing:loadbalancer": true, "wafv2:regional": true, "wafv2:global": true,
 	"elasticloadbalancing:listener": true}
 
-// NativeType returns the type in an ARN as Resource Explorer writes it: "ec2:volume" of "arn:aws:ec2:…:volume/vol-1".
+// NativeType returns the type of an ARN in Resource Explorer's form: "ec2:volume" for "arn:aws:ec2:…:volume/vol-1".
 func NativeType(arn string) string {
 	f := strings.SplitN(arn, ":", 6)
 	if len(f) < 6 {
@@ -58,7 +58,8 @@ func NativeType(arn string) string {
 	return native
 }
 
-// RegionOf returns the region in an ARN; "" of what belongs to none, as an S3 bucket's name does.
+// RegionOf returns the region in an ARN; "" for a resource without a region or a uid that is no ARN, such as the name
+// of an S3 bucket.
 func RegionOf(arn string) string {
 	if f := strings.SplitN(arn, ":", 6); len(f) == 6 {
 		return f[3]
@@ -66,5 +67,5 @@ func RegionOf(arn string) string {
 	return ""
 }
 
-// LastPart returns the name in an ARN: what follows its last separator.
+// LastPart returns the part of an ARN after its last separator, mostly the name.
 func LastPart(arn string) string { return arn[strings.LastIndexAny(arn, "/:")+1:] }

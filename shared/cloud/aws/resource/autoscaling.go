@@ -8,13 +8,13 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// CPURule is a rule that keeps the average CPU at a percentage. Cooldown is in seconds; nil is what AWS takes then.
+// CPURule is a rule that keeps the average CPU at a percentage. Cooldown is in seconds; nil is AWS's default.
 type CPURule struct {
 	Percent  float64 `json:"percent"`
 	Cooldown *int32  `json:"cooldown,omitempty"`
 }
 
-// Strictest returns the rule with the lower percentage, which is the one that a group obeys.
+// Strictest returns the rule with the lower percentage, because a group follows that one.
 func Strictest(a, b *CPURule) *CPURule {
 	if a == nil || b.Percent < a.Percent {
 		return b
@@ -22,7 +22,7 @@ func Strictest(a, b *CPURule) *CPURule {
 	return a
 }
 
-// AutoscalingOf puts a size and the rule in force into the words of this service.
+// AutoscalingOf converts a size and the rule in force to a cloud.Autoscaling.
 func AutoscalingOf(s Size, ours, other *CPURule) cloud.Autoscaling {
 	out := cloud.Autoscaling{Min: int64(s.Min), Max: int64(s.Max), Desired: int64(s.Desired)}
 	rule := ours
@@ -39,8 +39,8 @@ func AutoscalingOf(s Size, ours, other *CPURule) cloud.Autoscaling {
 	return out
 }
 
-// RuleFor returns the rule of ours that is wanted: the one there is when none is, or when what the customer has does
-// as well.
+// RuleFor returns our rule as want needs it. It returns ours unchanged if want has no target, or if the live rules
+// already meet it.
 func RuleFor(want, live cloud.Autoscaling, ours *CPURule) *CPURule {
 	if want.TargetCPUPercent == nil || want.IsMetBy(sizedAs(want, live)) {
 		return ours
@@ -61,7 +61,7 @@ func sizedAs(want, live cloud.Autoscaling) cloud.Autoscaling {
 	return live
 }
 
-// SameRule reports whether both rules, either of which may be nil, are the same.
+// SameRule reports whether both rules are equal or both are nil.
 func SameRule(a, b *CPURule) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -70,7 +70,7 @@ func SameRule(a, b *CPURule) bool {
 	return same && a.Percent == b.Percent //nolint:revive // both as they were stored
 }
 
-// WantedSize returns the sizes of a checked want.
+// WantedSize returns the sizes of want, which must be checked.
 func WantedSize(want cloud.Autoscaling) Size {
 	return Size{int32(want.Min), int32(want.Max), int32(want.Desired)} //nolint:gosec // checked
 }

@@ -16,7 +16,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// ErrNoDryRun is the error of asking whether an action would be allowed, where AWS cannot tell.
+// ErrNoDryRun is the error of a dry run that AWS does not offer.
 var ErrNoDryRun = errors.New("AWS has no dry run for this action: its first use will tell")
 
 // ErrInvalid returns an error of class Invalid.
@@ -34,7 +34,7 @@ func NotFound(format string, args ...any) error {
 	return &cloud.Error{Class: cloud.NotFound, Message: fmt.Sprintf(format, args...)}
 }
 
-// codes are the codes that the rules in classOf would not place right.
+// codes are the exceptions from the rules in classOf.
 var codes = map[string]cloud.Class{
 	"AuthFailure":                 cloud.Refused,
 	"ExpiredToken":                cloud.Refused,
@@ -79,8 +79,8 @@ var codes = map[string]cloud.Class{
 	"PlatformUnknownException":       cloud.Unsupported,
 }
 
-// ClassifyError makes a *cloud.Error of what the SDK returns, with AWS's own code and words. It is the only place that
-// knows AWS's error codes.
+// ClassifyError converts an error of the SDK to a *cloud.Error, with AWS's own code and message. It is the only place
+// that knows AWS's error codes.
 func ClassifyError(err error) error {
 	if err == nil {
 		return nil
@@ -88,7 +88,7 @@ func ClassifyError(err error) error {
 	if e, ok := errors.AsType[*cloud.Error](err); ok {
 		return e // one of ours, which the SDK may have wrapped
 	}
-	if fault.Is(err, fault.Invalid) { // of the guard
+	if fault.Is(err, fault.Invalid) { // the guard's error
 		return &cloud.Error{Class: cloud.Invalid, Op: opOf(err), Code: "AddressRefused", Message: fault.Message(err),
 			Err: err}
 	}
@@ -109,7 +109,7 @@ func ClassifyError(err error) error {
 	return out
 }
 
-// classOf places a code. The rules follow how AWS names its errors, so that a new service's are placed too.
+// classOf returns the class of a code. Its rules follow AWS's naming of errors, so that they also fit new services.
 func classOf(code string, status int, message string) cloud.Class {
 	if c, ok := codes[code]; ok {
 		return c
@@ -123,13 +123,13 @@ func classOf(code string, status int, message string) cloud.Class {
 	return byName(code, status, message)
 }
 
-// byName places a code by how it is built.
+// byName returns the class of a code by its form.
 func byName(code string, status int, message string) cloud.Class {
 	switch {
 	case strings.Contains(code, "NotFound"), code == "ValidationError" && strings.Contains(message, "not found"),
 		code == "ValidationException" && strings.Contains(message, "RecordNotFound"): // SageMaker
 		return cloud.NotFound
-	case code == "ValidationException" && strings.Contains(message, "Unable to transition"): // SageMaker, of a wrong state
+	case code == "ValidationException" && strings.Contains(message, "Unable to transition"): // SageMaker: wrong state
 		return cloud.Moving
 	case strings.HasPrefix(code, "Unsupported"):
 		return cloud.Unsupported
@@ -143,9 +143,9 @@ func byName(code string, status int, message string) cloud.Class {
 	return byStatus(status)
 }
 
-// LacksCapacity reports whether AWS says by the code that it has no room: InsufficientInstanceCapacity,
-// InsufficientClusterCapacity, also as the reason of a state, "Server.InsufficientInstanceCapacity". Others lack
-// addresses, which a person has to mend.
+// LacksCapacity reports whether the code says that AWS lacks capacity: InsufficientInstanceCapacity,
+// InsufficientClusterCapacity, also as the reason of a state, "Server.InsufficientInstanceCapacity". Other
+// Insufficient… codes are a lack of addresses, which a person must resolve.
 func LacksCapacity(code string) bool {
 	code = strings.TrimPrefix(code, "Server.")
 	return strings.HasPrefix(code, "Insufficient") && strings.Contains(code, "Capacity")
@@ -166,7 +166,7 @@ func byStatus(status int) cloud.Class {
 	}
 }
 
-// unanswered names an error that is not AWS's answer: the call may or may not have had its effect.
+// unanswered returns the code of an error that is not AWS's answer. The call may or may not have taken effect.
 func unanswered(err error) string {
 	timeout, ok := errors.AsType[net.Error](err)
 	switch {
@@ -195,8 +195,8 @@ func StatusOf(err error) int {
 	return 0
 }
 
-// opOf names the call that failed as permissions do: the innermost one, which is sts:AssumeRole when a call failed for
-// want of credentials.
+// opOf returns the failed call as permissions name it: the innermost call, such as sts:AssumeRole when a call had no
+// credentials.
 func opOf(err error) string {
 	var op string
 	for {

@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// IsEverybody reports whether a principal is anybody at all: "*" or {"AWS": "*"}.
+// IsEverybody reports whether a principal includes everybody: "*" or {"AWS": "*"}.
 func IsEverybody(principal any) bool {
 	if m, ok := principal.(map[string]any); ok {
 		return IsEverybody(m["AWS"])
@@ -23,11 +23,10 @@ func IsEverybodyIn(list any, word string) bool {
 	return slices.Contains(all, any(word))
 }
 
-// FactAttempts is how often a fact is asked for that few clouds beside AWS tell: its absence must not hold a listing
-// up.
+// FactAttempts is the number of attempts for a fact that few emulators support. Its absence must not delay a listing.
 const FactAttempts = 2
 
-// Miss notes that facts could not be read: by the permission that was asked for, and AWS's word for what was wrong.
+// Miss notes that the named facts could not be read, with the missing permission and AWS's error code.
 func Miss(f cloud.Facts, err error, need string, names ...string) {
 	code := CodeOf(err)
 	if e, ok := errors.AsType[*cloud.Error](ClassifyError(err)); ok && code == "" {
@@ -36,22 +35,22 @@ func Miss(f cloud.Facts, err error, need string, names ...string) {
 	f.Miss(need+": "+code, names...)
 }
 
-// Texts is a list of texts as a fact: empty, and not nil, and in order where AWS keeps none.
+// Texts returns a list of texts as a fact: sorted, and empty instead of nil, because AWS keeps no order.
 func Texts(all []string) []string {
 	out := append([]string{}, all...)
 	slices.Sort(out)
 	return out
 }
 
-// Count32 returns a number of AWS's as a fact; 0 for nil.
+// Count32 returns a number as a fact; 0 for nil.
 func Count32(n *int32) float64 { return float64(sdk.ToInt32(n)) }
 
-// MissAll notes of all resources that facts could not be read.
+// MissAll notes for all resources that the facts could not be read.
 func MissAll(found []cloud.Resource, err error, need string, names ...string) { //nolint:revive // as miss, of more
 	for i := range found {
 		Miss(found[i].Facts, err, need, names...)
 	}
 }
 
-// PerFilter is how many values a filter of EC2 takes.
+// PerFilter is the maximum number of values of a filter of EC2.
 const PerFilter = 200

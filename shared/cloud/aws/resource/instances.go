@@ -12,8 +12,7 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/ec2"
 )
 
-// Flatten returns the instances of all reservations, where they are: a copy of each would take as much again as the
-// answer.
+// Flatten returns pointers to the instances of all reservations. Copies would need as much memory again as the answer.
 func Flatten(out *ec2.DescribeInstancesOutput) []*ec2.Instance {
 	var all []*ec2.Instance
 	for _, r := range out.Reservations {
@@ -24,7 +23,7 @@ func Flatten(out *ec2.DescribeInstancesOutput) []*ec2.Instance {
 	return all
 }
 
-// NativeState returns the name of the state of an instance; "" if AWS tells none.
+// NativeState returns the name of the state of an instance; "" if AWS returns none.
 func NativeState(i ec2.Instance) string {
 	if i.State == nil {
 		return ""
@@ -32,8 +31,8 @@ func NativeState(i ec2.Instance) string {
 	return string(i.State.Name)
 }
 
-// AddInstanceStates adds the state of the instance that each resource is attached to, which is its parent, and where
-// stoppedAt asks for it since when that is stopped. Where they may not be read the facts are left out.
+// AddInstanceStates adds to each resource the state of its instance, which is its parent, and with stoppedAt also the
+// time of its stop. It leaves out facts that may not be read.
 func AddInstanceStates(ctx context.Context, at Place, found []cloud.Resource, stoppedAt bool) {
 	err := describeParents(ctx, at, found)
 	for i := range found {
@@ -56,7 +55,7 @@ func AddInstanceStates(ctx context.Context, at Place, found []cloud.Resource, st
 	}
 }
 
-// describeParents has the instances that are parents of resources seen, those that no listing has described.
+// describeParents describes the parent instances of resources that no listing has described yet.
 func describeParents(ctx context.Context, at Place, found []cloud.Resource) error {
 	var ids []string
 	for _, r := range found {
@@ -85,7 +84,7 @@ func missParent(f cloud.Facts, err error, stoppedAt bool) {
 	Miss(f, err, "ec2:DescribeInstances", names...)
 }
 
-// StopTime returns when an instance was stopped, Never of one that is not; false when AWS does not say.
+// StopTime returns the time when an instance was stopped, Never if it is not stopped; false if AWS does not say.
 func StopTime(i ec2.Instance) (time.Time, bool) {
 	if NativeState(i) != string(ec2.InstanceStateNameStopped) {
 		return cloud.Never, true
@@ -98,5 +97,5 @@ func StopTime(i ec2.Instance) (time.Time, bool) {
 	return at.UTC(), err == nil
 }
 
-// reasonTime is the time in "User initiated (2026-01-02 03:04:05 GMT)".
+// reasonTime matches the time in "User initiated (2026-01-02 03:04:05 GMT)".
 var reasonTime = regexp.MustCompile(`\((\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) GMT\)`)

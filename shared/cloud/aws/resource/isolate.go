@@ -8,9 +8,9 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// IsolateBadIDs calls do with all ids. EC2 refuses a whole batch because of one bad id: the ids that it names in its
-// answer are set aside with its error and the others tried again; where it names none, the batch is halved. It tells
-// the error of each id, in order.
+// IsolateBadIDs calls do with all ids and returns the error of each id, in order. EC2 refuses a whole batch because of
+// one bad id. The ids that its answer names get the error, and the others are tried again. If the answer names none,
+// the batch is halved.
 func IsolateBadIDs(ids []string, do func(ids []string) error) []error {
 	errs := make([]error, len(ids))
 	at := make([]int, len(ids))
@@ -21,7 +21,7 @@ func IsolateBadIDs(ids []string, do func(ids []string) error) []error {
 	return errs
 }
 
-// try does the ids at the positions in at, and what remains of them, until each has its answer in errs.
+// try calls do with the ids at the positions in at, then with the rest, until each has its result in errs.
 func try(ids []string, at []int, errs []error, do func([]string) error) {
 	for len(at) > 0 {
 		err := do(PickAt(ids, at))
@@ -45,7 +45,7 @@ func try(ids []string, at []int, errs []error, do func([]string) error) {
 	}
 }
 
-// PickAt returns what is at the positions in at.
+// PickAt returns the elements at the positions in at.
 func PickAt[T any](all []T, at []int) []T {
 	out := make([]T, len(at))
 	for i, p := range at {
@@ -66,8 +66,8 @@ func blamed(ids []string, at []int, err error) []int {
 	return slices.DeleteFunc(slices.Clone(at), func(i int) bool { return !slices.Contains(words, ids[i]) })
 }
 
-// blamesOne reports whether the error may be one id's own: its absence, its state, what it does not support, or that
-// there is no room for its type. A denial without a name is everybody's.
+// blamesOne reports whether the error may concern a single id: its absence, its state, an unsupported property, or a
+// lack of capacity for its type. A denial without a name concerns all ids.
 func blamesOne(err error) bool {
 	if strings.HasPrefix(CodeOf(err), "Insufficient") {
 		return true

@@ -1,5 +1,5 @@
-// Package resource holds what the families of kinds share: the shape of a kind and of a source, errors, names, sizes,
-// facts, and what one connection has seen so far.
+// Package resource holds the parts that the families of kinds share: the types of a kind and of a source, errors,
+// names, sizes, facts, and a cache of the resources that one connection has seen.
 package resource
 
 import (
@@ -10,13 +10,13 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// Kind is one kind of resource: what it is, the narrow client C that it needs, and what can be asked of it. Functions
-// get at most as many uids as the kind's batches say, and return the SDK's errors as they are: conn classifies them.
+// Kind is one kind of resource: its description, the narrow client C that it needs, and its operations. Its functions
+// get at most as many uids as the kind's batches allow, and return the SDK's errors unchanged: conn classifies them.
 type Kind[C any] struct {
 	cloud.Kind
 	Needs  Needs
 	Client func(sdk.Config) C
-	// clientOf is client for a kind that needs the number of the account.
+	// ClientOf is Client for a kind that needs the number of the account.
 	ClientOf func(cfg sdk.Config, account string) C
 
 	List   func(ctx context.Context, c C, page string) (cloud.ResourcePage, error)
@@ -24,26 +24,26 @@ type Kind[C any] struct {
 	Verify func(ctx context.Context, c C, uids []string) ([]cloud.State, error) // nil is read; at most verifyBatch uids
 	Act    func(ctx context.Context, c C, v cloud.Verb, targets []cloud.Target) []error
 	Scale  func(ctx context.Context, c C, uid string, want cloud.Capacity) error
-	// readAutoscaling and setAutoscaling are as cloud.Autoscaler has them; nil of a kind that AWS does not scale.
+	// ReadAutoscaling and SetAutoscaling implement cloud.Autoscaler; nil for a kind that AWS does not scale.
 	ReadAutoscaling func(ctx context.Context, c C, uid string) (cloud.Autoscaling, error)
 	SetAutoscaling  func(ctx context.Context, c C, uid string, want cloud.Autoscaling) error
-	// counted are the limits of the resources that an act is on, where AWS counts those besides the calls.
+	// Counted are the names of the limits that count the resources of an act, where AWS counts them besides the calls.
 	Counted map[cloud.Verb]string
-	// dryRun asks AWS whether the action would be allowed; nil where AWS has no way to ask.
+	// DryRun asks AWS whether the action would be allowed; nil if AWS has no dry run.
 	DryRun func(ctx context.Context, c C, action string) error
 }
 
-// Needs are the permissions that each capability takes, the first of discover being the one that a listing begins with.
+// Needs are the permissions of each capability. The first of Discover is the one that a listing begins with.
 type Needs struct{ Discover, StartStop, Scale []string }
 
-// Operator is a kind, whatever its client is.
+// Operator is a kind with any type of client.
 type Operator interface {
 	Describe() cloud.Kind
-	// open returns the operations in the region of cfg, for the account of a number.
+	// Open returns the operations in the region of cfg, for the account with this number.
 	Open(cfg sdk.Config, account string) Operations
 }
 
-// Operations are what can be asked of a kind in one region.
+// Operations are the operations of a kind in one region.
 type Operations interface {
 	List(ctx context.Context, page string) (cloud.ResourcePage, error)
 	Read(ctx context.Context, uids []string) ([]cloud.State, error)
@@ -73,7 +73,7 @@ func CatalogueKind(kind string) cloud.Kind {
 // Describe returns the kind's description.
 func (k Kind[C]) Describe() cloud.Kind { return k.Kind }
 
-// Open returns the operations in the region of cfg, for the account of a number.
+// Open returns the operations in the region of cfg, for the account with this number.
 func (k Kind[C]) Open(cfg sdk.Config, account string) Operations {
 	if k.ClientOf != nil {
 		return bound[C]{k, k.ClientOf(cfg, account)}
@@ -131,7 +131,7 @@ func (b bound[C]) DryRun(ctx context.Context, action string) error {
 	return b.kind.DryRun(ctx, b.client, action)
 }
 
-// ActOneByOne makes the act of a kind that AWS acts on one by one.
+// ActOneByOne returns the Act function of a kind whose API acts on one resource per call.
 func ActOneByOne[C any](act func(ctx context.Context, c C, v cloud.Verb, t cloud.Target) error) func(context.Context, C,
 	cloud.Verb, []cloud.Target) []error {
 	return func(ctx context.Context, c C, v cloud.Verb, targets []cloud.Target) []error {
@@ -143,7 +143,8 @@ func ActOneByOne[C any](act func(ctx context.Context, c C, v cloud.Verb, t cloud
 	}
 }
 
-// ReadOneByOne makes the read of a kind that AWS describes one by one; what does not exist is left out.
+// ReadOneByOne returns the Read function of a kind whose API describes one resource per call. It leaves out resources
+// that do not exist.
 func ReadOneByOne[C any](read func(ctx context.Context, c C, uid string) (cloud.State, error)) func(context.Context, C,
 	[]string) ([]cloud.State, error) {
 	return func(ctx context.Context, c C, uids []string) ([]cloud.State, error) {

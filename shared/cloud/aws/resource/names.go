@@ -7,10 +7,10 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// Width is how many batches of one call of ours are under way at once; the limiter paces them.
+// Width is the number of concurrent batches of one call of ours. The limiter paces them.
 const Width = 8
 
-// NameOf returns the tag Name, or else.
+// NameOf returns the tag Name, or otherwise if there is none.
 func NameOf(tags map[string]string, otherwise string) string {
 	if n := strings.TrimSpace(tags["Name"]); n != "" {
 		return n
@@ -18,7 +18,7 @@ func NameOf(tags map[string]string, otherwise string) string {
 	return otherwise
 }
 
-// NativeStatus looks a native state up; what is not known is Unknown.
+// NativeStatus returns the status of a native state; Unknown if m does not have it.
 func NativeStatus[S ~string](m map[S]cloud.Status, native S) cloud.Status {
 	if s, ok := m[native]; ok {
 		return s
@@ -26,7 +26,7 @@ func NativeStatus[S ~string](m map[S]cloud.Status, native S) cloud.Status {
 	return cloud.Unknown
 }
 
-// OptionalString is s, or nil for the first page.
+// OptionalString returns a pointer to s, or nil for "", as for the first page.
 func OptionalString(s string) *string {
 	if s == "" {
 		return nil
@@ -34,13 +34,13 @@ func OptionalString(s string) *string {
 	return &s
 }
 
-// The instances that calls start and stop are counted besides the calls.
+// The limits of the instances that calls start and stop. AWS counts them besides the calls.
 const (
 	StartedIDs = "ec2:StartInstances#ids"
 	StoppedIDs = "ec2:StopInstances#ids"
 )
 
-// prefixes are the names of services in permissions that do not follow from their own.
+// prefixes are the services' names in permissions that cannot be derived from their IDs.
 var prefixes = map[string]string{
 	"Elastic Load Balancing v2": "elasticloadbalancing", "Elastic Load Balancing": "elasticloadbalancing",
 	"Resource Groups Tagging API": "tag",
@@ -56,5 +56,5 @@ func PermissionPrefix(serviceID string) string {
 	return strings.ReplaceAll(s, " ", "-")
 }
 
-// ErrNoneToTry is the error of a dry run for which the account has no resource.
+// ErrNoneToTry is the error of a dry run that needs a resource when the account has none.
 var ErrNoneToTry = errors.New("there is nothing yet to try it on")

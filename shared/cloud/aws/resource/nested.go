@@ -7,20 +7,20 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// nested is a place in a listing of things inside of things (services in clusters), as a page of ours names it.
+// nested is a position in a nested listing (services in clusters), encoded as a page token of ours.
 type nested struct {
-	Outer string   `json:"o,omitempty"` // the page of outer things that comes after Queue
-	Queue []string `json:"q,omitempty"` // outer things yet to be gone through, the first one at Inner
+	Outer string   `json:"o,omitempty"` // the next page of outer things, after Queue
+	Queue []string `json:"q,omitempty"` // outer things still to list; the first one is at page Inner
 	Inner string   `json:"i,omitempty"`
 }
 
-// Lister lists the outer things by page, and one page of resources in one of them.
+// Lister lists outer things page by page, and the resources inside of one outer thing page by page.
 type Lister struct {
 	Outer func(ctx context.Context, page string) (things []string, next string, err error)
 	Inner func(ctx context.Context, thing, page string) (found []cloud.Resource, next string, err error)
 }
 
-// ListPage returns the page of resources at the place, and where the next one is.
+// ListPage returns the page of resources at the token at, with the token of the next page.
 func (l Lister) ListPage(ctx context.Context, at string) (cloud.ResourcePage, error) {
 	var n nested
 	if at != "" {
@@ -47,7 +47,7 @@ func (l Lister) ListPage(ctx context.Context, at string) (cloud.ResourcePage, er
 	return p, nil
 }
 
-// String is "" at the end.
+// String returns the page token; "" at the end.
 func (n nested) String() string {
 	if n.Outer == "" && len(n.Queue) == 0 {
 		return ""

@@ -10,30 +10,31 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// Source is one listing of AWS's that finds resources which no kind lists. Most are of one type and tell its facts;
-// the last is the index that AWS keeps of all types.
+// Source is one AWS listing of resources that no kind lists. Most sources list one type with its facts; the last one
+// is AWS's index of all types.
 type Source struct {
-	Name  string   // in the names of pages
-	Needs []string // permissions, that of the listing first
+	Name  string   // used in page tokens
+	Needs []string // permissions, the one of the listing first
 	List  func(ctx context.Context, at Place, page string) (cloud.ResourcePage, error)
 }
 
-// Place is where a source is asked.
+// Place is the account and region that a source is asked for.
 type Place struct {
-	Cfg     sdk.Config // of the region that is called
-	Region  string     // whose resources are wanted; may be cloud.Global
+	Cfg     sdk.Config // for the region that receives the calls
+	Region  string     // region of the wanted resources; may be cloud.Global
 	Account string     // number
 	Custom  bool       // an emulator or a private cloud, which have no index
 	Now     time.Time
 	Seen    *Sightings
-	// closed when what is asked for beside this source has answered; nil when it is not
+	// closed when the source of this resource type, which is listed side by side, has answered; nil when it is not
+	// listed
 	Volumes, Snapshots chan struct{}
 }
 
-// AwaitVolumes waits until the volumes that are listed side by side were seen.
+// AwaitVolumes waits until the concurrent listing of volumes has ended.
 func (p Place) AwaitVolumes(ctx context.Context) { await(ctx, p.Volumes) }
 
-// AwaitSnapshots waits until the snapshots that are listed side by side were seen, but not for their facts.
+// AwaitSnapshots waits until the concurrent listing of snapshots has ended, without their facts.
 func (p Place) AwaitSnapshots(ctx context.Context) { await(ctx, p.Snapshots) }
 
 // TellSnapshots ends the wait for the snapshots.
@@ -53,10 +54,10 @@ func await(ctx context.Context, answered <-chan struct{}) {
 	}
 }
 
-// IndexRegion is where what belongs to no region is indexed.
+// IndexRegion is the region whose index holds the resources without a region.
 const IndexRegion = "us-east-1"
 
-// ARN makes the ARN of a resource of EC2, which its answers mostly do not hold.
+// ARN returns the ARN of a resource of EC2, because most answers of EC2 do not hold it.
 func (p Place) ARN(resource string) string {
 	return "arn:" + PartitionOf(p.Cfg.Region) + ":ec2:" + p.Cfg.Region + ":" + p.Account + ":" + resource
 }

@@ -16,7 +16,7 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// answer returns an error as the SDK gives it, of a call to EC2.
+// answer returns an error of a call to EC2 in the SDK's form.
 func answer(op, code, message string, status int) error {
 	return &smithy.OperationError{ServiceID: "EC2", OperationName: op, Err: &smithyhttp.ResponseError{
 		Response: &smithyhttp.Response{Response: &http.Response{StatusCode: status}},
@@ -92,8 +92,8 @@ func TestAMissingGroupIsNotAValidationError(t *testing.T) {
 	}
 }
 
-// Whatever is bad in a batch, each bad id gets its error, each good one is done exactly once, and what has been done is
-// not tried again.
+// For any combination of bad ids in a batch, each bad id gets its error, and each good id is done exactly once and not
+// tried again.
 func TestIsolateFindsWhatIsBad(t *testing.T) {
 	r := seed.Fixed(t, 1, 2)
 	for round := range 300 {
@@ -152,7 +152,7 @@ func TestAServiceIsNamedAsInPermissions(t *testing.T) {
 	}
 }
 
-// A number that somebody has changed since the stop stays, and the others give way to it.
+// A number that was changed since the stop stays, and the other numbers are adjusted to it.
 func TestChangedTo_GivesBackWhatNobodyHasChanged(t *testing.T) {
 	for _, c := range []struct {
 		name           string

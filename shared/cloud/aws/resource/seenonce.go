@@ -11,9 +11,10 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/ec2"
 )
 
-// LastSnapshots returns when the newest snapshot of each of the volumes was made, of those that have one. What the
-// listing of the snapshots has just told is not asked for. Else as many as one filter takes are asked for; for more
-// than that all snapshots of the account in the region are read, once: they are fewer calls of 1,000 each.
+// LastSnapshots returns the creation time of the newest snapshot of each volume; volumes without snapshots are
+// missing. It sends no request if a listing has already seen all snapshots of the region. Else it asks for up to
+// PerFilter volumes by a filter. For more volumes it reads all snapshots of the account in the region once, because
+// pages of 1,000 are fewer calls.
 func (s *Sightings) LastSnapshots(ctx context.Context, at Place, volumes []string) (map[string]time.Time, error) {
 	api := ec2.NewFromConfig(at.Cfg)
 	s.mu.Lock()
@@ -36,8 +37,8 @@ func (s *Sightings) LastSnapshots(ctx context.Context, at Place, volumes []strin
 	return newestOf(ctx, api, ec2.Filter{Name: sdk.String("volume-id"), Values: volumes})
 }
 
-// ImagesOfSnapshots returns how many images of the account are made of each snapshot. All its images are read, once
-// for a region: they are few beside its snapshots.
+// ImagesOfSnapshots returns the number of the account's images made of each snapshot. It reads all images once per
+// region: they are few compared with the snapshots.
 func (s *Sightings) ImagesOfSnapshots(ctx context.Context, at Place) (map[string]int, error) {
 	s.mu.Lock()
 	all := s.images[at.Region]
@@ -49,8 +50,8 @@ func (s *Sightings) ImagesOfSnapshots(ctx context.Context, at Place) (map[string
 	return all()
 }
 
-// PublicSnapshots returns which of the account's snapshots everybody may restore. They are read once for a region: the
-// listing of public ones, which are few if any, is the same for every page of snapshots.
+// PublicSnapshots reports the account's snapshots that everybody may restore. It reads them once per region: the
+// listing of public snapshots, which has few entries, is the same for every page of snapshots.
 func (s *Sightings) PublicSnapshots(ctx context.Context, at Place) (map[string]bool, error) {
 	s.mu.Lock()
 	all := s.public[at.Region]
@@ -99,7 +100,8 @@ func countImages(ctx context.Context, api *ec2.Client) (map[string]int, error) {
 	return counts, nil
 }
 
-// newestOf reads the account's snapshots that the filters let through.
+// newestOf returns the creation time of the newest snapshot per volume, of the account's snapshots that match the
+// filters.
 func newestOf(ctx context.Context, api *ec2.Client, filters ...ec2.Filter) (map[string]time.Time, error) {
 	last := map[string]time.Time{}
 	pages := wire.NewPages(api.DescribeSnapshots,
@@ -114,7 +116,7 @@ func newestOf(ctx context.Context, api *ec2.Client, filters ...ec2.Filter) (map[
 	return last, nil
 }
 
-// addNewest adds to last when the newest of the snapshots of each volume was made.
+// addNewest updates last with the creation time of the newest snapshot of each volume.
 func addNewest(last map[string]time.Time, all []ec2.Snapshot) {
 	for _, s := range all {
 		if made := s.StartTime.Value().UTC(); made.After(last[sdk.ToString(s.VolumeId)]) {

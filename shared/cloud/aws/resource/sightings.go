@@ -13,24 +13,25 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/ec2"
 )
 
-// Sightings are what the calls of one connection have described so far, which lives for one run: what refers to it
-// need not be asked for again. A description of an instance is the dearest answer that a discovery gets.
+// Sightings are the resources that one connection has described so far, so that other resources that refer to them
+// need no further request. A connection lives for one run. A description of an instance is the most expensive answer
+// of a discovery.
 type Sightings struct {
 	mu        sync.Mutex
 	instances map[string]instanceSight
 	volumes   map[string]bool
-	whole     map[string]bool                 // regions of which all volumes were seen
-	taken     map[string]map[string]time.Time // by region of which all snapshots were seen, the newest of each volume
-	// by region, read when they are first wanted
+	whole     map[string]bool                 // by region: all volumes were seen
+	taken     map[string]map[string]time.Time // by region whose snapshots were all seen: the newest of each volume
+	// by region, read at the first use
 	newest map[string]func() (map[string]time.Time, error) // snapshots, by volume
-	images map[string]func() (map[string]int, error)       // how many, by snapshot
-	public map[string]func() (map[string]bool, error)      // which snapshots everybody may restore
+	images map[string]func() (map[string]int, error)       // number of images, by snapshot
+	public map[string]func() (map[string]bool, error)      // snapshots that everybody may restore
 }
 
-// instanceSight is what facts of other resources tell of an instance.
+// instanceSight holds the data of an instance that facts of other resources need.
 type instanceSight struct {
 	state     string
-	stoppedAt time.Time // cloud.Never of one that is not stopped
+	stoppedAt time.Time // cloud.Never if it is not stopped
 	told      bool      // stoppedAt is known
 }
 
@@ -43,7 +44,7 @@ func NewSightings() *Sightings {
 	}
 }
 
-// Watch has every answer of every client of the connection looked at.
+// Watch adds a middleware that records the answers of every client of the connection.
 func (s *Sightings) Watch(stack *middleware.Stack) error {
 	look := func(ctx context.Context, in middleware.InitializeInput,
 		next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
@@ -74,8 +75,8 @@ func sightOf(i ec2.Instance) instanceSight {
 	return instanceSight{NativeState(i), at, told}
 }
 
-// addVolumes takes in a page. The last page of a listing of everything, of which the first was seen here too, makes
-// the region whole.
+// addVolumes records a page of volumes. After the last page of an unfiltered listing whose first page was seen too,
+// the region is whole.
 func (s *Sightings) addVolumes(region string, in *ec2.DescribeVolumesInput, got *ec2.DescribeVolumesOutput) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,8 +92,8 @@ func (s *Sightings) addVolumes(region string, in *ec2.DescribeVolumesInput, got 
 	}
 }
 
-// addSnapshots takes in a listing of all snapshots that the account owns, where one answer holds them all, as it
-// mostly does.
+// addSnapshots records a listing of all snapshots that the account owns, if one answer holds them all, which is the
+// usual case.
 func (s *Sightings) addSnapshots(region string, in *ec2.DescribeSnapshotsInput, got *ec2.DescribeSnapshotsOutput) {
 	some := len(in.Filters)+len(in.SnapshotIds)+len(in.RestorableByUserIds) > 0 || in.NextToken != nil ||
 		got.NextToken != nil
@@ -106,12 +107,12 @@ func (s *Sightings) addSnapshots(region string, in *ec2.DescribeSnapshotsInput, 
 	s.taken[region] = newest
 }
 
-// unseenInstances returns those of ids that were not described yet.
+// unseenInstances returns the ids that were not described yet.
 func (s *Sightings) unseenInstances(ids []string) []string {
 	return s.unseen(ids, func(id string) bool { _, ok := s.instances[id]; return ok })
 }
 
-// UnseenVolumes returns those of ids of which it is not known yet whether they are there.
+// UnseenVolumes returns the ids of volumes that are not known to exist or to be missing.
 func (s *Sightings) UnseenVolumes(region string, ids []string) []string {
 	return s.unseen(ids, func(id string) bool { return s.whole[region] || s.volumes[id] })
 }

@@ -9,15 +9,15 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// Size is the capacity of something that has a minimum, a maximum and a desired count.
+// Size is a capacity with a minimum, a maximum and a desired count.
 type Size struct {
 	Min     int32 `json:"min"`
 	Max     int32 `json:"max"`
 	Desired int32 `json:"desired"`
 }
 
-// WithCapacity returns the size with what is wanted put in. A size that contradicts itself is class Invalid: AWS's own
-// answers to that differ by service, and some accept it.
+// WithCapacity returns the size with the values of c. A size that contradicts itself is class Invalid: AWS's own
+// answers to that differ by service, and some services accept it.
 func (s Size) WithCapacity(c cloud.Capacity) (Size, error) {
 	for _, f := range []struct {
 		to   *int32
@@ -47,8 +47,8 @@ func (s Size) CapacityMap() map[string]int64 {
 	return map[string]int64{"min": int64(s.Min), "max": int64(s.Max), "desired": int64(s.Desired)}
 }
 
-// ChangedTo returns the size that a start gives back, where the stop has set what is 0 in live: a number that somebody
-// has changed since stays as it is, and the others give way to it.
+// ChangedTo returns the size that a start restores. The stop has set the values to 0; a value in live that is not 0
+// was changed since. It stays as it is, and the other values are adjusted to it.
 func (s Size) ChangedTo(live Size) Size {
 	for _, f := range []struct{ to, live *int32 }{{&s.Min, &live.Min}, {&s.Max, &live.Max},
 		{&s.Desired, &live.Desired}} {
@@ -66,7 +66,7 @@ func (s Size) ChangedTo(live Size) Size {
 	return s
 }
 
-// OrUnknown returns the size of something of which nothing is remembered. It is class Unsupported where that is off.
+// OrUnknown returns the size of a resource without a remembered size. A desired size of 0 is class Unsupported.
 func (s Size) OrUnknown(name string) (Size, error) {
 	if s.Desired == 0 {
 		return s, ErrUnsupported("%s", cloud.NoSizeRemembered(name))
@@ -74,10 +74,10 @@ func (s Size) OrUnknown(name string) (Size, error) {
 	return s, nil
 }
 
-// EncodeSnapshot encodes what a stop forgets.
+// EncodeSnapshot encodes the state that a stop loses.
 func EncodeSnapshot(v any) json.RawMessage {
 	b, err := json.Marshal(v)
-	if err != nil { // of structs of numbers and strings: a defect of ours
+	if err != nil { // structs of numbers and strings cannot fail: a defect of ours
 		panic(fmt.Sprintf("encode snapshot %+v: %v", v, err))
 	}
 	return b
@@ -94,7 +94,7 @@ func DecodeSnapshot[T any](raw json.RawMessage) (v T, ok bool, err error) {
 	return v, true, nil
 }
 
-// CountIf returns how many members of the list meet the condition.
+// CountIf returns the number of members of the list that meet the condition.
 func CountIf[T any](list []T, is func(T) bool) int32 {
 	var n int32
 	for _, v := range list {
@@ -105,7 +105,7 @@ func CountIf[T any](list []T, is func(T) bool) int32 {
 	return n
 }
 
-// SizeOf returns a size of AWS's numbers; nil is 0.
+// SizeOf returns the size of AWS's numbers; nil is 0.
 func SizeOf(least, most, desired *int32) Size {
 	return Size{Min: sdk.ToInt32(least), Max: sdk.ToInt32(most), Desired: sdk.ToInt32(desired)}
 }

@@ -11,11 +11,11 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/resourcegroupstaggingapi"
 )
 
-// perTagCall is how many resources the tagging API tells the tags of in one call.
+// perTagCall is the maximum number of resources in one call of the tagging API.
 const perTagCall = 100
 
-// AddTags adds the tags, and the names in them, of resources whose own listing does not tell them: a call for each
-// hundred.
+// AddTags adds the tags, and the names in them, to resources whose own listing does not have them. It makes one call
+// per 100 resources.
 func AddTags(ctx context.Context, at Place, found []cloud.Resource) error {
 	api := resourcegroupstaggingapi.NewFromConfig(at.Cfg)
 	byARN := map[string]*cloud.Resource{}
@@ -46,7 +46,7 @@ func AddTags(ctx context.Context, at Place, found []cloud.Resource) error {
 	return nil
 }
 
-// Ec2Tags returns tags as EC2 gives them.
+// Ec2Tags converts tags of EC2.
 func Ec2Tags(tags []ec2.Tag) map[string]string {
 	out := make(map[string]string, len(tags))
 	for _, t := range tags {
@@ -55,6 +55,6 @@ func Ec2Tags(tags []ec2.Tag) map[string]string {
 	return out
 }
 
-// Each asks one call for each of n things, some side by side, and forgets which failed: what could not be read is no
-// fact.
+// Each calls ask for each of n things, Width at a time. It reports no errors: a fact that could not be read is
+// missing.
 func Each(n int, ask func(i int)) { cloud.InParallel(n, Width, ask) }

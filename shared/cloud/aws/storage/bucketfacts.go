@@ -16,7 +16,7 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/s3control"
 )
 
-// bucket is a bucket whose facts are asked for: S3 has no call that tells them of more than one.
+// bucket is a bucket whose facts are read: S3 has no call that returns them for several buckets.
 type bucket struct {
 	api *s3.Client
 	r   *cloud.Resource
@@ -55,7 +55,7 @@ func (b bucket) addLifecycle(ctx context.Context) {
 		abort, noncurrent
 }
 
-// addPolicy adds whether the policy lets everybody in, which S3 itself decides, and whether it demands TLS.
+// addPolicy adds whether the policy makes the bucket public, as S3 itself decides, and whether it requires TLS.
 func (b bucket) addPolicy(ctx context.Context) {
 	status, err := b.api.GetBucketPolicyStatus(ctx, &s3.GetBucketPolicyStatusInput{Bucket: &b.r.Name})
 	if resource.CodeOf(err) == "NoSuchBucketPolicy" {
@@ -75,7 +75,7 @@ func (b bucket) addPolicy(ctx context.Context) {
 	b.r.Facts["tls_only"] = err == nil && deniesPlain(sdk.ToString(policy.Policy))
 }
 
-// deniesPlain reports whether a policy denies everybody what does not come by TLS.
+// deniesPlain reports whether a policy denies everybody all requests without TLS.
 func deniesPlain(policy string) bool {
 	var p struct {
 		Statement []struct {
@@ -101,8 +101,8 @@ func deniesPlain(policy string) bool {
 	return false
 }
 
-// accountBlock reports whether the account keeps all of its buckets from being public. What is none of AWS's has no
-// such switch.
+// accountBlock reports whether the account keeps all of its buckets from being public. Accounts with a custom endpoint
+// have no such switch.
 func accountBlock(ctx context.Context, at resource.Place) (bool, error) {
 	if at.Custom {
 		return false, nil
@@ -126,8 +126,7 @@ func isBlocked(c s3control.PublicAccessBlockConfiguration) bool {
 		sdk.ToBool(c.RestrictPublicBuckets)
 }
 
-// addBlock adds whether the bucket, or its account, keeps the public out. That neither does is known when both were
-// read.
+// addBlock adds whether the bucket, or its account, blocks public access. It adds false only if both could be read.
 func (b bucket) addBlock(ctx context.Context, account bool, accountErr error) {
 	if account {
 		b.r.Facts["public_blocked"] = true
@@ -163,13 +162,14 @@ func (b bucket) addLogging(ctx context.Context) {
 	b.r.Facts["logging"] = out.LoggingEnabled != nil
 }
 
-// How old an upload is that nobody will complete, and of how many a bucket's parts are added up.
+// An upload older than abandonedAfter counts as abandoned. The parts of at most maxUploads abandoned uploads of a
+// bucket are added up.
 const (
 	abandonedAfter = 7 * 24 * time.Hour
 	maxUploads     = 50
 )
 
-// addUploads adds what the parts of abandoned uploads take. Of more than maxUploads it is not known.
+// addUploads adds the size of the parts of abandoned uploads. With more than maxUploads of them the fact is missing.
 func (b bucket) addUploads(ctx context.Context) {
 	const need = "s3:ListBucketMultipartUploads"
 	out, err := b.api.ListMultipartUploads(ctx, &s3.ListMultipartUploadsInput{Bucket: &b.r.Name})

@@ -23,8 +23,8 @@ var Buckets = resource.Source{
 }
 
 func listBuckets(ctx context.Context, at resource.Place, page string) (cloud.ResourcePage, error) {
-	// By path: an account's own endpoint has no name for each bucket, and a name with a dot in it none that a
-	// certificate is good for.
+	// By path: a custom endpoint has no host name for each bucket, and a certificate does not cover a bucket name with
+	// a dot.
 	api := s3.NewFromConfig(at.Cfg, func(o *s3.Options) { o.UsePathStyle = true })
 	out, err := api.ListBuckets(ctx,
 		&s3.ListBucketsInput{BucketRegion: &at.Region, MaxBuckets: sdk.Int32(100),

@@ -46,7 +46,7 @@ func listQueues(ctx context.Context, at resource.Place, page string) (cloud.Reso
 	return p, resource.AddTags(ctx, at, p.Resources)
 }
 
-// queueResource makes the resource of a queue; attributes are nil when they could not be read.
+// queueResource makes the resource of a queue; attributes are nil if they could not be read.
 func queueResource(at resource.Place, url string, attributes map[string]string) cloud.Resource {
 	name := resource.LastPart(url)
 	r := cloud.Resource{
@@ -64,7 +64,7 @@ func queueResource(at resource.Place, url string, attributes map[string]string) 
 	return r
 }
 
-// addDeadLetters adds which queues are those of dead letters of others. It needs all queues of the region.
+// addDeadLetters adds whether a queue is the dead-letter queue of another. It needs all queues of the region.
 func addDeadLetters(attributes []map[string]string, found []cloud.Resource) {
 	targets := map[string]bool{}
 	for _, a := range attributes {

@@ -17,8 +17,8 @@ var Repositories = resource.Source{
 	Needs: []string{"ecr:DescribeRepositories", "ecr:DescribeImages", "ecr:GetLifecyclePolicy", "tag:GetResources"},
 }
 
-// maxImagePages bounds the images that are read of a repository, a thousand a page: of a larger one the size is not
-// known.
+// maxImagePages is the maximum number of pages of images that are read of a repository, with 1,000 images per page.
+// The size of a larger repository is not known.
 const maxImagePages = 20
 
 func listRepositories(ctx context.Context, at resource.Place, page string) (cloud.ResourcePage, error) {
@@ -35,7 +35,7 @@ func listRepositories(ctx context.Context, at resource.Place, page string) (clou
 			Status:    cloud.Running,
 			CreatedAt: r.CreatedAt.Value().UTC(), Facts: cloud.Facts{},
 		}
-		if c := r.ImageScanningConfiguration; c != nil && c.ScanOnPush { // else the registry's own scanning may be on
+		if c := r.ImageScanningConfiguration; c != nil && c.ScanOnPush { // the registry's own scanning may still be on
 			found.Facts["scan_on_push"] = true
 		}
 		p.Resources = append(p.Resources, found)
@@ -44,7 +44,7 @@ func listRepositories(ctx context.Context, at resource.Place, page string) (clou
 	return p, resource.AddTags(ctx, at, p.Resources)
 }
 
-// addImages adds whether images are ever deleted, how much they take, and when one was pulled last.
+// addImages adds whether images are ever deleted, their total size, and the time of the last pull.
 func addImages(ctx context.Context, api *ecr.Client, r *cloud.Resource) {
 	_, err := api.GetLifecyclePolicy(ctx, &ecr.GetLifecyclePolicyInput{RepositoryName: &r.Name})
 	if none := resource.CodeOf(err) == "LifecyclePolicyNotFoundException"; err == nil || none {

@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/ec2"
 )
 
-// Snapshots are the EBS snapshots that the account owns. The parent of one is the volume that it was made of.
+// Snapshots are the EBS snapshots that the account owns. The parent of a snapshot is its volume.
 var Snapshots = resource.Source{
 	Name: "snapshots",
 	Needs: []string{"ec2:DescribeSnapshots", "ec2:DescribeVolumes", "ec2:DescribeImages",
@@ -30,7 +30,7 @@ func listSnapshots(ctx context.Context, at resource.Place, page string) (cloud.R
 	out, err := api.DescribeSnapshots(ctx, &ec2.DescribeSnapshotsInput{
 		OwnerIds: []string{"self"}, MaxResults: sdk.Int32(1000), NextToken: resource.OptionalString(page),
 	})
-	at.TellSnapshots() // also of a failure
+	at.TellSnapshots() // also after a failure
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
@@ -45,7 +45,7 @@ func listSnapshots(ctx context.Context, at resource.Place, page string) (cloud.R
 	addSources(ctx, at, out.Snapshots, p.Resources)
 	addImageCounts(ctx, at, out.Snapshots, p.Resources)
 	addPublic(ctx, at, out.Snapshots, p.Resources)
-	if !at.Custom { // AWS alone keeps snapshots ready
+	if !at.Custom { // only AWS itself has fast restores
 		addFastRestores(ctx, api, out.Snapshots, p.Resources)
 	}
 	return p, nil
@@ -65,7 +65,7 @@ func snapshotResource(at resource.Place, s ec2.Snapshot) cloud.Resource {
 	return r
 }
 
-// addSources adds whether the volumes that snapshots were made of are still there.
+// addSources adds whether the volumes of the snapshots still exist.
 func addSources(ctx context.Context, at resource.Place, all []ec2.Snapshot, found []cloud.Resource) {
 	ids := make([]string, len(all))
 	for i, s := range all {
@@ -87,7 +87,7 @@ func addSources(ctx context.Context, at resource.Place, all []ec2.Snapshot, foun
 	}
 }
 
-// addImageCounts adds how many images of the account are made of each snapshot.
+// addImageCounts adds the number of the account's images made of each snapshot.
 func addImageCounts(ctx context.Context, at resource.Place, all []ec2.Snapshot, found []cloud.Resource) {
 	counts, err := at.Seen.ImagesOfSnapshots(ctx, at)
 	if err != nil {
@@ -99,7 +99,7 @@ func addImageCounts(ctx context.Context, at resource.Place, all []ec2.Snapshot, 
 	}
 }
 
-// addPublic adds which snapshots everybody may restore: those of the account's that the listing of public ones has.
+// addPublic adds whether everybody may restore a snapshot, by the listing of the account's public snapshots.
 func addPublic(ctx context.Context, at resource.Place, all []ec2.Snapshot, found []cloud.Resource) {
 	public, err := at.Seen.PublicSnapshots(ctx, at)
 	if err != nil {
@@ -111,7 +111,7 @@ func addPublic(ctx context.Context, at resource.Place, all []ec2.Snapshot, found
 	}
 }
 
-// addFastRestores adds in how many zones each snapshot is kept ready, which is billed by the hour.
+// addFastRestores adds the number of zones with fast restores of each snapshot. AWS bills them by the hour.
 func addFastRestores(ctx context.Context, api *ec2.Client, all []ec2.Snapshot, found []cloud.Resource) {
 	zones := map[string]int{}
 	pages := wire.NewPages(api.DescribeFastSnapshotRestores, &ec2.DescribeFastSnapshotRestoresInput{

@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/ec2"
 )
 
-// Volumes are EBS volumes. The parent of one is the instance that it is attached to.
+// Volumes are EBS volumes. The parent of a volume is the instance that it is attached to.
 var Volumes = resource.Source{
 	Name: "volumes", Needs: []string{"ec2:DescribeVolumes", "ec2:DescribeInstances", "ec2:DescribeSnapshots"},
 	List: listVolumes,
@@ -64,7 +64,7 @@ func volumeResource(at resource.Place, v ec2.Volume) cloud.Resource {
 	return r
 }
 
-// addLastSnapshots adds when the last snapshot of each volume was made: the epoch when there is none.
+// addLastSnapshots adds the time of the last snapshot of each volume; the epoch if there is none.
 func addLastSnapshots(ctx context.Context, at resource.Place, all []ec2.Volume, found []cloud.Resource) {
 	ids := make([]string, len(all))
 	for i, v := range all {

@@ -9,7 +9,7 @@ import (
 
 type attemptsKey struct{}
 
-// WithAttempts returns a context in which each call is attempted at most n times.
+// WithAttempts returns a context that limits each call to n attempts.
 func WithAttempts(ctx context.Context, n int) context.Context {
 	return context.WithValue(ctx, attemptsKey{}, n)
 }

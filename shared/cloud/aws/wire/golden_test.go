@@ -70,7 +70,7 @@ var clients = map[string]awswire.Client{
 	"workspaces":                {New: workspaces.NewFromConfig},
 }
 
-// recordings returns what the SDK's clients did (shared/testkit/clouds/awswire/record).
+// recordings returns the recorded requests of the SDK's clients (shared/testkit/clouds/awswire/record).
 func recordings(t *testing.T) []awswire.Recording {
 	t.Helper()
 	var all []awswire.Recording

@@ -17,7 +17,7 @@ import (
 // JSON is the protocol AWS JSON 1.0 or 1.1.
 type JSON struct {
 	Version string // "1.0" or "1.1"
-	Target  string // what comes before the operation in the header X-Amz-Target
+	Target  string // prefix of the operation in the header X-Amz-Target
 	// QueryCompatible says that the service used the protocol Query before and still reports errors with its codes.
 	QueryCompatible bool
 }

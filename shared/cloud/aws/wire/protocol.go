@@ -22,7 +22,7 @@ type Protocol interface {
 // failure is an error that a service reports.
 type failure struct{ code, message, requestID string }
 
-// post makes the request of a protocol in which every operation is a POST to the root of the endpoint.
+// post makes the request of a protocol that sends every operation as a POST to the root of the endpoint.
 func post(req *smithyhttp.Request, contentType string, body []byte) (*smithyhttp.Request, error) {
 	req.Method, req.URL.Path = http.MethodPost, smithyhttp.JoinPath(req.URL.Path, "/")
 	req.Header.Set("Content-Type", contentType)
@@ -41,7 +41,7 @@ func bind(req *smithyhttp.Request, op Operation, in any) (*httpbinding.Encoder, 
 	return enc, bindFields(enc, in)
 }
 
-// orEnd returns nil for the end of an empty response: the SDK takes it for one without data.
+// orEnd returns nil for the end of an empty response, because the SDK treats it as a response without data.
 func orEnd(err error) error {
 	if errors.Is(err, io.EOF) {
 		return nil

@@ -51,7 +51,7 @@ type Operation struct {
 type Client struct {
 	service *Service
 	config  aws.Config
-	skew    *atomic.Int64 // nanoseconds by which the server's clock is ahead
+	skew    *atomic.Int64 // nanoseconds that the server's clock is ahead
 }
 
 // New returns a client that uses the region, credentials, HTTP client, retryer, endpoint and middleware of cfg.
@@ -94,7 +94,7 @@ func (c *Client) invoke(ctx context.Context, op Operation, in any, newOutput fun
 	return out, nil
 }
 
-// call is what the stack of one call is made for.
+// call is the data of one call that its middleware stack needs.
 type call struct {
 	op        Operation
 	retryer   aws.Retryer

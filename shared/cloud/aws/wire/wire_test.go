@@ -18,14 +18,14 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/eks"
 )
 
-// service answers requests one after the other, the last answer for all that follow, and keeps them.
+// service answers requests with its answers in order, and repeats the last one. It records the requests.
 type service struct {
 	answers []*http.Response
 	got     []*http.Request
 	bodies  []string
 }
 
-// Do is what aws.HTTPClient asks for.
+// Do implements aws.HTTPClient.
 func (s *service) Do(r *http.Request) (*http.Response, error) {
 	body := ""
 	if r.Body != nil {

@@ -173,7 +173,7 @@ type RegionAutoscalerList struct {
 	NextPageToken string        `json:"nextPageToken"`
 }
 
-// Operation is a change that Compute Engine goes on with after its answer.
+// Operation is a change that Compute Engine continues after its answer.
 type Operation struct {
 	Error struct {
 		Errors []struct {

@@ -89,7 +89,7 @@ type ClusterList struct {
 	MissingZones []string   `json:"missingZones"`
 }
 
-// ClusterOperation is a change of a cluster that goes on after its answer.
+// ClusterOperation is a change of a cluster that continues after its answer.
 type ClusterOperation struct {
 	Error         *Status `json:"error"`
 	Name          string  `json:"name"`

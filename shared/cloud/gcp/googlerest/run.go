@@ -60,7 +60,7 @@ type RunServiceList struct {
 	Unreachable   []string      `json:"unreachable"`
 }
 
-// LongRunningOperation is a change of one of the newer APIs that goes on after its answer.
+// LongRunningOperation is a change of one of the newer APIs that continues after its answer.
 type LongRunningOperation struct {
 	Error *Status `json:"error"`
 }

@@ -17,7 +17,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// MaxBytes is how long a kubeconfig may be.
+// MaxBytes is the maximum size of a kubeconfig in bytes.
 const MaxBytes = 256 << 10
 
 // Access is the part of a kubeconfig that is kept. It is a secret.

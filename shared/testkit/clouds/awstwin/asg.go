@@ -15,7 +15,7 @@ type Group struct {
 	Tags              map[string]string
 	Instances         []string
 	Protected         bool // its instances are protected from scale-in
-	WarmPoolMin       int  // of a warm pool with a minimum
+	WarmPoolMin       int  // minimum size of a warm pool
 	NoCapacity        bool // launches fail
 }
 
@@ -30,12 +30,12 @@ func (c *Cloud) AddGroup(g Group) *Group {
 	return &g
 }
 
-// ARN returns the group's.
+// ARN returns the ARN of the group.
 func (g *Group) ARN() string {
 	return "arn:aws:autoscaling:" + g.Region + ":" + Account + ":autoScalingGroup:0f0f:autoScalingGroupName/" + g.Name
 }
 
-// settleInstances ends what is ending, brings what is pending into service, and begins what is missing.
+// settleInstances removes terminating instances, brings pending ones into service, and adds missing ones as pending.
 func (g *Group) settleInstances() {
 	g.Instances = slices.DeleteFunc(g.Instances, func(s string) bool { return s == "Terminating" })
 	for i, s := range g.Instances {
@@ -150,5 +150,5 @@ func (c *Cloud) resumeProcesses(q request) (any, *failure) {
 	return []node{}, nil
 }
 
-// Size is min/max/desired, for tests.
+// Size returns "min/max/desired", for tests.
 func (g *Group) Size() string { return fmt.Sprintf("%d/%d/%d", g.Min, g.Max, g.Desired) }

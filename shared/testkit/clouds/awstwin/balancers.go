@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Balancer is a load balancer: of Type application, network or classic.
+// Balancer is a load balancer of Type application, network or classic.
 type Balancer struct {
 	Name, Region, Type string
 	Targets, Healthy   int
@@ -19,7 +19,8 @@ func (b Balancer) arn() string {
 		"/50dc6c495c0c9188"
 }
 
-// classicVersion is the version of the API of classic load balancers, whose operations have the same names.
+// classicVersion is the API version of classic load balancers. Its operations have the same names as those of the
+// newer API.
 const classicVersion = "2012-06-01"
 
 func (c *Cloud) describeBalancers(q request) (any, *failure) {

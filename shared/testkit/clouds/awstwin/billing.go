@@ -14,7 +14,7 @@ import (
 type Export struct {
 	Name, Query            string // "SELECT … FROM FOCUS_1_2_AWS"
 	Bucket, Prefix, Region string
-	Unhealthy              string // why it is; empty while it is healthy
+	Unhealthy              string // AWS's reason; empty while it is healthy
 }
 
 // Report is a Cost and Usage Report.
@@ -23,7 +23,7 @@ type Report struct {
 	Status                       string // of its last delivery; empty is SUCCESS
 }
 
-// Cost is what a day has cost in Cost Explorer.
+// Cost is the cost of a day in Cost Explorer.
 type Cost struct{ Day, Account, Service, Region, Unblended, Amortized string }
 
 // AddExport adds an export.
@@ -32,7 +32,7 @@ func (c *Cloud) AddExport(e Export) { add(c, &c.exports, e) }
 // AddReport adds a report.
 func (c *Cloud) AddReport(r Report) { add(c, &c.reports, r) }
 
-// AddCost adds to what Cost Explorer knows.
+// AddCost adds a cost to Cost Explorer.
 func (c *Cloud) AddCost(k Cost) { add(c, &c.costs, k) }
 
 // RemoveExports removes all exports and reports.
@@ -42,7 +42,7 @@ func (c *Cloud) RemoveExports() {
 	c.exports, c.reports = nil, nil
 }
 
-// inBillingRegion: the services of billing are in one region alone.
+// inBillingRegion refuses requests to other regions: only one region has the services of billing.
 func inBillingRegion(q request) *failure {
 	if q.region != "us-east-1" {
 		return newFailure(http.StatusBadRequest, "UnknownOperationException", "no such service in %s", q.region)
@@ -115,7 +115,7 @@ func (c *Cloud) listReports(q request) (any, *failure) {
 	return out, inBillingRegion(q)
 }
 
-// group is what a key of Cost Explorer's has cost in a stretch of time.
+// group is the cost of one key of Cost Explorer in a period of time.
 type group struct {
 	start, end string
 	keys       []string
@@ -128,7 +128,7 @@ func (g group) metrics() map[string]any {
 	return map[string]any{"UnblendedCost": amount(g.unblended), "AmortizedCost": amount(g.amortized)}
 }
 
-// getCosts sums costs by day and keys, or over all of the time asked for.
+// getCosts adds up costs by day and keys, or over the whole requested time.
 func (c *Cloud) getCosts(q request) (any, *failure) {
 	period, _ := q.body["TimePeriod"].(map[string]any)
 	start, _ := period["Start"].(string)
@@ -166,7 +166,7 @@ func (c *Cloud) getCosts(q request) (any, *failure) {
 	return out, inBillingRegion(q)
 }
 
-// byDay frames groups, each day once.
+// byDay returns the groups by day, each day once.
 func byDay(groups []group) []any {
 	all := []any{}
 	for i := 0; i < len(groups); {
@@ -214,7 +214,7 @@ func (c *Cloud) grouped(start, end string, by []string, daily bool) []group {
 	return out
 }
 
-// sum adds an amount of a test's.
+// sum adds an amount that a test has set.
 func sum(a money.Amount, more string) money.Amount { return a.Add(money.MustParse(more)) }
 
 func dayAfter(day string) string {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Series is what CloudWatch keeps of a resource: Value tells the value of a bucket, false of one without any. Dimension is the
-// value of the metric's first dimension.
+// Series is a metric of a resource in CloudWatch. Value returns the value of a bucket, or false if it has none.
+// Dimension is the value of the metric's first dimension.
 type Series struct {
 	Metric, Dimension, Statistic string
 	Value                        func(at time.Time) (float64, bool)
@@ -17,7 +17,7 @@ type Series struct {
 // AddSeries adds a series.
 func (c *Cloud) AddSeries(s Series) { add(c, &c.series, s) }
 
-// maxQueries is what one call of GetMetricData takes.
+// maxQueries is the limit of queries in one call of GetMetricData.
 const maxQueries = 500
 
 func (c *Cloud) getMetricData(q request) (any, *failure) {

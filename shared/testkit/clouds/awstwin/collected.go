@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Collected is a resource of a service with few of them: a WorkSpace, a service of App Runner, an instance of Lightsail or a canary. State
-// "" is running in its service's word. Mode is a WorkSpace's running mode.
+// Collected is a resource of a service with few resources: a WorkSpace, a service of App Runner, an instance of
+// Lightsail or a canary. State "" is the service's word for running. Mode is a WorkSpace's running mode.
 type Collected struct {
 	Service, ID, Region string
 	State, Mode         string
@@ -16,7 +16,7 @@ type Collected struct {
 	next string
 }
 
-// AddCollected adds a resource, to the index, too.
+// AddCollected adds a resource, also to the index.
 func (c *Cloud) AddCollected(r Collected) *Collected {
 	if r.State == "" {
 		r.State = collectedWords[r.Service].on
@@ -26,7 +26,8 @@ func (c *Cloud) AddCollected(r Collected) *Collected {
 	return &r
 }
 
-// collectedWords are each service's words for what runs, is off, and is on its way, and the index's for the type.
+// collectedWords are each service's words for the states (running, off, starting, stopping), and the index's word for
+// the type.
 var collectedWords = map[string]struct{ on, off, starting, stopping, native, resource string }{
 	"workspaces": {"AVAILABLE", "STOPPED", "STARTING", "STOPPING", "workspaces:workspace", "workspace/"},
 	"apprunner": {"RUNNING", "PAUSED", "OPERATION_IN_PROGRESS", "OPERATION_IN_PROGRESS", "apprunner:service",
@@ -35,7 +36,7 @@ var collectedWords = map[string]struct{ on, off, starting, stopping, native, res
 	"synthetics": {"RUNNING", "STOPPED", "STARTING", "STOPPING", "synthetics:canary", "canary:"},
 }
 
-// ARN returns the resource's.
+// ARN returns the ARN of the resource.
 func (r *Collected) ARN() string {
 	return "arn:aws:" + r.Service + ":" + r.Region + ":" + Account + ":" + collectedWords[r.Service].resource + r.ID
 }
@@ -65,7 +66,7 @@ func (r *Collected) json() map[string]any {
 	}
 }
 
-// collectedHere returns those of the service and region that are named; all for no names.
+// collectedHere returns the named resources of the service and region; all of them without names.
 func (c *Cloud) collectedHere(q request, names ...string) []*Collected {
 	return slices.DeleteFunc(slices.Clone(c.collected), func(r *Collected) bool {
 		return r.Service != q.service || r.Region != q.region || len(names) > 0 && !slices.Contains(names, r.ID) &&
@@ -73,7 +74,7 @@ func (c *Cloud) collectedHere(q request, names ...string) []*Collected {
 	})
 }
 
-// listCollected makes the listing of a service: the names of its list and of the token of the next page.
+// listCollected returns the list operation of a service, with the names of its list and page parameters.
 func listCollected(list, size, token, next string) func(*Cloud, request) (any, *failure) {
 	return func(c *Cloud, q request) (any, *failure) {
 		named := q.getList("WorkspaceIds")
@@ -98,7 +99,7 @@ func (c *Cloud) oneCollected(q request, name string) (*Collected, *failure) {
 	return found[0], nil
 }
 
-// readCollected makes the description of one, in a part of the answer.
+// readCollected returns the describe operation for one resource, which is in the element part of the answer.
 func readCollected(part string, name func(request) string) func(*Cloud, request) (any, *failure) {
 	return func(c *Cloud, q request) (any, *failure) {
 		r, f := c.oneCollected(q, name(q))
@@ -109,7 +110,7 @@ func readCollected(part string, name func(request) string) func(*Cloud, request)
 	}
 }
 
-// turnCollected makes a start or a stop of one; what is not in the state for it is refused.
+// turnCollected returns the operation that starts or stops a resource. It refuses a resource in another state.
 func turnCollected(start bool, name func(request) string) func(*Cloud, request) (any, *failure) {
 	return func(c *Cloud, q request) (any, *failure) {
 		r, f := c.oneCollected(q, name(q))
@@ -136,7 +137,7 @@ func (r *Collected) turn(start bool) *failure {
 	return nil
 }
 
-// turnDesktops makes a start or a stop of many, which tells those that it did not take.
+// turnDesktops returns the operation that starts or stops several desktops. Its answer lists those that it refused.
 func turnDesktops(start bool, field string) func(*Cloud, request) (any, *failure) {
 	return func(c *Cloud, q request) (any, *failure) {
 		failed := []any{}
@@ -164,7 +165,7 @@ func named(field string) func(request) string {
 	return func(q request) string { return q.getString(field) }
 }
 
-// inPath names a canary: /canary/<name>/start.
+// inPath returns the name of the canary in the path: /canary/<name>/start.
 func inPath(q request) string {
 	if len(q.path) < 2 {
 		return ""
@@ -172,7 +173,7 @@ func inPath(q request) string {
 	return q.path[1]
 }
 
-// canaryOp finds the operation of Synthetics in method and path.
+// canaryOp returns the operation of Synthetics for a method and path.
 func canaryOp(path []string) string {
 	switch {
 	case path[0] == "canaries":

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Describe adds to what answers tell of the resource: the elements in which its id or ARN stands get more, which is XML or JSON as the
-// service writes it. It is for what the provider reads and the twin has no part in.
+// Describe adds more to the answers about the resource: to the elements that contain its id or ARN. more is XML or
+// JSON as the service writes it. It is for fields that the provider reads and the twin does not model.
 func (c *Cloud) Describe(id, more string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -17,8 +17,9 @@ func (c *Cloud) Describe(id, more string) {
 	c.details[id] += more
 }
 
-// Tell makes the twin answer an operation that it does not act out: "ec2:DescribeSubnets", with the elements of the answer, which are
-// XML or JSON as the service writes it. Without it such an operation has nothing to tell.
+// Tell sets the answer of an operation that the twin does not model, such as "ec2:DescribeSubnets". answer has the
+// elements of the answer, as XML or JSON as the service writes it. Without it, the answer of such an operation is
+// empty.
 func (c *Cloud) Tell(op, answer string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -28,7 +29,7 @@ func (c *Cloud) Tell(op, answer string) {
 	c.told[op] = answer
 }
 
-// untold are the operations that have nothing to tell unless Tell says what.
+// untold are the operations whose answer is empty unless Tell sets it.
 var untold = []string{
 	"ec2:DescribeInstanceTypes", "ec2:DescribeSubnets", "ec2:DescribeVpcEndpoints", "ec2:DescribeFastSnapshotRestores",
 	"rds:DescribeDBMajorEngineVersions", "redshift:DescribeStorage", "elasticache:DescribeCacheClusters",
@@ -40,14 +41,14 @@ var untold = []string{
 	"s3:GetAccountPublicAccessBlock", "s3:GetBucketLogging", "s3:ListMultipartUploads", "s3:ListParts",
 }
 
-// saysNone is what S3 answers where there is none of a thing.
+// saysNone are the error codes of S3 for a missing configuration, by operation.
 var saysNone = map[string]string{
 	"s3:GetBucketPolicyStatus": "NoSuchBucketPolicy", "s3:GetBucketPolicy": "NoSuchBucketPolicy",
 	"s3:GetPublicAccessBlock":        "NoSuchPublicAccessBlockConfiguration",
 	"s3:GetAccountPublicAccessBlock": "NoSuchPublicAccessBlockConfiguration",
 }
 
-// tell answers an operation of untold.
+// tell answers an operation of untold with the answer that Tell has set.
 func (c *Cloud) tell(q request) (any, *failure) {
 	op := q.service + ":" + q.op
 	said, ok := c.told[op]
@@ -66,14 +67,14 @@ func (c *Cloud) tell(q request) (any, *failure) {
 	return []node{{raw: said}}, nil
 }
 
-// jsonServices write JSON.
+// jsonServices are the services that answer in JSON.
 var jsonServices = []string{
 	"ecs", "eks", "application-autoscaling", "sagemaker", "lambda", "sqs", "ecr", "tagging", "resource-explorer-2",
 	"organizations", "es", "workspaces",
 	"apprunner", "lightsail", "synthetics", "bcm-data-exports", "cur", "ce",
 }
 
-// described puts the details into an answer.
+// described adds the details of Describe to an answer.
 func (c *Cloud) described(answer any) any {
 	if _, raw := answer.(json.RawMessage); raw || len(c.details) == 0 || answer == nil {
 		return answer

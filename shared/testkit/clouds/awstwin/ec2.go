@@ -130,7 +130,8 @@ func (c *Cloud) describeInstances(q request) (any, *failure) {
 
 var instanceID = regexp.MustCompile(`^i-([0-9a-f]{8}|[0-9a-f]{17})$`)
 
-// named finds all instances, or fails as EC2 does: malformed ids first, then all that do not exist, in one message.
+// named returns the instances of the request, or fails as EC2 does: malformed ids first, then all missing ids in one
+// message.
 func (c *Cloud) named(region string, ids []string) ([]*Instance, *failure) {
 	var found []*Instance
 	var missing []string
@@ -158,7 +159,7 @@ func (c *Cloud) named(region string, ids []string) ([]*Instance, *failure) {
 	}
 }
 
-// describeStatus takes 100 ids at most, and tells of those that do not run only when asked to.
+// describeStatus accepts at most 100 ids. It returns instances that do not run only with IncludeAllInstances.
 func (c *Cloud) describeStatus(q request) (any, *failure) {
 	if q.getString("DryRun") == "true" {
 		return nil, newFailure(http.StatusPreconditionFailed, "DryRunOperation", "Request would have succeeded, but "+
@@ -196,7 +197,7 @@ func (c *Cloud) describeSpotRequests(q request) (any, *failure) {
 	return []node{newItems("spotInstanceRequestSet", "item", nodes)}, nil
 }
 
-// describeRegions has one region that the account has not opted in to.
+// describeRegions returns the regions, one of them without the account's opt-in.
 func (c *Cloud) describeRegions(request) (any, *failure) {
 	var nodes []node
 	for name, status := range map[string]string{"us-east-1": "opt-in-not-required", "eu-west-1": "opt-in-not-required",
@@ -243,7 +244,7 @@ func (c *Cloud) stopInstances(q request) (any, *failure) {
 	})
 }
 
-// turn moves all instances or none.
+// turn changes the state of all instances of the request, or of none.
 func (c *Cloud) turn(q request, next func(*Instance) (string, *failure)) (any, *failure) {
 	found, f := c.named(q.region, q.getList("InstanceId"))
 	if f != nil {
@@ -278,10 +279,10 @@ func (c *Cloud) turn(q request, next func(*Instance) (string, *failure)) (any, *
 	return []node{newItems("instancesSet", "item", nodes)}, nil
 }
 
-// InstanceID makes a well-formed id.
+// InstanceID returns a well-formed id.
 func InstanceID(n int) string { return fmt.Sprintf("i-%017x", n) }
 
-// HasRoomAgain lets instances start that found no room.
+// HasRoomAgain ends the lack of capacity, so that the instances can start.
 func (c *Cloud) HasRoomAgain() {
 	c.ChangeLocked(func() {
 		for _, i := range c.instances {

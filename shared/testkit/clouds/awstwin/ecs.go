@@ -15,7 +15,7 @@ type Service struct {
 	ShortARN              bool   // its ARN is of the form of before 2018
 }
 
-// ScalableTarget is how Application Auto Scaling scales a service.
+// ScalableTarget is the scaling of an ECS service by Application Auto Scaling.
 type ScalableTarget struct {
 	Resource, Region   string // service/<cluster>/<name>
 	Min, Max           int
@@ -42,7 +42,7 @@ func (c *Cloud) AddTarget(t ScalableTarget) *ScalableTarget {
 	return &t
 }
 
-// UID returns the service's ARN in its long form.
+// UID returns the ARN of the service in its long form.
 func (s *Service) UID() string { return s.prefix() + "service/" + s.Cluster + "/" + s.Name }
 
 func (s *Service) prefix() string { return "arn:aws:ecs:" + s.Region + ":" + Account + ":" }
@@ -93,7 +93,7 @@ func listAnswer(name string, list []string, next string) map[string]any {
 	return out
 }
 
-// in reports whether the service is in the cluster that is asked for, by name or ARN.
+// in reports whether the service is in the requested cluster, which the request has by name or ARN.
 func (s *Service) in(q request) bool {
 	cluster := q.getString("cluster")
 	return s.Region == q.region && s.Cluster == cluster[strings.LastIndex(cluster, "/")+1:]
@@ -148,7 +148,7 @@ func (c *Cloud) describeServices(q request) (any, *failure) {
 	return map[string]any{"services": found, "failures": failures}, nil
 }
 
-// updateService takes any count, also outside of what the scaling allows, as ECS does.
+// updateService accepts any count, also outside of the bounds of the scaling, as ECS does.
 func (c *Cloud) updateService(q request) (any, *failure) {
 	if f := c.clusterKnown(q); f != nil {
 		return nil, f
@@ -169,7 +169,8 @@ func (c *Cloud) updateService(q request) (any, *failure) {
 	return map[string]any{"service": s.json()}, nil
 }
 
-// RunAutoScaling lets Application Auto Scaling do its work: what is not suspended pulls the count into the bounds.
+// RunAutoScaling runs Application Auto Scaling once: it moves each count into its bounds, unless the scaling is
+// suspended.
 func (c *Cloud) RunAutoScaling() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -202,7 +203,7 @@ func (c *Cloud) describeTargets(q request) (any, *failure) {
 	return map[string]any{"ScalableTargets": found}, nil
 }
 
-// registerTarget changes a target; fields that are not given stay.
+// registerTarget adds or changes a target. Fields that are missing in the request stay unchanged.
 func (c *Cloud) registerTarget(q request) (any, *failure) {
 	at := slices.IndexFunc(c.targets, func(t *ScalableTarget) bool {
 		return t.Region == q.region && t.Resource == q.getString("ResourceId")

@@ -18,7 +18,7 @@ type Nodegroup struct {
 	updateStatus          string
 }
 
-// Cluster is a cluster of EKS. Status "" is ACTIVE. A cluster that has a node group need not be added: it is active.
+// Cluster is a cluster of EKS. Status "" is ACTIVE. The cluster of a node group need not be added: it is active.
 type Cluster struct {
 	Name, Region, Status, Version string
 
@@ -35,8 +35,8 @@ func (c *Cloud) AddCluster(k Cluster) *Cluster {
 	return &k
 }
 
-// OpensClusters does what the authenticator of EKS does, as far as the form goes: a token is a signed question who calls, which bears the
-// name of a cluster.
+// OpensClusters reports whether the form of a token is the one that the authenticator of EKS accepts: a signed
+// GetCallerIdentity request that contains the name of a cluster.
 func OpensClusters(token string) bool {
 	raw, ok := strings.CutPrefix(token, "k8s-aws-v1.")
 	plain, err := base64.RawURLEncoding.DecodeString(raw)
@@ -44,7 +44,7 @@ func OpensClusters(token string) bool {
 		strings.Contains(string(plain), "x-k8s-aws-id")
 }
 
-// ARN returns the cluster's.
+// ARN returns the ARN of the cluster.
 func (k *Cluster) ARN() string {
 	return "arn:aws:eks:" + k.Region + ":" + Account + ":cluster/" + k.Name
 }
@@ -67,7 +67,7 @@ func (k *Cluster) json() map[string]any {
 	return out
 }
 
-// cluster finds an EKS cluster of the region, one of a node group included.
+// cluster returns an EKS cluster of the region, including clusters known only from their node groups.
 func (c *Cloud) cluster(region, name string) (*Cluster, *failure) {
 	for _, k := range c.clusters {
 		if k.Region == region && k.Name == name {
@@ -101,7 +101,7 @@ func (c *Cloud) AddNodegroup(n Nodegroup) *Nodegroup {
 	return &n
 }
 
-// ARN returns the node group's.
+// ARN returns the ARN of the node group.
 func (n *Nodegroup) ARN() string {
 	return "arn:aws:eks:" + n.Region + ":" + Account + ":nodegroup/" + n.Cluster + "/" + n.Name + "/0f0f0f"
 }
@@ -174,7 +174,7 @@ func (c *Cloud) describeNodegroup(q request) (any, *failure) {
 	return map[string]any{"nodegroup": n.json()}, nil
 }
 
-// updateNodegroup checks the three sizes together, and takes one update at a time.
+// updateNodegroup checks the three sizes together, and accepts one update at a time.
 func (c *Cloud) updateNodegroup(q request) (any, *failure) {
 	n, f := c.nodegroup(q, q.path[3])
 	if f != nil {

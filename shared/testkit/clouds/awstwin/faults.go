@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Fault makes calls fail with an answer of AWS's form; with Lost, the call has its effect and no answer; with Delay alone, it is
-// answered later.
+// Fault makes calls fail with an answer of AWS's form. With Lost, the call takes effect and gets no answer. With Delay
+// alone, the answer comes later.
 type Fault struct {
 	Op, Code, Message string // no Op is every one
 	Region            string // "" is every one
 	Status            int
 	Times             int       // how often; below 0 is always
-	Until             time.Time // not after this; the zero time is for ever
+	Until             time.Time // the fault ends at this time; the zero time is never
 	Lost              bool
 	Delay             time.Duration
 }
@@ -31,20 +31,20 @@ func (c *Cloud) EndFaults() {
 	c.faults, c.throttled, c.revoked = nil, 0, false
 }
 
-// RevokeKeys has no key accepted any more.
+// RevokeKeys makes the twin refuse every key from now on.
 func (c *Cloud) RevokeKeys() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.revoked = true
 }
 
-// hits reports whether the fault is one of the call's.
+// hits reports whether the fault applies to the call.
 func (f *Fault) hits(q request) bool {
 	return f.Times != 0 && (f.Op == "" || f.Op == q.service+":"+q.op) && (f.Region == "" || f.Region == q.region) &&
 		(f.Until.IsZero() || time.Now().Before(f.Until))
 }
 
-// fault finds the fault that a call meets, and counts it.
+// fault returns the fault that applies to a call, and counts it.
 func (c *Cloud) fault(q request) (Fault, bool) {
 	for i := range c.faults {
 		f := &c.faults[i]
@@ -56,7 +56,7 @@ func (c *Cloud) fault(q request) (Fault, bool) {
 	return Fault{}, false
 }
 
-// delay keeps a call waiting, before anything is locked.
+// delay holds up a call before the twin is locked.
 func (c *Cloud) delay(ctx context.Context, q request) error {
 	var wait time.Duration
 	c.mu.Lock()
@@ -78,7 +78,7 @@ func (c *Cloud) delay(ctx context.Context, q request) error {
 	}
 }
 
-// settleDue lets those instances arrive that have been on their way for long enough.
+// settleDue completes the changes of instances that have been under way for long enough.
 func (c *Cloud) settleDue() {
 	if c.Takes == 0 {
 		return

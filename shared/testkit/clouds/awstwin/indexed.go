@@ -7,14 +7,15 @@ import (
 	"strings"
 )
 
-// Indexed is a resource of any type, as the index and the tagging API know it. Type is Resource Explorer's word for it; Region is
-// "global" of what belongs to none. The tagging API knows those with Tags, and where they are asked of.
+// Indexed is a resource of any type, as the index and the tagging API know it. Type is Resource Explorer's word for
+// the type. Region is "global" for a resource without a region. The tagging API knows the resources with Tags, in the
+// region of the request.
 type Indexed struct {
 	ARN, Type, Region string
 	Tags              map[string]string
 }
 
-// AddIndexed adds a resource that the index knows.
+// AddIndexed adds a resource to the index.
 func (c *Cloud) AddIndexed(i Indexed) { add(c, &c.indexed, i) }
 
 // Explore switches Resource Explorer on, with an index in every region, or off.
@@ -77,7 +78,7 @@ func withToken(answer map[string]any, name, token string) map[string]any {
 	return answer
 }
 
-// Bucket is an S3 bucket; Lifecycle says that it has a rule that ends uploads.
+// Bucket is an S3 bucket. Lifecycle says that it has a rule that ends uploads.
 type Bucket struct {
 	Name, Region, Versioning string
 	Lifecycle                bool
@@ -124,7 +125,7 @@ func (c *Cloud) getLifecycle(q request) (any, *failure) {
 	return []node{newElement("Rule", newText("ID", "1"), newText("Status", "Enabled"), abort)}, f
 }
 
-// Queue is an SQS queue; DeadLetters names the queue that gets what nobody could use.
+// Queue is an SQS queue. DeadLetters names its dead-letter queue.
 type Queue struct{ Name, Region, DeadLetters string }
 
 // AddQueue adds a queue.
@@ -156,7 +157,7 @@ func (c *Cloud) getQueueAttributes(q request) (any, *failure) {
 		"does not exist.")
 }
 
-// Repository is an ECR repository that holds so many images, each of a gigabyte, the first one with a tag.
+// Repository is an ECR repository with a number of images of 1 GB each. The first image has a tag.
 type Repository struct {
 	Name, Region string
 	Images       int

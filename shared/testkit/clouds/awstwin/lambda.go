@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Function is a Lambda function. Reserved is its reserved concurrency, nil when there is none; Provisioned is by alias or version.
+// Function is a Lambda function. Reserved is its reserved concurrency, nil when there is none. Provisioned is its
+// provisioned concurrency by alias or version.
 type Function struct {
 	Name, Region string
 	MemoryMB     int
@@ -16,7 +17,7 @@ type Function struct {
 	Reserved     *int
 	Provisioned  map[string]int
 
-	making map[string]bool // what is provisioned and not ready yet
+	making map[string]bool // provisioned concurrency that is not ready yet
 }
 
 // AddFunction adds a function.
@@ -25,14 +26,15 @@ func (c *Cloud) AddFunction(f Function) *Function {
 	return &f
 }
 
-// ARN returns the function's.
+// ARN returns the ARN of the function.
 func (f *Function) ARN() string {
 	return "arn:aws:lambda:" + f.Region + ":" + Account + ":function:" + f.Name
 }
 
 func (f *Function) settleState() { f.making = nil }
 
-// functionOp finds the operation of Lambda in method and path: /<version>/functions/<name>/concurrency, /<version>/tags/<arn>.
+// functionOp finds the operation of Lambda by its method and path: /<version>/functions/<name>/concurrency,
+// /<version>/tags/<arn>.
 func functionOp(method string, path []string) string {
 	last := path[len(path)-1]
 	switch {
@@ -123,7 +125,7 @@ func (c *Cloud) getReserved(q request) (any, *failure) {
 	return map[string]any{"ReservedConcurrentExecutions": *f.Reserved}, nil
 }
 
-// putReserved refuses to reserve less than is provisioned.
+// putReserved sets the reserved concurrency. It refuses less than the provisioned concurrency.
 func (c *Cloud) putReserved(q request) (any, *failure) {
 	f, failed := c.function(q)
 	if failed != nil {
@@ -174,7 +176,7 @@ func (c *Cloud) listProvisioned(q request) (any, *failure) {
 	return map[string]any{"ProvisionedConcurrencyConfigs": all}, nil
 }
 
-// putProvisioned refuses to provision more than is reserved.
+// putProvisioned sets the provisioned concurrency. It refuses more than the reserved concurrency.
 func (c *Cloud) putProvisioned(q request) (any, *failure) {
 	f, failed := c.function(q)
 	if failed != nil {

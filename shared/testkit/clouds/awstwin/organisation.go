@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Unit is a unit of the organization; the first that is added is its root.
+// Unit is a unit of the organization. The first unit is its root.
 type Unit struct{ ID, Name, Parent string }
 
-// Member is an account of the organization. One without State and Status is listed with neither.
+// Member is an account of the organization. An account without State and Status is listed with neither.
 type Member struct {
 	ID, Name, Unit string
 	State, Status  string // Status is the field that AWS retires in favour of State
@@ -37,7 +37,7 @@ func (c *Cloud) describeOrganization(request) (any, *failure) {
 	return map[string]any{"Organization": map[string]any{"Id": "o-twintwintw", "MasterAccountId": Account}}, nil
 }
 
-// organisationPage answers with what is of the parent that was asked for, which has to be there.
+// organisationPage answers with a page of the children of the requested parent, which must exist.
 func (c *Cloud) organisationPage(q request, name string, all []map[string]any) map[string]any {
 	from, to, next := c.cutPage(q, len(all), "MaxResults", "NextToken")
 	out := map[string]any{name: all[from:to]}

@@ -5,24 +5,24 @@ import (
 	"strconv"
 )
 
-// Volume is an EBS volume; Instance is what it is attached to.
+// Volume is an EBS volume. Instance is the ID of the instance that it is attached to.
 type Volume struct {
 	ID, Region, Type, Instance string
 	SizeGB                     int
 	Tags                       map[string]string
 }
 
-// Snapshot is an EBS snapshot of a volume, which may be gone; Image is one that is made of it.
+// Snapshot is an EBS snapshot of a volume, which may be deleted. Image is an image made of the snapshot.
 type Snapshot struct {
 	ID, Region, Volume, Image string
 	SizeGB                    int
 	Public                    bool
 }
 
-// Address is an Elastic IP address; Instance is what it is associated with.
+// Address is an Elastic IP address. Instance is the ID of the instance that it is associated with.
 type Address struct{ ID, Region, IP, Instance string }
 
-// NATGateway is a NAT gateway that so many routes lead to.
+// NATGateway is a NAT gateway with a number of routes to it.
 type NATGateway struct {
 	ID, Region, State string
 	Routes            int
@@ -55,7 +55,7 @@ func add[T any](c *Cloud, to *[]T, v T) {
 	*to = append(*to, v)
 }
 
-// filtered returns the values of a filter of EC2, and whether there is one of the name.
+// filtered returns the values of a filter of EC2, and whether the request has this filter.
 func (q request) filtered(name string) ([]string, bool) {
 	for i := 1; len(q.form["Filter."+strconv.Itoa(i)+".Name"]) > 0; i++ {
 		if at := "Filter." + strconv.Itoa(i); q.form[at+".Name"][0] == name {

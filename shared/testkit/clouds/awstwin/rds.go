@@ -30,7 +30,7 @@ func (c *Cloud) AddDatabase(d Database) *Database {
 	return &d
 }
 
-// ARN returns the database's.
+// ARN returns the ARN of the database.
 func (d *Database) ARN() string {
 	kind := "db"
 	if d.IsCluster {
@@ -48,7 +48,7 @@ func (d *Database) settleState() {
 	}
 }
 
-// ElapseSevenDays lets seven days pass: RDS starts what is stopped.
+// ElapseSevenDays lets seven days pass: RDS starts stopped databases.
 func (c *Cloud) ElapseSevenDays() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,7 +119,7 @@ func (c *Cloud) describeDBs(q request, clusters bool, render func(*Database) nod
 func (c *Cloud) startDB(q request) (any, *failure) { return c.turnDB(q, "stopped", "starting") }
 func (c *Cloud) stopDB(q request) (any, *failure)  { return c.turnDB(q, "available", "stopping") }
 
-// turnDB moves a database that is in the one state to the other, and is as strict as RDS with the rest.
+// turnDB moves a database from one state to another, and refuses other states as strictly as RDS.
 func (c *Cloud) turnDB(q request, from, to string) (any, *failure) {
 	cluster := strings.HasSuffix(q.op, "Cluster")
 	id := q.getString("DBInstanceIdentifier") + q.getString("DBClusterIdentifier")
@@ -147,13 +147,13 @@ func (c *Cloud) turnDB(q request, from, to string) (any, *failure) {
 	return []node{d.node()}, nil
 }
 
-// Deployment is a blue/green deployment; Members are ARNs, the blue ones before the green.
+// Deployment is a blue/green deployment. Members are ARNs, the blue ones before the green.
 type Deployment struct {
 	Name, Region, Status string
 	Members              [][2]string
 }
 
-// AddDeployment adds a blue/green deployment, the first of whose members are the source and the target.
+// AddDeployment adds a blue/green deployment. Its first two members are the source and the target.
 func (c *Cloud) AddDeployment(d Deployment) {
 	c.ChangeLocked(func() { c.bluegreen = append(c.bluegreen, d) })
 }

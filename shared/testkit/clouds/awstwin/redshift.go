@@ -25,7 +25,7 @@ func (c *Cloud) AddWarehouse(w Warehouse) *Warehouse {
 	return &w
 }
 
-// ARN returns the cluster's.
+// ARN returns the ARN of the cluster.
 func (w *Warehouse) ARN() string {
 	return "arn:aws:redshift:" + w.Region + ":" + Account + ":cluster:" + w.ID
 }
@@ -39,7 +39,7 @@ func (w *Warehouse) settleState() {
 	}
 }
 
-// namespace returns the ARN of the cluster's namespace, or nothing for a cluster that has none.
+// namespace returns the ARN of the cluster's namespace, or "" for a cluster without one.
 func (w *Warehouse) namespace() string {
 	if w.NoNamespace {
 		return ""
@@ -85,7 +85,7 @@ func (c *Cloud) resumeWarehouse(q request) (any, *failure) {
 	return c.turnWarehouse(q, "paused", "resuming")
 }
 
-// turnWarehouse moves a cluster from the one state to the other, and is as strict as Redshift with the rest.
+// turnWarehouse moves a cluster from one state to another, and refuses other states as strictly as Redshift.
 func (c *Cloud) turnWarehouse(q request, from, to string) (any, *failure) {
 	id := q.getString("ClusterIdentifier")
 	at := slices.IndexFunc(c.warehouses, func(w *Warehouse) bool { return w.ID == id && w.Region == q.region })

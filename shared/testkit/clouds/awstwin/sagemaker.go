@@ -21,7 +21,7 @@ func (c *Cloud) AddNotebook(n Notebook) *Notebook {
 	return &n
 }
 
-// ARN returns the notebook's.
+// ARN returns the ARN of the notebook.
 func (n *Notebook) ARN() string {
 	return "arn:aws:sagemaker:" + n.Region + ":" + Account + ":notebook-instance/" + n.Name
 }
@@ -85,7 +85,7 @@ func (c *Cloud) stopNotebook(q request) (any, *failure) {
 	return c.turnNotebook(q, "InService", "Stopping")
 }
 
-// turnNotebook moves a notebook from the one state to the other, and is as strict as SageMaker with the rest.
+// turnNotebook moves a notebook from one state to another, and refuses other states as strictly as SageMaker.
 func (c *Cloud) turnNotebook(q request, from, to string) (any, *failure) {
 	n, f := c.notebook(q)
 	switch {

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// ScalingPolicy is a rule that keeps a metric of an Auto Scaling group, or of a scalable target of an ECS service, at a value.
+// ScalingPolicy is a rule that keeps a metric of an Auto Scaling group, or of a scalable target of an ECS service, at
+// a value.
 type ScalingPolicy struct {
 	Group, Name, Region string // Group is the group's name, or service/<cluster>/<name>
 	Metric              string // ASGAverageCPUUtilization, ECSServiceAverageCPUUtilization, …
@@ -24,7 +25,7 @@ func (c *Cloud) AddScalingPolicy(p ScalingPolicy) *ScalingPolicy {
 	return &p
 }
 
-// ScalingPolicies tells of those of a group or service, in one line each.
+// ScalingPolicies returns the policies of a group or service, one line each.
 func (c *Cloud) ScalingPolicies(group string) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -49,7 +50,7 @@ func (p *ScalingPolicy) node() node {
 	return n
 }
 
-// describePolicies tells of the policies of a group, or of all; what a test told goes before.
+// describePolicies answers with the policies of a group, or of all groups. An answer that a test has set comes first.
 func (c *Cloud) describePolicies(q request) (any, *failure) {
 	if c.told["autoscaling:DescribePolicies"] != "" {
 		return c.tell(q)
@@ -66,14 +67,14 @@ func (c *Cloud) describePolicies(q request) (any, *failure) {
 	return []node{newItems("ScalingPolicies", "member", nodes), newText("NextToken", next)}, nil
 }
 
-// policy finds a policy by group and name.
+// policy returns the index of a policy by group and name.
 func (c *Cloud) policy(region, group, name string) int {
 	return slices.IndexFunc(c.policies, func(p *ScalingPolicy) bool {
 		return p.Region == region && p.Group == group && p.Name == name
 	})
 }
 
-// put adds a policy, or replaces the one of its name.
+// put adds a policy, or replaces the policy with its name.
 func (c *Cloud) put(p ScalingPolicy) {
 	if i := c.policy(p.Region, p.Group, p.Name); i >= 0 {
 		*c.policies[i] = p

@@ -18,7 +18,7 @@ func (c *Cloud) targetOf(q request) int {
 	})
 }
 
-// deregisterTarget takes the rules of the target with it.
+// deregisterTarget removes a target together with its rules.
 func (c *Cloud) deregisterTarget(q request) (any, *failure) {
 	i := c.targetOf(q)
 	if i < 0 {

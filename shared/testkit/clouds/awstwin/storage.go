@@ -17,7 +17,7 @@ type stored struct {
 	modified time.Time
 }
 
-// PutObject puts an object into a bucket, which has to be there to be read from.
+// PutObject puts an object into a bucket. To read it, the bucket must exist.
 func (c *Cloud) PutObject(bucket, key string, bytes []byte, modified time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -34,7 +34,7 @@ func (c *Cloud) RemoveObject(bucket, key string) {
 	delete(c.objects, bucket+"/"+key)
 }
 
-// CutObjects has what is read of objects break off half-way, or no longer.
+// CutObjects makes reads of objects break off half-way, or ends that.
 func (c *Cloud) CutObjects(on bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -46,7 +46,7 @@ func (s *stored) etag() string {
 	return `"` + hex.EncodeToString(sum[:]) + `"`
 }
 
-// content is an answer that is the bytes of an object.
+// content is an answer with the bytes of an object.
 type content struct {
 	status int
 	header map[string]string
@@ -61,7 +61,7 @@ func (a content) write(w http.ResponseWriter) {
 	_, _ = w.Write(a.bytes)
 }
 
-// bucketHere finds the bucket of a request; one of another region is redirected.
+// bucketHere returns the bucket of a request. It redirects a request for a bucket in another region.
 func (c *Cloud) bucketHere(q request) (Bucket, *failure) {
 	b, f := c.bucket(q)
 	if f == nil && b.Region != q.region {
@@ -80,7 +80,7 @@ func (c *Cloud) headBucket(q request) (any, *failure) {
 	return content{http.StatusOK, map[string]string{"X-Amz-Bucket-Region": b.Region}, nil}, nil
 }
 
-// getObject answers with an object, a range of it, or what a HEAD tells of it.
+// getObject answers with an object, a range of it, or the headers for a HEAD request.
 func (c *Cloud) getObject(q request) (any, *failure) {
 	if _, f := c.bucketHere(q); f != nil {
 		return nil, f
@@ -114,7 +114,7 @@ func (c *Cloud) getObject(q request) (any, *failure) {
 	return a, nil
 }
 
-// listObjects lists the keys with the prefix, what is below the delimiter as one.
+// listObjects lists the keys with the prefix. Keys with a common part up to the delimiter are one entry.
 func (c *Cloud) listObjects(q request) (any, *failure) {
 	b, f := c.bucketHere(q)
 	if f != nil {

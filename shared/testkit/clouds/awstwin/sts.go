@@ -7,7 +7,8 @@ func (c *Cloud) callerIdentity(request) (any, *failure) {
 		newText("UserId", "AIDATWIN")}, nil
 }
 
-// webIdentityToken answers who asked, for whom; a token of AWS's is a JWT, which nobody here opens.
+// webIdentityToken answers with a token that names the audience. A real token of AWS's is a JWT, but tests do not
+// decode it.
 func (c *Cloud) webIdentityToken(q request) (any, *failure) {
 	if q.getString("Audience.member.1") == "" || q.getString("SigningAlgorithm") == "" {
 		return nil, newFailure(http.StatusBadRequest, "ValidationError", "1 validation error detected: Value null at "+
@@ -17,7 +18,7 @@ func (c *Cloud) webIdentityToken(q request) (any, *failure) {
 		newText("Expiration", "2099-01-01T00:00:00Z")}, nil
 }
 
-// assumeRole demands the external id of the role's trust policy, where that has one.
+// assumeRole requires the external id of the role's trust policy, if it has one.
 func (c *Cloud) assumeRole(q request) (any, *failure) {
 	arn := q.getString("RoleArn")
 	want, ok := c.roles[arn]

@@ -1,6 +1,6 @@
-// Package awstwin is a small AWS in this process: it speaks the wire protocols of the operations that the provider uses,
-// keeps state, takes time to change it, and can be made to fail as AWS does. It is written from AWS's documentation, not
-// from the provider, so that a test against it can find the provider wrong.
+// Package awstwin is a small AWS in this process. It speaks the wire protocols of the operations that the provider
+// uses, keeps state, takes time to change it, and can be made to fail as AWS does. It follows AWS's documentation, not
+// the provider's code, so that tests find errors of the provider.
 package awstwin
 
 import (
@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Account is the number of the twin's only account, AccessKey the key that opens it.
+// Account is the number of the twin's only account. AccessKey is the key that opens it.
 const (
 	Account   = "111122223333"
 	AccessKey = "AKIATWINTWINTWIN"
@@ -30,11 +30,11 @@ type Call struct {
 
 // Cloud is the twin. Its zero value is an empty cloud; fill it with the Add functions.
 type Cloud struct {
-	// Page caps every page below what is asked for, so that few resources make many pages.
+	// Page limits every page to fewer resources than requested, so that few resources make many pages.
 	Page int
-	// Takes is how long instances take to start or stop; 0 is until SettleAll.
+	// Takes is how long instances take to start or stop; with 0 they change state only in SettleAll.
 	Takes time.Duration
-	// Refuse, when set, chooses calls that are denied.
+	// Refuse, when set, reports whether a call is denied.
 	Refuse func(op string) bool
 
 	mu         sync.Mutex
@@ -93,21 +93,21 @@ type request struct {
 type failure struct {
 	status        int
 	code, message string
-	bucketRegion  string // where the bucket is, of a request that went elsewhere
+	bucketRegion  string // region of the bucket, if the request went to another
 }
 
 func newFailure(status int, code, format string, args ...any) *failure {
 	return &failure{status: status, code: code, message: fmt.Sprintf(format, args...)}
 }
 
-// ThrottleCalls makes the next calls be throttled; 0 ends it.
+// ThrottleCalls throttles the given number of next calls; 0 ends it.
 func (c *Cloud) ThrottleCalls(calls int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.throttled = calls
 }
 
-// Calls returns the calls of the op since the last Forget, all of them for "".
+// Calls returns the calls of op since the last ForgetCalls; all calls for "".
 func (c *Cloud) Calls(op string) []Call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -121,7 +121,7 @@ func (c *Cloud) ForgetCalls() {
 	c.calls = nil
 }
 
-// SettleAll lets everything that is on its way arrive.
+// SettleAll completes all changes under way.
 func (c *Cloud) SettleAll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -154,14 +154,14 @@ func (c *Cloud) SettleAll() {
 	}
 }
 
-// ChangeLocked runs do while nobody else sees the cloud: tests reach into resources with it.
+// ChangeLocked runs do under the twin's lock. Tests use it to change resources directly.
 func (c *Cloud) ChangeLocked(do func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	do()
 }
 
-// AddRole adds a role that may be assumed with the external id, or by everybody when that is "".
+// AddRole adds a role that can be assumed with the external id, or by everybody if it is "".
 func (c *Cloud) AddRole(arn, externalID string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -171,7 +171,7 @@ func (c *Cloud) AddRole(arn, externalID string) {
 	c.roles[arn] = externalID
 }
 
-// RoundTrip answers a request to any address, so that a client that believes to talk to AWS talks to the twin.
+// RoundTrip answers a request to any address, so that a client of AWS reaches the twin.
 func (c *Cloud) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
@@ -186,7 +186,7 @@ func (c *Cloud) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// ServeHTTP answers as AWS does; a lost answer is a broken connection.
+// ServeHTTP answers as AWS does. A lost answer is a broken connection.
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if lost := c.serve(w, r); lost {
 		panic(http.ErrAbortHandler)
@@ -251,7 +251,7 @@ func (c *Cloud) answer(q request) (any, *failure) {
 	return handle(c, q)
 }
 
-// operations are filled in from the files of the services.
+// operations are the operations by name; the files of the services add theirs.
 var operations = map[string]func(*Cloud, request) (any, *failure){
 	"ec2:DescribeInstances":                            (*Cloud).describeInstances,
 	"ec2:DescribeInstanceStatus":                       (*Cloud).describeStatus,

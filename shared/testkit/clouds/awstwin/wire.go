@@ -13,10 +13,10 @@ import (
 	"strings"
 )
 
-// scope is the part of a signature that names key, region and service.
+// scope matches the key, region and service in a signature.
 var scope = regexp.MustCompile(`Credential=([^/]+)/\d+/([^/]+)/([^/]+)/aws4_request`)
 
-// refused and throttled are how each service says so.
+// refused and throttled are each service's answers to a bad key and to too many calls.
 var (
 	refused = map[string]*failure{
 		"ec2": newFailure(401, "AuthFailure",
@@ -107,7 +107,8 @@ var (
 	}
 )
 
-// decodeRequest returns from the signature and the body what is asked for, and with which key.
+// decodeRequest returns the request of an HTTP request, from its signature and body, and the access key that signed
+// it.
 func decodeRequest(r *http.Request) (q request, key string) {
 	if m := scope.FindStringSubmatch(r.Header.Get("Authorization")); m != nil {
 		key, q.region, q.service = m[1], m[2], m[3]
@@ -136,10 +137,11 @@ func decodeRequest(r *http.Request) (q request, key string) {
 	return q, key
 }
 
-// pathServices are the services whose operations are told by method and path, of which the twin knows few; EKS is another one.
+// pathServices are services that identify an operation by its method and path. The twin knows few operations of each.
+// EKS is another such service.
 var pathServices = []string{"s3", "lambda", "resource-explorer-2", "es", "synthetics"}
 
-// byPath finds the operation of one of pathServices.
+// byPath sets the operation of a request to one of pathServices.
 func (q *request) byPath(r *http.Request, raw []byte) {
 	q.path = strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	q.form = r.URL.Query()
@@ -162,7 +164,7 @@ func (q *request) byPath(r *http.Request, raw []byte) {
 	}
 }
 
-// bucketOps are the operations on a bucket by what their queries name.
+// bucketOps are the operations on a bucket by the name of the query parameter.
 var bucketOps = map[string]string{
 	"versioning": "GetBucketVersioning", "lifecycle": "GetBucketLifecycleConfiguration",
 	"policyStatus": "GetBucketPolicyStatus",
@@ -189,7 +191,7 @@ func bucketOp(q *request) string {
 	return "ListBuckets"
 }
 
-// rest finds the operation of EKS in method and path.
+// rest sets the operation of a request to EKS by its method and path.
 func (q *request) rest(r *http.Request, raw []byte) {
 	q.path = strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	q.form = r.URL.Query()
@@ -252,7 +254,7 @@ func (q request) getList(name string) []string {
 	return out
 }
 
-// cutPage cuts the page that is asked for out of n things: the bounds, and the token of the next page.
+// cutPage returns the bounds of the requested page of n things, and the token of the next page.
 func (c *Cloud) cutPage(q request, n int, sizeName, tokenName string) (from, to int, next string) {
 	size, ok := q.getNumber(sizeName)
 	if !ok || size <= 0 {
@@ -274,10 +276,10 @@ type node struct {
 	name string
 	text string
 	kids []node
-	raw  string // of a piece that is XML already: nothing else then
+	raw  string // XML of a finished piece; the other fields are empty then
 }
 
-// newElement makes an element of elements, text one of a text; what is empty is not written.
+// newElement makes an element with child elements, and newText one with a text. Empty elements are not written.
 func newElement(name string, kids ...node) node { return node{name: name, kids: kids} }
 
 func newText(name, value string) node { return node{name: name, text: value} }
@@ -302,7 +304,7 @@ func (n node) render(b *strings.Builder) {
 	b.WriteString("</" + n.name + ">")
 }
 
-// writeAnswer answers: nodes as XML in the frame that the service uses, everything else as JSON.
+// writeAnswer writes an answer: nodes as XML in the service's frame, everything else as JSON.
 func (q request) writeAnswer(w http.ResponseWriter, answer any) {
 	kids, ok := answer.([]node)
 	if policy, is := answer.(json.RawMessage); is && q.op == "GetBucketPolicy" {
@@ -350,7 +352,7 @@ func (q request) writeError(w http.ResponseWriter, f *failure) {
 			newText("RequestID", "twin")).render(&b)
 	case q.service == "s3":
 		failed := newElement("Error", code, message)
-		if q.op == "GetAccountPublicAccessBlock" { // of S3 Control, which frames errors otherwise
+		if q.op == "GetAccountPublicAccessBlock" { // S3 Control has another frame for errors
 			failed = newElement("ErrorResponse", failed)
 		}
 		failed.render(&b)

@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Declaration is what others must know of this function.
+// Declaration declares the table access, the secrets and the workers of this function.
 var Declaration = platform.Declaration{
 	Name: "integrations",
 	Access: rest.Access.With(receiver.Access, table.Access{

@@ -17,7 +17,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// server is a sender whose answer can be changed, and that counts how often it was asked.
+// server is a sender with a settable answer that counts its calls.
 type server struct {
 	answer error
 	mu     sync.Mutex
@@ -112,7 +112,7 @@ func TestDeliver_GivesUpAtOnceWhatWillNeverBeTaken(t *testing.T) {
 	}
 }
 
-// However many mails of an hour stand in the way, the next one goes at once.
+// TestDeliver_BadMailsDoNotBlockTheFeed: a mail is sent at once, even behind the failing mails of an hour.
 func TestDeliver_BadMailsDoNotBlockTheFeed(t *testing.T) {
 	f := newFixture(t)
 	for range 150 {
@@ -143,7 +143,8 @@ func TestRound_TwoAtOnceDoNotSendTwice(t *testing.T) {
 	}
 }
 
-// Row 9: the records of the stream have lapsed after 24 hours, and dead letters hold none of them.
+// TestRound_LosesNothingOfAMailerThatWasDownForThirtyHours is row 9: the records of the stream have expired after 24
+// hours, and no dead-letter queue contains them.
 func TestRound_LosesNothingOfAMailerThatWasDownForThirtyHours(t *testing.T) {
 	f := newFixture(t)
 	const n = 120

@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Declaration is what others must know of this function.
+// Declaration declares the table access, the secrets and the sample events of this function.
 var Declaration = platform.Declaration{
 	Name: "notifications",
 	Access: rest.Access.With(notification.Writing, notification.Sending, delivery.Access(), receiver.Access,

@@ -8,7 +8,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// valueBatch is how many values are taken from a page at once.
+// valueBatch is the number of values that are read from a page at once.
 const valueBatch = 256
 
 // valueColumn reads a column that has one value or none in each row.
@@ -85,7 +85,7 @@ func (c *valueColumn[T]) checkRequired() error {
 	return nil
 }
 
-// turn goes to the next page.
+// turn reads the next page.
 func (c *valueColumn[T]) turn() error {
 	c.release()
 	page, err := c.pages.ReadPage()

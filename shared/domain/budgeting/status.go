@@ -11,12 +11,12 @@ import (
 func float(a money.Amount) float64 {
 	f, err := strconv.ParseFloat(a.String(), 64)
 	if err != nil {
-		return 0 // what an Amount writes is a number
+		return 0 // unreachable: the text of an Amount is a number
 	}
 	return f
 }
 
-// Signal is a budget at a glance.
+// Signal is the state of a budget as a colour.
 type Signal string
 
 // The signals.
@@ -37,16 +37,16 @@ func (b *Budget) SignalOf(spent money.Amount, forecast Range) Signal {
 	return Green
 }
 
-// BurnDay is a day of a burn-down, with the amount that is left at its end.
+// BurnDay is a day of a burn-down, with the remaining amount at its end.
 type BurnDay struct {
 	Day      time.Time
 	Spent    money.Amount // up to and with the day, exact; for days that are not complete, as expected
-	Left     money.Amount // Amount - Spent; below 0 what is spent too much
-	Planned  money.Amount // what would be left if every day took the same
+	Left     money.Amount // Amount - Spent; negative if overspent
+	Planned  money.Amount // the remaining amount if spending were even
 	Forecast bool         // the day is not complete
 }
 
-// BurnDown returns one day for each day of the period. spent are the known days; the following days are forecast from
+// BurnDown returns one day for each day of the period. spent are the known days. The following days are forecast from
 // t, with fees on the first day of a month.
 func (b *Budget) BurnDown(from time.Time, spent []money.Amount, t *Trail) []BurnDay {
 	n := int64(t.To.Sub(from) / (24 * time.Hour))
@@ -84,7 +84,7 @@ type Told struct {
 	Forecast   []int `json:"forecast"`
 }
 
-// Alert is one thing to tell of a budget.
+// Alert is an alert of a budget.
 type Alert struct {
 	Key       string `json:"key"`
 	Threshold int    `json:"threshold"` // percent: the highest of those that were reached since

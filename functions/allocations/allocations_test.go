@@ -105,9 +105,10 @@ func lines(a Allocation) map[string]string {
 func TestAllocation_IsByTheFormulaOfOpenCost(t *testing.T) {
 	f := newFixture(t)
 	got := apitest.Data[Allocation](f.get("?aggregate=workload&cost=billed").Want(http.StatusOK))
-	// n1 was billed 9 × 0.96 = 8.64: 5.6245 for cores, 3.0155 for memory. old takes half of both; db a quarter; proxy 1/8 and 1/16.
-	// n2 is estimated: 225.51 hours × 0.1 = 22.55: 14.6802 and 7.8707. web takes for 12 of these hours half of both, run all cores all the
-	// time: 24 + 902.03 core hours are taken of 902.03, so they share; of memory web takes 96 of 3608.14. 8.64 - 7.37 + 7.66 is idle.
+	// n1 was billed 9 × 0.96 = 8.64: 5.6245 for cores, 3.0155 for memory. old takes half of both; db a quarter; proxy
+	// 1/8 and 1/16. n2 is estimated: 225.51 hours × 0.1 = 22.55: 14.6802 and 7.8707. For 12 of these hours web takes
+	// half of both; run takes all cores all the time. Together 24 + 902.03 core hours are used of 902.03, so the
+	// containers share them. web takes 96 of 3608.14 GiB hours. 8.64 - 7.37 + 7.66 is idle.
 	want := map[string]string{
 		"shopDeployment/old": "4.32", "shopStatefulSet/db": "2.16", "kube-systemDaemonSet/proxy": "0.89",
 		"shopDeployment/web": "0.59", "batchJob/run": "14.30", "idle": "8.93",

@@ -201,7 +201,7 @@ func (s *service) estimate(ctx context.Context, c *clusters, of map[string][]*no
 	return nil
 }
 
-// span returns the time between from and to in which the node existed. It is empty if from is not before to.
+// span returns the part of the node's lifetime between from and to. It is empty if from is not before to.
 func (n *node) span(from, to time.Time) (begin, end time.Time) {
 	begin = n.CreatedAt
 	if begin.IsZero() {

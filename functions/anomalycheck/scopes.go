@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// The indexes of the dimensions in the keys of a row, in the order in which judgeDays asks for them.
+// The indexes of the dimensions in the keys of a row: the order of dimensions in the question of judgeDays.
 const (
 	resourceKey = iota
 	accountKey

@@ -101,7 +101,7 @@ type BudgetInput struct {
 	BudgetID string `path:"budgetID" maxLength:"64"`
 }
 
-// orders are the fields by which budgets can be sorted.
+// orders are the sort fields of budgets.
 type orders struct{}
 
 var _ rest.Orders[budgeting.Budget] = orders{}

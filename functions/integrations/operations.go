@@ -96,7 +96,7 @@ type IntegrationInput struct {
 	IntegrationID string `path:"integrationID" maxLength:"64"`
 }
 
-// orders are the fields by which integrations can be sorted.
+// orders are the sort fields of integrations.
 type orders struct{}
 
 var _ rest.Orders[receiver.Integration] = orders{}

@@ -33,7 +33,7 @@ type twin struct {
 	issues   map[string]document // Jira, by key
 	comments map[string][]document
 	fails    int // how many requests fail first
-	status   int // with which status
+	status   int // the status of the answer
 	after    string
 	lost     bool // an issue is created, and the answer is lost
 	asked    []string

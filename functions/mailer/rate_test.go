@@ -68,8 +68,8 @@ func (f *fixture) stream(m *Mailer, lanes int, items []table.Item) {
 }
 
 // TestDeliver_ACodeBehindAThousandNotesLeavesWithinFiveSeconds is row 8: a code behind 1,000 reminders, of one
-// organization or of 1,000, is sent within 5 s. It uses as many lanes as Lambda has, and a single lane, in which the
-// code is last.
+// organization or of 1,000, is sent within 5 s. The test uses as many lanes as Lambda has, and a single lane with the
+// code at its end.
 func TestDeliver_ACodeBehindAThousandNotesLeavesWithinFiveSeconds(t *testing.T) {
 	for name, tt := range map[string]struct {
 		lanes int

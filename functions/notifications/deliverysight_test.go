@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// deliver records a delivery to a channel with total events, of which it stores the given ones.
+// deliver records a delivery of total events to a channel. It stores only the given events.
 func (f *narrowFixture) deliver(to Channel, total int, events ...event.Event) string {
 	f.Helper()
 	m := delivery.Message{

@@ -57,7 +57,7 @@ func (r *reviewer) attribute(ctx context.Context, s *receiver.Subject, makers un
 
 // unclaimedMakers are the members that receivers without a maker can be attributed to.
 type unclaimedMakers struct {
-	owner     identity.Member // who joined first of those who are not disabled
+	owner     identity.Member // the first to join among the owners who are not disabled
 	byAddress map[string]identity.Member
 	callers   membership.Callers
 }
@@ -105,8 +105,7 @@ func (u *unclaimedMakers) consider(m identity.Member) bool {
 	return made || first
 }
 
-// of returns the member that a receiver is attributed to. It is membership.Nobody if no member has the address of its
-// maker.
+// of returns the maker to set for a receiver. It is membership.Nobody if no member has the address of its maker.
 func (u *unclaimedMakers) of(s *receiver.Subject) identity.Member {
 	switch m := u.byAddress[s.CreatedBy]; {
 	case s.CreatedBy == "":

@@ -18,7 +18,8 @@ import (
 // docs/performance.md: resources and months.
 func BenchmarkReports_OfManyResources(b *testing.B) {
 	resources, months := 2_000, 2
-	_, _ = fmt.Sscanf(os.Getenv("LAMPLIGHTER_COSTS"), "%d,%d", &resources, &months) // the defaults stay when it is unset
+	// the defaults stay when it is unset
+	_, _ = fmt.Sscanf(os.Getenv("LAMPLIGHTER_COSTS"), "%d,%d", &resources, &months)
 	a := &fixture{Fixture: apitest.New(b, Operations)}
 	ids := a.discoverMany(resources)
 	team := inventorytest.Team(a.Fixture, ours, "Web", ids[:100]...)

@@ -45,7 +45,7 @@ type resourceCostInput struct {
 	rest.Sort[ResourceCost, costOrders]
 }
 
-// costOrders are the fields by which resource costs can be sorted.
+// costOrders are the sort fields of resource costs.
 type costOrders struct{}
 
 var _ rest.Orders[ResourceCost] = costOrders{}

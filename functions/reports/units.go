@@ -43,7 +43,7 @@ func (s *service) unitOperations(g *rest.Group) {
 	}, s.pushUnits)
 }
 
-// UnitMetric is a business unit, such as an order, by which costs are divided.
+// UnitMetric is a business unit, such as an order. Reports divide costs by the number of units.
 type UnitMetric struct {
 	Name        string    `json:"name" example:"orders"`
 	Unit        string    `json:"unit" example:"order"`

@@ -137,7 +137,7 @@ type WebhookInput struct {
 	WebhookID string `path:"webhookID" maxLength:"64"`
 }
 
-// orders are the fields by which webhooks can be sorted.
+// orders are the sort fields of webhooks.
 type orders struct{}
 
 var _ rest.Orders[receiver.Webhook] = orders{}

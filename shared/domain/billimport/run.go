@@ -28,7 +28,7 @@ type Input struct {
 	JobID     string `json:"jobID"`
 	AccountID string `json:"accountID,omitempty"` // only those of this account
 	UploadID  string `json:"uploadID,omitempty"`  // only this upload
-	Rebuild   bool   `json:"rebuild,omitempty"`   // no import; costs are rebuilt after changes of teams, groups or accounts
+	Rebuild   bool   `json:"rebuild,omitempty"`   // costs are rebuilt after a change of teams, groups or accounts
 }
 
 // Organisation returns the organization that the input belongs to.

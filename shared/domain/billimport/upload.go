@@ -104,7 +104,7 @@ func ReadUpload(ctx context.Context, s table.Store, org, uploadID string) (Uploa
 // answer an Address.
 const AddressTask = "address"
 
-// Question asks for the address to which the file of an upload is sent.
+// Question asks for the upload address of a file.
 type Question struct {
 	Org      string    `json:"org"`
 	UploadID string    `json:"uploadID"`
@@ -115,7 +115,7 @@ type Question struct {
 // Organisation returns the organization that the question belongs to.
 func (q Question) Organisation() string { return q.Org }
 
-// Address is the address to which a file is sent with the HTTP method PUT.
+// Address is the upload address of a file, for the HTTP method PUT.
 type Address struct {
 	URL string `json:"url"`
 }

@@ -91,8 +91,8 @@ type Alert struct {
 	Forecast  bool   `json:"forecast"`  // it is not reached yet
 }
 
-// Alerts returns the alerts to send now, and the set of alerts after that. Of several thresholds of a kind that are
-// reached at once, only the highest is sent. A threshold that is reached gets no forecast alert any more.
+// Alerts returns the alerts to send now, and the set of sent alerts after that. If several thresholds of a kind are
+// reached at once, only the highest is sent. After a threshold is reached, it gets no forecast alert.
 func (b *Budget) Alerts(spent money.Amount, forecast Range, told Told) ([]Alert, Told) {
 	highest := map[Alert]int{}
 	next := Told{slices.Clone(told.Thresholds), slices.Clone(told.Forecast)}

@@ -19,7 +19,8 @@ import (
 // benchmarkSize returns the size of the benchmarks. LAMPLIGHTER_COSTS=100000,13 is the size in docs/performance.md.
 func benchmarkSize() (resources, months int) {
 	resources, months = 10_000, 2
-	_, _ = fmt.Sscanf(os.Getenv("LAMPLIGHTER_COSTS"), "%d,%d", &resources, &months) // the defaults stay when it is unset
+	// the defaults stay when it is unset
+	_, _ = fmt.Sscanf(os.Getenv("LAMPLIGHTER_COSTS"), "%d,%d", &resources, &months)
 	return resources, months
 }
 

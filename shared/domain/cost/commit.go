@@ -268,7 +268,7 @@ func (s *Store) sweep(ctx context.Context, org string) error {
 		return err
 	}
 	for _, g := range all {
-		if g.Due.After(s.clock.Now()) || g.Folder != "" && s.files == nil { // it is left to who has the files
+		if g.Due.After(s.clock.Now()) || g.Folder != "" && s.files == nil { // left to a process with access to the files
 			continue
 		}
 		if err = s.eraseItems(ctx, g.Folder); err == nil {

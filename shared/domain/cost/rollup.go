@@ -3,7 +3,8 @@ package cost
 // A rollup is the lines of a period added up over resources and tags. It answers most questions with a few lines
 // instead of thousands. It is stored with the stamps from which it is computed.
 
-// worthwhile is the condition for a rollup: the least lines of its period, and by which factor it must have fewer.
+// worthwhile is the condition for a rollup: its period has at least from lines, and at least share times as many as
+// the rollup.
 type worthwhile struct{ from, share int }
 
 var usually = worthwhile{1000, 4}

@@ -138,7 +138,7 @@ func (p *pointer) accountOf(word string) string {
 	return cmp.Or(p.Members[p.holds(word)], p.AccountID)
 }
 
-// chargedOn identifies a sub-account in a month, in which it counts once.
+// chargedOn identifies a sub-account and a month. A sub-account counts on exactly one bill of a month.
 type chargedOn struct {
 	month     Month
 	provider  string

@@ -14,7 +14,7 @@ import (
 // The partitions of costs.
 const (
 	Partition      table.Partition = "ORG#*#COST"
-	ChunkPartition table.Partition = "ORG#*#COST#*" // one for each generation of a period: who reads costs reads these
+	ChunkPartition table.Partition = "ORG#*#COST#*" // one for each generation of a period; readers of costs read it too
 )
 
 // Reading is the table access of questions.

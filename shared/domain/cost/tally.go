@@ -13,7 +13,8 @@ type tally struct {
 	q      *Question
 	metric int
 	days   int
-	// by are the dimensions by which lines are grouped: those of the question, then those that its amounts depend on.
+	// by are the grouping dimensions of lines: the dimensions of the question, then the further ones that its amounts
+	// depend on.
 	by          []string
 	needs       []string // families of columns
 	words       []words  // by dimension of the question
@@ -36,7 +37,7 @@ type tally struct {
 // rowKey is the words of a row, by their numbers.
 type rowKey [MaxDims]uint32
 
-// axis is a column of a block by which lines are grouped.
+// axis is a grouping column of a block.
 type axis struct {
 	column
 	numbers []uint32 // of its words among those of the tally, and 1; 0 where that was not looked up

@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Row is a row of an answer: the values of the columns, and of the measures.
+// Row is a row of an answer: the values of the columns and the sums of the measures.
 type Row struct {
 	Keys    []string
 	Amounts []money.Amount
@@ -202,7 +202,7 @@ func NewAnswer(q Query, rows []Row) Answer {
 	return out
 }
 
-// sorting returns the column, or else the measure, by which rows are ordered.
+// sorting returns the index of the sort column, or else of the sort measure, and the direction.
 func (q *Query) sorting() (column, measure int, descending bool) {
 	name, descending := strings.CutPrefix(cmp.Or(q.OrderBy, "-"+q.Measures[0]), "-")
 	return slices.Index(q.keys(), name), slices.Index(q.Measures, name), descending

@@ -69,7 +69,7 @@ func (q *Query) conditions(org string, items []cost.LineItems) []string {
 	return out
 }
 
-// leftOut is that a row is none of those that cost.LineItems.Leaves.
+// leftOut returns the condition that a row is not excluded by cost.LineItems.Leaves.
 func leftOut(l *cost.LineItems) string {
 	return fmt.Sprintf("NOT (period = %s AND CASE WHEN COALESCE(SubAccountId, '') = '' THEN %s ELSE "+
 		"lower(regexp_extract(SubAccountId, '[^/]*$')) END IN (%s))",

@@ -85,7 +85,7 @@ func (r *Reader) Balanced(ctx context.Context, err error) error {
 	return err
 }
 
-// unbalanced is the log key by which an alarm in template.yaml counts reports that do not add up.
+// unbalanced is the log key of reports that do not add up. template.yaml counts it for an alarm.
 const unbalanced = "unbalancedReports"
 
 func checkAnswer(a *cost.Answer, daily bool) error {

@@ -13,8 +13,7 @@ import (
 
 const day = 24 * time.Hour
 
-// longestStop is the longest time for which a stop counts as a saving. A resource that is stopped for longer is not
-// needed.
+// longestStop is the longest stop that counts as a saving. A resource that is stopped for longer is not needed.
 const longestStop = 31 * day
 
 // stop is a time during which a resource was stopped by us.

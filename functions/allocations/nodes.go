@@ -36,7 +36,7 @@ type clusters struct {
 	nodes     []node
 	names     map[string]string     // of clusters, by id
 	born      map[string]time.Time  // when workloads were made, by uid
-	visible   inventory.ResourceSet // whose costs the caller may see
+	visible   inventory.ResourceSet // resources whose costs the caller may see
 	estimated bool                  // some of their cost is not billed
 }
 

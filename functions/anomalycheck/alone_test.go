@@ -106,7 +106,7 @@ func TestCheck_NoOrganizationStarves(t *testing.T) {
 	judged := map[string]bool{}
 	f.Table = &broken{Store: f.Table, reads: func(k table.Key) {
 		if strings.HasSuffix(k.SK, "CHECKED") {
-			f.Clock.Advance(time.Minute) // so that a run gets through twelve
+			f.Clock.Advance(time.Minute) // so that a run has time for twelve
 			judged[k.PK] = true
 		}
 	}}

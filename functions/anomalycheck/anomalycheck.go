@@ -19,7 +19,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-const stretch = 12 * time.Minute // after it no further organization is begun; the next run goes on
+const stretch = 12 * time.Minute // then no further organization is begun; the next run continues
 
 // Checked counts the work of a run: organizations checked and judged, anomalies written or closed, and budget events.
 type Checked struct {
@@ -41,7 +41,7 @@ func Check(ctx context.Context, p *platform.Platform) (Checked, error) {
 		Platform: p, costs: cost.New(p), anomalies: anomaly.NewStore(p.Table), budgets: budgeting.NewStore(p.Table),
 		rotation: identity.NewRotation(p.Table, "anomalycheck"), until: p.Clock.Now().Add(stretch),
 	}
-	if err := r.run(ctx); err != nil { // Internal for any error: the call fails, and the alarms on failed calls see it
+	if err := r.run(ctx); err != nil { // Internal for every error: the call fails and raises an alarm
 		return r.did, fault.NewWithCause(fault.Internal, err, "not all that has changed was judged")
 	}
 	return r.did, nil

@@ -159,7 +159,7 @@ func TestCheck_WhatHasNotChangedIsNotJudgedAgain(t *testing.T) {
 	if got := f.check(); got.Judged != 0 {
 		t.Errorf("%+v", got)
 	}
-	f.Clock.Advance(24 * time.Hour) // another day: judged, and nothing is another
+	f.Clock.Advance(24 * time.Hour) // another day: judged again, without a change
 	if got := f.check(); got.Judged != 1 || got.Anomalies != 0 {
 		t.Errorf("%+v", got)
 	}

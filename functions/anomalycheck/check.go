@@ -25,16 +25,16 @@ type check struct {
 	periods []cost.Period
 	rules   anomaly.Rules
 	plans   []budgeting.Budget
-	digest  string // of all that the judgement depends on
-	last    state  // how it was judged before
+	digest  string // of all inputs of the judgement
+	last    state  // the state after the last judgement
 
-	rulesErr error // why the rules of anomalies could not be read; budgets are judged all the same
+	rulesErr error // why the anomaly settings could not be read; budgets are judged nevertheless
 }
 
 // state records the inputs of an organization's last judgement.
 type state struct {
 	Digest string    `json:"digest"`
-	From   time.Time `json:"from,omitzero"` // the first day that was judged ever
+	From   time.Time `json:"from,omitzero"` // the first day ever judged
 }
 
 func stateKey(org string) table.Key { return anomaly.Key(org, "CHECKED") }

@@ -29,7 +29,7 @@ type scopes struct {
 	from  time.Time
 	until map[string]time.Time // the last settled day of each account
 	all   time.Time            // of all accounts
-	told  int                  // the index of the first day that anybody is told of
+	told  int                  // the index of the first day with notifications
 
 	of map[anomaly.Scope][]int32 // the rows of each scope
 }

@@ -94,7 +94,7 @@ func TestBudgets_FromCreationToEnd(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	f.Equal("audited", f.LastAudited(apitest.Org).Target, made.ID)
-	f.make("All of it", budgeting.Org, "", "1") // the name is free
+	f.make("All of it", budgeting.Org, "", "1") // the name is available again
 	f.Call(ada, "PUT "+path, `{"name":"All of it"}`).Want(http.StatusConflict, "All of it")
 	f.Call(eve, "GET "+path).Want(http.StatusNotFound)
 	f.Call(eve, "PUT "+path, `{"name":"x"}`).Want(http.StatusNotFound)

@@ -127,7 +127,7 @@ func summarize(states []budgeting.State) BudgetSummary {
 	for i := range states {
 		out.Items[i] = newStanding(&states[i])
 		count[states[i].Signal]++
-		amount, spent = amount.Add(states[i].Budget.Amount), spent.Add(states[i].Spent.Round(2)) // as they are shown
+		amount, spent = amount.Add(states[i].Budget.Amount), spent.Add(states[i].Spent.Round(2)) // rounded as displayed
 	}
 	out.Green, out.Yellow, out.Red = count[budgeting.Green], count[budgeting.Yellow], count[budgeting.Red]
 	out.AmountUSD, out.SpentUSD = amount.Fixed(2), spent.Fixed(2)

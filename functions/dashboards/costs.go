@@ -76,7 +76,7 @@ func window(period string, now time.Time) (from, to, before, until time.Time) {
 	case "last_12_months":
 		return month.AddDate(0, -11, 0), tomorrow, month.AddDate(0, -23, 0), month.AddDate(0, -11, 0)
 	}
-	end := month.AddDate(0, -1, today.Day()) // as many days of the month before, which may have fewer
+	end := month.AddDate(0, -1, today.Day()) // the same number of days of the previous month, which may be shorter
 	if end.After(month) {
 		end = month
 	}
@@ -96,7 +96,7 @@ func (p *page) question(q *WidgetQuery) cost.Question {
 // ask asks the cost store. Equal questions of several widgets are asked once.
 func (p *page) ask(ctx context.Context, q cost.Question) (cost.Answer, error) {
 	same := q
-	same.Within = nil // that of the caller
+	same.Within = nil // equal for all questions of the caller
 	name, err := json.Marshal(same)
 	if err != nil {
 		return cost.Answer{}, fmt.Errorf("encode a question: %w", err)

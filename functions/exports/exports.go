@@ -25,7 +25,7 @@ const (
 type service struct {
 	*report.Reader
 	p      *platform.Platform
-	bounds rest.Bounds // of an answer that is given at once
+	bounds rest.Bounds // of a direct answer
 }
 
 // mostAtOnce is the most rows of a direct answer.

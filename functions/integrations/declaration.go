@@ -16,7 +16,7 @@ var Declaration = platform.Declaration{
 		Reads:  []table.Partition{identity.MetaPartition, receiver.ReceivedPartition},
 		Writes: []table.Partition{receiver.IntegrationPartition},
 	}),
-	Calls:   []string{inventory.Connector}, // whether the account that a registry is reached by is open
+	Calls:   []string{inventory.Connector}, // checks whether the cloud account of a registry is open
 	Seals:   []string{receiver.IntegrationSecret},
 	Opens:   []string{receiver.IntegrationSecret},
 	Samples: []string{"list"},

@@ -123,7 +123,7 @@ func TestJira_AnIssueForEachThreadAndThenComments(t *testing.T) {
 	f.Equal("comments", len(f.comments["OPS-1"])+len(f.comments["OPS-3"]), 2)
 	if text := f.issues["OPS-3"].Text; !strings.Contains(text, "web <b>") ||
 		!strings.Contains(text, "reason: quotaexceeded") {
-		t.Errorf("%q", text) // as text: no markup, no line of its own
+		t.Errorf("%q", text) // as plain text: no markup, no extra line
 	}
 	delete(f.issues, "OPS-1")
 	f.Equal("one that was deleted", f.sent(to, of("budget.exceeded", "org", "", "bud_1")).Message[:7], "created")

@@ -38,7 +38,7 @@ type twin struct {
 	lost     bool // an issue is created, and the answer is lost
 	asked    []string
 	echoes   bool
-	realm    string // where the registry says that tokens are had; empty is here
+	realm    string // the token server that the registry names; empty means this twin
 }
 
 type document struct {

@@ -15,10 +15,10 @@ const deadPartition = "MAIL#DEAD"
 // Dead is a mail that was given up. It is kept for mail.Keep, the longest time that a mail may wait.
 type Dead struct {
 	ID       string        `json:"id"`
-	Template mail.Template `json:"template,omitempty"` // none: it could not be opened
-	PK       string        `json:"pk"`                 // the outbox partition that it came from
+	Template mail.Template `json:"template,omitempty"` // empty if the mail could not be decrypted
+	PK       string        `json:"pk"`                 // its outbox partition
 	Sealed   []byte        `json:"sealed"`
-	Until    int64         `json:"until"` // when it is of no more use, in seconds of Unix
+	Until    int64         `json:"until"` // when it expires, in Unix seconds
 	Tries    int           `json:"tries"`
 	Why      string        `json:"why"`
 	At       time.Time     `json:"at"`

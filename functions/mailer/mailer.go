@@ -24,7 +24,7 @@ import (
 const (
 	sendTimeout = 10 * time.Second
 	sideBySide  = 10 // mails sent at once
-	codesShare  = 4  // of the rate, that only codes may use
+	codesShare  = 4  // the part of the rate that is reserved for codes
 )
 
 // Mailer sends queued mails with a sender.
@@ -89,7 +89,7 @@ func (m *Mailer) sendAll(ctx context.Context, items []table.Item, r room) []tabl
 			return nil
 		})
 	}
-	_ = g.Wait() // each failure is told with its item
+	_ = g.Wait() // each item carries its own failure
 	slices.SortFunc(failed, func(a, b table.FeedFailure) int {
 		return slices.Compare([]string{a.PK, a.SK}, []string{b.PK, b.SK})
 	})

@@ -12,7 +12,7 @@ import (
 
 const (
 	roundPage = 100
-	roundTime = 40 * time.Second // of one round, below the time-out of the function
+	roundTime = 40 * time.Second // for one round, less than the timeout of the function
 )
 
 // Round sends the due mails: failed mails after their pause, mails above the rate, and mails that the change feed
@@ -24,7 +24,7 @@ func (m *Mailer) Round(ctx context.Context) error {
 	var failures []error
 	for _, kind := range []mail.Kind{mail.Code, mail.Note} {
 		for _, pk := range mail.Partitions(kind) {
-			if err := m.partition(ctx, pk); err != nil && ctx.Err() == nil { // the time is up: the next round goes on
+			if err := m.partition(ctx, pk); err != nil && ctx.Err() == nil { // the time is up: the next round continues
 				failures = append(failures, err)
 			}
 		}

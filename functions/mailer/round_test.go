@@ -135,7 +135,7 @@ func TestRound_TwoAtOnceDoNotSendTwice(t *testing.T) {
 	it := f.waiting()[0]
 	o.answer = nil
 	m := New(f.Platform, o, 0)
-	for range 2 { // both have read the row before the other wrote it
+	for range 2 { // both read the row before the other writes it
 		f.Must(m.try(withMailerPartitions(f.Context()), it, m.awaitRoom))
 	}
 	if len(o.sent) != 1 {
@@ -155,7 +155,7 @@ func TestRound_LosesNothingOfAMailerThatWasDownForThirtyHours(t *testing.T) {
 	f.queue(code("last@example.com"))
 	f.Clock.Advance(time.Minute)
 	o := &server{}
-	f.Must(New(f.Platform, o, 0).Round(f.Context())) // nothing is delivered by a feed any more
+	f.Must(New(f.Platform, o, 0).Round(f.Context())) // the feed delivers nothing any more
 	if len(o.sent) != n+1 || o.sent[0].To != "last@example.com" || len(f.waiting()) != 0 {
 		t.Errorf("sent %d mails, first to %s; %d wait", len(o.sent), o.sent[0].To, len(f.waiting()))
 	}
@@ -177,7 +177,7 @@ func TestRedrive_SendsAgainWhatWasGivenUp(t *testing.T) {
 			t.Errorf("%s: %v", d.Template, err)
 		}
 	}
-	f.deliver(o) // the feed brings it, and so would the next round
+	f.deliver(o) // the feed delivers it, and so would the next round
 	f.tried(o, time.Minute)
 	if len(o.sent) != 1 || o.sent[0].To != "a@example.com" || len(f.dead()) != 1 {
 		t.Errorf("sent %v, given up %d", o.sent, len(f.dead()))

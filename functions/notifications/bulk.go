@@ -64,7 +64,7 @@ func (s *service) check(ctx context.Context, which func(int) string, all ...noti
 	}
 	for i := range all {
 		sub := &all[i]
-		switch { // before the channel, which the caller may not know
+		switch { // before the channel, whose existence the caller may not know
 		case sub.ScopeType == event.ScopeOrg && !sees(sub):
 			return fault.New(fault.Denied,
 				"your grants are on teams or resources: subscribe to these, and not to the whole organization")

@@ -138,7 +138,7 @@ func TestChannels_FromCreationToEnd(t *testing.T) {
 	if got.Name != "Operations" || *got.Config.WebhookURL != f.chat.URL+"/another/one/of/them" {
 		t.Errorf("%+v", got)
 	}
-	f.channel("Ops") // the name is free
+	f.channel("Ops") // the name is available again
 	for _, request := range []string{"PUT " + path + ` {"name":"x"}`, "DELETE " + path, "POST " + path + "/test"} {
 		f.Call(eve, request).Want(http.StatusNotFound, made.ID)
 	}
@@ -267,7 +267,7 @@ func TestSubscriptions_FromCreationToEnd(t *testing.T) {
 		"resource.stopped")
 	f.Equal("told of what it was for", f.told("resource.started", team), "")
 	f.Equal("told of what it is for", f.told("resource.stopped"), "channel "+c.ID)
-	other := f.subscribe(c.ID, "resource.started", "team", f.team) // is free again
+	other := f.subscribe(c.ID, "resource.started", "team", f.team) // available again
 	f.Call(ada, "PUT /notifications/subscriptions/"+other.ID,
 		`{"eventType":"resource.stopped","scopeType":"org","scopeID":""}`).Want(http.StatusConflict)
 	second := f.channel("Second")

@@ -31,7 +31,7 @@ type rights struct {
 	url      string
 	cursor   string
 	mu       sync.Mutex
-	got      []string // the bodies that came
+	got      []string // the received bodies
 	status   int      // of the answers
 }
 

@@ -105,7 +105,7 @@ func (u *unclaimedMakers) consider(m identity.Member) bool {
 	return made || first
 }
 
-// of returns the maker to set for a receiver. It is membership.Nobody if no member has the address of its maker.
+// of returns the future maker of a receiver. It is membership.Nobody if no member has the address of its maker.
 func (u *unclaimedMakers) of(s *receiver.Subject) identity.Member {
 	switch m := u.byAddress[s.CreatedBy]; {
 	case s.CreatedBy == "":

@@ -157,7 +157,7 @@ func (t *tree) node(parent string, level int, m *member) BreakdownNode {
 		Label: t.labels.of(t.dims[level], m.value), Other: m.other}
 	switch {
 	case m.other:
-		n.ID, n.Label = parent+"/?", "Other" // no value is written so
+		n.ID, n.Label = parent+"/?", "Other" // a path segment that no value has
 	case m.value != "":
 		n.Value = &m.value
 	}

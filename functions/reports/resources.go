@@ -86,7 +86,7 @@ func (s *service) pageOfResources(ctx context.Context, q cost.Question, page res
 		return ResourceCosts{}, err
 	}
 	all := joinResources(&a)
-	if field := sort.Field(); field == "type" || field == "region" { // which the inventory says as they are shown
+	if field := sort.Field(); field == "type" || field == "region" { // the displayed values come from the inventory
 		if _, err = s.placeResources(ctx, all); err != nil {
 			return ResourceCosts{}, err
 		}

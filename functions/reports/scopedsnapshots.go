@@ -13,7 +13,7 @@ import (
 // monthCosts are the costs of a month, restricted to the caller's scope.
 type monthCosts struct {
 	cost.Amounts
-	accounts    map[string]bool // that charged something
+	accounts    map[string]bool // the accounts with charges
 	unconverted []cost.CurrencyTotal
 }
 

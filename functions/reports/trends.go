@@ -73,7 +73,7 @@ type buckets struct {
 	first     []time.Time // the first day of each
 	amounts   []money.Amount
 	estimated []bool
-	of        []int // by day, the bucket that it is in
+	of        []int // the bucket of each day
 }
 
 // bucket groups the days of an answer by granularity.

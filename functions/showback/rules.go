@@ -115,7 +115,7 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewRule }) (Rule,
 	}
 	return newRule(r),
 		s.store.Change(ctx, identity.CallerOrg(ctx), func(all []report.SavedShowbackRule) ([]report.SavedShowbackRule, error) {
-			err := s.check(ctx, &r) // after the rules were read: a team that is deleted meanwhile changes their version
+			err := s.check(ctx, &r) // after reading the rules: the deletion of a team changes their version
 			return append(all, r), err
 		})
 }

@@ -166,7 +166,7 @@ func (s *service) update(ctx context.Context, in *updateInput) (Webhook, error) 
 		return Webhook{}, err
 	}
 	if next.ScopeType == old.ScopeType && next.ScopeID == old.ScopeID {
-		holds = nil // it may be gone by now, which is no reason to keep the webhook as it is
+		holds = nil // it may be deleted by now, which is no reason to refuse the change
 	}
 	if secrets.URL != was {
 		if err = s.store.Seal(ctx, org, &next, &secrets); err != nil {

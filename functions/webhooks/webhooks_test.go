@@ -42,7 +42,7 @@ func TestWebhooks_FromCreationToEnd(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	f.Equal("audited", f.LastAudited(apitest.Org).Target, made.ID)
-	f.hook(nil) // the name is free
+	f.hook(nil) // the name is available again
 	for _, request := range []string{"GET ", "DELETE ", "PUT "} {
 		f.Call(eve, request+path, map[bool]string{true: "{}"}[request == "PUT "]).Want(http.StatusNotFound, made.ID)
 	}

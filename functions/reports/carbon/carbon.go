@@ -23,8 +23,8 @@ const Utilization = 50
 type Machine struct {
 	Type   string // "aws-ec2", "azure-vm", "gcp-compute"; others have no estimate
 	Class  string // "m5.large", "Standard_D2s_v3", "n2-standard-4"
-	Region string // as the provider calls it
-	Inputs string // pricing.InputsOf its facts: of gcp, whether it has accelerators
+	Region string // in the provider's spelling
+	Inputs string // pricing.InputsOf its facts; for gcp, whether it has accelerators
 }
 
 // providers maps a machine type to the provider whose coefficients apply.

@@ -128,7 +128,7 @@ func take(out map[string]map[time.Time]money.Amount, it table.Item, from, to tim
 	for d, raw := range days {
 		at, err := time.Parse("2006-01-02", month+"-"+d)
 		if err != nil || at.Before(from) || !at.Before(to) {
-			continue // a field that is no day, or one outside
+			continue // not a day, or outside the window
 		}
 		var v money.Amount
 		if err = json.Unmarshal(raw, &v); err != nil {

@@ -64,7 +64,7 @@ func (l *azureLayout) emit(to *reading) error {
 	c.RegionID = azureRegion(c.RegionID)
 	c.ResourceType = firstFilled(c.ResourceType, azureType(c.ResourceID))
 	if l.pricingCurrency != "USD" {
-		l.rate.perDollar = money.Amount{} // it is one between other currencies
+		l.rate.perDollar = money.Amount{} // a rate between other currencies
 	}
 	c.USDRate = l.rate.of(&l.cost)
 	l.categorize()

@@ -13,10 +13,10 @@ import (
 
 // binding is the destination of a column's values: exactly one of text, amount, at and tags is set.
 type binding struct {
-	names    []string // as the vendor writes them, in some spelling: the first one that the file has counts
-	required bool     // the column has to be there, and an amount or a time in it has to be filled
-	column   int      // of the file; -1 when it has none of these names
-	fixed    bool     // the column is known already: names that differ in their case alone are not the same tag
+	names    []string // the vendors' spellings; the first one in the file counts
+	required bool     // the column must exist; an amount or a time in it must not be empty
+	column   int      // in the file; -1 if it has none of the names
+	fixed    bool     // the column is set already: names that differ only in case are different tags
 
 	text   *string
 	amount *money.Amount

@@ -68,7 +68,7 @@ const (
 type countedReader struct {
 	cloud.BillReader
 	n    int64
-	most int64 // of n; 0 is no bound
+	most int64 // the limit of n; 0 means no limit
 }
 
 func (c *countedReader) Read(p []byte) (int, error) {

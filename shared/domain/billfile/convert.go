@@ -23,7 +23,7 @@ const (
 // cache keeps converted values, because the values of a bill repeat often.
 type cache struct {
 	seed  maphash.Seed
-	texts []string // each where its hash says, until another one comes there
+	texts []string // indexed by hash; a new text replaces the one at its index
 	tags  map[string][]bill.Tag
 }
 

@@ -13,8 +13,8 @@ import (
 type focusLayout struct {
 	row             bill.Charge
 	pricingCurrency string
-	rate            usdRate     // of the columns that Azure, and our question to Google's table, add
-	exact           string      // amounts that their columns do not hold: see lineItem
+	rate            usdRate     // from columns that Azure and our query of Google's table add
+	exact           string      // amounts that do not fit into their columns: see lineItem
 	out             bill.Charge // passed to take; a copy, because the next row reuses the fields of the one read
 }
 
@@ -57,7 +57,7 @@ func (l *focusLayout) emit(to *reading) error {
 	}
 	l.out = l.row
 	if l.pricingCurrency != "" && l.pricingCurrency != "USD" {
-		l.rate.perDollar = money.Amount{} // it is one between other currencies
+		l.rate.perDollar = money.Amount{} // a rate between other currencies
 	}
 	l.out.USDRate = l.rate.of(&l.out.BilledCost)
 	if l.exact != "" {

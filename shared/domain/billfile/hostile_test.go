@@ -54,7 +54,7 @@ func TestRead_PagesThatClaimTooMuchAreRefused(t *testing.T) {
 		return hostilebill.Assemble(1000, format.Uncompressed, data(values, int32(len(body)), body))
 	}
 	encoded := func(e format.Encoding, values []byte) []byte {
-		body := append([]byte{3, 0, 0, 0, 0xd0, 0x0f, 1}, values...) // 1000 values that are there
+		body := append([]byte{3, 0, 0, 0, 0xd0, 0x0f, 1}, values...) // 1000 existing values
 		p := data(1000, int32(len(body)), body)
 		p.Header.DataPageHeader.V.Encoding = e
 		return hostilebill.Assemble(1000, format.Uncompressed, p)

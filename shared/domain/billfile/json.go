@@ -13,7 +13,7 @@ import (
 type jsonTable struct {
 	decoder  *json.Decoder
 	limit    *io.LimitedReader
-	held     map[string][]byte // the first row, which was read for its columns
+	held     map[string][]byte // the first row, read to get its columns
 	names    []string
 	bindings []binding
 	row      map[string][]byte // by plainName

@@ -34,7 +34,7 @@ func NewLineItemEngine(files archive.Files, c clock.Clock) *LineItemEngine {
 func (e *LineItemEngine) Advance(ctx context.Context, j *costquery.Job) (costquery.Step, error) {
 	until := e.clock.Now().Add(longest)
 	rows := 0
-	var refused error // told as it is, not with the row of a file
+	var refused error // returned unchanged, without the row of a file
 	a, err := costquery.Run(ctx, j.Query, func(take func(*bill.Charge) error) error {
 		bounded := func(c *bill.Charge) error {
 			if rows++; rows%10_000 == 0 && e.clock.Now().After(until) {

@@ -14,7 +14,7 @@ const valueBatch = 256
 // valueColumn reads a column that has one value or none in each row.
 type valueColumn[T any] struct {
 	column   int
-	defined  byte // the definition level of a value that is there
+	defined  byte // the definition level of an existing value
 	target   *T
 	filled   *bool
 	required bool

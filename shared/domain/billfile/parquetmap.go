@@ -65,7 +65,7 @@ func (m *mapColumn) tags(keys, values []parquet.Value) []bill.Tag {
 	}
 	var out []bill.Tag
 	for i := range keys {
-		if !keys[i].IsNull() { // of a map that is empty, or is not there
+		if !keys[i].IsNull() { // null in an empty or missing map
 			out = append(out,
 				bill.Tag{Key: m.cache.text(keys[i].ByteArray()), Value: m.cache.text(m.text(&values[i]))})
 		}

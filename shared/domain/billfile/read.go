@@ -19,7 +19,7 @@ import (
 
 // The limits of a file.
 const (
-	MaxRowBytes = 1 << 20 // a row of more is a file whose quotes do not close, or none at all
+	MaxRowBytes = 1 << 20 // a longer row is probably an unclosed quote, or not CSV at all
 	MaxColumns  = 2000    // a CUR of many products has some 400
 )
 

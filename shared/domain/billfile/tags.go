@@ -62,7 +62,7 @@ func tagValue(v any) string {
 	case nil:
 		return ""
 	default:
-		b, _ := json.Marshal(v) // it was JSON before
+		b, _ := json.Marshal(v) // cannot fail: it was JSON before
 		return string(b)
 	}
 }

@@ -17,7 +17,7 @@ type Totals struct {
 	Rows   int64      // in the file, without its header, like the count in manifests
 	Months []MonthSum // by month, then currency
 
-	last int // index of the sum that was added to last
+	last int // index of the most recently used sum
 }
 
 // MonthSum is the charges of one billing period in one currency.

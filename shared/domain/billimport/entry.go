@@ -33,8 +33,8 @@ type Step string
 const (
 	Reachability Step = "reachability" // the export cannot be listed or opened
 	Schema       Step = "schema"       // a file does not have the expected form
-	Sample       Step = "sample"       // a row is not
-	Totals       Step = "totals"       // rows or sums are not those that the provider tells
+	Sample       Step = "sample"       // a row does not have the expected form
+	Totals       Step = "totals"       // rows or sums differ from the provider's
 )
 
 // Failure is the reason why bills could not be imported.
@@ -48,7 +48,7 @@ type Failure struct {
 type Entry struct {
 	AccountID string    `json:"accountID"`
 	Provider  string    `json:"provider"`
-	JobID     string    `json:"jobID,omitempty"` // the run that is at it
+	JobID     string    `json:"jobID,omitempty"` // the run in progress
 	StartedAt time.Time `json:"startedAt,omitzero"`
 	TriedAt   time.Time `json:"triedAt,omitzero"` // when a run ended last
 	// when an import last found all existing bills imported

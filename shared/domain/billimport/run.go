@@ -26,7 +26,7 @@ const UploadMachine = "bill-upload"
 type Input struct {
 	Org       string `json:"org"`
 	JobID     string `json:"jobID"`
-	AccountID string `json:"accountID,omitempty"` // only those of this account
+	AccountID string `json:"accountID,omitempty"` // only the bills of this account
 	UploadID  string `json:"uploadID,omitempty"`  // only this upload
 	Rebuild   bool   `json:"rebuild,omitempty"`   // costs are rebuilt after a change of teams, groups or accounts
 }

@@ -1,5 +1,5 @@
 // Package budgeting compares spending with budgets: the spent part of a period, the forecast of its end, and the
-// alerts, each of which is sent once. The rules are pure functions; Store stores budgets and sent alerts.
+// alerts. Each alert is sent once. The rules are pure functions; Store stores budgets and sent alerts.
 package budgeting
 
 import (
@@ -74,7 +74,7 @@ type Budget struct {
 	CreatedBy      string       `json:"createdBy"`
 	CreatedAt      time.Time    `json:"createdAt"`
 	UpdatedAt      time.Time    `json:"updatedAt"`
-	Generation     int64        `json:"generation"` // counts the changes, which each is conditioned on
+	Generation     int64        `json:"generation"` // the number of changes; each change is conditional on it
 }
 
 // DefaultThresholds returns the thresholds of a budget that sets none.

@@ -10,7 +10,7 @@ import (
 // The number of past days that a forecast uses.
 const (
 	TrailingDays = 28 // four of each weekday
-	profileDays  = 14 // below that, no weekday differs from another
+	profileDays  = 14 // with fewer days, all weekdays have the same mean
 )
 
 // likely is the half-width of the interval in standard deviations: four of five periods end within it.
@@ -27,7 +27,7 @@ type Trail struct {
 	Usage []money.Amount
 	Last  time.Time    // the day of the last of them
 	To    time.Time    // the end of the period, exclusive
-	Fees  money.Amount // other charges of a month, which each month that has not begun brings again
+	Fees  money.Amount // non-usage charges of a month, expected again in each month that has not begun
 }
 
 // Forecast returns the expected cost at the end of the period: the spent cost, the mean of its weekday for each

@@ -11,9 +11,9 @@ import (
 type State struct {
 	Budget   Budget
 	From, To time.Time      // the period, To exclusive
-	Known    []money.Amount // all charges of the days of the period that have settled
+	Known    []money.Amount // all charges of the settled days of the period
 	Trail    Trail
-	Spent    money.Amount // all charges so far, also of days that have not settled
+	Spent    money.Amount // all charges so far, including days that have not settled
 	Forecast Range
 	Signal   Signal
 }
@@ -22,8 +22,8 @@ type State struct {
 type History struct {
 	First   time.Time
 	Billed  []money.Amount // all charges
-	Usage   []money.Amount // those for usage
-	Settled time.Time      // the last day whose bills are complete
+	Usage   []money.Amount // usage charges only
+	Settled time.Time      // the last day with complete bills
 }
 
 // Needed returns the first day of the history that the state of a budget needs.
@@ -69,7 +69,7 @@ func (h *History) trail(from, to time.Time) Trail {
 		settled = last
 	}
 	if before := from.AddDate(0, 0, -1); settled.Before(before) {
-		settled = before // nothing of the period is known, and all of it is ahead
+		settled = before // no day of the period is known, and all of it is in the future
 	}
 	begin := settled.AddDate(0, 0, 1-TrailingDays)
 	if begin.Before(h.begins()) {

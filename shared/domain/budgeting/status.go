@@ -22,7 +22,7 @@ type Signal string
 // The signals.
 const (
 	Green  Signal = "green"
-	Yellow Signal = "yellow" // four fifths are spent, or the forecast reaches the amount
+	Yellow Signal = "yellow" // 80 % is spent, or the forecast reaches the amount
 	Red    Signal = "red"    // the amount is spent
 )
 
@@ -40,7 +40,7 @@ func (b *Budget) SignalOf(spent money.Amount, forecast Range) Signal {
 // BurnDay is a day of a burn-down, with the remaining amount at its end.
 type BurnDay struct {
 	Day      time.Time
-	Spent    money.Amount // up to and with the day, exact; for days that are not complete, as expected
+	Spent    money.Amount // up to and including the day, exact; expected for days that are not complete
 	Left     money.Amount // Amount - Spent; negative if overspent
 	Planned  money.Amount // the remaining amount if spending were even
 	Forecast bool         // the day is not complete
@@ -73,8 +73,8 @@ func (b *Budget) BurnDown(from time.Time, spent []money.Amount, t *Trail) []Burn
 
 // The keys of events.
 const (
-	WarningEvent  = "budget.warning"  // a threshold below the whole amount is reached, or any is forecast to be
-	ExceededEvent = "budget.exceeded" // a threshold of the whole amount, or above, is reached
+	WarningEvent  = "budget.warning"  // a threshold below 100 % is reached, or a threshold is forecast to be reached
+	ExceededEvent = "budget.exceeded" // a threshold of 100 % or more is reached
 )
 
 // Told is the set of alerts that were sent for a budget in a period. Each threshold is sent once, even if bills change
@@ -87,8 +87,8 @@ type Told struct {
 // Alert is an alert of a budget.
 type Alert struct {
 	Key       string `json:"key"`
-	Threshold int    `json:"threshold"` // percent: the highest of those that were reached since
-	Forecast  bool   `json:"forecast"`  // it is not reached yet
+	Threshold int    `json:"threshold"` // in percent: the highest one reached since the last alert
+	Forecast  bool   `json:"forecast"`  // expected, not reached yet
 }
 
 // Alerts returns the alerts to send now, and the set of sent alerts after that. If several thresholds of a kind are

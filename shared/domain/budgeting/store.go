@@ -184,7 +184,7 @@ type Message struct {
 	SpentUSD    string    `json:"spentUSD"`
 	ForecastUSD string    `json:"forecastUSD"`
 	Threshold   int       `json:"threshold"` // percent
-	Forecast    bool      `json:"forecast"`  // it is expected to be reached; else it is
+	Forecast    bool      `json:"forecast"`  // expected to be reached; false: reached
 }
 
 func newEvents(org string, st *State, alerts []Alert, now time.Time) ([]table.Write, error) {

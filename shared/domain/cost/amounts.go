@@ -21,7 +21,7 @@ func (a *amounts) len() int { return max(len(a.narrow), len(a.wide)) }
 
 const (
 	wideAmounts  = 255  // in place of the number of places
-	sameAsBefore = 0xff // in place of an amount that money writes
+	sameAsBefore = 0xff // in place of a wide amount that equals the one lag places before
 )
 
 // encodeAmounts encodes each amount as its difference from the amount lag places before it; with a lag of 0, as

@@ -42,7 +42,7 @@ type Answer struct {
 	Rows        []Row
 	Total       money.Amount
 	Days        []money.Amount // by day, with Daily
-	Estimated   []bool         // by day: some of it is estimated
+	Estimated   []bool         // by day: part of the cost is estimated
 	Unconverted []CurrencyTotal
 }
 

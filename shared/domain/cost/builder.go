@@ -17,15 +17,15 @@ import (
 type Builder struct {
 	store   *Store
 	in      Import
-	old     pointer // the zero one when the period is new
+	old     pointer // the zero value for a new period
 	lines   lines
 	totals  map[string]*Totals
 	own     map[string]ownRate // by currency
-	shared  string             // the billing account of charges that name no sub-account
-	through int                // the last day with usage, from 0; -1 when there is none
+	shared  string             // the billing account, for charges without a sub-account
+	through int                // the last day with usage, from 0; -1 if there is none
 
-	generation string     // "" before it is announced
-	items      *LineItems // nil when none are kept
+	generation string     // "" before announce
+	items      *LineItems // nil if none are stored
 }
 
 // Begin begins to import a billing period. It takes one round trip, or two if it returns ErrSame or ErrOlder. ErrSame

@@ -25,7 +25,7 @@ const swapTries = 8
 type idle struct {
 	Generation string    `json:"gen"`
 	Due        time.Time `json:"due"`
-	Folder     string    `json:"folder,omitempty"` // of its line items, which are erased with it
+	Folder     string    `json:"folder,omitempty"` // of its line items, deleted with it
 }
 
 func idleKey(org, generation string) table.Key { return key(org, idlePrefix+generation) }
@@ -268,7 +268,7 @@ func (s *Store) sweep(ctx context.Context, org string) error {
 		return err
 	}
 	for _, g := range all {
-		if g.Due.After(s.clock.Now()) || g.Folder != "" && s.files == nil { // left to a process with access to the files
+		if g.Due.After(s.clock.Now()) || g.Folder != "" && s.files == nil { // a process with files deletes it
 			continue
 		}
 		if err = s.eraseItems(ctx, g.Folder); err == nil {

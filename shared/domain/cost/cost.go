@@ -30,9 +30,9 @@ const (
 	ProviderDim = "provider"
 	// ca_…: the account itself if it is connected, else the account whose bill contains it
 	AccountDim    = "cloud_account_id"
-	SubAccountDim = "sub_account_id" // account, subscription or project, as the bill names it
+	SubAccountDim = "sub_account_id" // account, subscription or project, in the spelling of the bill
 	RegionDim     = "region"
-	TypeDim       = "resource_type" // ours where the resource is known, else the vendor's word
+	TypeDim       = "resource_type" // our type if the resource is known, else the vendor's
 	ServiceDim    = "service_name"
 	PurchaseDim   = "purchase_type" // OnDemand, …
 	TeamDim       = "team_id"       // a cost that several teams own is split evenly among them
@@ -60,12 +60,12 @@ const USD = "USD"
 type Import struct {
 	Org         string
 	AccountID   string
-	Native      string // the account as its provider names it; empty when nothing else can tell of the same charges
+	Native      string // the provider's ID of the account; empty if no other bill can contain its charges
 	Provider    string // aws gcp azure kubernetes simulated other
 	Month       Month
 	Estimated   bool      // an own estimate instead of a bill; it counts only on days after those of the bill
-	Fingerprint string    // of the content: the same one changes nothing
-	DeliveredAt time.Time // an earlier one never replaces a later one
+	Fingerprint string    // of the content: importing the same one again changes nothing
+	DeliveredAt time.Time // an earlier delivery never replaces a later one
 	Final       bool      // the provider has closed the period
 	// Rates are USD for each unit of other currencies. RateOf returns the rates that neither Rates nor the bill itself
 	// contain. Amounts without a rate are stored and reported, but never converted.
@@ -112,7 +112,7 @@ type Period struct {
 	Source      string    `json:"source,omitempty"`
 	Export      string    `json:"export,omitempty"`
 	Rows        int64     `json:"rows"`
-	Lines       int       `json:"lines"` // that they were added up to
+	Lines       int       `json:"lines"` // the number of lines after adding up
 	// rows that were stored without their resource and tags, because there were too many
 	Folded        int64             `json:"folded,omitempty"`
 	ByCurrency    map[string]Totals `json:"totals"`                 // by currency
@@ -121,7 +121,7 @@ type Period struct {
 	SettledThrough time.Time       `json:"settledThrough,omitzero"`
 	Rates          map[string]Rate `json:"rates,omitempty"`
 	Native         string          `json:"native,omitempty"`
-	Gone           bool            `json:"gone,omitempty"` // its account is not connected any more
+	Gone           bool            `json:"gone,omitempty"` // the account is not connected any more
 	// the other connected accounts on the bill, by sub-account
 	Members map[string]string `json:"members,omitempty"`
 	// Superseded maps the sub-accounts that count on bills of other accounts to these accounts. Whole reports that all

@@ -14,10 +14,10 @@ const blockLines = 16_384
 
 // The families of columns. Each is stored in its own items, so a question reads only the columns that it needs.
 const (
-	wordsFamily    = "D" // the words that are few
+	wordsFamily    = "D" // words with few values
 	tagsFamily     = "G"
-	resourceFamily = "U" // the resource, as the inventory names it
-	nativeFamily   = "N" // the resource, as the bill names it; absent when that is the same
+	resourceFamily = "U" // the resource, by its name in the inventory
+	nativeFamily   = "N" // the resource, by its name on the bill; absent if that is the same
 	stampFamily    = "S" // teams and groups, in the generation of the stamps
 	totalsFamily   = "T" // of the month, by metric
 )
@@ -72,7 +72,7 @@ type encoding struct {
 	words *words
 	lines []stamped
 	days  int
-	cells []money.Amount // of one family, taken again and again
+	cells []money.Amount // of one family; reused
 }
 
 // families returns the content of the families of the block, without those that are absent.

@@ -131,7 +131,7 @@ func (s *sources) counting(all []LineItems, pointers []pointer) []LineItems {
 	for _, l := range all {
 		p := bills[l.AccountID+l.Month.String()]
 		if p == nil {
-			continue // it was erased meanwhile
+			continue // deleted in the meantime
 		}
 		left, whole := s.superseded(p)
 		if whole {

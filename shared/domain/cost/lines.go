@@ -33,7 +33,7 @@ type lineKey [wordCount]uint32
 // line is the charges of a month that agree in all words, by day.
 type line struct {
 	key  lineKey
-	days [3]series // by metric; nil where they are those of Billed
+	days [3]series // by metric; nil if they equal those of Billed
 }
 
 // of returns the series of a metric.

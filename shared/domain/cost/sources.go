@@ -16,7 +16,7 @@ import (
 type Account struct {
 	ID       string // ca_…
 	Provider string
-	Native   string // as its provider names it
+	Native   string // the provider's ID of it
 }
 
 // maxSubAccounts is the most sub-accounts in a pointer. They fit into an item even with long names.

@@ -11,9 +11,9 @@ import (
 // span is the days of a period that a question covers.
 type span struct {
 	pointer  *pointer
-	left     map[string]string // the sub-accounts that are left out, as they count on another bill
+	left     map[string]string // sub-accounts to exclude, because they count on another bill
 	from, to int               // days of the month, from 0; to is exclusive
-	offset   int               // of the first one among the days of the question
+	offset   int               // of the first day among the days of the question
 }
 
 // whole reports whether the span is all days of the month, so that the sums of the month answer it.
@@ -26,7 +26,7 @@ func spansOf(pointers []pointer, q *Question) ([]span, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := map[chargedOn]*pointer{} // of accounts that nothing else can bill
+	own := map[chargedOn]*pointer{} // by account, for accounts that no other bill contains
 	for i := range pointers {
 		if p := &pointers[i]; !p.Estimated {
 			own[chargedOn{month: p.Month, account: p.AccountID}] = p

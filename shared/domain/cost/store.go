@@ -31,7 +31,7 @@ type Store struct {
 	table     table.PatientStore
 	clock     clock.Clock
 	inventory *inventory.Store
-	files     archive.Files // of line items; nil where there are none to erase
+	files     archive.Files // of line items; nil if this process cannot delete any
 	cache     *cache
 	rolling   worthwhile
 }
@@ -56,7 +56,7 @@ func NewStore(t table.Store, i *inventory.Store, c clock.Clock) *Store {
 const (
 	periodPrefix  = "P#" // P#<month>#<account>, with #E of an estimate: the pointer of a period
 	summaryPrefix = "S#" // S#<month>
-	itemsPrefix   = "L#" // L#<month>#<account>: where the line items of a period are
+	itemsPrefix   = "L#" // L#<month>#<account>: the location of a period's line items
 	idlePrefix    = "G#" // G#<generation>: one that no pointer names, or not yet
 )
 
@@ -78,9 +78,9 @@ type pointer struct {
 	Period
 	// the sub-accounts on the bill, one on each line, compressed; empty if the bill contains only Native
 	Subs   []byte  `json:"subs,omitempty"`
-	Shared string  `json:"shared,omitempty"` // the billing account of charges that name no sub-account
-	Seq    int64   `json:"seq"`              // grows with each change, which is conditioned on it
-	Stamps string  `json:"stamps"`           // the generation whose stamps, and rollup, are in: Rebuild makes new ones
+	Shared string  `json:"shared,omitempty"` // the billing account, for charges without a sub-account
+	Seq    int64   `json:"seq"`              // incremented by each change; each change is conditional on it
+	Stamps string  `json:"stamps"`           // the generation of the stamps and the rollup: Rebuild writes new ones
 	Blocks []block `json:"blocks"`
 	// LineItems reports whether the generation has line items as files.
 	LineItems bool `json:"lineItems,omitempty"`

@@ -20,7 +20,7 @@ type Summary struct {
 	Days  []Amounts // by day of the month
 	// by day, of the category Usage alone; empty if an earlier version made the summary
 	Usage       []Amounts
-	Estimated   []bool               // by day: some of it is estimated
+	Estimated   []bool               // by day: part of the cost is estimated
 	By          map[string][]ByValue // by dimension: SummaryDims
 	Unconverted []CurrencyTotal      // of the billed amounts
 }
@@ -132,7 +132,7 @@ func (s *Store) summarize(ctx context.Context, org string, m Month) error {
 			return fault.Wrap("write the summary of "+m.String(), err)
 		}
 	}
-	return nil // others keep changing it, and do the same
+	return nil // other writers keep changing it, and update the summary too
 }
 
 // makeSummary computes a summary from the periods.

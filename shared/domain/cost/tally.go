@@ -25,9 +25,9 @@ type tally struct {
 	estimated   []bool
 	unconverted map[string]money.Amount
 
-	key     rowKey // of the part that is being shared out
+	key     rowKey // of the part that is being split
 	last    int    // row
-	lasts   rowKey // words that were looked up last, by dimension
+	lasts   rowKey // the most recent words, by dimension
 	codes   []uint32
 	cells   []money.Amount
 	sums    sums
@@ -40,7 +40,7 @@ type rowKey [MaxDims]uint32
 // axis is a grouping column of a block.
 type axis struct {
 	column
-	numbers []uint32 // of its words among those of the tally, and 1; 0 where that was not looked up
+	numbers []uint32 // by word, its number in the tally plus 1; 0 if not looked up yet
 }
 
 func newTally(q *Question) *tally {

@@ -11,8 +11,8 @@ import (
 
 // The limits of the bytes that a question reads.
 const (
-	MaxScanned = 50 << 30 // bytes; the workgroup in template.yaml stops a question there, too
-	MaxPeriods = 1000     // billing periods of accounts: Athena takes so many values of a partition
+	MaxScanned = 50 << 30 // bytes; the workgroup in template.yaml has the same limit
+	MaxPeriods = 1000     // billing periods of accounts: Athena's limit for values of a partition
 )
 
 // Athena's prices (https://aws.amazon.com/athena/pricing, read in November 2026): $5 for each TB scanned, in whole MB,

@@ -17,7 +17,7 @@ const (
 	MaxFilters   = 20      // conditions
 	MaxValues    = 100     // values of a condition
 	MaxRows      = 10_000  // rows of an answer
-	MaxDistinct  = 200_000 // groups that are held while it is answered
+	MaxDistinct  = 200_000 // groups in memory during the answer
 	MaxMonths    = 36      // from its first day to its last
 	maxValueSize = 1024
 	maxText      = 64 << 10 // bytes of all values: Athena takes a query of 256 KB
@@ -36,7 +36,7 @@ type Query struct {
 	Filters  []Filter `json:"filters,omitempty"`
 	// a column or a measure of the question; with the prefix "-", descending. Empty: the first measure, descending
 	OrderBy string `json:"orderBy,omitempty"`
-	Limit   int    `json:"limit,omitempty"` // rows; 0 is MaxRows
+	Limit   int    `json:"limit,omitempty"` // rows; 0 means MaxRows
 }
 
 // Operator compares a column with values.

@@ -15,7 +15,7 @@ const MaxDailyBytes int64 = 1 << 40
 // day. Its condition fails if the question would exceed the quota: see ErrQuota.
 func CountBytes(org string, scanned int64, now time.Time) table.Write {
 	day := now.UTC().Truncate(24 * time.Hour)
-	key := RecordKey(org, "day#"+day.Format(time.DateOnly)) // before the ids of questions, which begin with qry_
+	key := RecordKey(org, "day#"+day.Format(time.DateOnly)) // sorts before the IDs of questions, which begin with qry_
 	room := table.LessEqual("bytes", MaxDailyBytes-scanned)
 	if scanned <= MaxDailyBytes {
 		room = table.Any(table.Lacks("bytes"), room)

@@ -56,13 +56,13 @@ type Record struct {
 	Columns   []string  `json:"columns,omitempty"`
 	Rows      int       `json:"rows,omitempty"`
 	Pages     int       `json:"pages,omitempty"`
-	Truncated bool      `json:"truncated,omitempty"` // there are more rows than the limit
+	Truncated bool      `json:"truncated,omitempty"` // the answer has more rows than the limit
 	Error     string    `json:"error,omitempty"`
 	CreatedAt time.Time `json:"createdAt"`
 	EndedAt   time.Time `json:"endedAt,omitzero"`
 	// the caller whose grants limit the question; empty for a question about the whole organization
 	User   string `json:"user,omitempty"`
-	Grants string `json:"grants,omitempty"` // of that user when they asked: grant.Encode
+	Grants string `json:"grants,omitempty"` // the user's grants when asking: grant.Encode
 }
 
 // BindTo makes the question readable only for c, as long as c has its present grants.
@@ -174,13 +174,13 @@ type Job struct {
 	Org       string
 	ID        string
 	Query     Query
-	Items     []cost.LineItems // of the months that it is about
+	Items     []cost.LineItems // of the months of the question
 	Execution string           // of the step before; "" at first
 }
 
 // Step is the progress of an engine with a question.
 type Step struct {
 	Execution string  // the engine's ID of it; "" before it has begun
-	Answer    *Answer // nil until it is answered
+	Answer    *Answer // nil until the question is answered
 	Scanned   int64   // bytes, of an answer
 }

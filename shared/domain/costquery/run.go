@@ -25,7 +25,7 @@ type Answer struct {
 	Columns  []string
 	Measures []string
 	Rows     []Row
-	Groups   int // how many rows there are without the limit
+	Groups   int // the number of rows without the limit
 	Scanned  int // line items
 }
 
@@ -51,7 +51,7 @@ type run struct {
 	keys    []func(*bill.Charge) string
 	sums    []func(*bill.Charge) money.Amount
 	filters []func(*bill.Charge) string
-	tests   []func(string) bool // by filter, whether a value meets it
+	tests   []func(string) bool // by filter, reports whether a value meets it
 	groups  map[string]int      // keys, each behind its length → position in rows
 	rows    []Row
 	key     []byte

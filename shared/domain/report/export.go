@@ -63,7 +63,7 @@ const (
 	ExportRunning   ExportStatus = "running"
 	ExportSucceeded ExportStatus = "succeeded"
 	ExportFailed    ExportStatus = "failed"
-	ExportExpired   ExportStatus = "expired" // its file is gone
+	ExportExpired   ExportStatus = "expired" // its file was deleted
 )
 
 // Export is a job that writes an export to a file, with the caller's rights at the time when the job began.
@@ -78,7 +78,7 @@ type Export struct {
 	Status      ExportStatus        `json:"status"`
 	Rows        int64               `json:"rows,omitempty"`
 	Totals      *cost.Amounts       `json:"totals,omitempty"`
-	Message     string              `json:"message,omitempty"` // of one that failed
+	Message     string              `json:"message,omitempty"` // of a failed job
 	CreatedAt   time.Time           `json:"createdAt"`
 	CompletedAt time.Time           `json:"completedAt,omitzero"`
 	ExpiresAt   time.Time           `json:"expiresAt"` // of its file

@@ -19,7 +19,7 @@ import (
 type SavingLine struct {
 	Resource *inventory.Listed
 	Rate     *pricing.HourlyRate   // of the resource
-	Change   execution.StateChange // that began it
+	Change   execution.StateChange // the change that began it
 	From, To time.Time
 	Amount   money.Amount
 }

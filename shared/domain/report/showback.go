@@ -28,12 +28,12 @@ type ShowbackShare struct {
 // ShowbackRule determines which costs are shared, and between which teams.
 type ShowbackRule struct {
 	ID    string
-	Order int // rules are tried from the lowest; ties go by id
+	Order int // rules apply from the lowest; ties by ID
 	// dimension → any of these values; all dimensions must match. An empty selector matches every cost
 	Selector map[string][]string
 	Method   ShowbackMethod
 	Shares   []ShowbackShare
-	From, To time.Time // the days on which it holds, To exclusive; zero is without end
+	From, To time.Time // the days on which the rule applies, To exclusive; zero means no limit
 }
 
 // SharedCost is a part of the unowned cost of a day: its value in each dimension of the rules, and its amount.
@@ -47,7 +47,7 @@ type SharedCost struct {
 type ShowbackResult struct {
 	Teams      map[string]money.Amount // the amount that each team received in addition to its direct cost
 	Unassigned money.Amount
-	FellBack   []string // ids of proportional rules that had to split evenly, for no team costs anything by itself
+	FellBack   []string // IDs of proportional rules that split evenly, because no team has a direct cost
 }
 
 // ShowbackDimensions returns the dimensions of the rules' selectors, sorted and without duplicates.

@@ -18,7 +18,7 @@ var Declaration = platform.Declaration{
 		Reads: []table.Partition{inventory.IndexPartition, inventory.ChunkPartition},
 		Writes: []table.Partition{
 			budgeting.Partition, budgeting.NamePartition,
-			inventory.AccountPartition, inventory.AttachedPartition, teams.Partition, // they count the budgets that refer to them
+			inventory.AccountPartition, inventory.AttachedPartition, teams.Partition, // they count their budgets
 		},
 	}),
 	Calls:   []string{chart.Worker},

@@ -199,7 +199,7 @@ func (s *service) holdAccount(ctx context.Context, i *receiver.Integration) ([]t
 			"lists them",
 			receiver.CloudAccountID, accountID)
 	}
-	if err != nil || i.ScopeType == event.ScopeAccount && i.ScopeID == accountID { // its scope already holds the account
+	if err != nil || i.ScopeType == event.ScopeAccount && i.ScopeID == accountID { // its scope holds it already
 		return nil, err
 	}
 	return inventory.HoldAccounts(identity.CallerOrg(ctx), []string{accountID})

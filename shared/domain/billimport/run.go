@@ -127,7 +127,7 @@ func Finish(ctx context.Context, p *platform.Platform, in Input) error {
 	return fault.Wrap("finish "+in.JobID, err)
 }
 
-// Each account is imported in one hour of every DueHours. The account's ID determines that hour, and the account is
+// Each account is checked in one hour of every DueHours. The account's ID determines that hour, and the account is
 // listed in the hour's partition. A transaction of an organization that writes there runs in table.Within(ctx,
 // DuePrefix).
 const (
@@ -172,7 +172,7 @@ func NewFirst(org, accountID string, now time.Time) (Input, []table.Write, error
 	return in, []table.Write{due, work}, err
 }
 
-// The time between imports: each account is imported once a night, and after a failure in each round.
+// The least time between imports: an account is imported each night, and after a failure in each round.
 const (
 	nightly = 20 * time.Hour
 	retried = 5 * time.Hour

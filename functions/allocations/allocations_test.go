@@ -23,8 +23,8 @@ const (
 	kube    = "0f1e2d3c" // uid of kube-system
 )
 
-// fixture is a cluster of three nodes, which have existed for 30 days: of one the bill tells the cost, of one the price list; the third is no
-// machine that is known. Of a fourth nobody may list the pods.
+// fixture is a cluster of three nodes, which have existed for 30 days. The bill gives the cost of the first and the
+// price list that of the second; the third has no known machine. The pods of a fourth node cannot be listed.
 type fixture struct{ *apitest.Fixture }
 
 func newFixture(t testing.TB) *fixture {
@@ -60,7 +60,7 @@ func newFixture(t testing.TB) *fixture {
 	return f
 }
 
-// bill brings what a machine cost each day of March so far, billed, of which three quarters are effective.
+// bill imports the billed cost of a machine for each day of March so far. The effective cost is three quarters of it.
 func (f *fixture) bill(uid, amount string) {
 	f.Helper()
 	month := cost.MonthOf(f.Clock.Now())
@@ -88,7 +88,7 @@ func (f *fixture) get(query string) apitest.Answer {
 	return f.Call(apitest.Caller(ours, "ada", "viewer"), "GET /reports/kubernetes/allocation"+query)
 }
 
-// lines are items and idle in a few words.
+// lines formats items and idle parts in short form.
 func lines(a Allocation) map[string]string {
 	out := map[string]string{}
 	for _, i := range a.Items {
@@ -100,14 +100,15 @@ func lines(a Allocation) map[string]string {
 	return out
 }
 
-// TestAllocation_IsByTheFormulaOfOpenCost counts by hand. A core weighs 0.031611 and a GiB 0.004237, so that of a node of 4 and 16 its cores
-// are 0.126444 of 0.194236 (65.1 %) and its memory 34.9 %.
+// TestAllocation_IsByTheFormulaOfOpenCost computes the split by hand. A core weighs 0.031611 and a GiB 0.004237. On a
+// node with 4 cores and 16 GiB, the cores are 0.126444 of 0.194236 (65.1 %) and the memory 34.9 %.
 func TestAllocation_IsByTheFormulaOfOpenCost(t *testing.T) {
 	f := newFixture(t)
 	got := apitest.Data[Allocation](f.get("?aggregate=workload&cost=billed").Want(http.StatusOK))
-	// n1 was billed 9 × 0.96 = 8.64: 5.6245 for cores, 3.0155 for memory. old takes half of both; db a quarter; proxy 1/8 and 1/16.
-	// n2 is estimated: 225.51 hours × 0.1 = 22.55: 14.6802 and 7.8707. web takes for 12 of these hours half of both, run all cores all the
-	// time: 24 + 902.03 core hours are taken of 902.03, so they share; of memory web takes 96 of 3608.14. 8.64 - 7.37 + 7.66 is idle.
+	// n1 was billed 9 × 0.96 = 8.64: 5.6245 for cores, 3.0155 for memory. old takes half of both; db a quarter; proxy
+	// 1/8 and 1/16. n2 is estimated: 225.51 hours × 0.1 = 22.55: 14.6802 and 7.8707. For 12 of these hours web takes
+	// half of both; run takes all cores all the time. Together 24 + 902.03 core hours are used of 902.03, so the
+	// containers share them. web takes 96 of 3608.14 GiB hours. 8.64 - 7.37 + 7.66 is idle.
 	want := map[string]string{
 		"shopDeployment/old": "4.32", "shopStatefulSet/db": "2.16", "kube-systemDaemonSet/proxy": "0.89",
 		"shopDeployment/web": "0.59", "batchJob/run": "14.30", "idle": "8.93",
@@ -130,7 +131,8 @@ func TestAllocation_IsByTheFormulaOfOpenCost(t *testing.T) {
 	}
 }
 
-// TestAllocation_AddsUpHoweverItIsAsked: parts of items, items and what is idle, of any aggregate and cost.
+// TestAllocation_AddsUpHoweverItIsAsked checks that parts add up to items, and items and idle costs to the total, for
+// each aggregate and each kind of cost.
 func TestAllocation_AddsUpHoweverItIsAsked(t *testing.T) {
 	f := newFixture(t)
 	for _, metric := range []string{"billed", "effective", "list"} {
@@ -171,7 +173,7 @@ func TestAllocation_OfOneClusterOrOfSomeDays(t *testing.T) {
 	// 0.96 + 2.40 + 0.335
 	f.get("?from=2026-03-02&to=2026-03-03&cost=billed&aggregate=node").Want(http.StatusOK, `"from":"2026-03-02"`,
 		`"totalUSD":"3.70"`)
-	// before they were made
+	// before the nodes existed
 	f.get("?from=2026-01-01&to=2026-01-03").Want(http.StatusOK, `"totalUSD":"0.00"`)
 	f.get("?aggregate=workload&limit=2&page=3").Want(http.StatusOK, `"total":5`, `"page":3`)
 	for query, word := range map[string]string{
@@ -187,7 +189,7 @@ func TestAllocation_OfOneClusterOrOfSomeDays(t *testing.T) {
 		`"nodes":0`)
 }
 
-// TestAllocation_SharesAMachineOfSeveralNodes: a scale set is billed as one.
+// TestAllocation_SharesAMachineOfSeveralNodes: a scale set is billed as one machine.
 func TestAllocation_SharesAMachineOfSeveralNodes(t *testing.T) {
 	f := &fixture{apitest.New(t, Operations)}
 	var nodes []cloud.Resource
@@ -210,7 +212,8 @@ func TestAllocation_SharesAMachineOfSeveralNodes(t *testing.T) {
 	f.Equal("its id", got.Idle[0].ClusterID, kube)
 }
 
-// TestAllocation_OfAScopeIsItsWorkloadsAndItsIdleNodes: a team owns the workload web, which runs on a node of somebody else, and the node n1.
+// TestAllocation_OfAScopeIsItsWorkloadsAndItsIdleNodes: a team owns the workload web, which runs on another owner's
+// node, and the node n1.
 func TestAllocation_OfAScopeIsItsWorkloadsAndItsIdleNodes(t *testing.T) {
 	f := newFixture(t)
 	web := f.idOf(kube + "/shop/deployments/web")

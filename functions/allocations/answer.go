@@ -13,28 +13,29 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// What one item can be about.
+// The aggregates of an item other than the namespace.
 const (
 	byNode     = "node"
 	byWorkload = "workload"
 )
 
-// maxUnpriced is how many nodes without a cost are named.
+// maxUnpriced is the most nodes without a known cost that an answer names.
 const maxUnpriced = 100
 
-// sum is what falls to somebody, by what it is for, in cores, memory and accelerators.
+// sum is the cost of a place, by resource: cores, memory and accelerators.
 type sum struct {
 	place
 	by [3]money.Amount
 }
 
-// place is whom something falls to.
+// place identifies the cluster, node, namespace or workload that a cost is allocated to.
 type place struct{ cluster, node, namespace, workload string }
 
-// resources are what a sum is for, in its order.
+// resources are the resources of a sum, in its order.
 var resources = [3]allocation.Resource{allocation.CPU, allocation.Memory, allocation.GPU}
 
-// newAllocation adds up parts as they are asked for, and rounds all of them together, so that they add up to what the nodes cost.
+// newAllocation groups parts as requested and rounds all of them together. The rounded parts add up to the cost of the
+// nodes.
 func newAllocation(in *listInput, q *cost.Question, c *clusters, parts []allocation.Part) (Allocation, error) { //nolint:revive // what was asked, of what, and the answer
 	items, idle := c.group(parts, in.Aggregate)
 	exact := make([]money.Amount, 0, len(items)+len(idle))
@@ -73,7 +74,7 @@ func newAllocation(in *listInput, q *cost.Question, c *clusters, parts []allocat
 	return out, nil
 }
 
-// total is what the nodes cost whose cost is known, and unallocated what of it is of nodes of which it is not known what runs on them.
+// total returns the cost of all priced nodes, and as unallocated the cost of those whose workloads are unknown.
 func (c *clusters) total() (total, unallocated money.Amount) {
 	for i := range c.nodes {
 		n := &c.nodes[i]
@@ -95,7 +96,7 @@ func (c *clusters) source() string {
 	return "actual"
 }
 
-// describe tells which nodes are in the sums, and when they were looked at.
+// describe sets which nodes are in the sums, and when they were last seen.
 func (c *clusters) describe(out *Allocation) {
 	for i := range c.nodes {
 		n := &c.nodes[i]
@@ -117,7 +118,7 @@ func (c *clusters) shownPlace(at place) Place {
 	return Place{at.cluster, c.visibleName(at.cluster, c.names[at.cluster]), at.node}
 }
 
-// group adds parts up by what one item is about: the dearest first.
+// group adds parts up by the aggregate of an item. Items and idle parts are ordered by falling cost.
 func (c *clusters) group(parts []allocation.Part, aggregate string) (items, idle []sum) {
 	of := c.nodesByUID()
 	taken, free := map[place]*sum{}, map[place]*sum{}
@@ -163,7 +164,7 @@ func ordered(sums map[place]*sum) []sum {
 	return out
 }
 
-// parts rounds a sum to the cents that it is shown with, of which its parts make up the whole.
+// parts rounds a sum to parts that add up to cents.
 func (s *sum) parts(cents money.Amount) Parts {
 	by := money.RoundPartsTo(s.by[:], cents, 2)
 	return Parts{by[0].Fixed(2), by[1].Fixed(2), by[2].Fixed(2), cents.Fixed(2)}

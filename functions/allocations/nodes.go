@@ -17,32 +17,33 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// maxNodes is how many nodes one answer splits.
+// maxNodes is the most nodes that one answer splits.
 const maxNodes = 2_000
 
-// node is a node of a cluster, and what it cost.
+// node is a node of a cluster and its cost.
 type node struct {
 	*inventory.Listed
 	cluster string
 	machine string
 	loads   []cloud.NodeLoad
-	seen    bool // what runs on it is known
+	seen    bool // its workloads are known
 	cost    money.Amount
 	priced  bool
 }
 
-// clusters are the nodes that are asked for, and what is known of where they are.
+// clusters holds the requested nodes, and the names and creation times of their clusters and workloads.
 type clusters struct {
 	nodes     []node
 	names     map[string]string     // of clusters, by id
 	born      map[string]time.Time  // when workloads were made, by uid
-	visible   inventory.ResourceSet // whose costs the caller may see
-	estimated bool                  // some of what they cost is not billed
+	visible   inventory.ResourceSet // resources whose costs the caller may see
+	estimated bool                  // some of their cost is not billed
 }
 
-// readClusters reads nodes, of all clusters when clusterID is empty: two round trips, and one for each hundred nodes.
+// readClusters reads the nodes of a cluster, or of all clusters if clusterID is empty: two round trips, and one for
+// each hundred nodes.
 func (s *service) readClusters(ctx context.Context, clusterID string) (*clusters, error) {
-	// a workload in the caller's scope runs on nodes outside: keepVisible cuts the answer
+	// A workload in the caller's scope can run on a node outside it: keepVisible restricts the answer.
 	all := inventory.SeeEverything()
 	found, err := s.inventory.FindResources(ctx, identity.CallerOrg(ctx),
 		inventory.List{Filter: inventory.Filter{Types: []string{cloud.KubernetesNode}, Sight: all},
@@ -73,7 +74,8 @@ func (s *service) readClusters(ctx context.Context, clusterID string) (*clusters
 	return c, s.readSurroundings(ctx, c)
 }
 
-// clusterOf returns the id of a node's cluster: the cloud's where one runs it, else that of the namespace kube-system, with which uids begin.
+// clusterOf returns the ID of a node's cluster: the cloud's ID of a managed cluster, else the ID of the namespace
+// kube-system, which is the prefix of uids.
 func clusterOf(r *inventory.Listed) string {
 	if r.ParentUID != "" {
 		return r.ParentUID
@@ -99,11 +101,11 @@ func (c *clusters) add(r *inventory.Listed) error {
 	return nil
 }
 
-// workloadResources are what uids call the workloads of kinds that are found.
+// workloadResources maps each discovered workload kind to its name in uids.
 var workloadResources = map[string]string{"Deployment": "deployments", "StatefulSet": "statefulsets",
 	"DaemonSet": "daemonsets", "CronJob": "cronjobs"}
 
-// workloadUID returns the uid of a workload of a node's cluster; "" of a kind that is not found.
+// workloadUID returns the uid of a workload in a node's cluster, or "" if its kind is not discovered.
 func (n *node) workloadUID(l *cloud.NodeLoad) string {
 	id, _, _ := strings.Cut(n.UID, "/")
 	if workloadResources[l.Kind] == "" {
@@ -112,7 +114,7 @@ func (n *node) workloadUID(l *cloud.NodeLoad) string {
 	return strings.Join([]string{id, l.Namespace, workloadResources[l.Kind], l.Name}, "/")
 }
 
-// readSurroundings reads what clusters are called and when workloads were made.
+// readSurroundings reads the names of clusters and the creation times of workloads.
 func (s *service) readSurroundings(ctx context.Context, c *clusters) error {
 	var uids []string
 	for i := range c.nodes {
@@ -137,8 +139,9 @@ func (s *service) readSurroundings(ctx context.Context, c *clusters) error {
 	return fault.Wrap("read clusters and workloads", err)
 }
 
-// price tells what the nodes cost in the days of q: what was billed for their machines, or is estimated of days that are not billed yet, else
-// the rate of the machine for as long as the node existed. Nodes of one machine, which is a scale set, share it evenly.
+// price sets the cost of the nodes in the days of q. It is the billed cost of their machines, or its estimate for days
+// that are not billed yet, or else the machine's rate for the time that the node existed. Nodes that share a machine,
+// a scale set, share its cost evenly.
 func (s *service) price(ctx context.Context, c *clusters, q cost.Question) error {
 	of := map[string][]*node{}
 	var uids []string
@@ -169,7 +172,7 @@ func (s *service) price(ctx context.Context, c *clusters, q cost.Question) error
 	return s.estimate(ctx, c, of, q)
 }
 
-// estimate prices the nodes of machines that no bill and no estimate of days has named.
+// estimate prices the nodes whose machines appear in no bill and in no daily estimate.
 func (s *service) estimate(ctx context.Context, c *clusters, of map[string][]*node, q cost.Question) error { //nolint:revive // what, and for which days
 	uids := make([]string, 0, len(of))
 	for m := range of {
@@ -198,7 +201,7 @@ func (s *service) estimate(ctx context.Context, c *clusters, of map[string][]*no
 	return nil
 }
 
-// span returns from when to when the node existed between two times; nothing when from is not before to.
+// span returns the part of the node's lifetime between from and to. It is empty if from is not before to.
 func (n *node) span(from, to time.Time) (begin, end time.Time) {
 	begin = n.CreatedAt
 	if begin.IsZero() {
@@ -210,7 +213,7 @@ func (n *node) span(from, to time.Time) (begin, end time.Time) {
 	return clock.Latest(begin, from), to
 }
 
-// hoursOf returns the hours between two times; none when the first is not before the second.
+// hoursOf returns the hours between two times, or 0 if from is not before to.
 func hoursOf(from, to time.Time) money.Amount {
 	if !from.Before(to) {
 		return money.Amount{}
@@ -218,8 +221,8 @@ func hoursOf(from, to time.Time) money.Amount {
 	return money.FromInt(int64(to.Sub(from) / time.Second)).DivInt(3600)
 }
 
-// loads returns the nodes of which it is known what they cost and what runs on them, and that, between two times. A node that did not exist
-// then, and yet was billed, is idle.
+// loads returns the nodes whose cost and workloads are both known, and their containers, between two times. A node
+// that was billed but did not exist then is idle.
 func (c *clusters) loads(from, to time.Time) (nodes []allocation.Node, containers []allocation.Container) {
 	for i := range c.nodes {
 		n := &c.nodes[i]
@@ -253,7 +256,7 @@ func amounts(cores, memory, gpus float64) map[allocation.Resource]money.Amount {
 	out := map[allocation.Resource]money.Amount{}
 	for r, v := range map[allocation.Resource]float64{allocation.CPU: cores, allocation.Memory: memory,
 		allocation.GPU: gpus} {
-		if a, err := money.FromFloat(v); err == nil { // what is no number takes nothing
+		if a, err := money.FromFloat(v); err == nil { // an invalid number counts as 0
 			out[r] = a
 		}
 	}

@@ -1,5 +1,6 @@
-// Package allocations is the part of the operation group Reports & Analytics that splits what the nodes of Kubernetes clusters cost over what
-// runs on them. What it tells is a view of costs that other reports have already: it is never added to theirs.
+// Package allocations is the part of the operation group Reports & Analytics that splits the cost of Kubernetes nodes
+// over their workloads. Its figures are a view of costs that other reports include already; they are never added to
+// those.
 package allocations
 
 import (
@@ -17,7 +18,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// policy is needed to see what clusters cost.
+// policy is required to read the costs of clusters.
 const policy = "reports:read"
 
 type service struct {
@@ -50,7 +51,7 @@ func Operations(p *platform.Platform) *rest.Group {
 	return g
 }
 
-// Asked is what a split can be asked. It is exported so that the framework looks into it where it is embedded.
+// Asked holds the parameters of a split. It is exported so that the framework sees its fields where it is embedded.
 type Asked struct {
 	ClusterID string `query:"clusterID" maxLength:"512" doc:"Only this cluster, by its id in items; else all of them"`
 	Aggregate string `query:"aggregate" enum:"namespace,workload,node" default:"namespace" doc:"What one item is about"`
@@ -64,7 +65,7 @@ type listInput struct {
 	rest.Page
 }
 
-// Parts are an amount and what of it is for cores, for memory and for accelerators, which add up to it.
+// Parts are an amount and its parts for cores, memory and accelerators, which add up to it.
 type Parts struct {
 	CPUUSD    string `json:"cpuUSD" example:"8.10"`
 	MemoryUSD string `json:"memoryUSD" example:"4.20"`
@@ -72,14 +73,14 @@ type Parts struct {
 	CostUSD   string `json:"costUSD" example:"12.30"`
 }
 
-// Place says where in which cluster something is.
+// Place identifies a cluster and, for items by node, a node in it.
 type Place struct {
 	ClusterID   string `json:"clusterID" doc:"The native id of the cluster"`
 	ClusterName string `json:"clusterName"`
 	Node        string `json:"node" doc:"Its name; empty unless items are nodes"`
 }
 
-// Item is what falls to a namespace, to a workload, or to all that runs on a node.
+// Item is the cost that is allocated to a namespace, to a workload, or to all workloads of a node.
 type Item struct {
 	Place
 	Namespace string `json:"namespace" doc:"Empty where items are nodes" example:"shop"`
@@ -87,13 +88,13 @@ type Item struct {
 	Parts
 }
 
-// Idle is what of a cluster, or of a node where items are nodes, nobody takes.
+// Idle is the unallocated capacity of a cluster, or of a node if items are nodes.
 type Idle struct {
 	Place
 	Parts
 }
 
-// Allocation is what clusters cost, and whom that falls to.
+// Allocation is the cost of clusters and its split over items.
 type Allocation struct {
 	Cost           string     `json:"cost" enum:"billed,effective,list"`
 	From           string     `json:"from" doc:"The first day" example:"2026-03-01"`
@@ -140,7 +141,8 @@ func (s *service) list(ctx context.Context, in *listInput) (Allocation, error) {
 
 const day = 24 * time.Hour
 
-// days returns the days that are asked for, whole ones: the present month so far unless others are. A time within a day takes in all of it.
+// days returns the requested days, all whole: the present month so far by default. A time within a day includes the
+// whole day.
 func (in *Asked) days(now time.Time) (from, to time.Time, err error) {
 	if in.Period != "" {
 		m, err := cost.ParseMonth(in.Period)

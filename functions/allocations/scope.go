@@ -12,7 +12,8 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// visibleResources returns the resources whose costs the caller may see: one or two round trips, none when these are all.
+// visibleResources returns the resources whose costs the caller may see: one or two round trips, or none for a caller
+// who may see all.
 func (s *service) visibleResources(ctx context.Context) (inventory.ResourceSet, error) {
 	sets, err := s.inventory.ResourceSets(ctx, identity.CallerOrg(ctx), identity.CallerFrom(ctx).Scopes(policy))
 	if err != nil {
@@ -21,8 +22,8 @@ func (s *service) visibleResources(ctx context.Context) (inventory.ResourceSet, 
 	return sets[0], nil
 }
 
-// keepVisible returns the parts that the caller may see: a workload's if the workload or its namespace lies in their scope, and the idle part
-// of a node in their scope.
+// keepVisible returns the parts that the caller may see: those of a workload if the workload or its namespace is in
+// the caller's scope, and the idle part of a node in the caller's scope.
 func (c *clusters) keepVisible(parts []allocation.Part) []allocation.Part {
 	if c.visible.All() {
 		return parts
@@ -45,19 +46,20 @@ func (c *clusters) nodesByUID() map[string]*node {
 	return of
 }
 
-// namespaceUID returns the uid of a namespace of the node's cluster.
+// namespaceUID returns the uid of a namespace in the node's cluster.
 func (n *node) namespaceUID(namespace string) string {
 	id, _, _ := strings.Cut(n.UID, "/")
 	return id + "/" + namespace
 }
 
-// partUID returns the uid of the workload of a part; "" of a kind that is not found.
+// partUID returns the uid of the workload of a part, or "" if its kind is not discovered.
 func (n *node) partUID(p *allocation.Part) string {
 	kind, name, _ := strings.Cut(p.Workload, "/")
 	return n.workloadUID(&cloud.NodeLoad{Kind: kind, Namespace: p.Namespace, Name: name})
 }
 
-// sumOf returns the costs of parts, which keepVisible returned, and of the visible nodes whose workloads are not known.
+// sumOf returns the cost of parts, the result of keepVisible, and the cost of the visible nodes whose workloads are
+// unknown.
 func (c *clusters) sumOf(parts []allocation.Part) (total, unallocated money.Amount) {
 	total, unallocated = c.total()
 	if c.visible.All() {

@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// AnomalyContributor is what a part adds to an anomaly.
+// AnomalyContributor is the contribution of a service, resource or account to an anomaly.
 type AnomalyContributor struct {
 	Dim         string `json:"dim" enum:"service_name,resource_uid,cloud_account_id" doc:"What the anomaly is taken apart by: the contributors of each dimension sum to it"`
 	Key         string `json:"key" doc:"The service, the native id of the resource, our id of the account; empty for what none is named for, and for the others"`
@@ -73,7 +73,7 @@ func newAnomaly(r anomaly.Record) Anomaly {
 	return out
 }
 
-// sight returns the test whether the caller sees an anomaly where policy is asked for.
+// sight returns a function that reports whether the caller may see an anomaly by a policy.
 func (s *service) sight(ctx context.Context, policy string) (func(*anomaly.Record) bool, error) {
 	c := identity.CallerFrom(ctx)
 	sets, err := s.inventory.ResourceSets(ctx, c.Org, c.Scopes(policy))
@@ -145,7 +145,8 @@ func (s *service) judge(ctx context.Context, in *judgeInput) (Anomaly, error) {
 	return newAnomaly(next), nil
 }
 
-// seen reads an anomaly that the caller may judge; what the caller does not see does not exist.
+// seen returns an anomaly if the caller may judge it. It returns fault.NotFound for an anomaly that the caller may not
+// see.
 func (s *service) seen(ctx context.Context, anomalyID string) (anomaly.Record, error) {
 	r, err := s.store.Read(ctx, identity.CallerOrg(ctx), anomalyID)
 	if err != nil {

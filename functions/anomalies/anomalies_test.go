@@ -21,7 +21,7 @@ var (
 	eve = apitest.Caller(apitest.OtherOrg, "eve", "owner")
 )
 
-// fixture has two instances, a team of the first, and anomalies of some scopes.
+// fixture has two instances, a team that owns the first, and anomalies of several scopes.
 type fixture struct {
 	*apitest.Fixture
 	ids  []string
@@ -36,7 +36,7 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-// find keeps an anomaly of a scope on a day, and returns its id.
+// find stores an anomaly of a scope on a day and returns its ID.
 func (f *fixture) find(of anomaly.ScopeType, scopeID, day string, severity anomaly.Severity) string {
 	f.Helper()
 	at, err := time.Parse(time.DateOnly, day)
@@ -59,7 +59,7 @@ func (f *fixture) all() {
 	f.find(anomaly.Resource, "i-1", "2026-03-05", anomaly.Warning)
 }
 
-// list writes what a request lists as "date type".
+// list formats the items in a response as "date type".
 func list(a apitest.Answer) string {
 	l := apitest.Data[rest.List[Anomaly]](a)
 	var out []string

@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Declaration is what others must know of this function.
+// Declaration declares the routes, the table access and the sample events of this function.
 var Declaration = platform.Declaration{
 	Name:   "anomalies",
 	Routes: []string{"/reports/anomalies", "/reports/anomalies/{proxy+}", "/reports/anomaly-settings"},

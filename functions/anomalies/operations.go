@@ -1,5 +1,5 @@
-// Package anomalies is the operations about days that cost more than they should have: to list them, to say what became of them, and to
-// choose what counts as one.
+// Package anomalies is the operations about cost anomalies, days with an unexpectedly high cost: list them, change
+// their status, and configure their detection.
 package anomalies
 
 import (

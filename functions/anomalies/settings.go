@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// AnomalyFloors are the least excess a day, by kind of scope.
+// AnomalyFloors are the smallest excess a day that is an anomaly, by kind of scope.
 type AnomalyFloors struct {
 	Org           string `json:"org"`
 	CloudAccount  string `json:"cloud_account"`
@@ -20,7 +20,7 @@ type AnomalyFloors struct {
 	Resource      string `json:"resource"`
 }
 
-// AnomalySettings is what counts as an anomaly.
+// AnomalySettings are the conditions for an anomaly.
 type AnomalySettings struct {
 	anomaly.Gates
 	FloorsUSD     AnomalyFloors `json:"floorsUSD"`
@@ -40,7 +40,7 @@ func (s *service) getSettings(ctx context.Context, _ *struct{}) (AnomalySettings
 	return newSettings(&r), err
 }
 
-// ChangedAnomalyFloors are floors of a change.
+// ChangedAnomalyFloors are the floors in a change.
 type ChangedAnomalyFloors struct {
 	Org           rest.Patch[rest.USD] `json:"org,omitzero"`
 	CloudAccount  rest.Patch[rest.USD] `json:"cloud_account,omitzero"`
@@ -81,7 +81,7 @@ func (s *service) updateSettings(ctx context.Context, in *struct{ Body ChangedAn
 	return newSettings(&r), nil
 }
 
-// switchGates switches those that were sent.
+// switchGates sets the gates that were sent.
 func (c *ChangedAnomalySettings) switchGates(to *anomaly.Gates) {
 	usual := anomaly.DefaultSettings().Gates
 	for _, g := range []struct {

@@ -20,7 +20,7 @@ import (
 
 var errBroken = errors.New("broken")
 
-// broken is a store whose transactions fail where a test says so, and which tells of each read of several items.
+// broken is a store whose transactions fail on request. It reports each read of several items.
 type broken struct {
 	table.Store
 	refuses func(table.Write) bool
@@ -94,7 +94,8 @@ func TestCheck_ABudgetThatCannotBeToldOfKeepsNoOtherFromBeing(t *testing.T) {
 	f.Equal("events", f.events(), "budget.warning ")
 }
 
-// A run that has no time for all begins the next time where it ended.
+// TestCheck_NoOrganizationStarves checks that a run without time for all organizations makes the next run start where
+// it ended.
 func TestCheck_NoOrganizationStarves(t *testing.T) {
 	f := newFixture(t)
 	f.bill(nil)
@@ -105,7 +106,7 @@ func TestCheck_NoOrganizationStarves(t *testing.T) {
 	judged := map[string]bool{}
 	f.Table = &broken{Store: f.Table, reads: func(k table.Key) {
 		if strings.HasSuffix(k.SK, "CHECKED") {
-			f.Clock.Advance(time.Minute) // so that a run gets through twelve
+			f.Clock.Advance(time.Minute) // so that a run has time for twelve
 			judged[k.PK] = true
 		}
 	}}

@@ -1,5 +1,5 @@
-// Package anomalycheck is the worker that judges what organizations spend: which days are anomalies, and how their budgets stand. It looks
-// at each organization every hour, which takes four, and judges it when its bills, its settings, its budgets or the day have changed.
+// Package anomalycheck is the worker that detects cost anomalies and evaluates budgets. It checks each organization
+// every hour and judges it if its bills, its settings, its budgets or the day have changed.
 package anomalycheck
 
 import (
@@ -19,10 +19,9 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-const stretch = 12 * time.Minute // after it no further organization is begun; the next run goes on
+const stretch = 12 * time.Minute // then no further organization is begun; the next run continues
 
-// Checked tells what a run did: how many organizations it looked at and judged, how many anomalies it wrote or closed, and how many events
-// of budgets.
+// Checked counts the work of a run: organizations checked and judged, anomalies written or closed, and budget events.
 type Checked struct {
 	Organizations int `json:"organizations"`
 	Judged        int `json:"judged"`
@@ -30,19 +29,19 @@ type Checked struct {
 	BudgetEvents  int `json:"budgetEvents"`
 }
 
-// Handler judges what has changed; EventBridge calls it every hour.
+// Handler judges the changed organizations; EventBridge calls it every hour.
 func Handler(p *platform.Platform) workflow.Handler {
 	return func(ctx context.Context, _ json.RawMessage) (any, error) { return Check(ctx, p) }
 }
 
-// Check judges the organizations of which something has changed. It may be repeated, run twice at once and be killed anywhere. What fails
-// in one organization does not keep the others from being judged; it is judged again by the next run.
+// Check judges the organizations that have changed. It is idempotent, safe to call concurrently and safe to kill at
+// any time. A failure in one organization does not stop the others; the next run judges that organization again.
 func Check(ctx context.Context, p *platform.Platform) (Checked, error) {
 	r := &round{
 		Platform: p, costs: cost.New(p), anomalies: anomaly.NewStore(p.Table), budgets: budgeting.NewStore(p.Table),
 		rotation: identity.NewRotation(p.Table, "anomalycheck"), until: p.Clock.Now().Add(stretch),
 	}
-	if err := r.run(ctx); err != nil { // whatever it is: a schedule that failed is a failed call, which alarms see
+	if err := r.run(ctx); err != nil { // Internal for every error: the call fails and raises an alarm
 		return r.did, fault.NewWithCause(fault.Internal, err, "not all that has changed was judged")
 	}
 	return r.did, nil
@@ -59,7 +58,7 @@ type round struct {
 	did       Checked
 }
 
-// run judges the organizations, those first to which the last run did not come.
+// run judges the organizations, first those that the last run did not reach.
 func (r *round) run(ctx context.Context) error {
 	orgs, err := r.rotation.ReadOrganizations(ctx)
 	errs := []error{err}
@@ -77,8 +76,8 @@ func (r *round) run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// organization judges an organization if something of it has changed since it was judged last. Days and budgets fail alone; when one of
-// them does, both are judged again by the next run.
+// organization judges an organization if it has changed since it was last judged. Days and budgets fail independently.
+// If one of them fails, the next run judges both again.
 func (r *round) organization(ctx context.Context, org string) error {
 	r.did.Organizations++
 	c, err := r.read(ctx, org)

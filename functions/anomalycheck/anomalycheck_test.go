@@ -33,8 +33,8 @@ func day(s string) time.Time {
 	return t
 }
 
-// fixture is an organization on 10 March 2026 with two instances of an account and one of another, a team of the first two, and a group
-// of the first. Bills begin on 20 January; 8 March is the last day that has settled.
+// fixture is an organization on 10 March 2026 with two instances in one account and one in another, a team that owns
+// the first two, and a group with the first. Bills begin on 20 January; 8 March is the last settled day.
 type fixture struct {
 	*apitest.Fixture
 	team, group string
@@ -56,7 +56,8 @@ func newFixture(tb testing.TB) *fixture {
 	return f
 }
 
-// bill imports bills of 100 a day for i-0, 20 for i-1 and 200 for what the other account has; on some days i-0 costs something else.
+// bill imports bills of 100 a day for i-0, 20 for i-1 and 200 for the other account. days overrides the cost of i-0 on
+// single days.
 func (f *fixture) bill(days map[string]string) {
 	f.Helper()
 	b := costtest.Bill{Org: org, Account: inventorytest.Account, From: day("2026-01-20"), To: day("2026-03-10"),
@@ -75,7 +76,7 @@ func (f *fixture) check() Checked {
 	return apitest.Value(Check(f.Context(), f.Platform))(f)
 }
 
-// records writes the anomalies as "day type severity status told".
+// records formats the anomalies as "day type severity status told".
 func (f *fixture) records() string {
 	f.Helper()
 	q := anomaly.Days(org, time.Time{}, time.Time{})
@@ -91,7 +92,7 @@ func (f *fixture) records() string {
 	return strings.Join(out, "; ")
 }
 
-// events writes the keys of the events and what they are of.
+// events formats the events as key and scope ID.
 func (f *fixture) events() string {
 	f.Helper()
 	var out []string
@@ -109,7 +110,8 @@ func TestCheck_ASpikeIsToldOfWhereItIs(t *testing.T) {
 	if got.Judged != 1 || got.Anomalies != 5 {
 		t.Errorf("%+v", got)
 	}
-	// 500 of 100 of the instance is 400 %, of 120 of its team and account, of 320 in all 125 %
+	// 500 is 400 % above the instance's 100; for its team and account the baseline is 120; for the organization 320
+	// (125 %)
 	f.Equal("anomalies", f.records(),
 		"03-07 cloud_account critical open 0; 03-07 org critical open 0; 03-07 resource critical open 1; 03-07 "+
 			"resource_group critical open 0; 03-07 team critical open 0")
@@ -157,7 +159,7 @@ func TestCheck_WhatHasNotChangedIsNotJudgedAgain(t *testing.T) {
 	if got := f.check(); got.Judged != 0 {
 		t.Errorf("%+v", got)
 	}
-	f.Clock.Advance(24 * time.Hour) // another day: judged, and nothing is another
+	f.Clock.Advance(24 * time.Hour) // another day: judged again, without a change
 	if got := f.check(); got.Judged != 1 || got.Anomalies != 0 {
 		t.Errorf("%+v", got)
 	}

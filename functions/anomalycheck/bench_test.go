@@ -11,8 +11,8 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// A pass over an organization of 100,000 resources, from the answer of the store of costs to the findings with their contributors; the
-// bar is 5 s.
+// BenchmarkJudge100kResources times one check of an organization with 100,000 resources, from the answer of the cost
+// store to the findings with their contributors. The limit is 5 s.
 func BenchmarkJudge100kResources(b *testing.B) {
 	const resources = 100_000
 	a := cost.Answer{Rows: make([]cost.Row, resources), Days: make([]money.Amount, anomaly.WindowDays)}

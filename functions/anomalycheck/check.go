@@ -17,7 +17,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// check is one organization being judged.
+// check is the check of one organization.
 type check struct {
 	*round
 	org     string
@@ -25,22 +25,22 @@ type check struct {
 	periods []cost.Period
 	rules   anomaly.Rules
 	plans   []budgeting.Budget
-	digest  string // of all that the judgement depends on
-	last    state  // how it was judged before
+	digest  string // of all inputs of the judgement
+	last    state  // the state after the last judgement
 
-	rulesErr error // why the rules of anomalies could not be read; budgets are judged all the same
+	rulesErr error // why the anomaly settings could not be read; budgets are judged nevertheless
 }
 
-// state is what an organization was judged by last.
+// state records the inputs of an organization's last judgement.
 type state struct {
 	Digest string    `json:"digest"`
-	From   time.Time `json:"from,omitzero"` // the first day that was judged ever
+	From   time.Time `json:"from,omitzero"` // the first day ever judged
 }
 
 func stateKey(org string) table.Key { return anomaly.Key(org, "CHECKED") }
 
-// read reads what an organization is judged by; nil when it has not changed since it was judged last, there are no bills, or the
-// organization has ended.
+// read reads the inputs of an organization's judgement. It returns nil if they have not changed since the last
+// judgement, if there are no bills, or if the organization has ended.
 func (r *round) read(ctx context.Context, org string) (*check, error) {
 	c := &check{round: r, org: org, now: r.Clock.Now()}
 	got, err := r.Table.BatchGet(ctx, stateKey(org), identity.AccessKey(org))
@@ -64,7 +64,8 @@ func (r *round) read(ctx context.Context, org string) (*check, error) {
 	return c, nil
 }
 
-// decode returns what was judged last, and whether the organization is there: one that has ended, or is erased, is not.
+// decode returns the state of the last judgement, and whether the organization is active. An organization that has
+// ended or was erased is not.
 func decode(got map[table.Key]table.Item, org string) (last state, there bool, err error) {
 	it, there := got[identity.AccessKey(org)]
 	if !there {
@@ -80,7 +81,7 @@ func decode(got map[table.Key]table.Item, org string) (last state, there bool, e
 	return last, true, err
 }
 
-// digestOf returns a digest of what the judgement depends on: the day, the bills, the settings and the budgets.
+// digestOf returns a digest of the inputs of the judgement: the day, the bills, the settings and the budgets.
 func (c *check) digestOf() (string, error) {
 	type bill struct{ Account, Month, Generation string }
 	bills := make([]bill, len(c.periods))
@@ -101,7 +102,8 @@ func (c *check) digestOf() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// note notes what was judged. When two are at it, the next run judges once more, which changes nothing.
+// note stores the state of this judgement. If two runs store it at the same time, the next run judges once more, which
+// changes nothing.
 func (c *check) note(ctx context.Context) error {
 	it, err := table.NewItem(stateKey(c.org), state{c.digest, c.last.From})
 	if err != nil {
@@ -114,7 +116,7 @@ func (c *check) note(ctx context.Context) error {
 	return nil
 }
 
-// judgeBudgets tells of the budgets that have reached a threshold.
+// judgeBudgets writes the events of budgets that have reached a threshold, and returns their number.
 func (c *check) judgeBudgets(ctx context.Context) (events int, err error) {
 	if len(c.plans) == 0 {
 		return 0, nil
@@ -132,7 +134,8 @@ func (c *check) judgeBudgets(ctx context.Context) (events int, err error) {
 	return events, errors.Join(errs...)
 }
 
-// readStates tells how the budgets stand. When they cannot be read together each is read by itself, and the error names those that cannot.
+// readStates returns the states of the budgets. If they cannot be read together, it reads each budget separately, and
+// the error names the unreadable budgets.
 func (c *check) readStates(ctx context.Context) ([]budgeting.State, error) {
 	states, err := budgeting.ReadStates(ctx, c.costs, c.org, c.plans, c.now)
 	if err == nil || len(c.plans) == 1 {

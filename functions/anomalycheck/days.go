@@ -11,8 +11,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// judgeDays judges the last days that have settled, and those before whose bills have come late, and writes what is new, or another than
-// it was; it returns how many that are.
+// judgeDays judges the last settled days, and earlier days with late bills. It writes new and changed anomalies and
+// returns their number.
 func (c *check) judgeDays(ctx context.Context) (written int, err error) {
 	if c.rulesErr != nil {
 		return 0, c.rulesErr
@@ -43,8 +43,8 @@ func (c *check) judgeDays(ctx context.Context) (written int, err error) {
 	return c.keep(ctx, s, found, known)
 }
 
-// backfill returns how many days before those that are judged anew have bills and were not judged yet: of an account that was just
-// connected, of months ago. They are listed, and nobody is told.
+// backfill returns the number of days before the regularly judged ones that have bills and were not judged yet, such
+// as the past months of a new account. Their anomalies are listed without notifications.
 func (c *check) backfill(last time.Time) int {
 	anew := last.AddDate(0, 0, 1-anomaly.Rejudged)
 	first := anew.AddDate(0, 0, -anomaly.Backfilled)
@@ -58,7 +58,7 @@ func (c *check) backfill(last time.Time) int {
 	return int(anew.Sub(first) / (24 * time.Hour))
 }
 
-// firstBilled returns the first day of which there are bills.
+// firstBilled returns the first day with a bill.
 func (c *check) firstBilled() time.Time {
 	first := c.now
 	for _, p := range c.periods {
@@ -69,7 +69,8 @@ func (c *check) firstBilled() time.Time {
 	return first
 }
 
-// keep writes what was found, and closes what was known and is not found any more. One that fails keeps no other from being written.
+// keep writes the found anomalies, and closes the known ones that were not found again. An error in one does not stop
+// the others.
 func (c *check) keep(ctx context.Context, s *scopes, found []anomaly.Finding,
 	known map[string]anomaly.Record) (written int, err error) {
 	var errs []error
@@ -86,7 +87,7 @@ func (c *check) keep(ctx context.Context, s *scopes, found []anomaly.Finding,
 	return written, errors.Join(errs...)
 }
 
-// keepOne writes one finding when it is new or another than it was, and takes it off the known ones.
+// keepOne writes a finding if it is new or has changed, and removes it from known.
 func (c *check) keepOne(ctx context.Context, s *scopes, f *anomaly.Finding,
 	known map[string]anomaly.Record) (written int, err error) {
 	day := s.from.AddDate(0, 0, f.Day)
@@ -108,7 +109,7 @@ func (c *check) keepOne(ctx context.Context, s *scopes, f *anomaly.Finding,
 	return written, err
 }
 
-// replace writes an anomaly. When somebody has changed it meanwhile, the next judgement finds it so.
+// replace writes an anomaly. If a user has changed it in the meantime, the next judgement sees that change.
 func (c *check) replace(ctx context.Context, old, next anomaly.Record, written *int) error {
 	_, err := c.anomalies.Replace(ctx, c.org, old, next)
 	if fault.Is(err, fault.Conflict) {
@@ -120,12 +121,12 @@ func (c *check) replace(ctx context.Context, old, next anomaly.Record, written *
 	return err
 }
 
-// forgotten is for how long an account whose bills have stopped keeps the organization's days from being judged: for a while it is a
-// late import, after that the account is gone.
+// forgotten is how long an account without new bills delays the judgement of the organization. Until then its import
+// counts as late; after that the account counts as removed.
 const forgotten = 10 * 24 * time.Hour
 
-// settled returns the last day of each account that can be judged. With the gate SettledDays those are days whose bills are complete,
-// without it any that has bills and is over.
+// settled returns the last day of each account that can be judged. With the gate SettledDays it is the last day with
+// complete bills, without it the last past day with any bills.
 func (c *check) settled() map[string]time.Time {
 	out := map[string]time.Time{}
 	for _, p := range c.periods {

@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Declaration is what others must know of this function.
+// Declaration declares the table access, the schedule and the sample events of this function.
 var Declaration = platform.Declaration{
 	Name:  "anomalycheck",
 	Share: 1,

@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// The places of the dimensions in the keys of a row, as judgeDays asks for them.
+// The indexes of the dimensions in the keys of a row: the order of dimensions in the question of judgeDays.
 const (
 	resourceKey = iota
 	accountKey
@@ -22,14 +22,14 @@ const (
 	serviceKey
 )
 
-// scopes is what an organization costs, and which of it each scope is made of. Of a team that is its share, of a group all that its
-// resources cost, though they may be in others too.
+// scopes holds the cost rows of an organization, and the rows of each scope. A team has its share of costs. A group
+// has all costs of its resources, even if they are also in other groups.
 type scopes struct {
 	rows  []cost.Row
 	from  time.Time
 	until map[string]time.Time // the last settled day of each account
 	all   time.Time            // of all accounts
-	told  int                  // the index of the first day that anybody is told of
+	told  int                  // the index of the first day with notifications
 
 	of map[anomaly.Scope][]int32 // the rows of each scope
 }
@@ -59,7 +59,8 @@ func newScopes(a cost.Answer, from time.Time, settled map[string]time.Time) *sco
 	return s
 }
 
-// earliest returns the last day that has settled in all accounts, but for those of which nothing comes any more.
+// earliest returns the last day that has settled in all accounts. It ignores accounts without bills for the time
+// forgotten.
 func earliest(settled map[string]time.Time) time.Time {
 	last := latest(settled)
 	first := last
@@ -73,7 +74,7 @@ func earliest(settled map[string]time.Time) time.Time {
 
 func (s *scopes) add(of anomaly.ScopeType, id string, row int) {
 	if id == "" && of != anomaly.Org {
-		return // what belongs to none
+		return // an empty key belongs to no scope
 	}
 	k := anomaly.Scope{Type: of, ID: id}
 	s.of[k] = append(s.of[k], int32(row)) //nolint:gosec // fewer than a billion
@@ -108,7 +109,7 @@ func (s *scopes) sum(rows []int32) []money.Amount {
 	return out
 }
 
-// settled returns the last day of a scope that can be judged: that of the accounts that it lies in.
+// settled returns the last day of a scope that can be judged: the last settled day of its accounts.
 func (s *scopes) settled(of anomaly.ScopeType, rows []int32) time.Time {
 	if of == anomaly.Org {
 		return s.all
@@ -124,7 +125,7 @@ func (s *scopes) settled(of anomaly.ScopeType, rows []int32) time.Time {
 	return earliest(accounts)
 }
 
-// within returns the scopes that hold all of a scope, but for the organization.
+// within returns the scopes that contain a whole scope, except the organization.
 func (s *scopes) within(of anomaly.Scope, rows []int32) []anomaly.Scope {
 	switch of.Type {
 	case anomaly.Resource:
@@ -154,7 +155,8 @@ func (s *scopes) within(of anomaly.Scope, rows []int32) []anomaly.Scope {
 	return nil
 }
 
-// belongings returns what a resource belongs to, as its costs were stamped: who subscribes to its account, a group or a team is told of it.
+// belongings returns the account, group and team scopes of a resource as of its costs. Their subscribers are notified
+// of the resource's anomalies.
 func (s *scopes) belongings(of anomaly.Scope) []event.Scope {
 	if of.Type != anomaly.Resource {
 		return nil
@@ -169,7 +171,8 @@ func (s *scopes) belongings(of anomaly.Scope) []event.Scope {
 	return out
 }
 
-// judged reports whether a day of a scope was judged now. Of a scope that costs nothing any more it was, when the organization's was.
+// judged reports whether a day of a scope was judged in this run. A scope without costs counts as judged if the
+// organization was.
 func (s *scopes) judged(of anomaly.ScopeType, id string, day time.Time) bool {
 	rows, there := s.of[anomaly.Scope{Type: of, ID: id}]
 	if !there {
@@ -178,7 +181,7 @@ func (s *scopes) judged(of anomaly.ScopeType, id string, day time.Time) bool {
 	return !day.After(s.settled(of, rows))
 }
 
-// contributors takes a finding apart by services, resources and accounts.
+// contributors splits a finding by services, resources and accounts.
 func (s *scopes) contributors(f *anomaly.Finding) ([]anomaly.Contributor, error) {
 	var out []anomaly.Contributor
 	for _, by := range []struct {

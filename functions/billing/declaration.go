@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/engine/workqueue"
 )
 
-// Declaration is what others must know of this function.
+// Declaration declares the table access, the state machines and the sample events of this function.
 var Declaration = platform.Declaration{
 	Name: "billing",
 	Access: rest.Access.With(table.Access{

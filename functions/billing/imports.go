@@ -78,7 +78,7 @@ func (s *service) createImport(ctx context.Context, in *importInput) (StartedImp
 		return StartedImport{}, err
 	}
 	billimport.StartMachine(ctx, s.p, run)
-	// without the address, which opens for whoever has it
+	// the address is left out: it grants access to every holder
 	audit.NoteChange(ctx, audit.Change{Target: u.ID, After: newImportedFile(u)})
 	job := rest.Job{JobID: u.ID, Status: string(u.Status), StatusURL: importsPath + "/" + u.ID}
 	return StartedImport{job, at.URL, u.ExpiresAt}, nil
@@ -86,7 +86,7 @@ func (s *service) createImport(ctx context.Context, in *importInput) (StartedImp
 
 var vendorName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 
-// name writes into the record whose bill the file is.
+// name sets the cloud account or the vendor of the uploaded file in u. It validates both.
 func (s *service) name(ctx context.Context, org string, u *billimport.Upload, b NewImport) error {
 	switch {
 	case (b.Vendor == "") == (b.CloudAccountID == ""):
@@ -105,7 +105,7 @@ func (s *service) name(ctx context.Context, org string, u *billimport.Upload, b 
 	return fault.Wrap("read account "+b.CloudAccountID, err)
 }
 
-// address asks the worker where the file is to be put.
+// address asks the worker for the upload address of the file.
 func (s *service) address(ctx context.Context, org string, u billimport.Upload) (billimport.Address, error) {
 	var out billimport.Address
 	call := map[string]any{
@@ -116,13 +116,14 @@ func (s *service) address(ctx context.Context, org string, u billimport.Upload) 
 	return out, fault.Wrap("make the address of "+u.ID, err)
 }
 
-// maxWaiting is how many uploads of an organization may wait or run at once, and maxUploads how many are listed.
+// maxWaiting is the most uploads of an organization that may wait or run at once, and maxUploads the most that are
+// listed.
 const (
 	maxWaiting = 20
 	maxUploads = 1000
 )
 
-// storeUpload stores a new upload with the work that imports it, when there is room for one more.
+// storeUpload stores a new upload with its import job, if the limit maxWaiting permits one more.
 func (s *service) storeUpload(ctx context.Context, u billimport.Upload, run billimport.Input) error {
 	put, err := billimport.PutUpload(run.Org, u, table.Absent())
 	if err != nil {
@@ -142,7 +143,7 @@ func (s *service) storeUpload(ctx context.Context, u billimport.Upload, run bill
 	})
 }
 
-// checkRoom refuses one upload too many.
+// checkRoom returns an error if the organization has maxWaiting uploads already.
 func (s *service) checkRoom(ctx context.Context, org string) error {
 	all, err := s.uploads(ctx, org)
 	if err != nil {
@@ -165,7 +166,7 @@ func (s *service) checkRoom(ctx context.Context, org string) error {
 	return nil
 }
 
-// uploads reads all uploads, the newest first.
+// uploads returns all uploads, the newest first.
 func (s *service) uploads(ctx context.Context, org string) ([]billimport.Upload, error) {
 	q := table.Query{PK: billimport.UploadKey(org, "").PK, Prefix: "job_", Reverse: true, Limit: maxUploads}
 	all, _, err := table.ReadPage[billimport.Upload](ctx, s.p.Table, q)

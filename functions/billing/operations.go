@@ -1,5 +1,5 @@
-// Package billing is the operation group Billing: how the bills of each account stand, the import of all of them, the control totals of what
-// is in, and files of vendors that are uploaded.
+// Package billing is the operation group Billing: the state of each account's bills, the import of all bills, the
+// control totals of imported periods, and uploaded files of vendors.
 package billing
 
 import (

@@ -18,7 +18,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// SyncEntry is how the bills of a cloud account stand.
+// SyncEntry is the state of a cloud account's bills.
 type SyncEntry struct {
 	CloudAccountID   string     `json:"cloudAccountID" doc:"The id of the cloud account" example:"ca_01jzk5x0h2v3m4n5p6q7r8s9ta"`
 	Provider         string     `json:"provider"`
@@ -53,7 +53,7 @@ func (s *service) listStatus(ctx context.Context, _ *noInput) ([]SyncEntry, erro
 	return out, nil
 }
 
-// supersedersOf returns the accounts on whose bills charges of an account count in place of its own.
+// supersedersOf returns the accounts whose bills supersede charges of an account.
 func supersedersOf(periods []cost.Period, accountID string) []string {
 	out := []string{}
 	for i := range periods {
@@ -65,7 +65,7 @@ func supersedersOf(periods []cost.Period, accountID string) []string {
 	return slices.Compact(out)
 }
 
-// superseders returns the accounts on whose bills charges of a period count in place of it, each once.
+// superseders returns the accounts whose bills supersede charges of a period, without duplicates.
 func superseders(p *cost.Period) []string {
 	out := append([]string{}, slices.Sorted(maps.Values(p.Superseded))...)
 	return slices.Compact(out)
@@ -92,7 +92,7 @@ type periodsInput struct {
 	Period    string `query:"period" maxLength:"7" doc:"Only this month" example:"2026-03"`
 }
 
-// BillingPeriod is a billing period that is in, with its control totals.
+// BillingPeriod is an imported billing period with its control totals.
 type BillingPeriod struct { //nolint:revive // it is what the interface description calls it
 	CloudAccountID string          `json:"cloudAccountID" doc:"The id of the cloud account; other: and its name of a vendor that is none"`
 	Provider       string          `json:"provider"`
@@ -112,7 +112,7 @@ type BillingPeriod struct { //nolint:revive // it is what the interface descript
 	Counts         string          `json:"counts" enum:"all,partly,nothing" doc:"How much of it is in reports: not what is superseded"`
 }
 
-// ExchangeRate is what a unit of a currency is worth.
+// ExchangeRate is the value of one unit of a currency in USD.
 type ExchangeRate struct {
 	Currency string       `json:"currency" example:"EUR"`
 	USD      money.Amount `json:"usd" example:"1.0843"`
@@ -120,7 +120,7 @@ type ExchangeRate struct {
 	Date     string       `json:"date" example:"2026-03-31"`
 }
 
-// CurrencyTotal are sums in one currency, with all their decimals.
+// CurrencyTotal is the sums in one currency, unrounded.
 type CurrencyTotal struct {
 	Currency  string       `json:"currency" example:"USD"`
 	Rows      int64        `json:"rows"`
@@ -147,7 +147,7 @@ func (s *service) listPeriods(ctx context.Context, in *periodsInput) (rest.List[
 	return rest.MapItems(rest.PageOf(all, in.Page), newPeriod), nil
 }
 
-// countsOf tells how much of a period counts.
+// countsOf returns how much of a period counts.
 func countsOf(p *cost.Period) string {
 	switch {
 	case p.Whole:

@@ -17,7 +17,7 @@ import (
 	"lamplighter.dev/shared/people/teams"
 )
 
-// maxName is how many characters a name may have.
+// maxName is the most characters of a name.
 const maxName = 128
 
 // Budget is a budget as clients see it.
@@ -89,7 +89,7 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewBudget }) (Bud
 	return newBudget(b), nil
 }
 
-// check brings a budget into shape.
+// check normalizes and validates a budget.
 func check(b *budgeting.Budget) (err error) {
 	if b.Name, err = displayname.CleanName("name", b.Name, maxName); err != nil {
 		return err
@@ -97,7 +97,7 @@ func check(b *budgeting.Budget) (err error) {
 	return b.Check()
 }
 
-// room refuses one budget too many.
+// room returns an error if the organization has the most budgets already.
 func (s *service) room(ctx context.Context) error {
 	all, err := s.store.List(ctx, identity.CallerOrg(ctx))
 	if err == nil && len(all) >= budgeting.MaxBudgets {
@@ -107,8 +107,8 @@ func (s *service) room(ctx context.Context) error {
 	return err
 }
 
-// holds returns the writes by which a budget counts as a use of its scope, so that nobody deletes the scope at the
-// same time. They fail when the scope does not exist.
+// holds returns the writes that record a budget as a use of its scope, so that the scope cannot be deleted at the same
+// time. They fail if the scope does not exist.
 func (s *service) holds(ctx context.Context, b *budgeting.Budget) ([]table.Write, error) {
 	org := identity.CallerOrg(ctx)
 	none := fault.New(fault.Invalid, "scopeID: %.64q: there is no such %s; send the id of one that exists", b.ScopeID,
@@ -142,7 +142,7 @@ func (s *service) get(ctx context.Context, in *BudgetInput) (Budget, error) {
 	return newBudget(b), err
 }
 
-// seen reads a budget that the caller may see.
+// seen returns a budget if the caller may see it.
 func (s *service) seen(ctx context.Context, budgetID string) (budgeting.Budget, error) {
 	if !id.IsValid("bud", budgetID) {
 		return budgeting.Budget{}, budgeting.Missing(budgetID)
@@ -158,7 +158,7 @@ func (s *service) seen(ctx context.Context, budgetID string) (budgeting.Budget, 
 	return b, err
 }
 
-// sight returns the test whether the caller sees a budget.
+// sight returns a function that reports whether the caller may see a budget.
 func (s *service) sight(ctx context.Context) (func(budgeting.Budget) bool, error) {
 	c := identity.CallerFrom(ctx)
 	sets, err := s.inventory.ResourceSets(ctx, c.Org, c.Scopes(reading))
@@ -187,7 +187,7 @@ func (s *service) list(ctx context.Context, in *listInput) (rest.List[Budget], e
 	return rest.MapItems(rest.PageOf(all, in.Page), newBudget), nil
 }
 
-// visible returns the budgets that the caller may see, oldest first.
+// visible returns the budgets that the caller may see, the oldest first.
 func (s *service) visible(ctx context.Context) ([]budgeting.Budget, error) {
 	sees, err := s.sight(ctx)
 	if err != nil {
@@ -240,7 +240,7 @@ func (s *service) update(ctx context.Context, in *updateInput) (Budget, error) {
 	return newBudget(next), nil
 }
 
-// apply changes the fields that were sent.
+// apply sets the fields that were sent.
 func (c ChangedBudget) apply(to *budgeting.Budget) error {
 	for field, null := range map[string]bool{"scopeType": c.ScopeType.Null, "period": c.Period.Null,
 		"amountUSD": c.AmountUSD.Null} {

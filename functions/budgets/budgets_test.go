@@ -26,8 +26,8 @@ var (
 	eve = apitest.Caller(apitest.OtherOrg, "eve", "owner")
 )
 
-// fixture is an organization on 10 March 2026 with two instances; i-0 is a team's, and in a group. Since 1 January they cost 10 and 5 a
-// day, and on each first of a month there is a fee of 30.
+// fixture is an organization on 10 March 2026 with two instances. i-0 belongs to a team and to a group. Since 1
+// January they cost 10 and 5 a day, and there is a fee of 30 on the first of each month.
 type fixture struct {
 	*apitest.Fixture
 	ids         []string
@@ -63,7 +63,7 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-// make makes a budget of an amount.
+// make creates a budget of an amount.
 func (f *fixture) make(name string, of budgeting.ScopeType, scopeID, amount string) Budget {
 	f.Helper()
 	return apitest.Data[Budget](f.Call(ada, "POST /budgets",
@@ -94,7 +94,7 @@ func TestBudgets_FromCreationToEnd(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	f.Equal("audited", f.LastAudited(apitest.Org).Target, made.ID)
-	f.make("All of it", budgeting.Org, "", "1") // the name is free
+	f.make("All of it", budgeting.Org, "", "1") // the name is available again
 	f.Call(ada, "PUT "+path, `{"name":"All of it"}`).Want(http.StatusConflict, "All of it")
 	f.Call(eve, "GET "+path).Want(http.StatusNotFound)
 	f.Call(eve, "PUT "+path, `{"name":"x"}`).Want(http.StatusNotFound)

@@ -11,14 +11,14 @@ import (
 	"lamplighter.dev/shared/people/teams"
 )
 
-// Declaration is what others must know of this function.
+// Declaration declares the table access and the sample events of this function.
 var Declaration = platform.Declaration{
 	Name: "budgets",
 	Access: rest.Access.With(cost.Reading, table.Access{
 		Reads: []table.Partition{inventory.IndexPartition, inventory.ChunkPartition},
 		Writes: []table.Partition{
 			budgeting.Partition, budgeting.NamePartition,
-			inventory.AccountPartition, inventory.AttachedPartition, teams.Partition, // count that a budget names them
+			inventory.AccountPartition, inventory.AttachedPartition, teams.Partition, // they count their budgets
 		},
 	}),
 	Calls:   []string{chart.Worker},

@@ -1,4 +1,4 @@
-// Package budgets is the operation group Budgets: what is planned to be spent, on what, and how it stands.
+// Package budgets is the operation group Budgets: planned spending by scope, and its state.
 package budgets
 
 import (
@@ -101,7 +101,7 @@ type BudgetInput struct {
 	BudgetID string `path:"budgetID" maxLength:"64"`
 }
 
-// orders are what budgets can be sorted by.
+// orders are the sort fields of budgets.
 type orders struct{}
 
 var _ rest.Orders[budgeting.Budget] = orders{}

@@ -33,7 +33,7 @@ func (s *service) picture(ctx context.Context, in *BudgetInput) (rest.Raw, error
 	return rest.PictureOf(svg), err
 }
 
-// burnDown draws what is spent day by day, with what is expected, beside an even spending of the amount, and the amount.
+// burnDown draws three lines: the spending by day with its forecast, an even spending of the amount, and the amount.
 func burnDown(st *BudgetStatus) chart.Chart {
 	amount := money.MustParse(st.AmountUSD)
 	c := chart.Chart{

@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// TestStatus_IsDrawn by a painter that keeps what it is to draw: functions/painter has the tests of drawing.
+// TestStatus_IsDrawn uses a painter that records its charts. functions/painter tests the drawing.
 func TestStatus_IsDrawn(t *testing.T) {
 	f := newFixture(t)
 	var asked chart.Chart

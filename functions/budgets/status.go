@@ -10,14 +10,14 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// BudgetForecast is where a period is expected to end.
+// BudgetForecast is the expected cost of a whole period.
 type BudgetForecast struct {
 	Low  string `json:"low"`
 	Mean string `json:"mean"`
 	High string `json:"high"`
 }
 
-// BudgetStanding is how a budget stands.
+// BudgetStanding is the spending and the forecast of a budget.
 type BudgetStanding struct {
 	BudgetID     string              `json:"budgetID"`
 	Name         string              `json:"name"`
@@ -57,14 +57,14 @@ type BudgetDay struct {
 	Forecast     bool   `json:"forecast" doc:"The day has not settled: its cost is expected"`
 }
 
-// BudgetThreshold is a threshold of a budget, and whether it is reached.
+// BudgetThreshold is a threshold of a budget and whether it is reached.
 type BudgetThreshold struct {
 	Percent   int    `json:"percent"`
 	AmountUSD string `json:"amountUSD"`
 	Reached   bool   `json:"reached"`
 }
 
-// BudgetStatus is how a budget stands, with its thresholds and day by day.
+// BudgetStatus is the spending and the forecast of a budget, with its thresholds and days.
 type BudgetStatus struct {
 	BudgetStanding
 	Thresholds []BudgetThreshold `json:"thresholds"`
@@ -96,7 +96,7 @@ func newStatus(st *budgeting.State) BudgetStatus {
 	return out
 }
 
-// BudgetSummary is how all budgets stand.
+// BudgetSummary is the spending and the forecasts of all budgets.
 type BudgetSummary struct {
 	Count     int              `json:"count"`
 	Green     int              `json:"green"`
@@ -127,7 +127,7 @@ func summarize(states []budgeting.State) BudgetSummary {
 	for i := range states {
 		out.Items[i] = newStanding(&states[i])
 		count[states[i].Signal]++
-		amount, spent = amount.Add(states[i].Budget.Amount), spent.Add(states[i].Spent.Round(2)) // as they are shown
+		amount, spent = amount.Add(states[i].Budget.Amount), spent.Add(states[i].Spent.Round(2)) // rounded as displayed
 	}
 	out.Green, out.Yellow, out.Red = count[budgeting.Green], count[budgeting.Yellow], count[budgeting.Red]
 	out.AmountUSD, out.SpentUSD = amount.Fixed(2), spent.Fixed(2)

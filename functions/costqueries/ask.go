@@ -67,8 +67,8 @@ func (s *service) ask(ctx context.Context, in *askInput) (Question, error) {
 	return s.begin(ctx, org, r)
 }
 
-// boundToScope returns the question about what the caller may see, and whether that is a part of the organization: up to two round trips for
-// a part.
+// boundToScope restricts the question to the caller's scope, and returns whether that scope is limited. It takes up to
+// two round trips for a limited scope.
 func (s *service) boundToScope(ctx context.Context, q costquery.Query) (costquery.Query, bool, error) {
 	c := identity.CallerFrom(ctx)
 	scopes := c.Scopes(report.Policy)
@@ -83,14 +83,14 @@ func (s *service) boundToScope(ctx context.Context, q costquery.Query) (costquer
 	return q, true, err
 }
 
-// maxOpen is how many questions of an organization may be open at once, of so many that are looked at.
+// maxOpen is the most open questions of an organization. The check looks at the latest questions only.
 const (
 	maxOpen = 10
 	looked  = 50
-	lost    = time.Hour // after it, a question that nobody polls is not open any more
+	lost    = time.Hour // a question that is not polled for so long is no longer open
 )
 
-// begin records a question, and has it answered as far as that goes now. That it does not go now is left to who polls.
+// begin records a question and advances its answer as far as possible now. The caller's polls advance the rest.
 func (s *service) begin(ctx context.Context, org string, r costquery.Record) (Question, error) { //nolint:gocritic // it is changed here
 	err := s.store(ctx, org, &r)
 	if err != nil {
@@ -105,7 +105,7 @@ func (s *service) begin(ctx context.Context, org string, r costquery.Record) (Qu
 	return newQuestion(&r), err
 }
 
-// store stores a question and counts the bytes that it scans, when there is room for one more open question.
+// store stores a question and counts its scanned bytes, if the organization may open one more question.
 func (s *service) store(ctx context.Context, org string, r *costquery.Record) error {
 	put, err := costquery.PutRecord(org, r, table.Absent())
 	if err != nil {
@@ -132,7 +132,7 @@ func (s *service) advance(ctx context.Context, org, queryID string) error {
 	return s.p.Workers.Invoke(ctx, costquery.Worker, costquery.Request{Org: org, QueryID: queryID}, &nothing)
 }
 
-// checkRoom refuses one question too many.
+// checkRoom returns an error if the organization has the most open questions already.
 func (s *service) checkRoom(ctx context.Context, org string) error {
 	q := table.Query{PK: costquery.RecordKey(org, "").PK, Prefix: "qry_", Reverse: true, Limit: looked}
 	all, _, err := table.ReadPage[costquery.Record](ctx, s.p.Table, q)
@@ -152,7 +152,7 @@ func (s *service) checkRoom(ctx context.Context, org string) error {
 	return nil
 }
 
-// newQuery reads and checks a question.
+// newQuery parses and validates a question.
 func newQuery(b *NewQuestion) (costquery.Query, error) {
 	q := costquery.Query{Measures: b.Measures, GroupBy: b.GroupBy, OrderBy: b.OrderBy, Limit: b.Limit}
 	var err error
@@ -172,7 +172,7 @@ func newQuery(b *NewQuestion) (costquery.Query, error) {
 	return q, q.Check()
 }
 
-// readDay reads a day, or the first one of a month.
+// readDay parses a day, or the first day of a month.
 func readDay(field, text string) (time.Time, error) {
 	if m, err := cost.ParseMonth(text); err == nil {
 		return m.Start(), nil

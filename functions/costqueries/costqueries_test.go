@@ -26,7 +26,7 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// fixture is the operations in front of the worker with its own engine, beside the reports.
+// fixture mounts the operations, the worker with its own engine, and the reports.
 type fixture struct {
 	*apitest.Fixture
 	charges []bill.Charge // of the organization
@@ -70,7 +70,7 @@ var (
 	teams    = []string{"red", "blue", ""}
 )
 
-// randomCharges are of a month, some of them billed in it for a day outside.
+// randomCharges returns the charges of a month. Some of them are for a day outside it.
 func randomCharges(r *rand.Rand, month string, n int) []bill.Charge {
 	m, err := cost.ParseMonth(month)
 	if err != nil {
@@ -106,7 +106,7 @@ func (f *fixture) ask(q costqueries.NewQuestion) costqueries.Question {
 	return apitest.Data[costqueries.Question](f.Call(ada, "POST /reports/query", q), http.StatusAccepted)
 }
 
-// rows are those of all pages of an answer.
+// rows returns the rows of all pages of an answer.
 func (f *fixture) rows(q costqueries.Question) [][]string {
 	f.Helper()
 	var out [][]string
@@ -123,7 +123,7 @@ func (f *fixture) rows(q costqueries.Question) [][]string {
 	}
 }
 
-// TestAnswers_AreThoseOfTheChargesInMemory asks random questions of random bills.
+// TestAnswers_AreThoseOfTheChargesInMemory asks random questions about random bills.
 func TestAnswers_AreThoseOfTheChargesInMemory(t *testing.T) {
 	f := newFixture(t)
 	r := seed.Fixed(t, 5, 6)
@@ -179,7 +179,7 @@ func randomQuestion(r *rand.Rand) costqueries.NewQuestion {
 	return q
 }
 
-// pick picks some of several in some order, at least one.
+// pick returns at least one of the values, in random order.
 func pick(r *rand.Rand, of ...string) []string {
 	r.Shuffle(len(of), func(i, k int) { of[i], of[k] = of[k], of[i] })
 	return of[:1+r.IntN(len(of)-1)]
@@ -224,7 +224,7 @@ func day(s string) time.Time {
 	return t
 }
 
-// TestTotals_AreThoseOfReports asks for the same days and cost both ways.
+// TestTotals_AreThoseOfReports asks a question and a report for the same days and the same kind of cost.
 func TestTotals_AreThoseOfReports(t *testing.T) {
 	f := newFixture(t)
 	r := seed.Fixed(t, 7, 8)
@@ -277,7 +277,7 @@ func TestADryRun_SaysWhatAnAnswerCostsAndAsksNothing(t *testing.T) {
 	}
 }
 
-// TestAnswers_AreOfTheGenerationThatIsIn replaces a bill, fails to, and lets old generations go.
+// TestAnswers_AreOfTheGenerationThatIsIn replaces a bill, fails to replace it, and deletes old generations.
 func TestAnswers_AreOfTheGenerationThatIsIn(t *testing.T) {
 	f := newFixture(t)
 	r := seed.Fixed(t, 3, 1)
@@ -346,7 +346,8 @@ func TestBadQuestions_AreRefusedByFieldAndValue(t *testing.T) {
 	}
 }
 
-// TestQuestions_OfAScopeAreAboutItsResourcesAlone asks as the member of a team that owns one resource, and as others.
+// TestQuestions_OfAScopeAreAboutItsResourcesAlone asks as a member of a team that owns one resource, and as other
+// callers.
 func TestQuestions_OfAScopeAreAboutItsResourcesAlone(t *testing.T) {
 	f := newFixture(t)
 	f.bring(apitest.Org, "ca_1", "2026-02", "1", randomCharges(seed.Fixed(t, 4, 1), "2026-02", 200))

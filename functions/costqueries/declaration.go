@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Declaration is what others must know of this function.
+// Declaration declares the routes, the table access and the workers of this function.
 var Declaration = platform.Declaration{
 	Name:   "costqueries",
 	Routes: []string{"/reports/queries/{proxy+}", "/reports/query"},

@@ -16,7 +16,7 @@ import (
 // planned is the status of a dry run.
 const planned costquery.Status = "planned"
 
-// Question is a question, and its answer as soon as there is one.
+// Question is a question, with its answer when that is available.
 type Question struct {
 	JobID        string     `json:"jobID" doc:"The job that answers the question; empty for a dry run" example:"qry_01k6v0e4y0c2b7m9q8r5t3w1xz"`
 	QueryID      string     `json:"queryID" deprecated:"true" doc:"The same as jobID, which takes its place"`
@@ -52,7 +52,7 @@ type getInput struct {
 	Cursor  string `query:"cursor" maxLength:"16" doc:"Where to go on, as nextCursor has it"`
 }
 
-// get answers with a question, which whoever polls it drives on.
+// get returns a question. Each call advances an unfinished question.
 func (s *service) get(ctx context.Context, in *getInput) (Question, error) {
 	org := identity.CallerOrg(ctx)
 	r, err := s.readVisible(ctx, in.QueryID)
@@ -67,8 +67,8 @@ func (s *service) get(ctx context.Context, in *getInput) (Question, error) {
 	return s.page(ctx, org, &r, in.Cursor)
 }
 
-// readVisible reads a question that the caller may see. Who may see the costs of all of the organization may see every question; others see
-// what they asked with the grants that they still have.
+// readVisible returns a question that the caller may see. A caller who may see all costs of the organization sees
+// every question. Other callers see their own questions, as long as they have the same grants as when they asked.
 func (s *service) readVisible(ctx context.Context, queryID string) (costquery.Record, error) {
 	c := identity.CallerFrom(ctx)
 	if !id.IsValid("qry", queryID) {
@@ -81,7 +81,7 @@ func (s *service) readVisible(ctx context.Context, queryID string) (costquery.Re
 	return r, err
 }
 
-// page puts the rows at a cursor into the answer.
+// page adds the rows at a cursor to the answer.
 func (s *service) page(ctx context.Context, org string, r *costquery.Record, cursor string) (Question, error) {
 	out, n := newQuestion(r), 0
 	if cursor != "" {

@@ -1,5 +1,6 @@
-// Package costqueries is the operations of free questions: what line items add up to, by whichever columns, with the price said before
-// anything is read. Another function answers them (functions/queryrunner), for this one links no engine.
+// Package costqueries is the operations of free questions: sums of line items by any columns, with the price stated
+// before any data is read. The function functions/queryrunner computes the answers, so that this one links no query
+// engine.
 package costqueries
 
 import (

@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// WidgetTotals is what a period costs.
+// WidgetTotals is the cost of a period and of the period before.
 type WidgetTotals struct {
 	From        string `json:"from" example:"2026-11-01"`
 	To          string `json:"to" doc:"The first day after it"`
@@ -26,28 +26,28 @@ type WidgetTrendPoint struct {
 	Estimated bool   `json:"estimated" doc:"Some of it is estimated"`
 }
 
-// WidgetTrend is what a period costs over time. Its points sum to its total.
+// WidgetTrend is the cost of a period over time. Its points sum to its total.
 type WidgetTrend struct {
 	Granularity string             `json:"granularity" enum:"day,month"`
 	TotalUSD    string             `json:"totalUSD"`
 	Items       []WidgetTrendPoint `json:"items"`
 }
 
-// WidgetBreakdownRow is a part of what a period costs.
+// WidgetBreakdownRow is the cost of one combination of dimension values.
 type WidgetBreakdownRow struct {
 	Keys    []string `json:"keys" doc:"A value of each dimension; empty where there is none"`
 	Others  bool     `json:"others" doc:"All that is not listed by itself"`
 	CostUSD string   `json:"costUSD"`
 }
 
-// WidgetBreakdown is what a period costs by dimensions. Its rows sum to its total.
+// WidgetBreakdown is the cost of a period by dimensions. Its rows sum to its total.
 type WidgetBreakdown struct {
 	Dims     []string             `json:"dims"`
 	TotalUSD string               `json:"totalUSD"`
 	Rows     []WidgetBreakdownRow `json:"rows"`
 }
 
-// WidgetResource is what a resource costs.
+// WidgetResource is the cost of a resource.
 type WidgetResource struct {
 	ResourceUID string `json:"resourceUID"`
 	ResourceID  string `json:"resourceID" doc:"Ours; empty when the inventory does not have it"`
@@ -56,7 +56,7 @@ type WidgetResource struct {
 	CostUSD     string `json:"costUSD"`
 }
 
-// window returns the days of a period, and those that it is compared with; both ends exclusive.
+// window returns a period and its comparison period; to and until are exclusive.
 func window(period string, now time.Time) (from, to, before, until time.Time) {
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
 	tomorrow := today.AddDate(0, 0, 1)
@@ -76,14 +76,14 @@ func window(period string, now time.Time) (from, to, before, until time.Time) {
 	case "last_12_months":
 		return month.AddDate(0, -11, 0), tomorrow, month.AddDate(0, -23, 0), month.AddDate(0, -11, 0)
 	}
-	end := month.AddDate(0, -1, today.Day()) // as many days of the month before, which may have fewer
+	end := month.AddDate(0, -1, today.Day()) // the same number of days of the previous month, which may be shorter
 	if end.After(month) {
 		end = month
 	}
 	return month, tomorrow, month.AddDate(0, -1, 0), end
 }
 
-// question returns what a query asks of costs, within what the caller may see.
+// question returns the cost question of a widget's query, restricted to the caller's scope.
 func (p *page) question(q *WidgetQuery) cost.Question {
 	from, to, _, _ := window(q.Period, p.now)
 	out := cost.Question{From: from, To: to, Metric: cost.Metric(q.Cost), Filter: q.Filter}
@@ -93,10 +93,10 @@ func (p *page) question(q *WidgetQuery) cost.Question {
 	return out
 }
 
-// ask asks the store of costs; what two widgets ask, once.
+// ask asks the cost store. Equal questions of several widgets are asked once.
 func (p *page) ask(ctx context.Context, q cost.Question) (cost.Answer, error) {
 	same := q
-	same.Within = nil // that of the caller
+	same.Within = nil // equal for all questions of the caller
 	name, err := json.Marshal(same)
 	if err != nil {
 		return cost.Answer{}, fmt.Errorf("encode a question: %w", err)
@@ -126,7 +126,7 @@ func (p *page) totals(ctx context.Context, q *WidgetQuery) (*WidgetTotals, error
 	return out, err
 }
 
-// mostDays is how many days a trend shows one by one.
+// mostDays is the most days that a trend shows individually.
 const mostDays = 92
 
 func (p *page) trend(ctx context.Context, q *WidgetQuery) (*WidgetTrend, error) {

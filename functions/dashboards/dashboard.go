@@ -34,16 +34,17 @@ type Dashboard struct {
 	UpdatedAt   time.Time `json:"updatedAt"`
 }
 
-// stored is a dashboard as it is kept; Generation counts its changes, which each is conditioned on.
+// stored is a dashboard as it is stored. Generation is incremented by each change, and each change is conditional on
+// it.
 type stored struct {
 	Dashboard
 	Generation int64 `json:"generation"`
 }
 
-// launched is when the presets came to be.
+// launched is the creation time of the presets.
 var launched = time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 
-// presets are the dashboards of the service, by what their readers ask first.
+// presets are the built-in dashboards, one for each group of readers.
 var presets = []Dashboard{
 	preset("executive", "What it costs, where it goes and whether that is as planned",
 		widget(totalsWidget, "This month", "small", WidgetQuery{}),
@@ -88,7 +89,7 @@ func widget(of, title, size string, q WidgetQuery) Widget { //nolint:revive // a
 	return Widget{Type: of, Title: title, Size: size, Query: q}.complete()
 }
 
-// check brings a dashboard into shape; fault.Invalid names the field that cannot be.
+// check normalizes and validates a dashboard. It returns fault.Invalid with the name of the wrong field.
 func (d *Dashboard) check() (err error) {
 	if d.Name, err = displayname.CleanName("name", d.Name, maxName); err != nil {
 		return err
@@ -121,15 +122,15 @@ func missing(dashboardID string) error {
 	return fault.New(fault.NotFound, "dashboard %.64q does not exist", dashboardID)
 }
 
-// limited returns the dashboards of an organization as a list of maxDashboards at most.
+// limited returns the dashboards of an organization as a list of at most maxDashboards.
 func limited(org string) table.LimitedList {
 	return table.LimitedList{PK: names(org).PK, Noun: "dashboards"}
 }
 
-// store keeps the dashboards of organizations.
+// store stores the dashboards of organizations.
 type store struct{ table table.Store }
 
-// read reads a dashboard, or finds a preset; fault.NotFound when there is none.
+// read returns a dashboard or a preset, or fault.NotFound.
 func (s store) read(ctx context.Context, org, dashboardID string) (stored, error) {
 	for _, p := range presets {
 		if p.ID == dashboardID {
@@ -146,7 +147,7 @@ func (s store) read(ctx context.Context, org, dashboardID string) (stored, error
 	return d, fault.Wrap("read dashboard "+dashboardID, err)
 }
 
-// list lists the presets, and then the dashboards of an organization, oldest first.
+// list returns the presets, then the dashboards of an organization, the oldest first.
 func (s store) list(ctx context.Context, org string) ([]Dashboard, error) {
 	out := append([]Dashboard{}, presets...)
 	for q := (table.Query{PK: key(org, "").PK, Limit: maxDashboards}); ; {
@@ -163,8 +164,8 @@ func (s store) list(ctx context.Context, org string) ([]Dashboard, error) {
 	}
 }
 
-// write replaces old, as it was read, by next, and does the extra writes with it; the zero old is that of a new one.
-// fault.Conflict when it has changed since, or another one has its name.
+// write replaces old, as it was read, by next, together with the extra writes. The zero old creates a dashboard. It
+// returns fault.Conflict if the dashboard has changed since, or if another dashboard has its name.
 func (s store) write(ctx context.Context, org string, old stored, next Dashboard, extra ...table.Write) error {
 	it, err := table.NewItem(key(org, next.ID), stored{next, old.Generation + 1})
 	if err != nil {
@@ -193,7 +194,7 @@ func changed(dashboardID string) error {
 		dashboardID)
 }
 
-// delete deletes a dashboard as it was read, unless it is the default dashboard of its organization.
+// delete deletes a dashboard, as it was read, unless it is the default dashboard of its organization.
 func (s store) delete(ctx context.Context, org string, d stored) error {
 	err := s.table.Transact(ctx, table.Delete(key(org, d.ID), table.Equal("generation", d.Generation)),
 		names(org).Release(d.Name),

@@ -28,8 +28,8 @@ var (
 	eve = apitest.Caller(apitest.OtherOrg, "eve", "owner")
 )
 
-// fixture is an organization on 10 March 2026 with two instances; i-0 is a team's. Since 1 January they cost 10 and a third of 10 a day, and
-// what is no resource 1.
+// fixture is an organization on 10 March 2026 with two instances; i-0 belongs to a team. Since 1 January they cost 10
+// and 10/3 a day, and charges without a resource cost 1.
 type fixture struct {
 	*apitest.Fixture
 	ids  []string
@@ -53,7 +53,7 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-// dashboard makes one of widgets.
+// dashboard creates a dashboard of widgets.
 func (f *fixture) dashboard(name string, widgets ...Widget) Dashboard {
 	f.Helper()
 	for i := range widgets {
@@ -186,7 +186,7 @@ func TestDashboards_DataAnswersEveryWidget(t *testing.T) {
 			t.Fatalf("%s: %v", one.Type, *one.Error)
 		}
 	}
-	// nine days of 14.3333333333; of February the ten days up to the same day of the month
+	// nine days of 14.3333333333; for February the ten days up to the same day of the month
 	if got := *w[0].Totals; got.CostUSD != "129.00" || got.PreviousUSD != "143.33" || got.From != "2026-03-01" {
 		t.Errorf("%+v", got)
 	}
@@ -224,7 +224,7 @@ func TestDashboards_DataAnswersEveryWidget(t *testing.T) {
 	}
 }
 
-// stop has a resource that costs 0.096 an hour less while it stands still be stopped between two times.
+// stop records that a resource was stopped between two times. It saves 0.096 for each hour.
 func (f *fixture) stop(uid, from, to string) {
 	f.Helper()
 	rate := pricing.HourlyRate{Running: money.MustParse("0.1"), Off: money.MustParse("0.004"), Version: "aws 2026-03-09"}
@@ -258,7 +258,8 @@ func TestDashboards_PresetsAnswerWithoutAnyData(t *testing.T) {
 	}
 }
 
-// TestDashboards_DataTakesFewRoundTrips of a preset, whose widgets share what they ask: not more than were measured when this was written.
+// TestDashboards_DataTakesFewRoundTrips checks the round trips of each preset, whose widgets share questions. The
+// limits are the numbers measured when this was written.
 func TestDashboards_DataTakesFewRoundTrips(t *testing.T) {
 	f := newFixture(t)
 	for preset, most := range map[string]int{"executive": 12, "engineering": 10, "finops": 14, "operations": 7} {

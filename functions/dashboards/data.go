@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// WidgetData is what a widget shows: the field that is named as its type, the others are null.
+// WidgetData is the data of a widget. The field named after its type is set; the others are null.
 type WidgetData struct {
 	Type         string           `json:"type" enum:"totals,trend,breakdown,top_resources,budgets,anomalies,savings,resources_by_state,actions_of_day"`
 	Title        string           `json:"title"`
@@ -29,7 +29,7 @@ type WidgetData struct {
 	Actions      *WidgetActions   `json:"actionsOfDay"`
 }
 
-// DashboardData is all that is on a dashboard.
+// DashboardData is the data of all widgets on a dashboard.
 type DashboardData struct {
 	DashboardID string       `json:"dashboardID"`
 	Name        string       `json:"name"`
@@ -37,7 +37,7 @@ type DashboardData struct {
 	Widgets     []WidgetData `json:"widgets"`
 }
 
-// page is one reading of a dashboard: what its widgets share.
+// page is one read of a dashboard. It holds the data that its widgets share.
 type page struct {
 	*service
 	caller identity.Caller
@@ -48,14 +48,14 @@ type page struct {
 	sets  map[string]inventory.ResourceSet // by policy
 }
 
-// answer is an answer of the store of costs, which is asked once.
+// answer is an answer of the cost store, requested once.
 type answer struct {
 	once sync.Once
 	cost.Answer
 	err error
 }
 
-// atOnce is how many widgets are answered side by side.
+// atOnce is the most widgets that are answered concurrently.
 const atOnce = 4
 
 func (s *service) data(ctx context.Context, in *DashboardInput) (DashboardData, error) {
@@ -81,7 +81,8 @@ func (s *service) data(ctx context.Context, in *DashboardInput) (DashboardData, 
 	return out, nil
 }
 
-// see reads which resources the caller may see by the policies of widgets: no round trip of who may see all.
+// see reads the resources that the caller may see by the policies of the widgets. It makes no round trip for a caller
+// who may see all.
 func (p *page) see(ctx context.Context, widgets []Widget) error {
 	p.sets = map[string]inventory.ResourceSet{}
 	for _, w := range widgets {
@@ -98,7 +99,8 @@ func (p *page) see(ctx context.Context, widgets []Widget) error {
 	return nil
 }
 
-// answer answers a widget. What fails is said in it, in the words that a client may see, and logged.
+// answer returns the data of a widget. On failure it sets the widget's error to a message that a client may see, and
+// logs the cause.
 func (p *page) answer(ctx context.Context, w *Widget) WidgetData {
 	out := WidgetData{
 		Type: w.Type, Title: w.Title, Size: w.Size, TopResources: []WidgetResource{}, Budgets: []WidgetBudget{},

@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Declaration is what others must know of this function.
+// Declaration declares the table access and the sample events of this function.
 var Declaration = platform.Declaration{
 	Name: "dashboards",
 	Access: rest.Access.With(cost.Reading, report.SavingReading, table.Access{

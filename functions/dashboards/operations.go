@@ -1,5 +1,5 @@
-// Package dashboards is the operation group Dashboards: pages of widgets, the service's own and those of an organization, and all that is
-// on one in one call.
+// Package dashboards is the operation group Dashboards: pages of widgets, built in or created by an organization. One
+// call returns the data of all widgets on a page.
 package dashboards
 
 import (
@@ -138,7 +138,7 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewDashboard }) (
 	return s.add(ctx, in.Body.Name, in.Body.Description, in.Body.Widgets)
 }
 
-// add makes a dashboard.
+// add creates a dashboard.
 func (s *service) add(ctx context.Context, name, description string, widgets []Widget) (Dashboard, error) {
 	now := s.p.Clock.Now()
 	d := Dashboard{
@@ -163,7 +163,7 @@ func (s *service) add(ctx context.Context, name, description string, widgets []W
 	return d, nil
 }
 
-// room refuses one dashboard too many.
+// room returns an error if the organization has maxDashboards already.
 func (s *service) room(ctx context.Context) error {
 	all, err := s.store.list(ctx, identity.CallerOrg(ctx))
 	if n := len(all) - len(presets); err == nil && n >= maxDashboards {
@@ -177,8 +177,9 @@ func (s *service) get(ctx context.Context, in *DashboardInput) (Dashboard, error
 	return hideFilters(ctx, d.Dashboard), err
 }
 
-// hideFilters returns the dashboard as the caller sees it. Who has grants on teams or resources sees a shared dashboard without the values of its
-// filters: they may be ids, names or tags of things outside the grants.
+// hideFilters returns the dashboard as the caller sees it. A caller whose grants are limited to teams or resources
+// sees a shared dashboard without the values of its filters, because these may be IDs, names or tags outside the
+// grants.
 func hideFilters(ctx context.Context, d Dashboard) Dashboard {
 	if identity.CallerFrom(ctx).Scopes(reading).All {
 		return d
@@ -190,7 +191,7 @@ func hideFilters(ctx context.Context, d Dashboard) Dashboard {
 	return d
 }
 
-// own reads a dashboard that can be changed.
+// own returns a dashboard that can be changed: one that is not a preset.
 func (s *service) own(ctx context.Context, dashboardID string) (stored, error) {
 	d, err := s.store.read(ctx, identity.CallerOrg(ctx), dashboardID)
 	if err == nil && d.Preset {

@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// WidgetBudget is how a budget stands.
+// WidgetBudget is the spending and the forecast of a budget.
 type WidgetBudget struct {
 	BudgetID    string           `json:"budgetID"`
 	Name        string           `json:"name"`
@@ -25,7 +25,7 @@ type WidgetBudget struct {
 	Signal      budgeting.Signal `json:"signal" enum:"green,yellow,red"`
 }
 
-// WidgetAnomaly is an anomaly without what explains it.
+// WidgetAnomaly is an anomaly without its contributors.
 type WidgetAnomaly struct {
 	ID          string            `json:"id"`
 	AnomalyType anomaly.ScopeType `json:"anomalyType" enum:"org,cloud_account,resource_group,resource,team"`
@@ -69,7 +69,7 @@ func (p *page) budgetStates(ctx context.Context, q *WidgetQuery) ([]WidgetBudget
 	return out, nil
 }
 
-// looked is how many rows a list is looked through for those that the caller sees.
+// looked is the most rows of a list that are searched for visible ones.
 const looked = 1000
 
 func (p *page) openAnomalies(ctx context.Context, q *WidgetQuery) ([]WidgetAnomaly, error) {
@@ -91,7 +91,7 @@ func (p *page) openAnomalies(ctx context.Context, q *WidgetQuery) ([]WidgetAnoma
 	return out, nil
 }
 
-// WidgetSavings is what was saved in a period.
+// WidgetSavings is the savings of a period.
 type WidgetSavings struct {
 	From        string `json:"from" example:"2026-11-01"`
 	To          string `json:"to" doc:"The first day after it"`

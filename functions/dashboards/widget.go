@@ -22,7 +22,7 @@ const (
 	actionsWidget   = "actions_of_day"
 )
 
-// WidgetQuery is what a widget asks for; of a field that its type does not take, nothing comes.
+// WidgetQuery holds the parameters of a widget. Fields that its type does not use have no effect.
 type WidgetQuery struct {
 	Period string              `json:"period" required:"false" enum:"month_to_date,last_month,last_7_days,last_30_days,last_90_days,last_12_months" doc:"Left out: month_to_date"`
 	Cost   string              `json:"cost" required:"false" enum:"billed,effective,list" doc:"Left out: billed"`
@@ -39,7 +39,7 @@ type Widget struct {
 	Query WidgetQuery `json:"query" required:"false"`
 }
 
-// kind is a type of widget: what it tells, by which policy, and which fields of a query it takes.
+// kind is a type of widget: its description, its policy, and the fields of a query that it uses.
 type kind struct {
 	policy string
 	text   string
@@ -64,7 +64,7 @@ var kinds = map[string]kind{
 	actionsWidget:   {"actions:read", "The actions of the last 24 hours, by status", nil},
 }
 
-// complete says what was left out.
+// complete returns w with defaults in its empty fields.
 func (w Widget) complete() Widget {
 	q := &w.Query
 	w.Size = cmp.Or(w.Size, "medium")
@@ -76,7 +76,7 @@ func (w Widget) complete() Widget {
 	return w
 }
 
-// check refuses a query that its widget cannot answer; at names the widget in messages.
+// check returns an error if the widget cannot answer its query; at names the widget in messages.
 func (w *Widget) check(at string) error {
 	if w.Type == breakdownWidget && len(w.Query.Dims) == 0 {
 		return fault.New(fault.Invalid, "%s.query.dims: a breakdown needs one at least, such as service_name", at)

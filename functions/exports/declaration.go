@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/engine/workqueue"
 )
 
-// Declaration is what others must know of this function.
+// Declaration declares the routes, the table access and the state machines of this function.
 var Declaration = platform.Declaration{
 	Name:   "exports",
 	Routes: []string{"/reports/export", "/reports/exports/{proxy+}"},

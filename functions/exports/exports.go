@@ -1,5 +1,5 @@
-// Package exports is the part of the operation group Reports & Analytics that hands costs out as files: small ones at once, others as a job
-// that a worker does.
+// Package exports is the part of the operation group Reports & Analytics that returns costs as files: small files
+// directly, large files as a job of a worker.
 package exports
 
 import (
@@ -25,10 +25,10 @@ const (
 type service struct {
 	*report.Reader
 	p      *platform.Platform
-	bounds rest.Bounds // of an answer that is given at once
+	bounds rest.Bounds // of a direct answer
 }
 
-// mostAtOnce is how many rows are answered at once.
+// mostAtOnce is the most rows of a direct answer.
 const mostAtOnce = 10_000
 
 // Operations returns the operations of the group.
@@ -72,7 +72,7 @@ type exportInput struct {
 	Accept string `header:"Accept" hidden:"true"`
 }
 
-// format returns the form that is asked for.
+// format returns the requested file format.
 func (in *exportInput) format() string {
 	accept := strings.TrimSpace(in.Accept)
 	switch {
@@ -94,7 +94,7 @@ func (s *service) export(ctx context.Context, in *exportInput) (rest.Raw, error)
 	}
 	format := in.format()
 	if format == report.Parquet {
-		if _, err = s.Ask(ctx, q); err != nil { // what is wrong with the question is told at once
+		if _, err = s.Ask(ctx, q); err != nil { // an invalid question fails before the job starts
 			return rest.Raw{}, err
 		}
 		return s.begin(ctx, &q, format)
@@ -115,7 +115,7 @@ func (s *service) export(ctx context.Context, in *exportInput) (rest.Raw, error)
 	return f.Answer(ctx, "")
 }
 
-// begin answers with a job.
+// begin starts an export job and returns it.
 func (s *service) begin(ctx context.Context, q *cost.Question, format string) (rest.Raw, error) {
 	j, err := report.StartExport(ctx, s.p, report.Export{Format: format, From: q.From, To: q.To, Filter: q.Filter})
 	if err != nil {
@@ -124,7 +124,7 @@ func (s *service) begin(ctx context.Context, q *cost.Question, format string) (r
 	return rest.Accepted(rest.Job{JobID: j.ID, Status: string(j.Status), StatusURL: jobsPath + "/" + j.ID})
 }
 
-// Export is an export that is a job.
+// Export is an export job.
 type Export struct {
 	JobID        string     `json:"jobID"`
 	Status       string     `json:"status" enum:"running,succeeded,failed,expired"`

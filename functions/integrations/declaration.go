@@ -9,14 +9,14 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Declaration is what others must know of this function.
+// Declaration declares the table access, the secrets and the workers of this function.
 var Declaration = platform.Declaration{
 	Name: "integrations",
 	Access: rest.Access.With(receiver.Access, table.Access{
 		Reads:  []table.Partition{identity.MetaPartition, receiver.ReceivedPartition},
 		Writes: []table.Partition{receiver.IntegrationPartition},
 	}),
-	Calls:   []string{inventory.Connector}, // whether the account that a registry is reached by is open
+	Calls:   []string{inventory.Connector}, // checks whether the cloud account of a registry is open
 	Seals:   []string{receiver.IntegrationSecret},
 	Opens:   []string{receiver.IntegrationSecret},
 	Samples: []string{"list"},

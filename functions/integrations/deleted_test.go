@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// deletedIssue is a Jira whose first issue is deleted: two deliveries learn that at the same moment.
+// deletedIssue is a Jira whose first issue is deleted; two deliveries find that out at the same time.
 type deletedIssue struct {
 	created, comments atomic.Int64
 	gone              atomic.Bool
@@ -35,7 +35,8 @@ func (d *deletedIssue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Of two deliveries that find the issue of their thread deleted, one creates another, and the other one follows it.
+// TestJira_ADeletedIssueIsCreatedAgainOnce: if two deliveries find the issue of their thread deleted, one creates a
+// new issue and the other uses it.
 func TestJira_ADeletedIssueIsCreatedAgainOnce(t *testing.T) {
 	f, site := newFixture(t), &deletedIssue{}
 	server := httptest.NewServer(site)

@@ -13,7 +13,8 @@ import (
 	"lamplighter.dev/shared/testkit/ssrfguardtest"
 )
 
-// Check 60, of every field of an integration that is an address: refused when they are given, and when one is in the store nevertheless.
+// TestIntegrations_HostileAddressesAreNotReached is check 60 for every address field of an integration: a hostile
+// address is refused in a request, and also if it is in the store.
 func TestIntegrations_HostileAddressesAreNotReached(t *testing.T) {
 	f := newFixture(t)
 	f.Settings.PrivateAddresses = false
@@ -46,7 +47,8 @@ func TestIntegrations_HostileAddressesAreNotReached(t *testing.T) {
 	}
 }
 
-// A registry that says that tokens are had elsewhere gets no credential sent there.
+// TestRegistry_CredentialsGoNowhereElse: a registry that refers to another token server does not make us send
+// credentials there.
 func TestRegistry_CredentialsGoNowhereElse(t *testing.T) {
 	f := newFixture(t)
 	thief := newTwin(t)

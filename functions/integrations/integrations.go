@@ -17,7 +17,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// shownReceived is how many of the webhooks that came from a service are answered with it.
+// shownReceived is the number of received webhooks in the detail of an integration.
 const shownReceived = 10
 
 // Integration is a connected service as clients see it.
@@ -42,7 +42,7 @@ type Integration struct {
 	UpdatedAt    time.Time          `json:"updatedAt"`
 }
 
-// ConfiguredSecret tells of a secret that there is one.
+// ConfiguredSecret states that a secret is set, without its value.
 type ConfiguredSecret struct {
 	Name       string `json:"name" example:"apiToken"`
 	Configured bool   `json:"configured"`
@@ -54,14 +54,14 @@ type IssuedIntegration struct {
 	WebhookSecret *string `json:"webhookSecret" doc:"Its webhooks are signed with it; it is told this once, and null where none was made"`
 }
 
-// IntegrationDetail is an integration with what came from it.
+// IntegrationDetail is an integration with its last received webhooks.
 type IntegrationDetail struct {
 	Integration
 	LastReceivedAt *time.Time        `json:"lastReceivedAt" doc:"When the last webhook came; null while none has, or not within 90 days"`
 	Received       []ReceivedWebhook `json:"received" doc:"The last ten webhooks that came, the newest first"`
 }
 
-// ReceivedWebhook is a webhook that came from a service.
+// ReceivedWebhook is a webhook that a service has sent.
 type ReceivedWebhook struct {
 	ID         string    `json:"id" example:"rcv_01k6v0e4y0c2b7m9q8r5t3w1xz"`
 	Event      string    `json:"event" example:"push"`
@@ -133,7 +133,7 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewIntegration })
 	return IssuedIntegration{s.shown(ctx, i), secret}, nil
 }
 
-// issue makes the secret that the webhooks of i are signed with, where its kind sends any.
+// issue creates the signing secret for the webhooks of i. It returns nil if the kind of i sends none.
 func (s *service) issue(ctx context.Context, i *receiver.Integration) (*string, error) {
 	if entry, _ := receiver.IntegrationKindOf(i.Kind); !entry.SendsEvents {
 		return nil, nil //nolint:nilnil // there is none
@@ -142,8 +142,8 @@ func (s *service) issue(ctx context.Context, i *receiver.Integration) (*string, 
 	return &secret, err
 }
 
-// prepareChange is prepare for next in place of old: it holds what next names and old does not. What both name may be
-// gone by now, which is no reason to keep the integration as it is.
+// prepareChange is prepare for a change from old to next. It holds only references that are new in next. An unchanged
+// reference may be deleted by now, which is no reason to refuse the change.
 func (s *service) prepareChange(ctx context.Context, old, next *receiver.Integration, given map[string]string) ([]table.Write, error) { //nolint:revive // from, to
 	if err := s.shape(ctx, next, given); err != nil {
 		return nil, err
@@ -158,8 +158,8 @@ func (s *service) prepareChange(ctx context.Context, old, next *receiver.Integra
 	return s.hold(ctx, &moved)
 }
 
-// prepare brings an integration into shape, gives it what is given of its configuration, and returns the writes by
-// which it counts as a use of what it names.
+// prepare validates an integration, sets the given configuration, and returns the writes that record its references as
+// uses.
 func (s *service) prepare(ctx context.Context, i *receiver.Integration, given map[string]string) ([]table.Write,
 	error) {
 	if err := s.shape(ctx, i, given); err != nil {
@@ -168,7 +168,7 @@ func (s *service) prepare(ctx context.Context, i *receiver.Integration, given ma
 	return s.hold(ctx, i)
 }
 
-// shape brings an integration into shape, and gives it what is given of its configuration.
+// shape validates an integration and sets the given configuration.
 func (s *service) shape(ctx context.Context, i *receiver.Integration, given map[string]string) error {
 	if err := i.Check(); err != nil || given == nil {
 		return err
@@ -176,7 +176,7 @@ func (s *service) shape(ctx context.Context, i *receiver.Integration, given map[
 	return s.store.Configure(ctx, identity.CallerOrg(ctx), i, s.rules, given)
 }
 
-// hold returns the writes by which an integration counts as a use of its scope and of the account of its configuration.
+// hold returns the writes that record an integration as a use of its scope and of the account in its configuration.
 func (s *service) hold(ctx context.Context, i *receiver.Integration) ([]table.Write, error) {
 	holds, err := i.Holds(ctx, s.inventory, identity.CallerOrg(ctx))
 	if err != nil {
@@ -186,8 +186,8 @@ func (s *service) hold(ctx context.Context, i *receiver.Integration) ([]table.Wr
 	return append(holds, account...), err
 }
 
-// holdAccount returns the writes by which an integration counts as a use of the cloud account that its configuration
-// names: none without one. An account that the organization does not have is fault.Invalid.
+// holdAccount returns the writes that record an integration as a use of the cloud account in its configuration, or
+// none without an account. It returns fault.Invalid if the organization has no such account.
 func (s *service) holdAccount(ctx context.Context, i *receiver.Integration) ([]table.Write, error) {
 	accountID := i.Config[receiver.CloudAccountID]
 	if accountID == "" {
@@ -199,7 +199,7 @@ func (s *service) holdAccount(ctx context.Context, i *receiver.Integration) ([]t
 			"lists them",
 			receiver.CloudAccountID, accountID)
 	}
-	if err != nil || i.ScopeType == event.ScopeAccount && i.ScopeID == accountID { // which its scope holds already
+	if err != nil || i.ScopeType == event.ScopeAccount && i.ScopeID == accountID { // its scope holds it already
 		return nil, err
 	}
 	return inventory.HoldAccounts(identity.CallerOrg(ctx), []string{accountID})
@@ -294,13 +294,13 @@ func (s *service) update(ctx context.Context, in *updateInput) (IssuedIntegratio
 	return IssuedIntegration{s.shown(ctx, next), secret}, nil
 }
 
-// takesOver reports whether the change makes the caller the maker of the integration: one of where it leads and of what it is told, and one that
-// enables it.
+// takesOver reports whether the change makes the caller the maker of the integration: a change of its configuration,
+// its event types or its scope, or one that enables it.
 func (c *ChangedIntegration) takesOver() bool {
 	return c.Config.Sent || c.EventTypes.Sent || c.ScopeType.Sent || c.ScopeID.Sent || c.Enabled.Sent && c.Enabled.Value
 }
 
-// apply changes the fields that were sent, but for the configuration.
+// apply sets the fields that were sent, except the configuration.
 func (c *ChangedIntegration) apply(to *receiver.Integration) error {
 	for field, null := range map[string]bool{"name": c.Name.Null, "config": c.Config.Null, "enabled": c.Enabled.Null} {
 		if null {

@@ -26,7 +26,7 @@ var (
 	eve  = apitest.Caller(apitest.OtherOrg, "eve", "owner")
 )
 
-// fixture is an organization beside a twin of each service.
+// fixture is an organization with a twin of each service.
 type fixture struct {
 	*apitest.Fixture
 	*twin
@@ -36,7 +36,7 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{Fixture: apitest.New(t), twin: newTwin(t)}
-	f.Join(apitest.Org, "ada", "owner") // receivers get what their makers may read
+	f.Join(apitest.Org, "ada", "owner") // a receiver gets only events that its maker may read
 	f.Settings.CustomEndpoints = true
 	f.Workers = lambdacall.Local{inventory.Connector: func(_ context.Context, in json.RawMessage) (any, error) {
 		var q inventory.Question
@@ -52,7 +52,7 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-// good is a configuration of each kind that its twin accepts.
+// good returns a configuration of a kind that its twin accepts.
 func (f *fixture) good(kind string) map[string]string {
 	account := registryAccount
 	return map[string]map[string]string{
@@ -68,7 +68,7 @@ func (f *fixture) good(kind string) map[string]string {
 	}[kind]
 }
 
-// connect connects a service, with what its configuration has other than good.
+// connect connects a service with the good configuration, overridden by other.
 func (f *fixture) connect(kind string, other map[string]string) IssuedIntegration {
 	f.Helper()
 	config := f.good(kind)
@@ -77,7 +77,7 @@ func (f *fixture) connect(kind string, other map[string]string) IssuedIntegratio
 		map[string]any{"kind": kind, "name": kind, "config": config}))
 }
 
-// registryAccount is the id of the account that the registry ecr is reached by.
+// registryAccount is the ID of the account that gives access to the registry ecr.
 const registryAccount = "ca_01k00000000000000000000000"
 
 func (f *fixture) putRegistryAccount(org string) {
@@ -285,7 +285,8 @@ func TestIntegrations_ASecretStaysUnlessItWouldGoElsewhere(t *testing.T) {
 	}
 }
 
-// Every field that says where a secret is sent needs that secret beside it, whatever else stays.
+// TestIntegrations_EachFieldThatLeadsElsewhereNeedsTheSecretAgain: a change of any field that determines the
+// destination of a secret must include that secret.
 func TestIntegrations_EachFieldThatLeadsElsewhereNeedsTheSecretAgain(t *testing.T) {
 	const thief = "https://thief.example.com"
 	for kind, fields := range map[string]map[string]string{
@@ -304,7 +305,8 @@ func TestIntegrations_EachFieldThatLeadsElsewhereNeedsTheSecretAgain(t *testing.
 	}
 }
 
-// What an older version took as a registry's host gets nothing, even though it is stored.
+// TestRegistry_AStoredHostIsCheckedBeforeItIsCalled: a stored host that an older version accepted but that is not a
+// registry's host receives no request.
 func TestRegistry_AStoredHostIsCheckedBeforeItIsCalled(t *testing.T) {
 	f := newFixture(t)
 	made := f.connect("gar", nil)
@@ -350,7 +352,7 @@ func TestIntegrations_TheSecretOfWebhooksIsToldOnceAndCanBeMadeAnew(t *testing.T
 		1)
 }
 
-// A service that repeats what it was sent tells nobody of it.
+// TestIntegrations_AnEchoTellsNoSecret: if a service echoes our request, its secrets do not appear in our answers.
 func TestIntegrations_AnEchoTellsNoSecret(t *testing.T) {
 	f := newFixture(t)
 	f.echoes = true

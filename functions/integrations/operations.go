@@ -1,4 +1,4 @@
-// Package integrations is the operation group Integrations: the services of others that an organization connects.
+// Package integrations is the operation group Integrations: connections of an organization to external services.
 package integrations
 
 import (
@@ -96,7 +96,7 @@ type IntegrationInput struct {
 	IntegrationID string `path:"integrationID" maxLength:"64"`
 }
 
-// orders are what integrations can be sorted by.
+// orders are the sort fields of integrations.
 type orders struct{}
 
 var _ rest.Orders[receiver.Integration] = orders{}

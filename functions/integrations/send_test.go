@@ -17,7 +17,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// send delivers an event, each time as another delivery unless it is named.
+// send delivers an event. Each call is another delivery unless name is given.
 func (f *fixture) send(to string, e event.Event, name ...string) (delivery.Answer, error) {
 	f.Helper()
 	f.Clock.Advance(time.Second)
@@ -27,7 +27,7 @@ func (f *fixture) send(to string, e event.Event, name ...string) (delivery.Answe
 	if len(name) > 0 {
 		m.ID = name[0]
 	}
-	// as the notifier does, of no organization yet
+	// like the notifier, without an organization in the context
 	return receiver.NewIntegrationSender(f.services, receiver.NewAudience(f.Platform)).Send(f.Context(), m)
 }
 
@@ -123,7 +123,7 @@ func TestJira_AnIssueForEachThreadAndThenComments(t *testing.T) {
 	f.Equal("comments", len(f.comments["OPS-1"])+len(f.comments["OPS-3"]), 2)
 	if text := f.issues["OPS-3"].Text; !strings.Contains(text, "web <b>") ||
 		!strings.Contains(text, "reason: quotaexceeded") {
-		t.Errorf("%q", text) // as text: no markup, no line of its own
+		t.Errorf("%q", text) // as plain text: no markup, no extra line
 	}
 	delete(f.issues, "OPS-1")
 	f.Equal("one that was deleted", f.sent(to, of("budget.exceeded", "org", "", "bud_1")).Message[:7], "created")

@@ -10,10 +10,10 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// patience is how long a service may take to answer a test, with all that it takes.
+// patience is the longest duration of a test, including all its requests.
 const patience = 20 * time.Second
 
-// IntegrationTest is what became of a test.
+// IntegrationTest is the result of a test.
 type IntegrationTest struct {
 	ID      string    `json:"id"`
 	Success bool      `json:"success"`

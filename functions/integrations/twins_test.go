@@ -21,7 +21,8 @@ const (
 	goodSecret = "good-secret"
 )
 
-// twin is a service in this process, which checks requests by its vendor's documentation: what does not meet it is a failure of the test.
+// twin is a local server in place of a service. It checks requests against the vendor's documentation; a wrong request
+// fails the test.
 type twin struct {
 	*httptest.Server
 	t  *testing.T
@@ -32,12 +33,12 @@ type twin struct {
 	issues   map[string]document // Jira, by key
 	comments map[string][]document
 	fails    int // how many requests fail first
-	status   int // with which status
+	status   int // the status of the answer
 	after    string
 	lost     bool // an issue is created, and the answer is lost
 	asked    []string
 	echoes   bool
-	realm    string // where the registry says that tokens are had; empty is here
+	realm    string // the token server that the registry names; empty means this twin
 }
 
 type document struct {
@@ -142,7 +143,7 @@ func (w *twin) registryToken(rw http.ResponseWriter, r *http.Request) {
 	answer(rw, http.StatusOK, map[string]string{"token": "x"})
 }
 
-// decode reads a body of which every member is known.
+// decode decodes a body and fails the test if it has unknown members.
 func (w *twin) decode(r *http.Request, into any) {
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
@@ -151,7 +152,7 @@ func (w *twin) decode(r *http.Request, into any) {
 	}
 }
 
-// payload is what PagerDuty takes of an event ("Send an Alert Event", "Send a Change Event").
+// payload is the payload of PagerDuty's events ("Send an Alert Event", "Send a Change Event").
 type payload struct {
 	Summary   string         `json:"summary"`
 	Source    string         `json:"source"`
@@ -213,7 +214,7 @@ func (w *twin) enqueueChange(rw http.ResponseWriter, r *http.Request) {
 	answer(rw, http.StatusAccepted, map[string]string{"status": "success", "message": "Change event processed"})
 }
 
-// jira lets in who has the API token of the account.
+// jira requires the API token of the account.
 func (w *twin) jira(h http.HandlerFunc) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		if user, pass, ok := r.BasicAuth(); !ok || user != goodMail || pass != goodToken {
@@ -245,14 +246,14 @@ func (w *twin) search(rw http.ResponseWriter, r *http.Request) {
 	answer(rw, http.StatusOK, map[string]any{"issues": found, "isLast": true})
 }
 
-// countIssues returns how many issues there are. A request whose answer was lost may still be under way.
+// countIssues returns the number of issues. A request whose answer was lost may still be running.
 func (w *twin) countIssues() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.issues)
 }
 
-// countComments returns how many comments an issue has.
+// countComments returns the number of comments of an issue.
 func (w *twin) countComments(key string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -313,7 +314,8 @@ func (w *twin) addComment(rw http.ResponseWriter, r *http.Request) {
 	answer(rw, http.StatusCreated, map[string]string{"id": "1"})
 }
 
-// text reads a document of Atlassian (developer.atlassian.com, "Atlassian Document Format"), of the nodes that we write.
+// text returns the text of an Atlassian document (developer.atlassian.com, "Atlassian Document Format"). It knows the
+// nodes that we write.
 func (w *twin) text(doc map[string]any) string {
 	if doc["type"] != "doc" || doc["version"] != 1.0 {
 		w.t.Errorf("no document: %v", doc)
@@ -323,7 +325,7 @@ func (w *twin) text(doc map[string]any) string {
 	return b.String()
 }
 
-// within are the nodes that a node may hold.
+// within maps each node type to the types of its child nodes.
 var within = map[string][]string{"paragraph": {"text"}, "bulletList": {"listItem"}, "listItem": {"paragraph"}}
 
 func (w *twin) walk(b *strings.Builder, node map[string]any, allowed []string) {

@@ -12,13 +12,13 @@ import (
 
 const deadPartition = "MAIL#DEAD"
 
-// Dead is a mail that was given up. It is kept for as long as a mail may wait (mail.Keep).
+// Dead is a mail that was given up. It is kept for mail.Keep, the longest time that a mail may wait.
 type Dead struct {
 	ID       string        `json:"id"`
-	Template mail.Template `json:"template,omitempty"` // none: it could not be opened
-	PK       string        `json:"pk"`                 // the outbox partition that it came from
+	Template mail.Template `json:"template,omitempty"` // empty if the mail could not be decrypted
+	PK       string        `json:"pk"`                 // its outbox partition
 	Sealed   []byte        `json:"sealed"`
-	Until    int64         `json:"until"` // when it is of no more use, in seconds of Unix
+	Until    int64         `json:"until"` // when it expires, in Unix seconds
 	Tries    int           `json:"tries"`
 	Why      string        `json:"why"`
 	At       time.Time     `json:"at"`
@@ -26,14 +26,14 @@ type Dead struct {
 
 func deadKey(id string) table.Key { return table.Key{PK: deadPartition, SK: id} }
 
-// ListDead reads a page of the mails that were given up, the oldest first.
+// ListDead returns a page of the given-up mails, the oldest first.
 func ListDead(ctx context.Context, s table.Store, cursor string) (dead []Dead, next string, err error) {
 	const page = 100
 	return table.ReadPage[Dead](table.Within(ctx, deadPartition), s,
 		table.Query{PK: deadPartition, Limit: page, Cursor: cursor})
 }
 
-// Redrive queues a mail again that was given up; it has all its tries again. A code that is of no more use is fault.Conflict.
+// Redrive queues a given-up mail again, with all its attempts. It returns fault.Conflict for an expired code.
 func Redrive(ctx context.Context, s table.Store, id string, now time.Time) error {
 	ctx = withMailerPartitions(ctx)
 	d, err := table.Read[Dead](ctx, s, deadKey(id))

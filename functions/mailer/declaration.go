@@ -7,7 +7,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Declaration is what others must know of this function.
+// Declaration declares the table access, the schedule and the stream of this function.
 var Declaration = platform.Declaration{
 	Name:     "mailer",
 	Share:    14,

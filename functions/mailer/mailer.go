@@ -1,7 +1,8 @@
-// Package mailer takes mails out of the outbox and hands them to a sender. The table's stream in AWS, and the change feed on a
-// laptop, bring each when it is queued; a round each minute takes what they did not bring, or what could not be sent. A mail lies
-// in its outbox partition until it was sent or given up, and is tried by one at a time, so it is sent once, but for a crash
-// between sending and deleting it. One that cannot be sent holds up no other, and codes go before anything else.
+// Package mailer takes mails from the outbox and hands them to a sender. The table's stream in AWS, or the change feed
+// on a laptop, delivers each mail when it is queued. A round each minute takes the mails that the feed did not deliver
+// or that could not be sent. A mail stays in its outbox partition until it is sent or given up. Only one process tries
+// it at a time, so it is sent once, except after a crash between sending and deleting it. A mail that cannot be sent
+// delays no other mail, and codes are sent before all other mails.
 package mailer
 
 import (
@@ -23,33 +24,33 @@ import (
 const (
 	sendTimeout = 10 * time.Second
 	sideBySide  = 10 // mails sent at once
-	codesShare  = 4  // of the rate, that only codes may use
+	codesShare  = 4  // the part of the rate that is reserved for codes
 )
 
-// Mailer hands mails to a sender.
+// Mailer sends queued mails with a sender.
 type Mailer struct {
 	*platform.Platform
 	sender    mail.Sender
 	perSecond int
 }
 
-// New makes a mailer that sends at most perSecond mails a second, counted over all processes; 0 is as many as there are.
+// New returns a mailer that sends at most perSecond mails a second, counted over all processes; 0 means no limit.
 func New(p *platform.Platform, sender mail.Sender, perSecond int) *Mailer {
 	return &Mailer{p, sender, perSecond}
 }
 
-// DefaultRate is how many mails a second SES takes of an account that has just left its sandbox (SES Developer Guide, "Service
-// quotas"); the account's own rate grows with use, and GetAccount tells it.
+// DefaultRate is the number of mails a second that SES accepts from an account that has just left its sandbox (SES
+// Developer Guide, "Service quotas"). The account's own rate grows with use; GetAccount returns it.
 const DefaultRate = 14
 
-// withMailerPartitions lets ctx touch what the mailer writes.
+// withMailerPartitions permits ctx to access the partitions that the mailer writes.
 func withMailerPartitions(ctx context.Context) context.Context {
 	return table.Within(ctx, mail.Prefix, deadPartition)
 }
 
-// Deliver takes the mails among items of the change feed, codes first, and leaves the others alone. It returns those that are to
-// be delivered again; should nobody do that, a round finds them. A note for which there is no room in this second is left to a
-// round, so that nothing waits behind it.
+// Deliver sends the mails among the items of the change feed, codes first, and ignores other items. It returns the
+// items that must be delivered again; if they are not, a round finds them. A note that exceeds the rate of this second
+// is left to a round, so that no mail waits behind it.
 func (m *Mailer) Deliver(ctx context.Context, items []table.Item) []table.FeedFailure {
 	var mails []table.Item
 	for _, kind := range []mail.Kind{mail.Code, mail.Note} {
@@ -62,17 +63,17 @@ func (m *Mailer) Deliver(ctx context.Context, items []table.Item) []table.FeedFa
 	return m.sendAll(withMailerPartitions(ctx), mails, m.hasRoom)
 }
 
-// isNew reports whether nobody has tried a mail yet: the feed also brings what a try notes of it. One that cannot be read is told
-// of where it is tried.
+// isNew reports whether a mail is untried. The feed also delivers the rows that an attempt has changed. An unreadable
+// mail counts as new; its attempt reports the error.
 func isNew(it table.Item) bool {
 	q, err := table.Decode[mail.Queued](it)
 	return err != nil || q.Tries == 0
 }
 
-// room reports whether a mail of the kind may be sent now, or waits until it may.
+// room reports whether a mail of a kind may be sent now. It may wait until the mail may be sent.
 type room func(context.Context, mail.Kind) (bool, error)
 
-// sendAll tries the mails side by side.
+// sendAll sends the mails concurrently.
 func (m *Mailer) sendAll(ctx context.Context, items []table.Item, r room) []table.FeedFailure {
 	var g errgroup.Group
 	var mu sync.Mutex
@@ -88,14 +89,14 @@ func (m *Mailer) sendAll(ctx context.Context, items []table.Item, r room) []tabl
 			return nil
 		})
 	}
-	_ = g.Wait() // each failure is told with its item
+	_ = g.Wait() // each item carries its own failure
 	slices.SortFunc(failed, func(a, b table.FeedFailure) int {
 		return slices.Compare([]string{a.PK, a.SK}, []string{b.PK, b.SK})
 	})
 	return failed
 }
 
-// hasRoom is the room of what the change feed brings: a code waits for it, a note does not.
+// hasRoom is the room of mails from the change feed: a code waits for it, a note does not.
 func (m *Mailer) hasRoom(ctx context.Context, kind mail.Kind) (bool, error) {
 	if kind == mail.Code {
 		return m.awaitRoom(ctx, kind)
@@ -103,7 +104,7 @@ func (m *Mailer) hasRoom(ctx context.Context, kind mail.Kind) (bool, error) {
 	return m.takeRoom(ctx, kind), nil
 }
 
-// awaitRoom waits for the second in which there is room.
+// awaitRoom waits until the rate permits the mail.
 func (m *Mailer) awaitRoom(ctx context.Context, kind mail.Kind) (bool, error) {
 	for !m.takeRoom(ctx, kind) {
 		now := m.Clock.Now()
@@ -114,8 +115,8 @@ func (m *Mailer) awaitRoom(ctx context.Context, kind mail.Kind) (bool, error) {
 	return true, nil
 }
 
-// takeRoom counts a mail of this second, if there is room for it. Codes may use all of the rate, notes what is not theirs. A
-// counter that is broken stops no mail.
+// takeRoom counts a mail against the rate of this second, and reports whether it may be sent. Codes may use the whole
+// rate; notes may use it except for the share of codes. If the counter fails, the mail may be sent.
 func (m *Mailer) takeRoom(ctx context.Context, kind mail.Kind) bool {
 	if m.perSecond == 0 {
 		return true
@@ -131,7 +132,7 @@ func (m *Mailer) takeRoom(ctx context.Context, kind mail.Kind) bool {
 	return ok
 }
 
-// sendQueued opens, writes and sends a mail. It gives the mail also when it fails, as far as it could be opened.
+// sendQueued decrypts, renders and sends a mail. On failure it also returns the mail, as far as it was decrypted.
 func (m *Mailer) sendQueued(ctx context.Context, it table.Item) (mail.Mail, error) {
 	letter, event, err := mail.OpenQueued(ctx, m.Sealer, it)
 	if err != nil || letter.Template == mail.Nothing {

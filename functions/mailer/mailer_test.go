@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// post is a sender that keeps what it is given, and refuses one address for as long as it is told to.
+// post is a sender that records its mails, and refuses one address as long as refuse is set.
 type post struct {
 	refuse string
 	mu     sync.Mutex
@@ -31,7 +31,7 @@ func (p *post) Send(_ context.Context, m mail.Message) error {
 	return nil
 }
 
-// to returns the addresses of what was sent, in order.
+// to returns the addresses of the sent mails, sorted.
 func (p *post) to() string {
 	var out []string
 	for _, m := range p.sent {
@@ -60,13 +60,13 @@ func (f *fixture) feed() []table.Item {
 	return apitest.Value(f.Table.Feed(f.Anywhere(), "", 2000))(f).Items
 }
 
-// deliver hands the whole feed to a mailer, as a feed does that brings everything again.
+// deliver delivers the whole feed to a mailer, like a feed that repeats all items.
 func (f *fixture) deliver(s mail.Sender) []table.FeedFailure {
 	f.Helper()
 	return New(f.Platform, s, 0).Deliver(f.Context(), f.feed())
 }
 
-// waiting returns the mails that lie in the outbox.
+// waiting returns the mails in the outbox.
 func (f *fixture) waiting() []table.Item {
 	f.Helper()
 	var out []table.Item
@@ -147,7 +147,8 @@ func TestDeliver_LeavesOtherEventsAlone(t *testing.T) {
 	}
 }
 
-// It may be that the key service is away, so it is not given up at once.
+// TestDeliver_HasAMailWaitThatDoesNotOpen: a mail that cannot be decrypted is not given up at once, because the key
+// service may be unavailable.
 func TestDeliver_HasAMailWaitThatDoesNotOpen(t *testing.T) {
 	f := newFixture(t)
 	f.queue(changed("a@example.com"))
@@ -157,7 +158,7 @@ func TestDeliver_HasAMailWaitThatDoesNotOpen(t *testing.T) {
 	}
 }
 
-// Only what the store kept from being taken is brought again, and that it was is told of each mail.
+// TestDeliver_TellsWhichMailsFailed checks that Deliver returns exactly the mails that failed because of the store.
 func TestDeliver_TellsWhichMailsFailed(t *testing.T) {
 	f := newFixture(t)
 	f.queue(changed("a@example.com"), code("b@example.com"), changed("c@example.com"))

@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// ses takes 200 ms over a mail, and notes when it took it.
+// ses takes 200 ms for a mail, and records when it accepted each.
 type ses struct {
 	clock clock.Clock
 	mu    sync.Mutex
@@ -30,7 +30,7 @@ func (s *ses) Send(ctx context.Context, m mail.Message) error {
 	return err
 }
 
-// peak returns the most mails that it took within one second of the clock.
+// peak returns the most mails that were accepted within one second of the clock.
 func (s *ses) peak() int {
 	seconds, most := map[int64]int{}, 0
 	for _, at := range s.took {
@@ -40,8 +40,9 @@ func (s *ses) peak() int {
 	return most
 }
 
-// stream brings items as Lambda does those of one shard of a stream: in so many lanes by the hash of the partition key, each lane
-// in order, batch after batch of up to 10; an invocation takes 20 ms besides its work. What failed is brought again.
+// stream delivers items as Lambda does from one shard of a stream: in lanes by the hash of the partition key, each
+// lane in order, in batches of up to 10. An invocation takes 20 ms in addition to its work. Failed items are delivered
+// again.
 func (f *fixture) stream(m *Mailer, lanes int, items []table.Item) {
 	f.Helper()
 	queues := make([][]table.Item, lanes)
@@ -66,8 +67,9 @@ func (f *fixture) stream(m *Mailer, lanes int, items []table.Item) {
 	g.Wait()
 }
 
-// Row 8: a code behind 1,000 reminders, of one organization or of as many, leaves within 5 s; in as many lanes as Lambda has, and
-// in one, where it stands behind all of them.
+// TestDeliver_ACodeBehindAThousandNotesLeavesWithinFiveSeconds is row 8: a code behind 1,000 reminders, of one
+// organization or of 1,000, is sent within 5 s. The test uses as many lanes as Lambda has, and a single lane with the
+// code at its end.
 func TestDeliver_ACodeBehindAThousandNotesLeavesWithinFiveSeconds(t *testing.T) {
 	for name, tt := range map[string]struct {
 		lanes int

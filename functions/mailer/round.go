@@ -12,19 +12,19 @@ import (
 
 const (
 	roundPage = 100
-	roundTime = 40 * time.Second // of one round, below the time-out of the function
+	roundTime = 40 * time.Second // for one round, less than the timeout of the function
 )
 
-// Round tries what is due: what could not be sent and has had its pause, what there was no room for, and what the change feed has
-// never brought, for it lapses after a day. Codes of all partitions go first. Call it each minute or more often; two at once do
-// not try the same mail.
+// Round sends the due mails: failed mails after their pause, mails above the rate, and mails that the change feed
+// never delivered, because its records expire after a day. Codes of all partitions go first. Call it each minute or
+// more often. It is safe to call concurrently: two rounds do not try the same mail.
 func (m *Mailer) Round(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(withMailerPartitions(ctx), roundTime)
 	defer cancel()
 	var failures []error
 	for _, kind := range []mail.Kind{mail.Code, mail.Note} {
 		for _, pk := range mail.Partitions(kind) {
-			if err := m.partition(ctx, pk); err != nil && ctx.Err() == nil { // the time is up: the next round goes on
+			if err := m.partition(ctx, pk); err != nil && ctx.Err() == nil { // the time is up: the next round continues
 				failures = append(failures, err)
 			}
 		}
@@ -32,11 +32,12 @@ func (m *Mailer) Round(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
-// partition tries what is due of a partition, the oldest first.
+// partition sends the due mails of a partition, the oldest first.
 func (m *Mailer) partition(ctx context.Context, pk string) error {
 	var failures []error
 	for cursor, more := "", true; more; more = cursor != "" {
-		// One that is missed waits for the next round; one that is gone is not sent again, as its try is counted first.
+		// An eventually consistent read suffices: the next round finds a missed mail, and a deleted one is not sent
+		// again because each attempt is counted first.
 		page, err := m.Table.Query(table.Eventually(ctx), table.Query{PK: pk, Limit: roundPage, Cursor: cursor})
 		if err != nil {
 			return errors.Join(append(failures, fmt.Errorf("list mails of %s: %w", pk, err))...)
@@ -51,7 +52,7 @@ func (m *Mailer) partition(ctx context.Context, pk string) error {
 	return errors.Join(failures...)
 }
 
-// due returns the mails that are to be tried now.
+// due returns the mails that are due now.
 func (m *Mailer) due(items []table.Item) ([]table.Item, error) {
 	var out []table.Item
 	var failures []error

@@ -17,7 +17,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// server is a sender whose answer can be changed, and that counts how often it was asked.
+// server is a sender with a settable answer that counts its calls.
 type server struct {
 	answer error
 	mu     sync.Mutex
@@ -112,7 +112,7 @@ func TestDeliver_GivesUpAtOnceWhatWillNeverBeTaken(t *testing.T) {
 	}
 }
 
-// However many mails of an hour stand in the way, the next one goes at once.
+// TestDeliver_BadMailsDoNotBlockTheFeed: a mail is sent at once, even behind the failing mails of an hour.
 func TestDeliver_BadMailsDoNotBlockTheFeed(t *testing.T) {
 	f := newFixture(t)
 	for range 150 {
@@ -135,7 +135,7 @@ func TestRound_TwoAtOnceDoNotSendTwice(t *testing.T) {
 	it := f.waiting()[0]
 	o.answer = nil
 	m := New(f.Platform, o, 0)
-	for range 2 { // both have read the row before the other wrote it
+	for range 2 { // both read the row before the other writes it
 		f.Must(m.try(withMailerPartitions(f.Context()), it, m.awaitRoom))
 	}
 	if len(o.sent) != 1 {
@@ -143,7 +143,8 @@ func TestRound_TwoAtOnceDoNotSendTwice(t *testing.T) {
 	}
 }
 
-// Row 9: the records of the stream have lapsed after 24 hours, and dead letters hold none of them.
+// TestRound_LosesNothingOfAMailerThatWasDownForThirtyHours is row 9: the records of the stream have expired after 24
+// hours, and no dead-letter queue contains them.
 func TestRound_LosesNothingOfAMailerThatWasDownForThirtyHours(t *testing.T) {
 	f := newFixture(t)
 	const n = 120
@@ -154,7 +155,7 @@ func TestRound_LosesNothingOfAMailerThatWasDownForThirtyHours(t *testing.T) {
 	f.queue(code("last@example.com"))
 	f.Clock.Advance(time.Minute)
 	o := &server{}
-	f.Must(New(f.Platform, o, 0).Round(f.Context())) // nothing is delivered by a feed any more
+	f.Must(New(f.Platform, o, 0).Round(f.Context())) // the feed delivers nothing any more
 	if len(o.sent) != n+1 || o.sent[0].To != "last@example.com" || len(f.waiting()) != 0 {
 		t.Errorf("sent %d mails, first to %s; %d wait", len(o.sent), o.sent[0].To, len(f.waiting()))
 	}
@@ -176,7 +177,7 @@ func TestRedrive_SendsAgainWhatWasGivenUp(t *testing.T) {
 			t.Errorf("%s: %v", d.Template, err)
 		}
 	}
-	f.deliver(o) // the feed brings it, and so would the next round
+	f.deliver(o) // the feed delivers it, and so would the next round
 	f.tried(o, time.Minute)
 	if len(o.sent) != 1 || o.sent[0].To != "a@example.com" || len(f.dead()) != 1 {
 		t.Errorf("sent %v, given up %d", o.sent, len(f.dead()))

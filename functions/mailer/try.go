@@ -14,25 +14,26 @@ import (
 
 const (
 	longestReason = 500
-	noteTime      = 5 * time.Second // bounds the note of what became of a mail
+	noteTime      = 5 * time.Second // limits the write of an attempt's result
 )
 
-// pauses lie between the tries of a mail. All of them end before a code does (mail.TTL). The first is longer than sendTimeout, so
-// that a mail is not tried again while it is being sent.
+// pauses are the pauses between the attempts of a mail. All of them end before a code expires (mail.TTL). The first is
+// longer than sendTimeout, so that a mail is not tried again while it is being sent.
 var pauses = []time.Duration{15 * time.Second, time.Minute, 3 * time.Minute, 10 * time.Minute, 25 * time.Minute}
 
-// failure is why a mail is given up.
+// failure is the reason that a mail is given up.
 type failure struct {
 	tries    int
 	why      string
 	template mail.Template
 }
 
-// isFinal reports whether trying again cannot help: the message or its address will never be taken (see mail.Sender). What
-// cannot be opened is tried again: the key service may be away.
+// isFinal reports whether a retry cannot help, because the message or its address is invalid (see mail.Sender). A mail
+// that cannot be decrypted is retried, because the key service may be unavailable.
 func isFinal(err error) bool { return fault.Is(err, fault.Invalid) }
 
-// redactAddress returns an error as it is kept and logged: without the address, which servers like to repeat.
+// redactAddress returns the text of an error without the address, which servers often repeat. The text is stored and
+// logged.
 func redactAddress(err error, address string) string {
 	s := err.Error()
 	if address != "" {
@@ -41,8 +42,8 @@ func redactAddress(err error, address string) string {
 	return s[:min(len(s), longestReason)]
 }
 
-// try sends a mail as it was read, if there is room for it and nobody else has tried it since. What cannot be sent stays where it
-// is until its pause has passed, or is given up. An error is one of the store.
+// try sends a mail, as it was read, if the rate permits it and no other process has tried it since. A mail that cannot
+// be sent stays in the outbox until its pause has passed, or is given up. It returns only errors of the store.
 func (m *Mailer) try(ctx context.Context, it table.Item, r room) error {
 	q, err := table.Decode[mail.Queued](it)
 	if err != nil {
@@ -58,7 +59,7 @@ func (m *Mailer) try(ctx context.Context, it table.Item, r room) error {
 		return err
 	}
 	letter, err := m.sendQueued(ctx, it)
-	// what was sent is noted though the time is up
+	// the result is stored even if the time of the round is over
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
 	defer cancel()
 	switch tries := q.Tries + 1; {
@@ -74,8 +75,9 @@ func (m *Mailer) try(ctx context.Context, it table.Item, r room) error {
 	}
 }
 
-// countTry counts a try before it is made, so that nobody else makes it, and one that ends the process is counted too. It
-// reports whether the try is ours: a mail that is gone was sent.
+// countTry counts an attempt before it is made. No other process makes the same attempt, and an attempt that ends the
+// process is counted too. It reports whether the caller may make the attempt; it returns false if the mail is gone,
+// because then it was sent.
 func (m *Mailer) countTry(ctx context.Context, k table.Key, q mail.Queued) (bool, error) {
 	next := m.Clock.Now().Add(pauses[min(q.Tries, len(pauses)-1)]).Unix()
 	_, err := m.Table.Write(ctx, table.Update(k, []table.Change{table.Add("tries", 1), table.Set("due", next)},
@@ -86,14 +88,14 @@ func (m *Mailer) countTry(ctx context.Context, k table.Key, q mail.Queued) (bool
 	return err == nil, fault.Wrap("count a try of mail "+q.ID, err)
 }
 
-// dropMail forgets a code that came too late to be of use.
+// dropMail deletes an expired code.
 func (m *Mailer) dropMail(ctx context.Context, it table.Item) error {
 	m.Log.WarnContext(ctx, "a mail was too late and is not sent", "mail", it.SK)
 	_, err := m.Table.Write(ctx, table.Delete(it.Key))
 	return fault.Wrap("forget mail "+it.SK+", which is too late", err)
 }
 
-// giveUpMail keeps a mail with the reason for whoever looks after the service (Redrive).
+// giveUpMail stores a mail with the reason, so that an operator can send it again (Redrive).
 func (m *Mailer) giveUpMail(ctx context.Context, it table.Item, f failure) error {
 	m.Log.ErrorContext(ctx, "a mail is given up", "mail", it.SK, "template", string(f.template), "tries", f.tries,
 		"why", f.why)

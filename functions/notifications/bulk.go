@@ -20,7 +20,7 @@ type NewSubscriptions struct {
 	Subscriptions []NewSubscription `json:"subscriptions" minItems:"1" maxItems:"500"`
 }
 
-// UpsertedSubscriptions is what a bulk did.
+// UpsertedSubscriptions is the result of a bulk request.
 type UpsertedSubscriptions struct {
 	Created int `json:"created" doc:"How many subscriptions are new"`
 	Updated int `json:"updated" doc:"How many were there"`
@@ -41,12 +41,13 @@ func (s *service) upsertSubscriptions(ctx context.Context, in *struct{ Body NewS
 	return UpsertedSubscriptions(done), err
 }
 
-// How an error says which of the subscriptions of a request it means.
+// one and many return the prefix that identifies subscription n in an error: empty for the only one of a request.
 func one(int) string    { return "" }
 func many(n int) string { return fmt.Sprintf("subscriptions[%d].", n) }
 
-// check refuses subscriptions of which one cannot be: by itself, for its channel or its scope does not exist, or for the caller may not see that.
-// Two round trips, one more for each further hundred of channels and scopes, and one where the caller's grants are narrow.
+// check validates subscriptions. It returns an error if one is malformed, if its channel or scope does not exist, or
+// if the caller may not see its scope. It takes two round trips, one more for each further hundred of channels and
+// scopes, and one more if the caller's grants are limited.
 func (s *service) check(ctx context.Context, which func(int) string, all ...notification.Subscription) error {
 	for i := range all {
 		if err := all[i].Check(); err != nil {
@@ -63,7 +64,7 @@ func (s *service) check(ctx context.Context, which func(int) string, all ...noti
 	}
 	for i := range all {
 		sub := &all[i]
-		switch { // before the channel, which the caller may not know
+		switch { // before the channel, whose existence the caller may not know
 		case sub.ScopeType == event.ScopeOrg && !sees(sub):
 			return fault.New(fault.Denied,
 				"your grants are on teams or resources: subscribe to these, and not to the whole organization")
@@ -81,7 +82,7 @@ func (s *service) check(ctx context.Context, which func(int) string, all ...noti
 	return nil
 }
 
-// existing is what is there of what subscriptions name.
+// existing holds the existing channels and scopes among those that subscriptions name.
 type existing struct {
 	channels map[string]*notification.Channel
 	scopes   map[event.Scope]bool
@@ -127,7 +128,8 @@ func (s *service) existing(ctx context.Context, all []notification.Subscription)
 	return out, err
 }
 
-// scopeKey returns where it is stored what a scope is; false of one that has no row, or cannot have one.
+// scopeKey returns the table key of a scope's row. It returns false if the scope type has no rows or the ID is
+// malformed.
 func scopeKey(org string, of event.Scope) (table.Key, bool) {
 	switch of.Type {
 	case event.ScopeAccount:

@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// ChannelConfig is where a channel leads.
+// ChannelConfig is the destination of a channel.
 type ChannelConfig struct {
 	WebhookURL *string `json:"webhookURL" doc:"Of slack, teams and gchat: the address of the incoming webhook; null of email, and of channels of others for a grant on teams or resources"`
 	Email      *string `json:"email" doc:"Of email: the address; null of the others, and of channels of others for a grant on teams or resources"`
@@ -32,7 +32,7 @@ type Channel struct {
 	UpdatedAt    time.Time         `json:"updatedAt"`
 }
 
-// newChannel shows a channel with an address: as it is, or masked.
+// newChannel returns a channel as clients see it, with the given address: complete or masked.
 func newChannel(c *notification.Channel, webhookURL string) Channel {
 	out := Channel{ID: c.ID, Type: c.Type, Name: c.Name, Status: c.Status(), StatusText: c.BrokenWhy,
 		PausedAt: rest.Optional(c.PausedAt), PausedReason: rest.Optional(c.PausedWhy), CreatedAt: c.CreatedAt,
@@ -45,7 +45,7 @@ func newChannel(c *notification.Channel, webhookURL string) Channel {
 	return out
 }
 
-// NewChannelConfig is where a channel is to lead.
+// NewChannelConfig is the destination of a new channel.
 type NewChannelConfig struct {
 	WebhookURL string `json:"webhookURL,omitempty" maxLength:"2048"`
 	Email      string `json:"email,omitempty" maxLength:"1024"`
@@ -102,7 +102,7 @@ func (s *service) listChannels(ctx context.Context, _ *struct{}) ([]Channel, err
 	return out, err
 }
 
-// shown shows a channel to who may write it.
+// shown returns a channel as it is shown to a caller who may change it.
 func (s *service) shown(ctx context.Context, c *notification.Channel) (Channel, error) {
 	open, err := s.store.Addresses(ctx, identity.CallerOrg(ctx), *c)
 	if err != nil {
@@ -163,7 +163,7 @@ func (s *service) updateChannel(ctx context.Context, in *updateChannelInput) (Ch
 	return s.shown(ctx, &next)
 }
 
-// channel reads a channel; what cannot be an id needs no look.
+// channel returns a channel, or an error if it does not exist. It does not read the table for a malformed ID.
 func (s *service) channel(ctx context.Context, channelID string) (notification.Channel, error) {
 	if !id.IsValid("chn", channelID) {
 		return notification.Channel{}, notification.MissingChannel(channelID)
@@ -177,7 +177,8 @@ func (s *service) deleteChannel(ctx context.Context, in *ChannelInput) (rest.Del
 	switch {
 	case err == nil:
 		audit.NoteChange(ctx, audit.Change{Before: newChannel(&old, old.Masked)})
-	case !identity.CallerFrom(ctx).Scopes(writing).All || !fault.Is(err, fault.NotFound) || !id.IsValid("chn", in.ChannelID): // one whose deletion was interrupted is not there for anybody
+	// A caller who may write everywhere may repeat an interrupted deletion, after which the channel is not found.
+	case !identity.CallerFrom(ctx).Scopes(writing).All || !fault.Is(err, fault.NotFound) || !id.IsValid("chn", in.ChannelID):
 		return rest.Deleted{}, err
 	}
 	return rest.Deleted{ID: in.ChannelID}, s.store.DeleteChannel(ctx, identity.CallerOrg(ctx), in.ChannelID)

@@ -11,12 +11,12 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Declaration is what others must know of this function.
+// Declaration declares the table access, the secrets and the sample events of this function.
 var Declaration = platform.Declaration{
 	Name: "notifications",
 	Access: rest.Access.With(notification.Writing, notification.Sending, delivery.Access(), receiver.Access,
 		table.Access{
-			Writes: []table.Partition{ratelimit.Partition}, // how often links of mails are tried
+			Writes: []table.Partition{ratelimit.Partition}, // counts requests for links in mails
 		}),
 	Seals:   []string{notification.Secret, mail.Secret},
 	Opens:   []string{notification.Secret},

@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// NotificationAttempt is one try to deliver, and what the receiver said.
+// NotificationAttempt is one attempt to deliver, with the receiver's answer.
 type NotificationAttempt struct {
 	At      time.Time `json:"at"`
 	Status  int       `json:"status" doc:"Of HTTP; 0 when there was no answer"`
@@ -55,7 +55,7 @@ type listDeliveriesInput struct {
 	To       rest.Time `query:"to" doc:"Only those made before this moment"`
 }
 
-// kinds are the receivers whose deliveries are listed here; those of webhooks are listed with each.
+// kinds are the receivers whose deliveries are listed here. The deliveries of a webhook are listed with the webhook.
 var kinds = []delivery.Kind{delivery.Channel, delivery.Legacy, delivery.Email, delivery.Integration}
 
 func (s *service) listDeliveries(ctx context.Context, in *listDeliveriesInput) (rest.List[NotificationDelivery],

@@ -14,8 +14,9 @@ import (
 	"lamplighter.dev/shared/domain/notification"
 )
 
-// deliverySight returns the test whether a delivery may be shown to the caller; nil when every delivery may. A narrow grant costs one wave of
-// round trips more: the channels and the resources of the scopes, beside each other.
+// deliverySight returns a function that reports whether the caller may see a delivery, or nil if the caller may see
+// all. A limited grant costs one more wave of concurrent round trips: one reads the channels, the other the resources
+// of the scopes.
 func (s *service) deliverySight(ctx context.Context) (func(*delivery.Record) bool, error) {
 	c := identity.CallerFrom(ctx)
 	scopes := c.Scopes(reading)
@@ -45,7 +46,7 @@ func (s *service) deliverySight(ctx context.Context) (func(*delivery.Record) boo
 	}, nil
 }
 
-// ownChannels returns the ids of the caller's own channels.
+// ownChannels returns the IDs of the caller's own channels.
 func ownChannels(c identity.Caller, all []notification.Channel) map[string]bool {
 	out := map[string]bool{}
 	for i := range all {
@@ -54,8 +55,8 @@ func ownChannels(c identity.Caller, all []notification.Channel) map[string]bool 
 	return out
 }
 
-// liesIn reports whether every event of a delivery belongs to a team of the scopes or to a resource in them. A digest that does not hold all of its
-// events does not: nobody knows where the others lie.
+// liesIn reports whether every event of a delivery belongs to a team of the scopes or to a resource in them. It
+// returns false for a digest that does not contain all of its events, because the scopes of the others are unknown.
 func liesIn(r *delivery.Record, scopes grant.Scopes, resources inventory.ResourceSet) bool {
 	outside := func(e event.Event) bool {
 		return !slices.ContainsFunc(e.Scopes(), func(s event.Scope) bool {

@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// deliver puts a delivery to a channel on record, of so many events as total says.
+// deliver records a delivery of total events to a channel. It stores only the given events.
 func (f *narrowFixture) deliver(to Channel, total int, events ...event.Event) string {
 	f.Helper()
 	m := delivery.Message{

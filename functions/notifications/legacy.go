@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// LegacyNotification is a configuration of before there were channels, as clients see it.
+// LegacyNotification is a configuration from before channels existed, as clients see it.
 type LegacyNotification struct {
 	ID               string            `json:"id" example:"ntf_01k6v0e4y0c2b7m9q8r5t3w1xz"`
 	Channel          notification.Type `json:"channel" enum:"slack,teams,gchat,email"`

@@ -29,7 +29,7 @@ var (
 	eve = apitest.Caller(apitest.OtherOrg, "eve", "owner")
 )
 
-// fixture is an organization with two instances, of which i-0 is a team's and in a group, and a chat.
+// fixture is an organization with a chat and two instances; i-0 belongs to a team and a group.
 type fixture struct {
 	*apitest.Fixture
 	chat                 *chat
@@ -37,7 +37,7 @@ type fixture struct {
 	ids                  []string
 }
 
-// chat is a server that takes messages as Slack does, unless it is told to answer otherwise.
+// chat is a server that accepts messages as Slack does, unless a test sets another answer.
 type chat struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -64,7 +64,7 @@ func (c *chat) answer(status int, said string) {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{Fixture: apitest.New(t, Operations), chat: &chat{status: http.StatusOK, said: "ok"}}
-	f.Join(apitest.Org, "ada", "owner") // receivers get what their makers may read
+	f.Join(apitest.Org, "ada", "owner") // a receiver gets only events that its maker may read
 	f.chat.Server = httptest.NewServer(f.chat)
 	t.Cleanup(f.chat.Close)
 	f.ids = inventorytest.Discover(f.Fixture, apitest.Org, "aws-ec2", inventorytest.Instances(2)...)
@@ -79,7 +79,7 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-// channel makes a channel of Slack that leads to the chat.
+// channel creates a Slack channel that leads to the chat.
 func (f *fixture) channel(name string) Channel {
 	f.Helper()
 	return apitest.Data[Channel](f.Call(ada, "POST /notifications/channels", map[string]any{
@@ -99,7 +99,7 @@ func item(channelID, eventType, scopeType, scopeID string) map[string]any {
 	return map[string]any{"channelID": channelID, "eventType": eventType, "scopeType": scopeType, "scopeID": scopeID}
 }
 
-// told returns who is told of an event of a key that belongs to scopes.
+// told returns the receivers of an event of a key that belongs to scopes.
 func (f *fixture) told(key string, within ...event.Scope) string {
 	f.Helper()
 	e := event.Event{ID: "event_1", Key: key, ScopeType: event.ScopeResource, ScopeID: "i-0", At: f.Clock.Now(),
@@ -138,7 +138,7 @@ func TestChannels_FromCreationToEnd(t *testing.T) {
 	if got.Name != "Operations" || *got.Config.WebhookURL != f.chat.URL+"/another/one/of/them" {
 		t.Errorf("%+v", got)
 	}
-	f.channel("Ops") // the name is free
+	f.channel("Ops") // the name is available again
 	for _, request := range []string{"PUT " + path + ` {"name":"x"}`, "DELETE " + path, "POST " + path + "/test"} {
 		f.Call(eve, request).Want(http.StatusNotFound, made.ID)
 	}
@@ -267,7 +267,7 @@ func TestSubscriptions_FromCreationToEnd(t *testing.T) {
 		"resource.stopped")
 	f.Equal("told of what it was for", f.told("resource.started", team), "")
 	f.Equal("told of what it is for", f.told("resource.stopped"), "channel "+c.ID)
-	other := f.subscribe(c.ID, "resource.started", "team", f.team) // is free again
+	other := f.subscribe(c.ID, "resource.started", "team", f.team) // available again
 	f.Call(ada, "PUT /notifications/subscriptions/"+other.ID,
 		`{"eventType":"resource.stopped","scopeType":"org","scopeID":""}`).Want(http.StatusConflict)
 	second := f.channel("Second")
@@ -339,7 +339,7 @@ func TestSubscriptions_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 		}
 	}
 	f.Equal("none was made", len(apitest.Data[[]Subscription](f.Call(ada, "GET /notifications/subscriptions"))), 0)
-	// what another organization has does not exist
+	// another organization's channels and teams do not exist for the caller
 	theirs := apitest.Data[Channel](f.Call(eve, "POST /notifications/channels",
 		map[string]any{"type": "email", "name": "x", "config": map[string]string{"email": "a@example.com"}}))
 	f.Call(ada, "POST /notifications/subscriptions",
@@ -381,7 +381,7 @@ func TestBulk_UpdatesWhatIsThereAndCreatesTheRest(t *testing.T) {
 	f.Call(ada, "POST /notifications/subscriptions/bulk", `{}`).Want(http.StatusBadRequest, "subscriptions")
 }
 
-// every returns n subscriptions of a channel, each of another key or scope.
+// every returns n subscriptions of a channel, each with another key or scope.
 func (f *fixture) every(channelID string, n int) []any {
 	f.Helper()
 	var out []any
@@ -411,7 +411,7 @@ func TestBulk_TakesFiveHundredAndNoMore(t *testing.T) {
 			"GET /notifications/subscriptions?event_type=budget.warning&limit=10&page=2"))), 10)
 }
 
-// dying is a store that fails from some transaction on, as if the process had died.
+// dying is a store that fails from a given transaction on, as if the process had died.
 type dying struct {
 	table.Store
 	left int64

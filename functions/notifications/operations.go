@@ -1,4 +1,4 @@
-// Package notifications is the operation group Notifications: where messages go, who is told of what, and what became of it.
+// Package notifications is the operation group Notifications: channels, subscriptions to events, and deliveries.
 package notifications
 
 import (
@@ -27,15 +27,16 @@ const (
 	writing       = "notifications:write"
 )
 
-// Recommendations are where those are read that are shared; fault.NotFound of one that is not there, or that the caller may not see.
+// Recommendations reads recommendations that users share. It returns fault.NotFound for one that does not exist or
+// that the caller may not see.
 type Recommendations interface {
 	ReadRecommendation(ctx context.Context, org, recID string) (notification.Recommendation, error)
 }
 
-// noRecommendations is an organization without any.
+// noRecommendations is an organization without recommendations.
 type noRecommendations struct{}
 
-// ReadRecommendation finds nothing.
+// ReadRecommendation returns fault.NotFound.
 func (noRecommendations) ReadRecommendation(_ context.Context, _, recID string) (notification.Recommendation, error) {
 	return notification.Recommendation{}, fault.New(fault.NotFound, "recommendation %.64q does not exist", recID)
 }
@@ -162,7 +163,7 @@ func (s *service) subscriptionOperations(g *rest.Group) {
 	}, s.listEventTypes)
 }
 
-// ownOperations are about what the caller wants to be told of by mail.
+// ownOperations adds the operations on the caller's own e-mail preferences.
 func (s *service) ownOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "getEmailPreference", Method: http.MethodGet, Path: preference, Policy: reading, Scoped: true,

@@ -26,7 +26,7 @@ func (*service) listEventTypes(context.Context, *struct{}) ([]EventType, error) 
 	return out, nil
 }
 
-// EmailPreference is whether the caller wants mail of the events of a key.
+// EmailPreference is whether the caller receives mails about the events of a key.
 type EmailPreference struct {
 	EventKey  string     `json:"eventKey" example:"budget.exceeded"`
 	Enabled   bool       `json:"enabled"`

@@ -8,7 +8,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// owns reports whether a channel belongs to the caller: the caller made it, or it leads to the mailbox of the caller.
+// owns reports whether a channel belongs to the caller: the caller made it, or it leads to the caller's mailbox.
 func owns(c identity.Caller, ch *notification.Channel) bool {
 	if isMaker(c, ch) {
 		return true
@@ -20,9 +20,9 @@ func owns(c identity.Caller, ch *notification.Channel) bool {
 	return err == nil && address == ch.Email
 }
 
-// listNarrow lists the channels that a grant on teams or resources shows: the caller's own with their masked addresses,
-// and those of the subscriptions that the caller may read, without addresses. Two round trips and one for each thousand
-// subscriptions.
+// listNarrow lists the channels that a grant limited to teams or resources shows. These are the caller's own channels,
+// with masked addresses, and the channels of the subscriptions that the caller may read, without addresses. It takes
+// two round trips, and one for each thousand subscriptions.
 func (s *service) listNarrow(ctx context.Context, all []notification.Channel) ([]Channel, error) {
 	reached, err := s.reachedChannels(ctx)
 	if err != nil {
@@ -40,13 +40,13 @@ func (s *service) listNarrow(ctx context.Context, all []notification.Channel) ([
 	return out, nil
 }
 
-// hideAddress removes from a channel the address and the texts that may name a person or a place.
+// hideAddress returns a channel without its address and the texts that may name a person or a place.
 func hideAddress(c Channel) Channel {
 	c.Config, c.StatusText, c.PausedReason = ChannelConfig{}, "", nil
 	return c
 }
 
-// reachedChannels returns the ids of the channels that have a subscription which the caller may read.
+// reachedChannels returns the IDs of the channels that have a subscription which the caller may read.
 func (s *service) reachedChannels(ctx context.Context) (map[string]bool, error) {
 	sees, err := s.sight(ctx, reading)
 	if err != nil {
@@ -61,8 +61,9 @@ func (s *service) reachedChannels(ctx context.Context) (map[string]bool, error) 
 	return out, err
 }
 
-// changeable reads a channel that the caller may change or delete. Who has grants on teams or resources changes the
-// channels that they made. Another channel is fault.Denied when the caller sees it, and fault.NotFound else.
+// changeable returns a channel that the caller may change or delete. A caller with grants limited to teams or
+// resources may change the channels that they made. Another channel is fault.Denied if the caller may see it, else
+// fault.NotFound.
 func (s *service) changeable(ctx context.Context, channelID string) (notification.Channel, error) {
 	return s.permitted(ctx, channelID, isMaker)
 }
@@ -72,8 +73,8 @@ func isMaker(c identity.Caller, ch *notification.Channel) bool {
 	return c.User != "" && ch.Maker == c.User
 }
 
-// checkRename refuses to let a caller with grants on teams or resources rename a channel whose name is unique in the
-// organization: a conflict would tell the name of a channel that the caller cannot see.
+// checkRename returns an error if a caller with grants limited to teams or resources renames a channel whose name is
+// unique in the organization. A conflict would reveal the name of a channel that the caller may not see.
 func checkRename(ctx context.Context, ch *notification.Channel) error {
 	if ch.Personal != "" || identity.CallerFrom(ctx).Scopes(writing).All {
 		return nil
@@ -83,8 +84,8 @@ func checkRename(ctx context.Context, ch *notification.Channel) error {
 			"ask somebody who has %s on the whole organization to rename it, or make another channel", ch.ID, writing)
 }
 
-// testable reads a channel that the caller may send a test to: with grants on teams or resources, one that the caller
-// owns.
+// testable returns a channel that the caller may test. With grants limited to teams or resources it must be the
+// caller's own.
 func (s *service) testable(ctx context.Context, channelID string) (notification.Channel, error) {
 	return s.permitted(ctx, channelID, owns)
 }
@@ -118,8 +119,9 @@ func (s *service) shows(ctx context.Context, c identity.Caller, ch *notification
 	return reached[ch.ID], err
 }
 
-// checkOwner refuses the channel of another person to a caller whose grants are on teams or resources: a channel that
-// the caller cannot see as one that does not exist. No round trip unless it refuses.
+// checkOwner returns an error if a caller with grants limited to teams or resources uses another person's channel. For
+// a channel that the caller may not see, it is the error of a missing channel. It makes no round trip unless it
+// returns an error.
 func (s *service) checkOwner(ctx context.Context, field string, ch *notification.Channel) error {
 	c := identity.CallerFrom(ctx)
 	if c.Scopes(writing).All || owns(c, ch) {

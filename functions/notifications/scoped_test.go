@@ -8,7 +8,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// mailbox makes a channel that leads to the mailbox of a user.
+// mailbox creates a channel that leads to the mailbox of a user.
 func (f *fixture) mailbox(name, user string) Channel {
 	f.Helper()
 	return apitest.Data[Channel](f.Call(ada, "POST /notifications/channels", map[string]any{
@@ -16,7 +16,7 @@ func (f *fixture) mailbox(name, user string) Channel {
 	}))
 }
 
-// owned makes a channel while the user may write everywhere, as somebody does who is given a narrower grant later.
+// owned creates a channel while the user may write everywhere, like a user who receives a more limited grant later.
 func (f *fixture) owned(name, user string) Channel {
 	f.Helper()
 	return apitest.Data[Channel](f.Call(apitest.Caller(apitest.Org, user, "editor"), "POST /notifications/channels",
@@ -26,7 +26,8 @@ func (f *fixture) owned(name, user string) Channel {
 		}))
 }
 
-// narrowFixture has a channel of each kind that a narrow grant tells apart. Tom has a grant on the team, pia on a resource of nobody.
+// narrowFixture has one channel for each case that a limited grant distinguishes. Tom has a grant on the team, Pia on
+// a resource without an owner.
 type narrowFixture struct {
 	*fixture
 	hidden, reached, colleague, own, mail Channel

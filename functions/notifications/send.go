@@ -18,13 +18,13 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// How long a receiver may take while somebody waits, and how many are tried at once.
+// The limits of a send during a request: its time for each receiver, and the number of concurrent sends.
 const (
 	patience   = 10 * time.Second
 	sideBySide = 10
 )
 
-// TestedChannel is what became of a test message.
+// TestedChannel is the result of a test message.
 type TestedChannel struct {
 	DeliveryID string `json:"deliveryID" doc:"Under which it is on record"`
 	Delivered  bool   `json:"delivered"`
@@ -52,7 +52,7 @@ func (s *service) testChannel(ctx context.Context, in *ChannelInput) (TestedChan
 	return out, err
 }
 
-// message is what is sent to a channel by a person.
+// message returns a message that a user sends to a channel.
 func (s *service) message(ctx context.Context, channelID string, e event.Event) delivery.Message {
 	return delivery.Message{
 		ID: delivery.NewID(s.p.Clock.Now()), Org: identity.CallerOrg(ctx),
@@ -78,7 +78,7 @@ type shareInput struct {
 	Body  SharedMessage
 }
 
-// SharedRecommendation is to how many channels something was sent.
+// SharedRecommendation is the number of channels that a recommendation was sent to.
 type SharedRecommendation struct {
 	Sent   int `json:"sent"`
 	Failed int `json:"failed"`
@@ -124,7 +124,7 @@ func (s *service) checkChannels(ctx context.Context, ids []string) error {
 	return nil
 }
 
-// sendAll sends to channels side by side, and counts.
+// sendAll sends to channels concurrently and counts the results.
 func (s *service) sendAll(ctx context.Context, ids []string, e event.Event, text string) (SharedRecommendation, error) {
 	var g errgroup.Group
 	var sent atomic.Int64

@@ -147,7 +147,7 @@ func TestChannelTest_AnswersWhatTheReceiverSays(t *testing.T) {
 	}
 }
 
-// shelf is recommendations that are there.
+// shelf holds the existing recommendations by ID.
 type shelf map[string]notification.Recommendation
 
 func (s shelf) ReadRecommendation(_ context.Context, org, recID string) (notification.Recommendation, error) {

@@ -59,12 +59,12 @@ type ChangedSubscription struct {
 	Enabled   rest.Patch[bool]   `json:"enabled,omitzero"`
 }
 
-// moves reports whether the change says anew what is sent where.
+// moves reports whether the change sets the channel, the event type or the scope.
 func (c ChangedSubscription) moves() bool {
 	return c.ChannelID.Sent || c.EventType.Sent || c.ScopeType.Sent || c.ScopeID.Sent
 }
 
-// apply changes the fields that were sent.
+// apply sets the fields that were sent.
 func (c ChangedSubscription) apply(to *notification.Subscription) error {
 	for field, null := range map[string]bool{"channelID": c.ChannelID.Null, "eventType": c.EventType.Null,
 		"scopeType": c.ScopeType.Null, "enabled": c.Enabled.Null} {
@@ -90,7 +90,7 @@ type updateSubscriptionInput struct {
 	Body ChangedSubscription
 }
 
-// mostListed is how many subscriptions a page has at most: 3 MB.
+// mostListed is the most subscriptions on a page: 3 MB.
 const mostListed = 10_000
 
 type listSubscriptionsInput struct {
@@ -141,7 +141,7 @@ func (s *service) listSubscriptions(ctx context.Context, in *listSubscriptionsIn
 	return out, err
 }
 
-// sight returns the test whether a subscription lies where the caller may do what the policy names.
+// sight returns a function that reports whether a subscription lies in the caller's scope for a policy.
 func (s *service) sight(ctx context.Context, policy string) (func(*notification.Subscription) bool, error) {
 	c := identity.CallerFrom(ctx)
 	sets, err := s.inventory.ResourceSets(ctx, c.Org, c.Scopes(policy))
@@ -161,7 +161,7 @@ func (s *service) createSubscription(ctx context.Context, in *struct{ Body NewSu
 	return newSubscription(&sub), err
 }
 
-// subscription reads a subscription that the caller may change.
+// subscription returns a subscription that the caller may change.
 func (s *service) subscription(ctx context.Context, subID string) (notification.Subscription, error) {
 	if !id.IsValid("sub", subID) {
 		return notification.Subscription{}, notification.MissingSubscription(subID)

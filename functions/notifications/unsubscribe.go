@@ -14,18 +14,19 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// TokenInput names whose mails of what a request ends.
+// TokenInput holds the token of an unsubscribe link, which identifies a user and an event type.
 type TokenInput struct {
 	Token string `path:"token" maxLength:"512" doc:"Of the link in the mail"`
 }
 
-// pagesPerSource is how many of these pages one address may ask for: people, and the mail programs of a provider, not a guesser.
+// pagesPerSource limits requests for unsubscribe pages from one address. It suffices for people and for the mail
+// programs of a provider, and stops the guessing of tokens.
 var pagesPerSource = ratelimit.Rule{Name: "unsubscribe-source", Max: 60, Per: 10 * time.Minute}
 
-// ending is what a token ends.
+// ending is the e-mail preference that a token switches off.
 type ending struct{ org, user, eventKey string }
 
-// name says what it ends.
+// name returns the name of the event type.
 func (e ending) name() string {
 	t, _ := event.TypeOf(e.eventKey)
 	return t.Name
@@ -57,7 +58,7 @@ func (s *service) unsubscribe(ctx context.Context, in *TokenInput) (rest.Raw, er
 		". The e-mail preferences of your account switch them on again.").Answer(http.StatusOK), nil
 }
 
-// ending reads a token, and counts who asks.
+// ending decodes a token. It counts the requests of each source address and returns fault.Limited above the limit.
 func (s *service) ending(ctx context.Context, token string) (ending, error) {
 	ok, err := ratelimit.TakeUse(ctx, s.p.Table, s.p.Clock.Now(), pagesPerSource,
 		ratelimit.SourceOf(rest.SourceIP(ctx)))

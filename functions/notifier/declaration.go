@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// Declaration is what others must know of this function.
+// Declaration declares the table access, the secrets, the schedule and the stream of this function.
 var Declaration = platform.Declaration{
 	Name:  "notifier",
 	Share: 16,

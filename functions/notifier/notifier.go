@@ -1,5 +1,6 @@
-// Package notifier is the worker that tells people and programs of what happens: the table's stream in AWS, and the change feed on a
-// laptop, bring it events, and a round each minute tries what is due. It reaches no cloud, only the receivers that users name.
+// Package notifier is the worker that delivers events to people and programs. The table's stream in AWS, or the change
+// feed on a laptop, delivers the events to it, and a round each minute retries those that are due. It calls no cloud,
+// only the receivers that users configure.
 package notifier
 
 import (
@@ -11,20 +12,20 @@ import (
 	"lamplighter.dev/shared/domain/delivery"
 )
 
-// Receivers are who is told, and how: the matchers and senders of all kinds of receivers.
+// Receivers are the matchers and senders of all kinds of receivers.
 type Receivers struct {
 	Matchers []delivery.Matcher
 	Senders  map[delivery.Kind]delivery.Sender
 	Health   map[delivery.Kind]delivery.HealthRecorder
 }
 
-// Notifier brings events to receivers, and pauses those whose makers may not read them any more.
+// Notifier delivers events to receivers, and pauses receivers whose makers may not read the events any more.
 type Notifier struct {
 	*delivery.Engine
 	reviews *reviewer
 }
 
-// New makes what brings events to the receivers.
+// New returns a Notifier for the receivers.
 func New(p *platform.Platform, r Receivers) *Notifier {
 	return &Notifier{delivery.NewEngine(delivery.Parts{
 		Table: p.Table, Clock: p.Clock, Log: p.Log, Sealer: p.Sealer, Matchers: r.Matchers, Senders: r.Senders,
@@ -32,7 +33,8 @@ func New(p *platform.Platform, r Receivers) *Notifier {
 	}), newReviewer(p)}
 }
 
-// Round tries what is due, and does the reviews of rights that are asked for, side by side. Call it each minute or more often.
+// Round retries due deliveries and, concurrently, does the requested reviews of rights. Call it each minute or more
+// often.
 func (n *Notifier) Round(ctx context.Context) error {
 	var reviewed error
 	var both sync.WaitGroup

@@ -15,7 +15,7 @@ import (
 
 const org = apitest.Org
 
-// answering is a receiver of everything, with one answer.
+// answering is a receiver of all events that always gives the same answer.
 type answering struct {
 	delivery.Answer
 	err error
@@ -29,7 +29,8 @@ func (a answering) Send(context.Context, delivery.Message) (delivery.Answer, err
 	return a.Answer, a.err
 }
 
-// What the function does is within what it declares: each of its ends, as the fence and IAM hold it.
+// TestDeclaration_SufficesForAllThatTheEngineDoes checks that each result of a delivery needs only the declared
+// access, which the table's fence and IAM enforce.
 func TestDeclaration_SufficesForAllThatTheEngineDoes(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answering
@@ -73,7 +74,8 @@ func TestDeclaration_SufficesForAllThatTheEngineDoes(t *testing.T) {
 	}
 }
 
-// Who may be told could not be found once: the rows of events are read again, which the function declares too.
+// TestDeclaration_SufficesForEventsThatAreToldLater: after the matching of receivers failed once, the notifier reads
+// the rows of events again, which the function must declare.
 func TestDeclaration_SufficesForEventsThatAreToldLater(t *testing.T) {
 	f := apitest.New(t)
 	p := f.Clone()
@@ -94,7 +96,7 @@ func TestDeclaration_SufficesForEventsThatAreToldLater(t *testing.T) {
 	}
 }
 
-// failingOnce cannot say at first who is told.
+// failingOnce fails its first call of Match.
 type failingOnce struct {
 	answering
 	asked, sent int

@@ -16,7 +16,8 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// TestEverybody_TellsWebhooks follows an event from its row to the webhook, which is tried again, and to one that is gone.
+// TestEverybody_TellsWebhooks follows an event from its row to a webhook, which is retried, and to a webhook that is
+// gone.
 func TestEverybody_TellsWebhooks(t *testing.T) {
 	f := apitest.New(t)
 	var status, asked atomic.Int64

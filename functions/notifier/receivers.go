@@ -6,7 +6,7 @@ import (
 	"lamplighter.dev/shared/domain/notification"
 )
 
-// Everybody returns the receivers that users can name.
+// Everybody returns all kinds of receivers that users can configure.
 func Everybody(p *platform.Platform) Receivers {
 	store := notification.NewStore(p)
 	out := Receivers{

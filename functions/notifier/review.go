@@ -20,8 +20,8 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// reviewer pauses receivers whose makers have lost the right to read events, and tells owners. No event waits for it: who may read one is asked of
-// each event as well.
+// reviewer pauses receivers whose makers have lost the right to read events, and informs the owners. Deliveries do not
+// wait for it, because the right to read is also checked for each event.
 type reviewer struct {
 	p         *platform.Platform
 	notices   *notification.Store
@@ -35,10 +35,11 @@ func newReviewer(p *platform.Platform) *reviewer {
 		receiver.NewIntegrationStore(p.Table, p.Sealer), scheduling.New(p)}
 }
 
-// reviewTime bounds the reviews of a round; the next one goes on.
+// reviewTime limits the duration of the reviews in a round; the next round continues.
 const reviewTime = 45 * time.Second
 
-// Round does the reviews that are asked for. Each is done by itself, and again after a failure; two rounds at once do no harm.
+// Round does the requested reviews. Each is done independently and repeated after a failure. It is safe to call
+// concurrently.
 func (r *reviewer) Round(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, reviewTime)
 	defer cancel()
@@ -58,7 +59,7 @@ func (r *reviewer) Round(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// review does one review: it finds what is to be paused, tells the owners of it once, and then notes it.
+// review does one review: it finds the receivers to pause, informs the owners once, and then stores the pauses.
 func (r *reviewer) review(ctx context.Context, v membership.Review) error {
 	if v.User == membership.Nobody {
 		return r.attributeUnclaimed(ctx, v)
@@ -86,7 +87,7 @@ func (r *reviewer) review(ctx context.Context, v membership.Review) error {
 	return membership.RemoveReview(ctx, r.p.Table, v)
 }
 
-// pauses returns the receivers that are to be paused, or to go on.
+// pauses returns the receivers to pause or to resume.
 func (r *reviewer) pauses(ctx context.Context, v membership.Review) ([]receiver.Pause, error) {
 	j := &receiver.Judge{Review: v, Table: r.p.Table, Now: r.p.Clock.Now()}
 	all, err := r.subjects(ctx, v.Org, j)
@@ -110,7 +111,7 @@ func (r *reviewer) subjects(ctx context.Context, org string, j *receiver.Judge) 
 	return slices.Concat(all, hooks, services), err
 }
 
-// linesOf returns a line for each receiver that is paused now.
+// linesOf returns a line for each receiver that this review pauses.
 func linesOf(pauses []receiver.Pause) []string {
 	var out []string
 	for i := range pauses {
@@ -125,7 +126,8 @@ func line(noun, name, id, what string) string {
 	return fmt.Sprintf("%s %q (%s) %s", noun, mail.HarmlessName(name), id, what)
 }
 
-// leftBehind returns a line for each schedule and each live override of somebody who has left. One who is a member again has left nothing behind.
+// leftBehind returns a line for each schedule and each live override of a user who has left. It returns no lines for a
+// user who is a member again.
 func (r *reviewer) leftBehind(ctx context.Context, v membership.Review) ([]string, error) {
 	callers, err := membership.ReadCallers(ctx, r.p.Table, v.Org, v.User)
 	if err != nil || callers[v.User].User != "" {
@@ -152,10 +154,11 @@ func (r *reviewer) leftBehind(ctx context.Context, v membership.Review) ([]strin
 	return out, err
 }
 
-// maxLines is how many lines a mail has; the rest is counted.
+// maxLines is the most lines of a mail; it gives the number of further lines.
 const maxLines = 30
 
-// tellOwners queues the mails to the owners with the note that they were told, in one transaction: whoever comes second changes nothing.
+// tellOwners queues the mails to the owners and marks the review as told, in one transaction. A concurrent second call
+// changes nothing.
 func (r *reviewer) tellOwners(ctx context.Context, v membership.Review, lines []string) error {
 	owners, err := identity.OwnerAddresses(ctx, r.p.Table, v.Org)
 	if err != nil {
@@ -185,10 +188,11 @@ func (r *reviewer) tellOwners(ctx context.Context, v membership.Review, lines []
 	return fault.Wrap("tell the owners of "+v.Org, err)
 }
 
-// noted is how many pauses are noted in a transaction.
+// noted is the most pauses in one transaction.
 const noted = 50
 
-// note stores pauses. A receiver that was changed meanwhile has another maker, or is looked at by another review.
+// note stores pauses. It skips a receiver that was changed in the meantime: it has another maker, or another review
+// covers it.
 func (r *reviewer) note(ctx context.Context, pauses []receiver.Pause) error {
 	for some := range slices.Chunk(pauses, noted) {
 		ws := make([]table.Write, len(some))

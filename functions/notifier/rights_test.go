@@ -24,14 +24,14 @@ import (
 	"lamplighter.dev/shared/testkit/inventorytest"
 )
 
-// rights is an organization of which olga is the owner, with a server that webhooks are sent to and the notifier under its own declaration.
+// rights is an organization with the owner olga, a server for webhooks, and the notifier under its own declaration.
 type rights struct {
 	*apitest.Fixture
 	notifier *Notifier
 	url      string
 	cursor   string
 	mu       sync.Mutex
-	got      []string // the bodies that came
+	got      []string // the received bodies
 	status   int      // of the answers
 }
 
@@ -57,14 +57,14 @@ func newRights(t *testing.T) *rights {
 	return f
 }
 
-// member makes a member with grants, and returns them as a caller.
+// member adds a member with grants and returns it as a caller.
 func (f *rights) member(name string, grants ...string) identity.Caller {
 	f.Helper()
 	f.Must(f.People.JoinOrganisation(f.Context(), org, f.User(name), apitest.Grants(grants...)))
 	return apitest.Caller(org, name, grants...)
 }
 
-// role makes a role of policies and a member who has it and nothing else.
+// role creates a role with policies, and a member with only this role.
 func (f *rights) role(name string, policies ...string) identity.Caller {
 	f.Helper()
 	r := apitest.Data[struct{ ID string }](f.Call(f.Authorized(org, "olga"), "POST /roles",
@@ -76,7 +76,7 @@ func (f *rights) role(name string, policies ...string) identity.Caller {
 	return f.Authorized(org, name)
 }
 
-// tell tells of an event and returns how many requests and mails of events it led to.
+// tell delivers an event and returns the number of requests and mails that it caused.
 func (f *rights) tell(e event.Event) (requests, mails int) {
 	f.Helper()
 	f.Clock.Advance(2 * time.Minute)
@@ -93,7 +93,7 @@ func (f *rights) tell(e event.Event) (requests, mails int) {
 	return len(f.got) - before, f.notices() - queued
 }
 
-// notices returns how many mails of events wait.
+// notices returns the number of waiting mails about events.
 func (f *rights) notices() (n int) {
 	f.Helper()
 	for _, m := range f.Mails() {
@@ -104,7 +104,7 @@ func (f *rights) notices() (n int) {
 	return n
 }
 
-// told returns what owners were told of ended rights.
+// told returns the mails to owners about ended rights.
 func (f *rights) told() (out []string) {
 	f.Helper()
 	for _, m := range f.Mails() {
@@ -137,7 +137,7 @@ func (f *rights) webhook(c identity.Caller) pausable {
 	return apitest.Data[pausable](f.Call(c, "POST /webhooks", map[string]any{"name": "Of " + c.User, "url": f.url}))
 }
 
-// channel makes a channel of mail with a subscription to events of a key of the whole organization.
+// channel creates a mail channel with a subscription to events of a key in the whole organization.
 func (f *rights) channel(c identity.Caller, key string) (channel, sub pausable) {
 	f.Helper()
 	channel = apitest.Data[pausable](f.Call(c, "POST /notifications/channels",
@@ -255,7 +255,7 @@ func TestReceivers_FollowTheRoleOfTheirMaker(t *testing.T) {
 	f.Equal("mails", len(f.told()), 1)
 }
 
-// What waits to be tried again is not sent any more when the maker has left meanwhile.
+// TestReceivers_ATryAfterTheMakerHasLeftSendsNothing checks that a pending retry is not sent after the maker has left.
 func TestReceivers_ATryAfterTheMakerHasLeftSendsNothing(t *testing.T) {
 	f := newRights(t)
 	eli := f.member("eli", "admin")
@@ -271,7 +271,8 @@ func TestReceivers_ATryAfterTheMakerHasLeftSendsNothing(t *testing.T) {
 	f.Equal("requests", len(f.got), 1)
 }
 
-// A webhook of before receivers named their makers has only an address.
+// TestReceivers_AnOlderOneIsPausedWhenItsMakerLeaves: a webhook from before receivers named their makers has only the
+// maker's address.
 func TestReceivers_AnOlderOneIsPausedWhenItsMakerLeaves(t *testing.T) {
 	f := newRights(t)
 	eli := f.member("eli", "admin")

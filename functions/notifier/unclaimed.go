@@ -13,10 +13,10 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// attributeUnclaimed gives each receiver of an organization that names no maker one, and tells the owners once. The
-// maker is the user with the address under which the receiver was made; when that user is no member any more, the
-// receiver is paused. A receiver without an address goes on by the right of the owner who joined first, and is paused
-// like any other when that owner leaves or loses the right.
+// attributeUnclaimed sets the maker of each receiver in an organization that has none, and informs the owners once.
+// The maker is the user with the address under which the receiver was made; if that user is not a member any more, the
+// receiver is paused. A receiver without an address is attributed to the owner who joined first. It is paused like any
+// other when that owner leaves or loses the right.
 func (r *reviewer) attributeUnclaimed(ctx context.Context, v membership.Review) error {
 	j := &receiver.Judge{Review: v, Table: r.p.Table, Now: r.p.Clock.Now()}
 	all, err := r.subjects(ctx, v.Org, j)
@@ -41,7 +41,7 @@ func (r *reviewer) attributeUnclaimed(ctx context.Context, v membership.Review) 
 	return membership.RemoveReview(ctx, r.p.Table, v)
 }
 
-// attribute gives a receiver its maker. One that was changed meanwhile has another.
+// attribute sets the maker of a receiver. It does nothing if a change has set another maker in the meantime.
 func (r *reviewer) attribute(ctx context.Context, s *receiver.Subject, makers unclaimedMakers) error {
 	m := makers.of(s)
 	ws, err := s.Attribute(m.User, m.Email, makers.callers, r.p.Clock.Now())
@@ -55,15 +55,15 @@ func (r *reviewer) attribute(ctx context.Context, s *receiver.Subject, makers un
 	return fault.Wrap("name the maker of "+s.Noun+" "+s.ID, err)
 }
 
-// unclaimedMakers are the members to whom receivers without a maker are attributed.
+// unclaimedMakers are the members that receivers without a maker can be attributed to.
 type unclaimedMakers struct {
-	owner     identity.Member // who joined first of those who are not disabled
+	owner     identity.Member // the first to join among the owners who are not disabled
 	byAddress map[string]identity.Member
 	callers   membership.Callers
 }
 
-// readMakers reads the members that all are attributed to: one round trip for each 1,000 members, and one for a hundred
-// makers.
+// readMakers reads the members that the receivers are attributed to: one round trip for each 1,000 members, and one
+// for each hundred makers.
 func (r *reviewer) readMakers(ctx context.Context, org string, all []receiver.Subject) (unclaimedMakers, error) {
 	out := unclaimedMakers{byAddress: map[string]identity.Member{}}
 	for _, s := range all {
@@ -92,7 +92,7 @@ func (r *reviewer) readMakers(ctx context.Context, org string, all []receiver.Su
 	return out, err
 }
 
-// consider takes a member in who can be a maker, and reports whether it did.
+// consider adds a member who can be a maker, and reports whether it did.
 func (u *unclaimedMakers) consider(m identity.Member) bool {
 	_, made := u.byAddress[m.Email]
 	if made {
@@ -105,8 +105,7 @@ func (u *unclaimedMakers) consider(m identity.Member) bool {
 	return made || first
 }
 
-// of returns the member to whom a receiver is attributed: membership.Nobody when the address of its maker is that of no
-// member.
+// of returns the future maker of a receiver. It is membership.Nobody if no member has the address of its maker.
 func (u *unclaimedMakers) of(s *receiver.Subject) identity.Member {
 	switch m := u.byAddress[s.CreatedBy]; {
 	case s.CreatedBy == "":
@@ -118,7 +117,7 @@ func (u *unclaimedMakers) of(s *receiver.Subject) identity.Member {
 	}
 }
 
-// linesOf returns a line for each receiver whose maker is not on record or is no member any more.
+// linesOf returns a line for each receiver whose maker is unknown or not a member any more.
 func (u *unclaimedMakers) linesOf(all []receiver.Subject) []string {
 	var out []string
 	for i := range all {

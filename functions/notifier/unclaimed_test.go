@@ -10,8 +10,8 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// forgetMakers makes the rows of the organization's receivers as they were before receivers named their makers; a
-// webhook keeps the address.
+// forgetMakers resets the rows of the organization's receivers to the format without makers; a webhook keeps the
+// address.
 func (f *rights) forgetMakers() {
 	f.Helper()
 	pk := func(name string) string { return table.OrgPK(org) + name }
@@ -80,7 +80,8 @@ func TestReceivers_WithoutAMakerEndWithTheOwnerTheyWereAttributedTo(t *testing.T
 	f.Call(f.Authorized(org, "otto"), "GET /notifications/subscriptions").Want(200, "is no active member")
 }
 
-// A receiver that is changed while it is attributed keeps the maker that the change gave it.
+// TestReceivers_TakenOverMeanwhileAreNotAttributed: a receiver that is changed during its attribution keeps the maker
+// of the change.
 func TestReceivers_TakenOverMeanwhileAreNotAttributed(t *testing.T) {
 	f := newRights(t)
 	eli := f.member("eli", "admin")

@@ -5,5 +5,5 @@ import (
 	"lamplighter.dev/shared/api/platform"
 )
 
-// Declaration is what others must know of this function.
+// Declaration declares the name, the size and the sample events of this function.
 var Declaration = platform.Declaration{Name: chart.Worker, Heavy: true, Share: 8, Samples: []string{"draw"}}

@@ -1,4 +1,5 @@
-// Package painter is the worker that draws charts as SVG: on white, with labelled axes, so that one can be read in a mail.
+// Package painter is the worker that draws charts as SVG, on white and with labelled axes, so that they are readable
+// in a mail.
 package painter
 
 import (
@@ -24,7 +25,7 @@ const (
 	barFrame  = 130
 )
 
-// Handler draws the chart that it is sent.
+// Handler draws the chart in its input.
 func Handler(_ context.Context, input json.RawMessage) (any, error) {
 	var c chart.Chart
 	if err := json.Unmarshal(input, &c); err != nil {
@@ -71,7 +72,8 @@ func draw(c *chart.Chart) (string, error) {
 	return strings.Replace(string(b), "<svg ", sized, 1), err
 }
 
-// theme has the colour of each series; one that may still change is lighter than the one before it.
+// theme returns the colour of each series. An open series, whose costs may still change, is lighter than the one
+// before it.
 func theme(c *chart.Chart) charts.ColorPalette {
 	t := charts.GetTheme(charts.ThemeLight)
 	colors := make([]charts.Color, len(c.Series))
@@ -87,10 +89,11 @@ func theme(c *chart.Chart) charts.ColorPalette {
 	return t.WithSeriesColors(colors)
 }
 
-// lighter is a part of a colour, most of the way to white: without transparency, which not every mail program draws.
+// lighter returns a component of a colour, moved most of the way to white. It avoids transparency, because some mail
+// programs do not draw it.
 func lighter(part uint8) uint8 { return 255 - uint8(int(255-part)*2/5) }
 
-// isEmpty reports whether all amounts are nothing.
+// isEmpty reports whether all amounts are 0.
 func isEmpty(c *chart.Chart) bool {
 	for _, s := range c.Series {
 		for _, a := range s.Amounts {
@@ -102,10 +105,10 @@ func isEmpty(c *chart.Chart) bool {
 	return true
 }
 
-// longestBar is how many characters the label of a bar has: more would leave the bars no room.
+// longestBar is the most characters of a bar's label. A longer label would leave no room for the bars.
 const longestBar = 40
 
-// clip leaves out the middle of a long label: the ends of a native id tell most.
+// clip shortens a long label in the middle, because the ends of a native ID are the most distinctive.
 func clip(label string) string {
 	r := []rune(label)
 	if len(r) <= longestBar {
@@ -128,7 +131,7 @@ func lines(c *chart.Chart) charts.LineChartOption {
 	return o
 }
 
-// crowded is how many columns have a label each.
+// crowded is the most columns that each have a label.
 const crowded = 13
 
 func bars(c *chart.Chart) charts.BarChartOption {
@@ -157,7 +160,7 @@ func bars(c *chart.Chart) charts.BarChartOption {
 	return o
 }
 
-// axis begins at nothing where no amount is below that: else a small change would look large.
+// axis starts at 0 if no amount is negative. Otherwise a small change would look large.
 func axis(c *chart.Chart) []charts.ValueAxisOption {
 	o := charts.ValueAxisOption{LabelFontStyle: charts.FontStyle{FontSize: 9}} // each label begins with the dollar
 	lowest := 0.0
@@ -174,12 +177,12 @@ func axis(c *chart.Chart) []charts.ValueAxisOption {
 
 var margin = charts.NewBox(16, 16, 24, 16)
 
-// title is what is shown and what its figures are, in one line at the left: the library would centre one above the other.
+// title returns the title and the subtitle in one line at the left. The library would centre one above the other.
 func title(c *chart.Chart) charts.TitleOption {
 	return charts.TitleOption{Text: text(c.Title + ": " + c.Subtitle), FontStyle: charts.FontStyle{FontSize: 12}}
 }
 
-// legend names the series, where there are several.
+// legend names the series if there are several.
 func legend(c *chart.Chart) charts.LegendOption {
 	o := charts.LegendOption{Show: new(len(c.Series) > 1),
 		Offset: charts.OffsetStr{Left: charts.PositionLeft, Top: "28"}, FontStyle: charts.FontStyle{FontSize: 9}}
@@ -189,7 +192,7 @@ func legend(c *chart.Chart) charts.LegendOption {
 	return o
 }
 
-// text makes a text of a client fit for a picture; the library writes it as text.
+// text removes invalid characters from a client's text; the library escapes it.
 func text(s string) string { return strings.ToValidUTF8(chart.Shorten(s), "") }
 
 func texts(all []string) []string {
@@ -200,7 +203,7 @@ func texts(all []string) []string {
 	return out
 }
 
-// values are the amounts as the library takes them: floats will do for where a line goes.
+// values returns the amounts as floats for the library. Their precision suffices for drawing.
 func values(c *chart.Chart) [][]float64 {
 	out := make([][]float64, len(c.Series))
 	for i, s := range c.Series {
@@ -220,7 +223,7 @@ func float(a money.Amount) float64 {
 	return f
 }
 
-// dollars writes an amount at an axis, with as many places as tell it from its neighbours.
+// dollars formats an amount at an axis with enough decimals to differ from its neighbours.
 func dollars(f float64) string {
 	sign := ""
 	if f < 0 {

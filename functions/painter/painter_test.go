@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// sample is a chart of n labels and series.
+// sample returns a chart with n labels and series.
 func sample(kind chart.Kind, labels, series int) chart.Chart {
 	c := chart.Chart{Kind: kind, Title: "Costs", Subtitle: "billed, USD, 2026-03-01 to 2026-04-01"}
 	for i := range labels {

@@ -8,7 +8,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Basis is what the figures of a report are based on.
+// Basis describes the days, the kind of cost and the source of the figures in a report.
 type Basis struct {
 	Cost        string        `json:"cost" enum:"billed,effective,list" doc:"Which cost counts"`
 	From        string        `json:"from" doc:"The first day" example:"2026-03-01"`
@@ -19,7 +19,7 @@ type Basis struct {
 	Unconverted []Unconverted `json:"unconverted" doc:"What was charged in currencies for which no rate is known: it is in no figure"`
 }
 
-// Unconverted is an amount in a currency that no rate is known for.
+// Unconverted is an amount in a currency without a known exchange rate.
 type Unconverted struct {
 	Currency string `json:"currency" example:"EUR"`
 	Amount   string `json:"amount" example:"12.30"`
@@ -31,7 +31,7 @@ const (
 	actualCost    = "actual"
 )
 
-// newBasis describes an answer to a question.
+// newBasis returns the basis of a report from a question and its answer.
 func newBasis(q *cost.Question, a *cost.Answer) Basis {
 	out := Basis{
 		Cost: string(q.Metric), From: q.From.Format(time.DateOnly), To: q.To.Format(time.DateOnly),
@@ -47,10 +47,10 @@ func newBasis(q *cost.Question, a *cost.Answer) Basis {
 	return out
 }
 
-// cents rounds parts to cents that add up to their rounded sum.
+// cents rounds parts to cents. The rounded parts add up to the rounded sum.
 func cents(parts []money.Amount) []money.Amount { return money.RoundParts(parts, 2) }
 
-// amountsOf returns the amounts of rows, in cents that add up.
+// amountsOf returns the amounts of rows, rounded to cents that add up.
 func amountsOf(rows []cost.Row) []money.Amount {
 	out := make([]money.Amount, len(rows))
 	for i := range rows {

@@ -13,11 +13,13 @@ import (
 	"lamplighter.dev/shared/testkit/inventorytest"
 )
 
-// BenchmarkReports_OfManyResources asks what people look at most, from request to answer, of an organization whose resources are all in its
-// inventory, each billed every day. LAMPLIGHTER_COSTS=100000,13 is the size of docs/performance.md: resources and months.
+// BenchmarkReports_OfManyResources times the most used reports, from request to answer, for an organization whose
+// resources are all in its inventory and billed every day. LAMPLIGHTER_COSTS=100000,13 is the size in
+// docs/performance.md: resources and months.
 func BenchmarkReports_OfManyResources(b *testing.B) {
 	resources, months := 2_000, 2
-	_, _ = fmt.Sscanf(os.Getenv("LAMPLIGHTER_COSTS"), "%d,%d", &resources, &months) // what is not told stays
+	// the defaults stay when it is unset
+	_, _ = fmt.Sscanf(os.Getenv("LAMPLIGHTER_COSTS"), "%d,%d", &resources, &months)
 	a := &fixture{Fixture: apitest.New(b, Operations)}
 	ids := a.discoverMany(resources)
 	team := inventorytest.Team(a.Fixture, ours, "Web", ids[:100]...)
@@ -57,7 +59,7 @@ func (a *fixture) discoverMany(n int) (ids []string) {
 	return ids
 }
 
-// billMany brings a bill on which each resource has a cost of its own each day, in one of 40 services and 10 regions.
+// billMany imports a bill on which each resource has its own cost each day, in one of 40 services and 10 regions.
 func (a *fixture) billMany(m cost.Month, resources int) {
 	a.Helper()
 	b, err := cost.New(a.Platform).Begin(a.In(ours), cost.Import{

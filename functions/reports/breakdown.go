@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// BreakdownNode is a value of a dimension, below the values of the dimensions before it.
+// BreakdownNode is one value of a dimension, below the values of the preceding dimensions.
 type BreakdownNode struct {
 	ID      string  `json:"id" doc:"Its path" example:"total/aws/eu-west-1"`
 	Dim     string  `json:"dim" doc:"Its dimension; empty of the total"`
@@ -21,14 +21,14 @@ type BreakdownNode struct {
 	Other   bool    `json:"other" doc:"All smaller values together"`
 }
 
-// BreakdownLink is how much of a node falls to one of its own.
+// BreakdownLink is the part of a node's cost that falls to one of its child nodes.
 type BreakdownLink struct {
 	Source   string `json:"source"`
 	Target   string `json:"target"`
 	ValueUSD string `json:"valueUSD" example:"12.34"`
 }
 
-// Breakdown is what costs are made of.
+// Breakdown is the costs of a period as a tree, with one level for each dimension.
 type Breakdown struct {
 	Basis
 	Dims  []string        `json:"dims"`
@@ -36,14 +36,15 @@ type Breakdown struct {
 	Links []BreakdownLink `json:"links"`
 }
 
-// BreakdownInput is what breakdowns can be asked. It is exported so that the framework looks into it where it is embedded.
+// BreakdownInput holds the parameters of a breakdown. It is exported so that the framework sees its fields where it is
+// embedded.
 type BreakdownInput struct {
 	report.Asked
 	Dims  []string `query:"dims" maxItems:"6" doc:"The dimensions, one a level; service_name when left out" example:"provider"`
 	Limit int      `query:"limit" minimum:"1" maximum:"1000" default:"25" doc:"How many values of a node are shown one by one"`
 }
 
-// maxNodes is how many nodes a breakdown has at most: what fits into one answer.
+// maxNodes is the most nodes of a breakdown, so that it fits into one answer.
 const maxNodes = 5000
 
 func (s *service) breakdown(ctx context.Context, in *BreakdownInput) (Breakdown, error) {
@@ -69,7 +70,7 @@ func (s *service) breakdown(ctx context.Context, in *BreakdownInput) (Breakdown,
 	return Breakdown{newBasis(&q, &a), q.Dims, t.nodes, t.links}, s.Balanced(ctx, t.check())
 }
 
-// tree is a breakdown in the making. shown are the amounts of the nodes as they are shown.
+// tree builds a breakdown. shown holds the rounded amount of each node by node ID.
 type tree struct {
 	dims   []string
 	limit  int
@@ -79,10 +80,10 @@ type tree struct {
 	shown  map[string]money.Amount
 }
 
-// rootID is the id of the node that all costs are in.
+// rootID is the ID of the node that contains all costs.
 const rootID = "total"
 
-// grow makes the nodes of an answer, level by level below each node.
+// grow builds the nodes of an answer, level by level.
 func (t *tree) grow(a *cost.Answer) error {
 	total := a.Total.Round(2)
 	t.shown = map[string]money.Amount{rootID: total}
@@ -90,7 +91,7 @@ func (t *tree) grow(a *cost.Answer) error {
 	return t.branch(rootID, 0, a.Rows)
 }
 
-// member is one value below a node, or all others.
+// member is one value below a node, or the sum of all other values.
 type member struct {
 	value string
 	other bool
@@ -98,7 +99,8 @@ type member struct {
 	sum   money.Amount
 }
 
-// branch adds the values of a level below a node, whose rows are given. They share what the node shows.
+// branch adds the nodes of one level below parent from the rows of parent. Their rounded amounts add up to that of
+// parent.
 func (t *tree) branch(parent string, level int, rows []cost.Row) error {
 	if level == len(t.dims) {
 		return nil
@@ -125,7 +127,8 @@ func (t *tree) branch(parent string, level int, rows []cost.Row) error {
 	return nil
 }
 
-// members puts the rows of a node together by their value in a level, the largest first; what is beyond the limit is one member.
+// members groups the rows of a node by their value in a level, the largest first. The values after the limit become
+// one member.
 func (t *tree) members(level int, rows []cost.Row) []member {
 	var out []member
 	at := map[string]int{}
@@ -154,14 +157,14 @@ func (t *tree) node(parent string, level int, m *member) BreakdownNode {
 		Label: t.labels.of(t.dims[level], m.value), Other: m.other}
 	switch {
 	case m.other:
-		n.ID, n.Label = parent+"/?", "Other" // no value is written so
+		n.ID, n.Label = parent+"/?", "Other" // a path segment that no value has
 	case m.value != "":
 		n.Value = &m.value
 	}
 	return n
 }
 
-// check refuses a breakdown of which a level below a node does not add up to the node.
+// check returns an error if the children of a node do not add up to the node.
 func (t *tree) check() error {
 	below := map[string]money.Amount{}
 	for _, l := range t.links {

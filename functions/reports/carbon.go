@@ -17,13 +17,13 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// carbonNote tells in the interface description what the column of carbon holds.
+// carbonNote documents the field carbonKgCO2e in the interface description.
 const carbonNote = " carbonKgCO2e is what a machine is estimated to have emitted in the hours of these days in which " +
 	"it ran, by the published coefficients of carbonSource at 50 % use of its " +
 	"vCPUs; null where its family, its size or its region has none, or where it is not known whether it ran. Hours " +
 	"before it was discovered, or first started or stopped here, are not counted."
 
-// CarbonSource says where the coefficients of carbon estimates are from, and what they assume.
+// CarbonSource names the source of the carbon coefficients and the utilization that the estimates assume.
 type CarbonSource struct {
 	Name               string `json:"name" example:"Cloud Carbon Footprint"`
 	Version            string `json:"version"`
@@ -37,25 +37,26 @@ func newCarbonSource() CarbonSource {
 	return CarbonSource{s.Name, s.Version, s.Licence, s.Date, carbon.Utilization}
 }
 
-// emitter is a machine of a page that has coefficients.
+// emitter is a machine on a page of resource costs that has carbon coefficients.
 type emitter struct {
 	*inventory.Listed
 	hourly money.Amount // kilograms of CO2e
 	item   *ResourceCost
 }
 
-// newEmitter returns the machine of an item; false when it has no coefficients.
+// newEmitter returns the machine of an item. It returns false if the machine has no coefficients.
 func newEmitter(r *inventory.Listed, item *ResourceCost) (emitter, bool) {
 	kg, known := carbon.Hourly(carbon.Machine{Type: r.Type, Class: r.InstanceType, Region: r.Region,
 		Inputs: r.PriceInputs})
 	return emitter{r, kg, item}, known
 }
 
-// maxPageChanges is how many changes of states are read for a page: those of a hundred machines that are stopped and started every day of a
-// quarter. Of a page with more no carbon is told.
+// maxPageChanges is the most state changes that are read for a page: 100 machines, stopped and started every day of a
+// quarter. A page with more changes has no carbon estimates.
 const maxPageChanges = 20_000
 
-// estimateCarbon tells of the machines of a page what they emitted between two times: one round trip, in which the history of each is read.
+// estimateCarbon sets the estimated emissions of the machines of a page between two times. It reads all state
+// histories in one round trip.
 func (s *service) estimateCarbon(ctx context.Context, machines []emitter, from, to time.Time) error {
 	if len(machines) == 0 {
 		return nil
@@ -88,8 +89,9 @@ func (s *service) estimateCarbon(ctx context.Context, machines []emitter, from, 
 	return nil
 }
 
-// runningTime returns for how long a machine ran between two times, of which to is not ahead, by the changes since from, in their order; false
-// when that is not known. Before the first change it was what that one changed; without changes it is what it was seen to be last.
+// runningTime returns how long a machine ran between from and to; to is not in the future. changes are the state
+// changes since from, in order. It returns false if the running time is unknown. The state before the first change
+// follows from that change; without changes, the machine's last seen state applies to the whole time.
 func runningTime(r *inventory.Listed, changes []execution.StateChange, from, to time.Time) (time.Duration, bool) { //nolint:revive // of what, by what, and when
 	if r.Status == cloud.Terminated {
 		to = clock.Earliest(to, r.LastSeenAt)
@@ -120,7 +122,7 @@ func runningTime(r *inventory.Listed, changes []execution.StateChange, from, to 
 	return ran, true
 }
 
-// runs reports whether what is in a state runs; false when the state does not tell.
+// runs reports whether a machine in state s runs. known is false if s does not determine it.
 func runs(s cloud.Status) (on, known bool) {
 	on = s == cloud.Running || s == cloud.Stopping
 	return on, on || s == cloud.Stopped || s == cloud.Starting

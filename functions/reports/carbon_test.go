@@ -16,7 +16,8 @@ import (
 	"lamplighter.dev/shared/testkit/inventorytest"
 )
 
-// TestResourceCosts_TellCarbonWhereItIsKnown: an m5.large in Ireland emits 0.00155259601 kg an hour (functions/reports/carbon has it by hand).
+// TestResourceCosts_TellCarbonWhereItIsKnown: an m5.large in Ireland emits 0.00155259601 kg an hour
+// (functions/reports/carbon computes it by hand).
 func TestResourceCosts_TellCarbonWhereItIsKnown(t *testing.T) {
 	a := &fixture{Fixture: apitest.New(t, Operations)}
 	machine := func(uid string, status cloud.Status, class string) cloud.Resource {
@@ -70,7 +71,7 @@ func TestResourceCosts_TellCarbonWhereItIsKnown(t *testing.T) {
 	}
 }
 
-// TestRunningTime_IsOfWhatWasSeen: of what is gone, the hours until it was seen last.
+// TestRunningTime_IsOfWhatWasSeen checks that a terminated machine counts as running until it was last seen.
 func TestRunningTime_IsOfWhatWasSeen(t *testing.T) {
 	at := func(h int) time.Time { return time.Date(2026, 3, 1, h, 0, 0, 0, time.UTC) }
 	r := &inventory.Listed{Resource: inventory.Resource{Status: cloud.Terminated, DiscoveredAt: at(1),

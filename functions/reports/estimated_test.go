@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// estimate brings what the first days of a month are estimated to cost.
+// estimate imports estimated costs for the first days of a month.
 func (a *fixture) estimate(month string, days int) {
 	a.Helper()
 	m := apitest.Value(cost.ParseMonth(month))(a)
@@ -26,7 +26,8 @@ func (a *fixture) estimate(month string, days int) {
 	a.Must(err)
 }
 
-// Of a month of which no bill has come every report says that it is estimated; of one before it that it is not.
+// TestReports_SayThatAMonthWithoutABillIsEstimated checks that every report marks a month without a bill as estimated,
+// and a billed month before it as not estimated.
 func TestReports_SayThatAMonthWithoutABillIsEstimated(t *testing.T) {
 	a := newFixture(t)
 	a.Clock.Advance(time.Date(2026, 4, 5, 12, 0, 0, 0, time.UTC).Sub(a.Clock.Now()))

@@ -24,7 +24,8 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 const ours, theirs = apitest.Org, apitest.OtherOrg
 
-// fixture is our organization with six instances, two teams and the bills of four months; the other one has a bill, too.
+// fixture is our organization with six instances, two teams and the bills of four months. The other organization has a
+// bill, too.
 type fixture struct {
 	*apitest.Fixture
 	ids       []string
@@ -45,7 +46,8 @@ func newFixture(t testing.TB) *fixture {
 	return a
 }
 
-// bill brings the bill of a month: of each instance 1.005, 2.005, … a day, which no cent can show; storage of no resource; support on the first.
+// bill imports the bill of a month: 1.005, 2.005, … a day for the instances (fractions of a cent), storage without a
+// resource, and support on the first day.
 func (a *fixture) bill(org, month string, final bool) {
 	a.Helper()
 	m := apitest.Value(cost.ParseMonth(month))(a)
@@ -77,7 +79,7 @@ func (a *fixture) bring(org, account, month string, final bool, charges ...bill.
 	a.Must(err)
 }
 
-// charge is usage of an amount on a day, tagged env=prod where the resource has an even number.
+// charge returns a usage charge of an amount on a day. It has the tag env=prod if the resource's number is even.
 func charge(date, resource, service, amount string) bill.Charge {
 	at, err := time.Parse(time.DateOnly, date)
 	if err != nil {
@@ -97,13 +99,13 @@ func charge(date, resource, service, amount string) bill.Charge {
 	return c
 }
 
-// get makes a request as a member of ours who may read all reports.
+// get makes a request as a member of our organization who may read all reports.
 func (a *fixture) get(path string) apitest.Answer {
 	a.Helper()
 	return a.Call(apitest.Caller(ours, "ada", "viewer"), "GET "+path)
 }
 
-// as makes a request as somebody of ours with grants.
+// as makes a request as a member of our organization with the given grants.
 func (a *fixture) as(grants, path string) apitest.Answer {
 	a.Helper()
 	return a.Call(apitest.Caller(ours, "bob", grants), "GET "+path)
@@ -132,7 +134,7 @@ func (a *fixture) golden(name string, got apitest.Answer) {
 // usd reads an amount of an answer.
 func usd(s string) money.Amount { return money.MustParse(s) }
 
-// crooked are books whose answers do not add up.
+// crooked wraps Books and returns answers that do not add up.
 type crooked struct{ report.Books }
 
 func (c crooked) Ask(ctx context.Context, org string, q cost.Question) (cost.Answer, error) {
@@ -151,7 +153,7 @@ func (c crooked) Summaries(ctx context.Context, org string, from, to cost.Month)
 	return all, err
 }
 
-// onCrooked mounts the operations on such books.
+// onCrooked mounts the operations on crooked books.
 func (a *fixture) onCrooked() {
 	a.Mount(func(p *platform.Platform) *rest.Group { return operations(p, crooked{cost.New(p)}) })
 }

@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// ProviderCost is what a provider costs, and how many resources it has in the inventory.
+// ProviderCost is the cost of a provider and the number of its resources in the inventory.
 type ProviderCost struct {
 	Provider string `json:"provider" example:"aws"`
 	Count    int    `json:"count"`
@@ -43,7 +43,7 @@ func (s *service) providers(ctx context.Context, in *report.Asked) (ProviderCost
 	return ProviderCosts{newBasis(&q, &a), newProviderCosts(&a, sum.ByProvider)}, nil
 }
 
-// newProviderCosts tells of the providers that cost something or have resources.
+// newProviderCosts returns the providers that have costs or resources.
 func newProviderCosts(a *cost.Answer, counts map[string]int) []ProviderCost {
 	out := []ProviderCost{}
 	had := map[string]bool{}
@@ -60,13 +60,13 @@ func newProviderCosts(a *cost.Answer, counts map[string]int) []ProviderCost {
 	return out
 }
 
-// TypeCount is how many resources of a type there are.
+// TypeCount is the number of resources of a type.
 type TypeCount struct {
 	Type  string `json:"type" example:"aws-ec2"`
 	Count int    `json:"count"`
 }
 
-// AccountCount is how many resources an account has.
+// AccountCount is the number of resources in an account.
 type AccountCount struct {
 	CloudAccountID   string      `json:"cloudAccountID"`
 	CloudAccountName string      `json:"cloudAccountName"`
@@ -74,7 +74,7 @@ type AccountCount struct {
 	Types            []TypeCount `json:"types"`
 }
 
-// ProviderCount is how many resources a provider has.
+// ProviderCount is the number of resources at a provider.
 type ProviderCount struct {
 	Provider string         `json:"provider" example:"aws"`
 	Count    int            `json:"count"`
@@ -100,7 +100,7 @@ func (s *service) kinds(ctx context.Context, _ *struct{}) (KindSummary, error) {
 	return newKindSummary(counts, names), nil
 }
 
-// newKindSummary nests counts, which come in the order of provider, account and type.
+// newKindSummary nests counts, which must be ordered by provider, account and type.
 func newKindSummary(counts []inventory.KindCount, names labels) KindSummary {
 	out := KindSummary{Items: []ProviderCount{}}
 	for _, k := range counts {

@@ -9,17 +9,17 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// labels are the names of accounts, groups and teams, by dimension and id.
+// labels are the names of accounts, groups and teams, by dimension and ID.
 type labels map[string]map[string]string
 
-// What stands for no value.
+// The labels of an empty value.
 const (
 	unassigned = "Unassigned" // of no team
 	ungrouped  = "Ungrouped"
 	unknown    = "Unknown"
 )
 
-// of returns how a value of a dimension is shown.
+// of returns the label of a value of a dimension.
 func (l labels) of(dim, value string) string {
 	if name := l[dim][value]; name != "" {
 		return name
@@ -35,10 +35,10 @@ func (l labels) of(dim, value string) string {
 	return unknown
 }
 
-// groupReading is the policy that shows names of groups.
+// groupReading is the policy that permits a caller to see the names of groups.
 const groupReading = "resource-groups:read"
 
-// labels reads the names of what dimensions tell ids of: a round trip for each of these.
+// labels reads the names for the values of dimensions that are IDs: one round trip for each such dimension.
 func (s *service) labels(ctx context.Context, dims ...string) (labels, error) {
 	out := labels{}
 	for dim, read := range map[string]func(context.Context, string) (map[string]string, error){
@@ -64,8 +64,8 @@ func (s *service) accountNames(ctx context.Context, org string) (map[string]stri
 	return out, err
 }
 
-// groupNames returns the names of the groups that the caller may see: others are shown by their ids. No round trip for a caller who may see
-// none.
+// groupNames returns the names of the groups that the caller may see. All other groups are shown by their IDs. It
+// makes no round trip for a caller without access to groups.
 func (s *service) groupNames(ctx context.Context, org string) (map[string]string, error) {
 	scopes := identity.CallerFrom(ctx).Scopes(groupReading)
 	out := map[string]string{}

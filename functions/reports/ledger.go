@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// months returns the summaries of the months in which the days lie.
+// months returns the summaries of all months from the day from to the day before to.
 func (s *service) months(ctx context.Context, from, to time.Time) ([]cost.Summary, error) {
 	out, err := s.Books.Summaries(ctx, identity.CallerOrg(ctx), cost.MonthOf(from), cost.MonthOf(to.Add(-report.Day)))
 	for i := range out {
@@ -43,10 +43,10 @@ func checkSummary(m *cost.Summary) error {
 	return nil
 }
 
-// plain reports whether a question leaves nothing out, so that the summaries of months can answer it.
+// plain reports whether a question has no filter and no scope, so that monthly summaries can answer it.
 func plain(q *cost.Question) bool { return q.Within == nil && len(q.Filter) == 0 }
 
-// series returns what costs by day: in one round trip when nothing is left out.
+// series returns the costs by day. It takes one round trip if the question is plain.
 func (s *service) series(ctx context.Context, q cost.Question) (cost.Answer, error) {
 	q.Dims, q.Daily = nil, true
 	if !plain(&q) || report.DaysBetween(q.From, q.To) > cost.MaxDays {
@@ -56,7 +56,7 @@ func (s *service) series(ctx context.Context, q cost.Question) (cost.Answer, err
 	return joinDays(months, &q), err
 }
 
-// joinDays answers a question that leaves nothing out, of the months in which its days lie.
+// joinDays answers a plain question from the summaries of its months.
 func joinDays(months []cost.Summary, q *cost.Question) cost.Answer {
 	n := report.DaysBetween(q.From, q.To)
 	out := cost.Answer{Days: make([]money.Amount, n), Estimated: make([]bool, n)}
@@ -77,7 +77,8 @@ func joinDays(months []cost.Summary, q *cost.Question) cost.Answer {
 	return out
 }
 
-// split returns what the values of a dimension cost: in one round trip when nothing is left out of whole months.
+// split returns the costs by the values of a dimension. It takes one round trip if the question is plain and covers
+// whole months.
 func (s *service) split(ctx context.Context, q cost.Question, dim string) (cost.Answer, error) {
 	q.Dims, q.Daily = []string{dim}, false
 	now := report.Midnight(s.p.Clock.Now()).Add(report.Day)
@@ -95,7 +96,8 @@ func (s *service) split(ctx context.Context, q cost.Question, dim string) (cost.
 	return s.Ask(ctx, q)
 }
 
-// addSummaries adds up the values of a dimension; false when a summary does not tell all of them, or has costs of days that are ahead.
+// addSummaries adds up the values of a dimension. It returns false if a summary lacks some values or contains costs of
+// future days.
 func addSummaries(months []cost.Summary, dim string, q *cost.Question) (out cost.Answer, ok bool) {
 	at := map[string]int{}
 	for i := range months {

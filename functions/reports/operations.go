@@ -1,5 +1,6 @@
-// Package reports is the operation group Reports & Analytics: what was spent, on what and by whom. Every figure is exact until it is
-// shown, and the parts of every level that is shown add up to the total to the cent.
+// Package reports is the operation group Reports & Analytics: costs by time, service, resource, tag and team. Amounts
+// are exact until they are rounded for display, and the displayed parts of every level add up to the total to the
+// cent.
 package reports
 
 import (
@@ -55,7 +56,7 @@ func (s *service) operations() *rest.Group {
 
 var invalid = []int{http.StatusBadRequest}
 
-// What holds for all reports.
+// Parts of the descriptions that several reports share.
 const (
 	asked = " Days are days in UTC; from is the first one and to the one behind the last, at most 800; period is a " +
 		"month. filter[dimension]=value narrows: provider, " +

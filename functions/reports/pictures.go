@@ -35,7 +35,7 @@ func (s *service) pictureOperations(g *rest.Group) {
 	})
 }
 
-// picture answers with a chart, unless its figures could not be made.
+// picture renders a chart, or returns err if it is not nil.
 func (s *service) picture(ctx context.Context, c chart.Chart, err error) (rest.Raw, error) {
 	if err != nil {
 		return rest.Raw{}, err
@@ -72,7 +72,7 @@ func (s *service) breakdownOrPicture(ctx context.Context, in *breakdownsInput) (
 	return out, err
 }
 
-// describe says below a title which figures a picture shows.
+// describe returns the subtitle of a picture: its days, its kind of cost and its source.
 func describe(b *Basis) string {
 	text := fmt.Sprintf("%s %s, %s until before %s", chart.Dollars(b.TotalUSD), b.Cost, b.From, b.To)
 	if b.Estimated {
@@ -81,10 +81,11 @@ func describe(b *Basis) string {
 	return text
 }
 
-// maxColumns is how many points are drawn as columns; more are a line.
+// maxColumns is the most points that are drawn as columns; more points are drawn as a line.
 const maxColumns = 120
 
-// trendChart draws a column for each point: what may still change, for it is estimated or not over, is lighter, and no fall. Many days are a line.
+// trendChart draws a column for each point, or a line if there are many. A column whose cost may still change is
+// lighter: it is estimated, or its period is not over.
 func trendChart(t *Trends, now time.Time) chart.Chart {
 	c := chart.Chart{Kind: chart.Stacks, Title: "Costs by " + t.Granularity, Subtitle: describe(&t.Basis),
 		Series: []chart.Series{{Name: "Billed"}, {Name: "Estimated, or not over yet", Open: true}}}
@@ -111,7 +112,7 @@ func trendChart(t *Trends, now time.Time) chart.Chart {
 	return c
 }
 
-// isOpen reports whether a point is estimated, or ends later than now.
+// isOpen reports whether a point is estimated or ends after now.
 func (t *Trends) isOpen(i int, now time.Time) bool {
 	next := t.To
 	if i+1 < len(t.Items) {
@@ -120,7 +121,7 @@ func (t *Trends) isOpen(i int, now time.Time) bool {
 	return t.Items[i].Estimated || next > now.UTC().Format(time.DateOnly)
 }
 
-// label is what a point is called: a month without its first day.
+// label returns the axis label of a point: its date, or for a whole month its year and month.
 func (t *Trends) label(i int) string {
 	if date := t.Items[i].Date; t.Granularity != "month" || !strings.HasSuffix(date, "-01") {
 		return date
@@ -128,7 +129,7 @@ func (t *Trends) label(i int) string {
 	return strings.TrimSuffix(t.Items[i].Date, "-01")
 }
 
-// maxBars is how many bars can be read in one picture; the last one is all others.
+// maxBars is the most bars of one picture. The last bar is the sum of all others.
 const maxBars = 30
 
 func breakdownChart(b *Breakdown) chart.Chart {

@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// TestReports_AreDrawn by a painter that keeps what it is to draw: functions/painter has the tests of drawing.
+// TestReports_AreDrawn uses a painter that records its charts. functions/painter tests the drawing.
 func TestReports_AreDrawn(t *testing.T) {
 	a := newFixture(t)
 	var asked chart.Chart
@@ -47,7 +47,7 @@ func TestReports_AreDrawn(t *testing.T) {
 		}
 	}
 	a.as("viewer team:"+a.web, "/reports/trends.svg").Want(http.StatusOK)
-	// of ten days: the ninth of February was one of the last thirty
+	// ten days: 9 February is one of the last 30 days
 	a.Equal("what a scoped caller sees", total().Fixed(2), "30.10")
 	a.as("resources:read", "/reports/trends.svg").Want(http.StatusForbidden)
 	a.get("/reports/trends.svg?from=2026-01-01&to=2026-04-01&granularity=month").Want(http.StatusOK)

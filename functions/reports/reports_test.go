@@ -20,7 +20,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-const march = "221.27" // what nine days of March cost: six instances, storage and support
+const march = "221.27" // the cost of nine days of March: six instances, storage and support
 
 func TestReports_AreAsTheyWere(t *testing.T) {
 	a := newFixture(t)
@@ -91,7 +91,7 @@ func TestReports_AddUpAtEveryLevel(t *testing.T) {
 func TestReports_ShowWhoIsScopedJustTheirs(t *testing.T) {
 	a := newFixture(t)
 	scope := "viewer team:" + a.web
-	// i-0 and i-1 of nine days, i-1 also of another team
+	// i-0 and i-1 for nine days; i-1 also belongs to another team
 	s := apitest.Data[MonthSummary](a.as(scope, "/reports/summary"))
 	a.Equal("total", s.TotalCostUSD, usd("1.005").Add(usd("2.005")).MulInt(9).Fixed(2))
 	a.Equal("count", s.ResourceCount, 2)
@@ -112,7 +112,8 @@ func TestReports_ShowWhoIsScopedJustTheirs(t *testing.T) {
 	}
 }
 
-// TestSnapshots_OfAScopeAreItsCostsMonthByMonth: the team has i-0 and i-1, nine days a month; three of the four months are final.
+// TestSnapshots_OfAScopeAreItsCostsMonthByMonth: the team owns i-0 and i-1, with nine billed days a month. Three of
+// the four months are final.
 func TestSnapshots_OfAScopeAreItsCostsMonthByMonth(t *testing.T) {
 	a := newFixture(t)
 	rupees := charge("2026-01-05", "i-1", "Amazon EC2", "700")
@@ -147,7 +148,7 @@ func TestBreakdown_ByGroupNamesOnlyTheGroupsThatTheCallerMaySee(t *testing.T) {
 		{ResourceID: a.ids[5], Tier: 1, Order: 2}}
 	g := inventory.Group{ID: id.New("grp", a.Clock.Now()), Name: "Project Manhattan"}
 	group := apitest.Value(inventory.New(a.Platform).CreateGroup(a.In(ours), ours, g, places))(a).ID
-	// groups are those of the time of the import
+	// group membership counts as of the import
 	a.bring(ours, "ca_3", "2026-03", false, charge("2026-03-02", "i-0", "Amazon EC2", "7"))
 	const path = "/reports/costs/breakdown?dims=group_id&period=2026-03"
 	in := func(policy string, n int) string { return policy + " resource:" + a.ids[n] }
@@ -226,12 +227,12 @@ func TestReports_TakeFewRoundTrips(t *testing.T) {
 		"/reports/summary": 2, "/reports/trends": 1, "/reports/trends?from=2025-12-01": 1, "/reports/teams": 3,
 		"/reports/teams/" + a.web: 2, "/reports/teams/unassigned": 2, "/reports/providers/summary": 2,
 	} {
-		a.get(path).Want(http.StatusOK) // which remembers for ten minutes what was saved
+		a.get(path).Want(http.StatusOK) // it caches the savings for ten minutes
 		a.get(path).Want(http.StatusOK).AtMost(most)
 	}
 }
 
-// TestTeams_ShareWhatNobodyOwns by a rule for storage and one, which comes after it, for all of what is left.
+// TestTeams_ShareWhatNobodyOwns shares unowned costs by a rule for storage and a later rule for all the rest.
 func TestTeams_ShareWhatNobodyOwns(t *testing.T) {
 	a := newFixture(t)
 	s3 := report.SavedShowbackRule{
@@ -251,7 +252,7 @@ func TestTeams_ShareWhatNobodyOwns(t *testing.T) {
 		}))
 	a.golden("teams-shared.json", a.get("/reports/teams"))
 	got := apitest.Data[TeamCosts](a.get("/reports/teams"))
-	// web: 30 % of 9 × 0.333, and of 10 what 1.005+1.0025 is of that and 1.0025+3.005
+	// web: 30 % of 9 × 0.333, and (1.005+1.0025) / (1.005+1.0025 + 1.0025+3.005) of 10
 	want := usd("2.997").MulDiv(usd("30"), usd("100")).Add(usd("10").MulDiv(usd("2.0075"), usd("6.015")))
 	a.Equal("shared", got.Items[1].SharedUSD, want.Fixed(2))
 	var sum money.Amount
@@ -305,7 +306,7 @@ func TestSavings_AreStopsWithTheirProof(t *testing.T) {
 		a.Put(table.Key{PK: execution.HistoryPKs(ours)[len(c.ResourceUID)%4], SK: c.ID}, c)
 	}
 	got := apitest.Data[Savings](a.get("/reports/savings"))
-	// six hours of March of one, twelve hours and a second until now of the other
+	// six hours of March for the first; twelve hours and a second, until now, for the other
 	a.Equal("total", got.TotalUSD, "1.73")
 	if len(got.Items) != 2 || got.WithoutRate != 1 || got.Items[0].ResourceUID != "i-3" ||
 		got.Items[0].SavingsUSD != "1.15" || got.Items[1].SavingsUSD != "0.58" {
@@ -344,7 +345,7 @@ func TestUnitMetrics_TellWhatAUnitCosts(t *testing.T) {
 		post(values, body).Want(http.StatusBadRequest, word)
 	}
 	post("/reports/unit-metrics/users/values", `{"values":[{"date":"2026-03-02","value":1}]}`).Want(http.StatusNotFound)
-	// a day of March costs 21.363, and its first 10 more
+	// a day of March costs 21.363, and its first day 10 more
 	got := apitest.Data[UnitReport](a.get("/reports/unit-metrics?period=2026-03"))
 	a.Equal("by day",
 		fmt.Sprintf("%s %s %s | %s", got.Items[0].Items[0].CostUSD, got.Items[0].Items[0].Units,
@@ -360,7 +361,8 @@ func TestUnitMetrics_TellWhatAUnitCosts(t *testing.T) {
 		`{"values":[{"date":"2026-03-02","value":1}]}`).Want(http.StatusForbidden)
 }
 
-// TestTags_CountAcceptedSmartTags of i-1 and i-3, which have no tag of the cloud; that of i-5 is accepted with another value than it has now.
+// TestTags_CountAcceptedSmartTags: i-1 and i-3 have no cloud tag. The smart tag of i-5 was accepted with another value
+// than its present one.
 func TestTags_CountAcceptedSmartTags(t *testing.T) {
 	a := newFixture(t)
 	store := smarttag.NewStore(a.Table)

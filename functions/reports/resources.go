@@ -13,7 +13,8 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// ResourceCost is what a resource cost, or with no resourceUID all that an account was charged for no resource.
+// ResourceCost is the cost of a resource. Without resourceUID it is an account's total for charges that name no
+// resource.
 type ResourceCost struct {
 	ResourceUID    *string `json:"resourceUID" doc:"Native provider identifier; null of what is charged for no resource"`
 	ResourceID     *string `json:"resourceID" doc:"Our id; null when the inventory does not know it, or not any more"`
@@ -28,7 +29,7 @@ type ResourceCost struct {
 	amount         money.Amount
 }
 
-// ResourceCosts is a page of what resources cost.
+// ResourceCosts is a page of resource costs.
 type ResourceCosts struct {
 	Basis
 	CarbonSource CarbonSource   `json:"carbonSource"`
@@ -44,7 +45,7 @@ type resourceCostInput struct {
 	rest.Sort[ResourceCost, costOrders]
 }
 
-// costOrders are what costs of resources can be sorted by.
+// costOrders are the sort fields of resource costs.
 type costOrders struct{}
 
 var _ rest.Orders[ResourceCost] = costOrders{}
@@ -74,7 +75,7 @@ func (s *service) resourceCosts(ctx context.Context, in *resourceCostInput) (Res
 	return s.pageOfResources(ctx, q, in.Page, in.Sort)
 }
 
-// pageOfResources answers with a page of the resources that a question is about.
+// pageOfResources returns one page of the resources that a question matches.
 //
 //nolint:revive // what is asked for, which page of it, and how it is ordered
 func (s *service) pageOfResources(ctx context.Context, q cost.Question, page rest.Page,
@@ -85,7 +86,7 @@ func (s *service) pageOfResources(ctx context.Context, q cost.Question, page res
 		return ResourceCosts{}, err
 	}
 	all := joinResources(&a)
-	if field := sort.Field(); field == "type" || field == "region" { // which the inventory says as they are shown
+	if field := sort.Field(); field == "type" || field == "region" { // the displayed values come from the inventory
 		if _, err = s.placeResources(ctx, all); err != nil {
 			return ResourceCosts{}, err
 		}
@@ -101,7 +102,8 @@ func (s *service) pageOfResources(ctx context.Context, q cost.Question, page res
 	return ResourceCosts{newBasis(&q, &a), newCarbonSource(), items.Items, items.Total, items.Page, items.Limit}, nil
 }
 
-// joinResources makes one item of a resource, whatever types and regions its charges name: those of the largest one stand.
+// joinResources returns one item for each resource. If charges of a resource differ in type or region, those of its
+// largest charge apply.
 func joinResources(a *cost.Answer) []ResourceCost {
 	type place struct{ uid, account string }
 	at := map[place]int{}
@@ -136,8 +138,8 @@ func newResourceCost(keys []string) ResourceCost {
 	return r
 }
 
-// nameResources adds to a page what the inventory knows, in one or two round trips, and what its machines emitted in
-// the days of q, in one.
+// nameResources completes a page with names and types from the inventory, in one or two round trips, and with the
+// machines' emissions in the days of q, in one more.
 func (s *service) nameResources(ctx context.Context, page []ResourceCost, q *cost.Question) error {
 	at, err := s.placeResources(ctx, page)
 	if err != nil || len(at) == 0 {
@@ -156,8 +158,8 @@ func (s *service) nameResources(ctx context.Context, page []ResourceCost, q *cos
 	return s.estimateCarbon(ctx, machines, q.From, q.To)
 }
 
-// placeResources gives items the id, the name, the type and the region that the inventory knows, and returns the
-// resources that it knows by their native ids. One or two round trips.
+// placeResources sets the ID, name, type and region of each item that the inventory knows, and returns the known
+// resources by native ID. It takes one or two round trips.
 func (s *service) placeResources(ctx context.Context, items []ResourceCost) (map[string]*inventory.Listed, error) {
 	var uids []string
 	for i := range items {

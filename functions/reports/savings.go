@@ -28,7 +28,7 @@ func (s *service) savingOperations(g *rest.Group) {
 	}, s.listSavings)
 }
 
-// Saving is a time in which something stood still because we had stopped it, and what that saved.
+// Saving is a time during which a resource was stopped by us, and the amount that this saved.
 type Saving struct {
 	ResourceUID  string    `json:"resourceUID"`
 	ResourceName string    `json:"resourceName"`
@@ -44,7 +44,7 @@ type Saving struct {
 	SavingsUSD   string    `json:"savingsUSD" example:"1.15"`
 }
 
-// Savings is a page of what was saved.
+// Savings is a page of realized savings.
 type Savings struct {
 	From        string   `json:"from"`
 	To          string   `json:"to"`
@@ -87,7 +87,7 @@ func (s *service) realized(ctx context.Context, from, to time.Time) (report.Real
 	return s.savings.Between(ctx, c.Org, inventory.SightOf(c, reading), from, to)
 }
 
-// newSavings shows what was saved, in cents that add up to the total.
+// newSavings converts realized savings to items, in cents that add up to the total.
 func newSavings(found *report.RealizedSaving) []Saving {
 	lines := found.Lines
 	out, amounts := make([]Saving, len(lines)), make([]money.Amount, len(lines))
@@ -107,7 +107,8 @@ func newSavings(found *report.RealizedSaving) []Saving {
 	return out
 }
 
-// savedBy keeps what organizations saved by day for a while, so that a summary or a trend is not made of thousands of changes each time.
+// savedBy caches the daily savings of organizations, so that a summary or a trend does not read thousands of state
+// changes each time.
 type savedBy struct {
 	mu sync.Mutex
 	m  map[savedKey]savedDays
@@ -123,13 +124,13 @@ type savedDays struct {
 	days  []money.Amount
 }
 
-// The bounds of savedBy.
+// The limits of the cache savedBy.
 const (
 	savedFor  = 10 * time.Minute
 	savedMost = 200
 )
 
-// savedByDay returns what was saved by day, as it was at most ten minutes ago.
+// savedByDay returns the savings by day. They may be up to ten minutes old.
 func (s *service) savedByDay(ctx context.Context, q *cost.Question) ([]money.Amount, error) {
 	k, now := savedKey{identity.CallerOrg(ctx), q.From, q.To}, s.p.Clock.Now()
 	if q.Within == nil {

@@ -10,18 +10,19 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// monthCosts are the costs of a month that a caller may see.
+// monthCosts are the costs of a month, restricted to the caller's scope.
 type monthCosts struct {
 	cost.Amounts
-	accounts    map[string]bool // that charged something
+	accounts    map[string]bool // the accounts with charges
 	unconverted []cost.CurrencyTotal
 }
 
-// windowMonths is how many months one question spans; the longest such window has 793 of cost.MaxDays days.
+// windowMonths is the number of months in one question. The longest such window has 793 days; the limit is
+// cost.MaxDays.
 const windowMonths = 26
 
-// scopedSnapshots returns closed months with the costs that the caller may see, the newest first: three questions for each 26 months, and
-// one for each month if some of it cannot be converted.
+// scopedSnapshots returns the closed months, the newest first, with the costs in the caller's scope. It asks three
+// questions for each 26 months, and one more for each month if some amounts cannot be converted.
 func (s *service) scopedSnapshots(ctx context.Context, within *cost.Within, closed map[cost.Month]closing) ([]Snapshot,
 	error) {
 	months := make(map[cost.Month]*monthCosts, len(closed))
@@ -84,7 +85,8 @@ func (s *service) addWindow(ctx context.Context, months map[cost.Month]*monthCos
 	return s.addUnconvertedByMonth(ctx, months, q)
 }
 
-// addUnconvertedByMonth asks for each month of q alone: an answer tells the amounts without a rate only as a whole.
+// addUnconvertedByMonth asks for each month of q separately, because an answer gives amounts without a rate only for
+// its whole window.
 func (s *service) addUnconvertedByMonth(ctx context.Context, months map[cost.Month]*monthCosts, q cost.Question) error {
 	window := q
 	q.Dims, q.Daily = nil, false

@@ -20,7 +20,7 @@ type Snapshot struct {
 	Unconverted  []Unconverted `json:"unconverted"`
 }
 
-// snapshotMonths is how far back snapshots go.
+// snapshotMonths is the number of past months that have snapshots.
 const snapshotMonths = 36
 
 func (s *service) snapshots(ctx context.Context, _ *struct{}) ([]Snapshot, error) {
@@ -51,13 +51,13 @@ func (s *service) snapshots(ctx context.Context, _ *struct{}) ([]Snapshot, error
 	return out, nil
 }
 
-// closing is how many accounts were billed for a closed month, and how many lines their bills had.
+// closing counts the billed accounts and the bill lines of a closed month.
 type closing struct {
 	accounts int
 	rows     int64
 }
 
-// closedMonths returns the months before now, of the last snapshotMonths, that have bills and whose bills are all final.
+// closedMonths returns the months of the last snapshotMonths before now that have bills, all of them final.
 func closedMonths(periods []cost.Period, now cost.Month) map[cost.Month]closing {
 	out, open := map[cost.Month]closing{}, map[cost.Month]bool{}
 	for i := range periods {

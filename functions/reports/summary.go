@@ -14,14 +14,14 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Forecast is where a month is expected to end.
+// Forecast is the expected cost of a whole month.
 type Forecast struct {
 	Low  string `json:"low"`
 	Mean string `json:"mean"`
 	High string `json:"high"`
 }
 
-// MonthSummary is what a month cost.
+// MonthSummary is the cost of a month, with its savings and its forecast.
 type MonthSummary struct {
 	Basis
 	Period          string    `json:"period" example:"2026-03"`
@@ -69,14 +69,14 @@ func (s *service) summary(ctx context.Context, in *summaryInput) (MonthSummary, 
 	return out, nil
 }
 
-// history is what a month and the one before cost, day by day.
+// history holds the daily costs of a month and of the month before.
 type history struct {
 	budgeting.History
 	month    cost.Answer
 	previous money.Amount
 }
 
-// history reads a month and the one before: in one round trip when nothing is left out.
+// history reads the costs of a month and of the month before. It takes one round trip if the question is plain.
 func (s *service) history(ctx context.Context, q cost.Question, m cost.Month) (history, error) {
 	q.From, q.To = m.Add(-2).Start(), m.End()
 	all, usage, err := s.chargesAndUsage(ctx, q)
@@ -92,7 +92,7 @@ func (s *service) history(ctx context.Context, q cost.Question, m cost.Month) (h
 	return h, nil
 }
 
-// settled returns the last day that counts as complete: two days ago, and not behind what is billed.
+// settled returns the last day that counts as complete: two days ago, or the last day with costs if that is earlier.
 func (s *service) settled(a *cost.Answer, from time.Time) time.Time {
 	last := report.Midnight(s.p.Clock.Now()).AddDate(0, 0, -budgeting.Settling)
 	for n := report.DaysBetween(from, last); n > 0 && n < len(a.Days) && a.Days[n].IsZero(); n-- {
@@ -101,7 +101,7 @@ func (s *service) settled(a *cost.Answer, from time.Time) time.Time {
 	return last
 }
 
-// chargesAndUsage returns what all charges, and what usage alone, cost by day.
+// chargesAndUsage returns the costs by day twice: of all charges, and of usage charges alone.
 func (s *service) chargesAndUsage(ctx context.Context, q cost.Question) (all, usage cost.Answer, err error) {
 	only := q
 	only.UsageOnly = true
@@ -115,7 +115,7 @@ func (s *service) chargesAndUsage(ctx context.Context, q cost.Question) (all, us
 	return all, usage, err
 }
 
-// forecast returns where the present month is expected to end.
+// forecast returns the expected cost of the present month.
 func (h *history) forecast(now time.Time) *Forecast {
 	b := budgeting.Budget{Period: budgeting.Month}
 	st := b.Stand(&h.History, now)

@@ -48,7 +48,7 @@ func (s *service) tagOperations(g *rest.Group) {
 	}, s.tagResources)
 }
 
-// TagCoverage is how far costs have a tag of a key.
+// TagCoverage is the cost with and without a tag key.
 type TagCoverage struct {
 	TagKey     string  `json:"tagKey" example:"env"`
 	TaggedUSD  string  `json:"taggedUSD" example:"12.34"`
@@ -56,14 +56,14 @@ type TagCoverage struct {
 	Coverage   float64 `json:"coverage" doc:"Percent of the total" example:"81.5"`
 }
 
-// TagCoverages is how far costs are tagged.
+// TagCoverages is the cost with and without each tag key.
 type TagCoverages struct {
 	Basis
 	UntaggedUSD string        `json:"untaggedUSD" doc:"What has no tag at all"`
 	Items       []TagCoverage `json:"items"`
 }
 
-// maxTagKeys is how many keys are told: those of the largest costs.
+// maxTagKeys is the most keys in an answer, those with the largest costs.
 const maxTagKeys = 500
 
 func (s *service) tags(ctx context.Context, in *report.Asked) (TagCoverages, error) {
@@ -92,7 +92,7 @@ func newTagCoverages(q *cost.Question, a *cost.Answer) TagCoverages {
 		}
 	}
 	total := a.Total.Round(2)
-	// rounded as what lacks one key is, so that nothing lacks less than that
+	// Rounded like the untagged part of a single key, so that no key shows less untagged cost than this.
 	none := total.Sub(a.Total.Sub(untagged).Round(2))
 	out := TagCoverages{newBasis(q, a), none.Fixed(2), []TagCoverage{}}
 	for _, key := range largest(sums) {
@@ -103,7 +103,7 @@ func newTagCoverages(q *cost.Question, a *cost.Answer) TagCoverages {
 	return out
 }
 
-// largest returns the keys of the largest amounts, no more than are told.
+// largest returns the maxTagKeys keys with the largest amounts.
 func largest(sums map[string]money.Amount) []string {
 	keys := make([]string, 0, len(sums))
 	for k := range sums {
@@ -114,7 +114,7 @@ func largest(sums map[string]money.Amount) []string {
 	return keys[:min(len(keys), maxTagKeys)]
 }
 
-// percent returns how much of the whole a part is, to a tenth.
+// percent returns part as a percentage of whole, to one decimal.
 func percent(part, whole money.Amount) float64 {
 	if whole.IsZero() {
 		return 0
@@ -123,12 +123,12 @@ func percent(part, whole money.Amount) float64 {
 	return float64(tenths) / 10
 }
 
-// TagInput names a key. It is exported so that the framework looks into it where it is embedded.
+// TagInput names a key. It is exported so that the framework sees its fields where it is embedded.
 type TagInput struct {
 	TagKey string `path:"tagKey" maxLength:"256" example:"env"`
 }
 
-// TagValueCost is what a value of a tag costs.
+// TagValueCost is the cost of one value of a tag.
 type TagValueCost struct {
 	TagValue *string `json:"tagValue" doc:"Null of what has no tag of the key" example:"prod"`
 	Name     string  `json:"name"`
@@ -149,7 +149,7 @@ type tagInput struct {
 	report.Asked
 }
 
-// maxTagValues is how many values are told one by one.
+// maxTagValues is the most values that an answer lists individually.
 const maxTagValues = 1000
 
 func (s *service) tag(ctx context.Context, in *tagInput) (TagValueCosts, error) {
@@ -182,7 +182,7 @@ func newTagValues(q *cost.Question, a *cost.Answer, key string) TagValueCosts {
 	return out
 }
 
-// valueLine is a value of a tag, all others, or what has none.
+// valueLine is one value of a tag, the sum of all other values, or the costs without the tag.
 type valueLine struct {
 	row         cost.Row
 	other, none bool
@@ -205,7 +205,7 @@ func (l *valueLine) name() string {
 	return l.row.Keys[0]
 }
 
-// valueLines returns the largest values one by one, all others as one, and at the end what has none.
+// valueLines returns the largest values one by one, then the sum of all others, then the costs without the tag.
 func valueLines(rows []cost.Row, limit int) (out []valueLine, others int) {
 	none := valueLine{row: cost.Row{Keys: []string{""}}, none: true}
 	rest := valueLine{row: cost.Row{Keys: []string{""}}, other: true}
@@ -252,7 +252,7 @@ func (s *service) tagResources(ctx context.Context, in *tagResourcesInput) (Reso
 	return s.pageOfResources(ctx, q, in.Page, in.Sort)
 }
 
-// TagPoint is what a value of a tag cost on a day, or in a week or month.
+// TagPoint is the cost of one tag value in a day, week or month.
 type TagPoint struct {
 	TagValue *string `json:"tagValue" doc:"Null is Unknown, or with other true all other values"`
 	Name     string  `json:"name"`
@@ -260,13 +260,13 @@ type TagPoint struct {
 	CostUSD  string  `json:"costUSD"`
 }
 
-// TagTrendPoint is what the values of a tag cost on a day, or in a week or month.
+// TagTrendPoint is the cost of each tag value in a day, week or month.
 type TagTrendPoint struct {
 	TrendPoint
 	Values []TagPoint `json:"values" doc:"They add up to costUSD"`
 }
 
-// TagTrends is how the costs of a tag's values went.
+// TagTrends is the trend of a tag's values.
 type TagTrends struct {
 	Basis
 	TagKey      string          `json:"tagKey"`

@@ -59,7 +59,8 @@ func (s *service) teamOperations(g *rest.Group) {
 	}, s.teamResources)
 }
 
-// TeamCost is what a team costs; of Unassigned, sharedUSD is what the teams took of it.
+// TeamCost is the cost of a team. For Unassigned, sharedUSD is the amount that the teams took over, as a negative
+// number.
 type TeamCost struct {
 	TeamID    *string `json:"teamID" doc:"Null is Unassigned"`
 	Name      string  `json:"name"`
@@ -87,7 +88,8 @@ func (s *service) listTeams(ctx context.Context, in *report.Asked) (TeamCosts, e
 	return TeamCosts{newBasis(&q, &sp.answer), newTeamCosts(sp), append([]string{}, sp.fellBack...)}, nil
 }
 
-// newTeamCosts tells of each team, in cents that add up both to the total and, of a team, to what it costs.
+// newTeamCosts returns the cost of each team in cents. The teams add up to the total, and each team's parts add up to
+// the team.
 func newTeamCosts(sp *teamSplit) []TeamCost {
 	ids := sp.inOrder()
 	sums := make([]money.Amount, len(ids))
@@ -101,7 +103,7 @@ func newTeamCosts(sp *teamSplit) []TeamCost {
 	return out
 }
 
-// teamCost tells of a team what is shown of it.
+// teamCost returns the item of a team, with direct and shared cost rounded so that they add up to shown.
 func (sp *teamSplit) teamCost(id string, shown money.Amount) TeamCost {
 	c := sp.of[id]
 	parts := money.RoundPartsTo([]money.Amount{money.Sum(c.direct...), money.Sum(c.shared...)}, shown, 2)
@@ -112,7 +114,7 @@ func (sp *teamSplit) teamCost(id string, shown money.Amount) TeamCost {
 		shown.Fixed(2)}
 }
 
-// inOrder returns the teams, the dearest first, and at the end what nobody owns.
+// inOrder returns the team IDs by falling cost, with Unassigned last.
 func (sp *teamSplit) inOrder() []string {
 	ids := make([]string, 0, len(sp.of))
 	for id := range sp.of {
@@ -125,15 +127,15 @@ func (sp *teamSplit) inOrder() []string {
 	return append(ids, "")
 }
 
-// TeamInput names a team. It is exported so that the framework looks into it where it is embedded.
+// TeamInput names a team. It is exported so that the framework sees its fields where it is embedded.
 type TeamInput struct {
 	TeamID string `path:"teamID" maxLength:"64" doc:"The team, or unassigned"`
 }
 
-// unassignedPath stands for no team in a path.
+// unassignedPath is the path segment of Unassigned.
 const unassignedPath = "unassigned"
 
-// team returns the id of the team of a path, which the caller must be able to see; "" is Unassigned.
+// team returns the ID of the team in a path. The caller must be able to see it. The empty ID is Unassigned.
 func (s *service) team(ctx context.Context, in *TeamInput, within *cost.Within) (string, error) {
 	if in.TeamID == unassignedPath {
 		return "", nil
@@ -157,7 +159,8 @@ func (in *TeamInput) missing() error {
 		unassignedPath)
 }
 
-// splitTeam begins a split for the report of one team: it and the rules take one round trip, and where there are rules the other teams one more.
+// splitTeam starts the split for the report of one team. The team and the rules take one round trip; if there are
+// rules, the other teams take one more.
 func (s *service) splitTeam(ctx context.Context, in *TeamInput, q *cost.Question) (string, *teamSplit, error) {
 	id := in.TeamID
 	if id == unassignedPath {
@@ -186,13 +189,13 @@ func (s *service) splitTeam(ctx context.Context, in *TeamInput, q *cost.Question
 	return id, sp, err
 }
 
-// ServiceCost is what is spent on a service.
+// ServiceCost is the cost of a service.
 type ServiceCost struct {
 	ServiceName string `json:"serviceName" example:"Amazon EC2"`
 	CostUSD     string `json:"costUSD" example:"12.34"`
 }
 
-// TeamReport is what a team costs, and why.
+// TeamReport is the cost of a team, by service and by day.
 type TeamReport struct {
 	Basis
 	TeamCost
@@ -225,7 +228,7 @@ func (s *service) getTeam(ctx context.Context, in *teamInput) (TeamReport, error
 	return newTeamReport(&q, sp, id, services), nil
 }
 
-// services are what a team costs by itself, by service, the dearest first.
+// services returns the direct costs of a team by service, the largest first.
 func (sp *teamSplit) services(id string) []cost.Row {
 	at, n := map[string]int{}, slices.Index(sp.dims, cost.ServiceDim)
 	var out []cost.Row
@@ -247,7 +250,7 @@ func (sp *teamSplit) services(id string) []cost.Row {
 	return out
 }
 
-// sameDirect refuses what services add up to when it is not what the team costs by itself.
+// sameDirect returns an error if services do not add up to the direct cost of the team.
 func sameDirect(services []cost.Row, c *teamDays) error {
 	var sum money.Amount
 	for i := range services {
@@ -259,7 +262,7 @@ func sameDirect(services []cost.Row, c *teamDays) error {
 	return nil
 }
 
-// newTeamReport shows the same of the team as the list of all teams does.
+// newTeamReport returns the report of a team. Its figures equal those in the list of all teams.
 func newTeamReport(q *cost.Question, sp *teamSplit, id string, services []cost.Row) TeamReport {
 	shown := newTeamCosts(sp)[slices.Index(sp.inOrder(), id)]
 	a := sp.answer
@@ -278,7 +281,7 @@ func newTeamReport(q *cost.Question, sp *teamSplit, id string, services []cost.R
 	return out
 }
 
-// narrowed returns a filter that also wants a value of a dimension.
+// narrowed returns a copy of filter that also requires a value of a dimension.
 func narrowed(filter map[string][]string, dim, value string) map[string][]string {
 	out := map[string][]string{dim: {value}}
 	for d, values := range filter {
@@ -309,7 +312,7 @@ func (s *service) teamResources(ctx context.Context, in *teamResourcesInput) (Re
 	return s.pageOfResources(ctx, q, in.Page, in.Sort)
 }
 
-// TeamPoint is what a team cost on a day, or in a week or month.
+// TeamPoint is the cost of one team in a day, week or month.
 type TeamPoint struct {
 	TeamID  *string `json:"teamID" doc:"Null is Unassigned, or with other true all other teams"`
 	Name    string  `json:"name"`
@@ -317,13 +320,13 @@ type TeamPoint struct {
 	CostUSD string  `json:"costUSD"`
 }
 
-// TeamTrendPoint is what the teams cost on a day, or in a week or month.
+// TeamTrendPoint is the cost of each team in a day, week or month.
 type TeamTrendPoint struct {
 	TrendPoint
 	Teams []TeamPoint `json:"teams" doc:"They add up to costUSD"`
 }
 
-// TeamTrends is how the costs of teams went.
+// TeamTrends is the trend of the teams' costs.
 type TeamTrends struct {
 	Basis
 	Granularity string           `json:"granularity" enum:"day,week,month"`
@@ -363,13 +366,14 @@ func (s *service) teamTrends(ctx context.Context, in *teamTrendInput) (TeamTrend
 	return out, nil
 }
 
-// teamLine is a team of a trend, or all others.
+// teamLine is one team of a trend, or the sum of all other teams.
 type teamLine struct {
 	TeamPoint
 	days []money.Amount
 }
 
-// lines returns the dearest teams and Unassigned one by one, and between them all others together, if there are any.
+// lines returns the teams with the largest costs and Unassigned one by one, and between them the sum of all other
+// teams, if there are any.
 func (sp *teamSplit) lines(limit int) []teamLine {
 	var out []teamLine
 	var others []money.Amount

@@ -11,14 +11,14 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// teamDays is what a team costs by day, or in one cell: by itself, and as its part of what nobody owns.
+// teamDays is the cost of a team by day, or as one sum: its direct cost, and its share of unowned costs.
 type teamDays struct{ direct, shared []money.Amount }
 
 func (t *teamDays) sum() money.Amount { return money.Sum(t.direct...).Add(money.Sum(t.shared...)) }
 
 func (t *teamDays) days() []money.Amount { return report.AddDays(slices.Clone(t.direct), t.shared) }
 
-// teamSplit is costs by team; "" is what nobody owns and no rule takes.
+// teamSplit is cost by team ID; the empty key is Unassigned.
 type teamSplit struct {
 	of       map[string]*teamDays
 	answer   cost.Answer
@@ -37,8 +37,8 @@ func (sp *teamSplit) team(id string, cells int) *teamDays {
 	return t
 }
 
-// splitTeams splits costs over the teams that there are and the one that is nobody, by day when that is asked for. What a caller sees who
-// may not see all has no shares of what nobody owns: that would tell of the rest.
+// splitTeams splits costs over the existing teams and Unassigned, by day if daily is set. A caller with a limited
+// scope gets no shares of unowned costs, because shares would reveal costs outside the scope.
 func (s *service) splitTeams(ctx context.Context, q cost.Question, daily bool) (*teamSplit, error) {
 	rules, err := s.rulesFor(ctx, &q)
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *service) splitTeams(ctx context.Context, q cost.Question, daily bool) (
 	return s.splitBy(ctx, q, daily, &teamSplit{names: names, rules: rules})
 }
 
-// splitBy splits costs by the rules and over the teams that are known; dimensions besides are those of q.
+// splitBy splits costs by the rules of sp over its known teams. q may name further dimensions.
 func (s *service) splitBy(ctx context.Context, q cost.Question, daily bool, sp *teamSplit) (_ *teamSplit, err error) { //nolint:revive // what, how finely, over whom
 	sp.of = map[string]*teamDays{}
 	rules, also := sp.rules, q.Dims
@@ -70,7 +70,8 @@ func (s *service) splitBy(ctx context.Context, q cost.Question, daily bool, sp *
 	return sp, s.Balanced(ctx, sp.check())
 }
 
-// rulesFor reads the rules that a question is answered by: none where the caller may not see all, or asks for some teams.
+// rulesFor reads the rules that apply to a question. There are none if the caller has a limited scope or filters by
+// team.
 func (s *service) rulesFor(ctx context.Context, q *cost.Question) ([]report.ShowbackRule, error) {
 	if q.Within != nil || q.Filter[cost.TeamDim] != nil {
 		return nil, nil
@@ -87,7 +88,8 @@ func rulesOf(saved []report.SavedShowbackRule) []report.ShowbackRule {
 	return out
 }
 
-// dimensionsOf returns by what costs are asked for where rules split them: by team first.
+// dimensionsOf returns the dimensions that a question needs to apply rules: the team first, then those of the
+// selectors and also.
 func dimensionsOf(rules []report.ShowbackRule, also ...string) []string {
 	out := []string{cost.TeamDim}
 	for _, dim := range append(report.ShowbackDimensions(rules), also...) {
@@ -98,7 +100,7 @@ func dimensionsOf(rules []report.ShowbackRule, also ...string) []string {
 	return out
 }
 
-// takeDirect counts what each team costs by itself. Teams that cost nothing are among them, as far as the caller may see them.
+// takeDirect adds the direct costs of each team. It includes teams without costs, if the caller may see them.
 func (sp *teamSplit) takeDirect(within *cost.Within) {
 	cells := max(len(sp.answer.Days), 1)
 	sp.team("", cells)
@@ -117,7 +119,7 @@ func (sp *teamSplit) takeDirect(within *cost.Within) {
 	}
 }
 
-// takeShares has rules split what nobody owns, day by day. The part of a team that there is not any more stays with nobody.
+// takeShares applies the rules to the unowned costs of each day. The share of a deleted team stays Unassigned.
 func (sp *teamSplit) takeShares(rules []report.ShowbackRule, q *cost.Question) {
 	if len(rules) == 0 {
 		return
@@ -139,7 +141,7 @@ func (sp *teamSplit) takeShares(rules []report.ShowbackRule, q *cost.Question) {
 	}
 }
 
-// costsOf returns what nobody owns of a day.
+// costsOf returns the unowned costs of day d.
 func (sp *teamSplit) costsOf(d int, q *cost.Question) []report.SharedCost {
 	var out []report.SharedCost
 	for i := range sp.answer.Rows {
@@ -166,7 +168,7 @@ func (sp *teamSplit) directOf(d int) map[string]money.Amount {
 	return out
 }
 
-// check refuses teams that do not add up to the whole, on any day.
+// check returns an error if the teams do not add up to the total on any day.
 func (sp *teamSplit) check() error {
 	var sum []money.Amount
 	for _, t := range sp.of {

@@ -9,20 +9,20 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// TrendPoint is what a day, week or month cost.
+// TrendPoint is the cost of a day, week or month.
 type TrendPoint struct {
 	Date      string `json:"date" doc:"Its first day" example:"2026-03-01"`
 	CostUSD   string `json:"costUSD" example:"12.34"`
 	Estimated bool   `json:"estimated" doc:"Some of it is estimated"`
 }
 
-// CostPoint is what a day, week or month cost, and what was saved in it.
+// CostPoint is the cost and the savings of a day, week or month.
 type CostPoint struct {
 	TrendPoint
 	SavingsUSD string `json:"savingsUSD" example:"1.15"`
 }
 
-// Trends is how costs went.
+// Trends is the costs over time.
 type Trends struct {
 	Basis
 	TotalSavingsUSD string      `json:"totalSavingsUSD"`
@@ -30,7 +30,8 @@ type Trends struct {
 	Items           []CostPoint `json:"items"`
 }
 
-// TrendInput is what trends can be asked. It is exported so that the framework looks into it where it is embedded.
+// TrendInput holds the parameters of a trend. It is exported so that the framework sees its fields where it is
+// embedded.
 type TrendInput struct {
 	report.Asked
 	Granularity string `query:"granularity" enum:"day,week,month" default:"day"`
@@ -67,15 +68,15 @@ func newTrends(q *cost.Question, a *cost.Answer, savings []money.Amount, granula
 	return out
 }
 
-// buckets are days put together.
+// buckets are the days of an answer, grouped into days, weeks or months.
 type buckets struct {
 	first     []time.Time // the first day of each
 	amounts   []money.Amount
 	estimated []bool
-	of        []int // by day, the bucket that it is in
+	of        []int // the bucket of each day
 }
 
-// bucket puts the days of an answer together by granularity.
+// bucket groups the days of an answer by granularity.
 func bucket(granularity string, from time.Time, a *cost.Answer) buckets {
 	var b buckets
 	for d := range a.Days {
@@ -92,7 +93,7 @@ func bucket(granularity string, from time.Time, a *cost.Answer) buckets {
 	return b
 }
 
-// begins reports whether a bucket begins on a day.
+// begins reports whether a bucket begins on the day at.
 func begins(granularity string, at time.Time) bool {
 	switch granularity {
 	case "week":
@@ -103,7 +104,7 @@ func begins(granularity string, at time.Time) bool {
 	return true
 }
 
-// points are the buckets as they are shown: in cents that add up to a total.
+// points returns the buckets in cents that add up to total.
 func (b *buckets) points(total money.Amount) []TrendPoint {
 	out := make([]TrendPoint, len(b.first))
 	for i, amount := range money.RoundPartsTo(b.amounts, total, 2) {
@@ -112,7 +113,8 @@ func (b *buckets) points(total money.Amount) []TrendPoint {
 	return out
 }
 
-// parts returns, of several series by day, what falls into the n-th bucket, in cents that add up to what the bucket shows.
+// parts returns the sum of each series in the n-th bucket, in cents that add up to shown, the displayed amount of the
+// bucket.
 func (b *buckets) parts(series [][]money.Amount, n int, shown string) []money.Amount {
 	sums := make([]money.Amount, len(series))
 	for i := range series {

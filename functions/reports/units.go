@@ -43,7 +43,7 @@ func (s *service) unitOperations(g *rest.Group) {
 	}, s.pushUnits)
 }
 
-// UnitMetric is what costs are told by.
+// UnitMetric is a business unit, such as an order. Reports divide costs by the number of units.
 type UnitMetric struct {
 	Name        string    `json:"name" example:"orders"`
 	Unit        string    `json:"unit" example:"order"`
@@ -79,7 +79,7 @@ func (s *service) createUnit(ctx context.Context, in *struct{ Body NewUnitMetric
 	})
 }
 
-// UnitValue is how many units there were on a day.
+// UnitValue is the number of units on a day.
 type UnitValue struct {
 	Date  rest.Time `json:"date"`
 	Value rest.USD  `json:"value" doc:"How many; not below 0" example:"1200"`
@@ -95,7 +95,7 @@ type pushInput struct {
 	Body UnitValues
 }
 
-// Pushed is how many values were taken.
+// Pushed is the number of values that were stored.
 type Pushed struct {
 	Name   string `json:"name"`
 	Values int    `json:"values"`
@@ -125,7 +125,8 @@ func (s *service) pushUnits(ctx context.Context, in *pushInput) (Pushed, error) 
 	return Pushed{in.Name, len(values)}, s.unitsOf.Put(ctx, identity.CallerOrg(ctx), in.Name, values)
 }
 
-// UnitPoint is what units cost on a day, or in a week or month. Where the units of a day are not known, its cost is not in it.
+// UnitPoint is the cost per unit in a day, week or month. It leaves out the cost of days without a known number of
+// units.
 type UnitPoint struct {
 	Date           string  `json:"date" example:"2026-03-01"`
 	CostUSD        string  `json:"costUSD" doc:"Of the days whose units are known"`
@@ -133,13 +134,13 @@ type UnitPoint struct {
 	CostPerUnitUSD *string `json:"costPerUnitUSD" doc:"Null of no units" example:"0.012300"`
 }
 
-// UnitCosts is a metric with what its units cost.
+// UnitCosts is a metric with its cost per unit over time.
 type UnitCosts struct {
 	UnitMetric
 	Items []UnitPoint `json:"items"`
 }
 
-// UnitReport is what units cost.
+// UnitReport is the cost per unit of each metric.
 type UnitReport struct {
 	Basis
 	Granularity string      `json:"granularity" enum:"day,week,month"`
@@ -171,7 +172,7 @@ func (s *service) units(ctx context.Context, in *TrendInput) (UnitReport, error)
 	return out, nil
 }
 
-// unitPoints tells what the units of days cost, bucket by bucket; those without a day whose units are known are left out.
+// unitPoints returns the cost per unit of each bucket. It leaves out buckets without a day whose units are known.
 func unitPoints(b *buckets, a *cost.Answer, from time.Time, values map[time.Time]money.Amount) []UnitPoint { //nolint:revive // of what, from when
 	costs, units, known := make([]money.Amount, len(b.first)), make([]money.Amount, len(b.first)),
 		make([]bool, len(b.first))

@@ -8,7 +8,7 @@ import (
 	"lamplighter.dev/shared/people/teams"
 )
 
-// Declaration is what others must know of this function.
+// Declaration declares the routes, the table access and the sample events of this function.
 var Declaration = platform.Declaration{
 	Name:   "showback",
 	Routes: []string{"/showback/rules", "/showback/rules/{ruleID}"},

@@ -1,4 +1,4 @@
-// Package showback is the operation group Showback (Cost Attribution): the rules by which teams share what none of them owns.
+// Package showback is the operation group Showback (Cost Attribution): the rules that share unowned costs among teams.
 package showback
 
 import (

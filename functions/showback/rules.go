@@ -29,7 +29,7 @@ type Rule struct {
 	UpdatedAt time.Time           `json:"updatedAt"`
 }
 
-// Share is the part of a team.
+// Share is the percentage of a team.
 type Share struct {
 	TeamID  string    `json:"teamID" maxLength:"64"`
 	Percent *rest.USD `json:"percent" required:"false" doc:"Of split fixed alone: more than 0, and 100 at most of all together" example:"12.5"`
@@ -115,7 +115,7 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewRule }) (Rule,
 	}
 	return newRule(r),
 		s.store.Change(ctx, identity.CallerOrg(ctx), func(all []report.SavedShowbackRule) ([]report.SavedShowbackRule, error) {
-			err := s.check(ctx, &r) // after the rules were read: a team that is deleted meanwhile changes their version
+			err := s.check(ctx, &r) // after reading the rules: the deletion of a team changes their version
 			return append(all, r), err
 		})
 }
@@ -144,7 +144,7 @@ const (
 	maxValue  = 256 // bytes
 )
 
-// check brings the name into shape and refuses a rule that cannot be carried out.
+// check normalizes the name and returns an error if the rule cannot be applied.
 func (s *service) check(ctx context.Context, r *report.SavedShowbackRule) error {
 	var err error
 	if r.Name, err = displayname.CleanName("name", r.Name, 128); err != nil {
@@ -173,7 +173,7 @@ func (s *service) check(ctx context.Context, r *report.SavedShowbackRule) error 
 	return nil
 }
 
-// dimensions are what a selector may name.
+// dimensions are the dimensions that a selector may name.
 var dimensions = []string{
 	"provider", "cloud_account_id", "sub_account_id", "region", "resource_type", "service_name", "purchase_type",
 	"group_id", "resource_uid", "charge_category",
@@ -241,7 +241,7 @@ func (s *service) update(ctx context.Context, in *updateInput) (Rule, error) {
 	return newRule(out), nil
 }
 
-// apply changes the fields that were sent.
+// apply sets the fields that were sent.
 func (c *ChangedRule) apply(to *report.SavedShowbackRule) error {
 	for field, null := range map[string]bool{"name": c.Name.Null, "split": c.Split.Null, "shares": c.Shares.Null} {
 		if null {

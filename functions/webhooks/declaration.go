@@ -9,11 +9,11 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Declaration is what others must know of this function.
+// Declaration declares the table access, the secrets and the sample events of this function.
 var Declaration = platform.Declaration{
 	Name: "webhooks",
 	Access: rest.Access.With(receiver.Access, delivery.Access(), table.Access{
-		Reads:  []table.Partition{receiver.IntegrationPartition}, // whose secret signs what comes
+		Reads:  []table.Partition{receiver.IntegrationPartition}, // its secret verifies incoming webhooks
 		Writes: []table.Partition{receiver.WebhookPartition, receiver.ReceivedPartition, ratelimit.Partition},
 	}),
 	Seals:   []string{receiver.WebhookSecret},

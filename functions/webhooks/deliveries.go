@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// testType is the type of a test.
+// testType is the event type of a test delivery.
 const testType = "webhook.test"
 
 // WebhookDelivery is a delivery to a webhook as clients see it.
@@ -30,7 +30,7 @@ type WebhookDelivery struct {
 	DeliveredAt   *time.Time       `json:"deliveredAt"`
 }
 
-// WebhookAttempt is a try.
+// WebhookAttempt is one attempt of a delivery.
 type WebhookAttempt struct {
 	At      time.Time `json:"at"`
 	Status  int       `json:"status" doc:"Of HTTP; 0 when there was no answer"`

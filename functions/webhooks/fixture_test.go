@@ -20,7 +20,7 @@ var (
 	eve  = apitest.Caller(apitest.OtherOrg, "eve", "owner")
 )
 
-// fixture is an organization with a receiver that answers as it is told, and keeps what it was sent.
+// fixture is an organization with a receiver whose answers a test sets, and which records its requests.
 type fixture struct {
 	*apitest.Fixture
 	*listener
@@ -34,7 +34,7 @@ type listener struct {
 	came   []request
 }
 
-// request is one that came.
+// request is a received request.
 type request struct {
 	http.Header
 	body string
@@ -43,14 +43,14 @@ type request struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{Fixture: apitest.New(t, Operations), listener: &listener{}}
-	f.Join(apitest.Org, "ada", "owner") // receivers get what their makers may read
+	f.Join(apitest.Org, "ada", "owner") // a receiver gets only events that its maker may read
 	f.store = receiver.NewWebhookStore(f.Table, f.Sealer)
 	f.Server = httptest.NewServer(f.listener)
 	t.Cleanup(f.Close)
 	return f
 }
 
-// ServeHTTP keeps the request, and answers.
+// ServeHTTP records the request and answers it.
 func (v *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b, _ := io.ReadAll(r.Body)
 	v.mu.Lock()
@@ -62,7 +62,7 @@ func (v *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answers has the receiver answer with a status, and headers in pairs.
+// answers sets the receiver's answer: a status, and headers in pairs.
 func (v *listener) answers(status int, headers ...string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -74,14 +74,14 @@ func (v *listener) answers(status int, headers ...string) {
 	}
 }
 
-// last is the request that came last.
+// last returns the last request.
 func (v *listener) last() request {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.came[len(v.came)-1]
 }
 
-// hook makes a webhook of the receiver.
+// hook creates a webhook that leads to the receiver.
 func (f *fixture) hook(more map[string]any) IssuedWebhook {
 	f.Helper()
 	body := map[string]any{"name": "Ops", "url": f.URL + "/in/abcdefgh1234"}
@@ -89,7 +89,8 @@ func (f *fixture) hook(more map[string]any) IssuedWebhook {
 	return apitest.Data[IssuedWebhook](f.Call(ada, "POST /webhooks", body))
 }
 
-// verify reports whether a secret verifies a request, its time left aside: the clock of the fixture is another one.
+// verify reports whether the signature of a request is valid for a secret. It ignores the time, because the fixture
+// has its own clock.
 func verify(t *testing.T, secret string, r request) bool {
 	t.Helper()
 	w, err := standard.NewWebhook(secret)

@@ -14,7 +14,8 @@ import (
 	"lamplighter.dev/shared/testkit/ssrfguardtest"
 )
 
-// Check 60, of webhooks: refused when they are given, and when one is in the store nevertheless.
+// TestWebhooks_HostileAddressesAreNotReached is check 60 for webhooks: a hostile address is refused in a request, and
+// also if it is in the store.
 func TestWebhooks_HostileAddressesAreNotReached(t *testing.T) {
 	f := newFixture(t)
 	f.Settings.PrivateAddresses = false

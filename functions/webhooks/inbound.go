@@ -42,30 +42,31 @@ const inbound = "The address names the organization and the integration, as GET 
 	"is kept for 90 days: its kind, repository, branch and commit. " +
 	"At most 1 MiB, and 600 a minute from one address to one integration. "
 
-// Inbound names whom a webhook is for.
+// Inbound identifies the organization and the integration of an incoming webhook.
 type Inbound struct {
 	Organisation string `query:"organisation" required:"true" maxLength:"64" doc:"The organization, as in the address that connecting it answered"`
 	Integration  string `query:"integration" required:"true" maxLength:"64" doc:"The integration, as in the address"`
 }
 
-// Receipt is the answer to a webhook that came.
+// Receipt is the answer to an incoming webhook.
 type Receipt struct {
 	Duplicate bool `json:"duplicate" doc:"It came before, and was not taken again"`
 }
 
-// perIntegration is how many webhooks one address may send to one integration, right or wrong: services share their addresses among all who use
-// them, so one who sends too many must not keep others out.
+// perIntegration limits the webhooks, valid or not, from one address to one integration. The limit is per integration
+// because the customers of a service share its addresses, and one customer's traffic must not block the others.
 var perIntegration = ratelimit.Rule{Name: "webhook-in", Max: 600, Per: time.Minute}
 
-// maxWebhookAge is how far the time in a signature may be from ours, either way (Standard Webhooks).
+// maxWebhookAge is the largest difference between the time in a signature and ours, in either direction (Standard
+// Webhooks).
 const maxWebhookAge = 5 * time.Minute
 
-// errRefused is the one answer to all that is not believed, so that it tells nothing of what exists.
+// errRefused is the same error for every unverified webhook, so that it does not reveal which integrations exist.
 var errRefused = fault.New(fault.Unauthenticated,
 	"the signature is wrong, or there is no integration of this kind at the address; take both from GET "+
 		"/integrations/{integrationID} anew")
 
-// delivered is a webhook that came, as its service describes it. Marks are what it is known by when it comes again.
+// delivered is an incoming webhook with the data of its service. Marks identify it when it is received again.
 type delivered struct {
 	Inbound
 	kind     string
@@ -76,7 +77,7 @@ type delivered struct {
 	verify   func(secret string) bool
 }
 
-// take verifies a webhook and keeps it. One round trip to count, one to read the integration, and one to keep what came.
+// take verifies and stores an incoming webhook. It takes three round trips: count it, read the integration, store it.
 func (s *service) take(ctx context.Context, d *delivered) (Receipt, error) {
 	now := s.p.Clock.Now()
 	from := ratelimit.SourceOf(rest.SourceIP(ctx))
@@ -109,7 +110,7 @@ func (s *service) take(ctx context.Context, d *delivered) (Receipt, error) {
 	return Receipt{again}, err
 }
 
-// believe refuses what does not come from the service that the integration connects.
+// believe returns errRefused unless the webhook is signed with the secret of an enabled integration of its kind.
 func (s *service) believe(ctx context.Context, d *delivered) error {
 	i, err := s.integrations.Read(ctx, d.Organisation, d.Integration)
 	if fault.Is(err, fault.NotFound) {
@@ -131,7 +132,7 @@ func (s *service) believe(ctx context.Context, d *delivered) error {
 	return nil
 }
 
-// read finds out what a webhook tells.
+// read parses the body of a webhook.
 func read(d *delivered) (receiver.Received, error) {
 	var p payload
 	if err := p.decode(d.body); err != nil {
@@ -149,7 +150,7 @@ func (s *service) receiveBuild(ctx context.Context, in *BuildInput) (Receipt, er
 	return Receipt{}, fault.New(fault.NotFound, "build %.64q does not exist", in.BuildID)
 }
 
-// BuildInput names the build that a builder tells of.
+// BuildInput names the build that a builder reports.
 type BuildInput struct {
 	BuildID string `path:"buildID" maxLength:"64"`
 }

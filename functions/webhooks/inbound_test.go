@@ -26,7 +26,7 @@ const (
 	labBody  = `{"object_kind":"push","ref":"refs/heads/main","checkout_sha":"da1560886d4f094c3e6c9ef40349f7d38b5d27d7","project":{"path_with_namespace":"octo/shop"}}`
 )
 
-// connected makes an integration of a kind, and returns its address and the secret of its webhooks.
+// connected creates an integration of a kind, and returns the address and the secret of its webhooks.
 func (f *fixture) connected(org, kind string) (i receiver.Integration, address, secret string) {
 	f.Helper()
 	s := receiver.NewIntegrationStore(f.Table, f.Sealer)
@@ -37,7 +37,7 @@ func (f *fixture) connected(org, kind string) (i receiver.Integration, address, 
 	return i, "/webhooks/" + kind + "?organisation=" + org + "&integration=" + i.ID, secret
 }
 
-// came lists what an integration has received, the newest first.
+// received lists the webhooks that an integration has received, the newest first.
 func (f *fixture) received(i *receiver.Integration) []receiver.Received {
 	f.Helper()
 	return apitest.Value(receiver.NewIntegrationStore(f.Table, f.Sealer).LastReceived(f.In(apitest.Org), apitest.Org,
@@ -62,7 +62,8 @@ func hubSignature(secret, body string) string {
 	return "sha256=" + hex.EncodeToString(h.Sum(nil))
 }
 
-// The example of docs.github.com, "Testing the webhook payload validation".
+// TestGitHub_TheSignatureOfItsDocumentation uses the example of docs.github.com, "Testing the webhook payload
+// validation".
 func TestGitHub_TheSignatureOfItsDocumentation(t *testing.T) {
 	const secret, body = "It's a Secret to Everybody", "Hello, World!"
 	const want = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
@@ -174,7 +175,8 @@ func TestInbound_TextsOfOthersAreCutAndCleaned(t *testing.T) {
 	}
 }
 
-// TestInbound_AnIdempotencyKeyReplaysNothingToAnotherSignature: the answer to a signed webhook is not for one that is signed otherwise.
+// TestInbound_AnIdempotencyKeyReplaysNothingToAnotherSignature checks that the answer to a signed webhook is not
+// repeated for one with another signature.
 func TestInbound_AnIdempotencyKeyReplaysNothingToAnotherSignature(t *testing.T) {
 	f := newFixture(t)
 	_, address, secret := f.connected(apitest.Org, receiver.GitHub)

@@ -1,4 +1,5 @@
-// Package webhooks is the operation group Webhooks: the addresses of an organization that are told of events, and what GitHub and GitLab tell us.
+// Package webhooks is the operation group Webhooks: the addresses that receive an organization's events, and the
+// incoming webhooks of GitHub and GitLab.
 package webhooks
 
 import (
@@ -136,7 +137,7 @@ type WebhookInput struct {
 	WebhookID string `path:"webhookID" maxLength:"64"`
 }
 
-// orders are what webhooks can be sorted by.
+// orders are the sort fields of webhooks.
 type orders struct{}
 
 var _ rest.Orders[receiver.Webhook] = orders{}

@@ -21,11 +21,11 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// maxText is how many characters are kept of each text that a service sends.
+// maxText is the most characters that are kept of each text from a service.
 const maxText = 200
 
-// payload is what the webhooks of both services may have of what is kept (GitHub: "push" and "pull_request"; GitLab: "Push Hook" and "Merge
-// Request Hook").
+// payload holds the stored fields of incoming webhooks of both services (GitHub: "push" and "pull_request"; GitLab:
+// "Push Hook" and "Merge Request Hook").
 type payload struct {
 	Ref         string `json:"ref"`
 	After       string `json:"after"`
@@ -50,7 +50,8 @@ type payload struct {
 	} `json:"object_attributes"`
 }
 
-// decode reads a body, which must be an object. Members of another type than ours are left out: services have many events.
+// decode decodes a body, which must be an object. It ignores members of an unexpected type, because services send many
+// kinds of events.
 func (p *payload) decode(body []byte) error {
 	err := json.Unmarshal(body, p)
 	if _, other := errors.AsType[*json.UnmarshalTypeError](err); other &&
@@ -82,7 +83,8 @@ type GitHubInput struct {
 func (s *service) receiveGitHub(ctx context.Context, in *GitHubInput) (Receipt, error) {
 	d := delivered{Inbound: in.Inbound, kind: receiver.GitHub, event: in.Event, delivery: in.Delivery,
 		body: in.RawBody}
-	// GitHub signs the body and nothing else, so who repeats one could call it another delivery: the body is a mark as well.
+	// GitHub signs only the body, so an attacker could repeat it with another delivery ID. Therefore the body is a
+	// mark as well.
 	d.marks = []string{"body " + string(in.RawBody)}
 	if in.Delivery != "" {
 		d.marks = append(d.marks, "delivery "+in.Delivery)
@@ -98,7 +100,8 @@ func signedByGitHub(secret, signature string, body []byte) bool {
 	return err == nil && strings.HasPrefix(signature, "sha256=") && hmac.Equal(sent, h.Sum(nil))
 }
 
-// GitLabInput is a webhook of GitLab (docs.gitlab.com, "Webhooks"): with a secret token, or signed as Standard Webhooks has it.
+// GitLabInput is a webhook of GitLab (docs.gitlab.com, "Webhooks"), with a secret token or signed as in Standard
+// Webhooks.
 type GitLabInput struct {
 	Inbound
 	Token     string `header:"X-Gitlab-Token" maxLength:"128" doc:"The secret token; not needed where the webhook is signed"`
@@ -114,7 +117,7 @@ type GitLabInput struct {
 
 func (s *service) receiveGitLab(ctx context.Context, in *GitLabInput) (Receipt, error) {
 	d := delivered{Inbound: in.Inbound, kind: receiver.GitLab, event: in.Event, body: in.RawBody}
-	// A webhook that another one caused has the same X-Gitlab-Event-UUID, so that comes last.
+	// A webhook that was caused by another one has the same X-Gitlab-Event-UUID, so this header is the last choice.
 	d.delivery = cmp.Or(in.ID, in.Key, in.EventUUID)
 	d.marks = []string{"body " + string(in.RawBody)}
 	if d.delivery != "" {
@@ -129,7 +132,7 @@ func (s *service) receiveGitLab(ctx context.Context, in *GitLabInput) (Receipt, 
 	return s.take(ctx, &d)
 }
 
-// signedByGitLab checks a signature by the library, and its time by our clock.
+// signedByGitLab verifies a signature with the library, and its time with our clock.
 func signedByGitLab(secret string, in *GitLabInput, now time.Time) bool {
 	at, err := strconv.ParseInt(in.Timestamp, 10, 64)
 	if err != nil || now.Sub(time.Unix(at, 0)).Abs() > maxWebhookAge {

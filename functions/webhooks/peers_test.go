@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/testkit/npmpeer"
 )
 
-// judge verifies requests as a receiver would, at the time that each names, and says what it makes of each.
+// judge verifies each request as a receiver would, at the request's time, and prints the results.
 const judge = `
 import { Webhook } from 'standardwebhooks';
 const cases = JSON.parse(process.argv[2]);
@@ -28,7 +28,7 @@ console.log(JSON.stringify(cases.map(({ secret, at, body, headers }) => {
 })));
 `
 
-// judged is a request as a receiver gets it, at a time.
+// judged is a request as a receiver gets it, with the time of receipt.
 type judged struct {
 	Secret  string            `json:"secret"`
 	At      int64             `json:"at"`
@@ -36,7 +36,8 @@ type judged struct {
 	Headers map[string]string `json:"headers"`
 }
 
-// Another maker's library verifies what we send: check 63 of webhooks that are sent again, late or changed.
+// TestStandardWebhooksVerifiesWhatWeSend is check 63: an independent library verifies our webhooks when they are
+// repeated, late or changed.
 func TestStandardWebhooksVerifiesWhatWeSend(t *testing.T) {
 	npmpeer.SkipUnlessWanted(t)
 	dir := npmpeer.InstallNode(t, "standardwebhooks", "standardwebhooks@1.1.1")

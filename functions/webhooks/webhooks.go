@@ -88,7 +88,7 @@ func issued(w receiver.Webhook, secrets *receiver.WebhookSecrets) IssuedWebhook 
 	return out
 }
 
-// prepare brings a webhook into shape, and returns the conditions that its scope exists.
+// prepare normalizes and validates a webhook. It returns conditions that fail if its scope does not exist.
 func (s *service) prepare(ctx context.Context, w *receiver.Webhook, address string) ([]table.Write, error) {
 	if err := w.Check(); err != nil {
 		return nil, err
@@ -166,7 +166,7 @@ func (s *service) update(ctx context.Context, in *updateInput) (Webhook, error) 
 		return Webhook{}, err
 	}
 	if next.ScopeType == old.ScopeType && next.ScopeID == old.ScopeID {
-		holds = nil // it may be gone by now, which is no reason to keep the webhook as it is
+		holds = nil // it may be deleted by now, which is no reason to refuse the change
 	}
 	if secrets.URL != was {
 		if err = s.store.Seal(ctx, org, &next, &secrets); err != nil {
@@ -182,12 +182,13 @@ func (s *service) update(ctx context.Context, in *updateInput) (Webhook, error) 
 	return out, nil
 }
 
-// takesOver reports whether the change makes the caller the maker of the webhook: one of where it leads and of what it is told, and one that enables it.
+// takesOver reports whether the change makes the caller the maker of the webhook: a change of its address, its event
+// types or its scope, or one that enables it.
 func (c *ChangedWebhook) takesOver() bool {
 	return c.URL.Sent || c.EventTypes.Sent || c.ScopeType.Sent || c.ScopeID.Sent || c.Enabled.Sent && c.Enabled.Value
 }
 
-// apply changes the fields that were sent.
+// apply sets the fields that were sent.
 func (c *ChangedWebhook) apply(to *receiver.Webhook, secrets *receiver.WebhookSecrets) error {
 	for field, null := range map[string]bool{"name": c.Name.Null, "url": c.URL.Null, "enabled": c.Enabled.Null} {
 		if null {

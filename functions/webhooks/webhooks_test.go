@@ -42,7 +42,7 @@ func TestWebhooks_FromCreationToEnd(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	f.Equal("audited", f.LastAudited(apitest.Org).Target, made.ID)
-	f.hook(nil) // the name is free
+	f.hook(nil) // the name is available again
 	for _, request := range []string{"GET ", "DELETE ", "PUT "} {
 		f.Call(eve, request+path, map[bool]string{true: "{}"}[request == "PUT "]).Want(http.StatusNotFound, made.ID)
 	}
@@ -258,7 +258,7 @@ func TestWebhooks_ADeliveryIsBegunAgain(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	f.Call(ada, "POST /webhooks/"+made.ID+again).Want(http.StatusConflict, "pending")
-	// what the notifier then sends has the same id
+	// a later attempt by the notifier has the same ID
 	f.answers(http.StatusOK)
 	r := apitest.Value(delivery.NewStore(f.Table, f.Clock).Get(f.In(apitest.Org), apitest.Org, sent.ID))(f)
 	_, err := newService(f.Platform).sender.Send(f.In(apitest.Org), r.Message(apitest.Org))
@@ -308,7 +308,8 @@ func TestMatch_FindsWhoIsToBeTold(t *testing.T) {
 	}
 }
 
-// Of several that count the webhooks at the same moment, as many are added as there is room for.
+// TestWebhooks_SeveralAtOnceAreNoMoreThanTheMost: concurrent requests that count the webhooks at the same moment add
+// only as many as the limit permits.
 func TestWebhooks_SeveralAtOnceAreNoMoreThanTheMost(t *testing.T) {
 	f := newFixture(t)
 	for i := range receiver.Most - 1 {

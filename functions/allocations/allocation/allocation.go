@@ -1,6 +1,6 @@
-// Package allocation splits what a node of a cluster costs over what runs on it, by the formula of the OpenCost specification
-// (opencost.io/docs/specification): a container is charged what it requests or uses, whichever is more, of each resource of the node, and
-// what nobody is charged is idle, which stands by itself.
+// Package allocation splits the cost of a cluster's nodes over their containers by the formula of the OpenCost
+// specification (opencost.io/docs/specification). A container is charged the larger of its request and its usage for
+// each resource of the node. The uncharged remainder is idle and is a part of its own.
 package allocation
 
 import (
@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Resource is what nodes have and containers take.
+// Resource is a resource that nodes have and containers take.
 type Resource string
 
 // The resources: cores, GiB and GPUs.
@@ -21,18 +21,20 @@ const (
 	GPU    Resource = "gpu"
 )
 
-// resources are all of them, in the order in which they are counted.
+// resources are all resources, in the order of calculation.
 var resources = []Resource{CPU, Memory, GPU}
 
-// Rates are prices of an hour of a unit of each resource. Only their proportions count: those of a node are scaled to what it really costs.
+// Rates are prices of one unit of each resource for one hour. Only their proportions matter: they are scaled to the
+// real cost of each node.
 type Rates map[Resource]money.Amount
 
-// DefaultRates are OpenCost's: what Google charges on demand in us-central1 for a core, a GiB and a GPU of an N1 an hour.
+// DefaultRates returns the rates of OpenCost: Google's on-demand prices in us-central1 for an hour of a core, a GiB
+// and a GPU of an N1.
 func DefaultRates() Rates {
 	return Rates{CPU: money.MustParse("0.031611"), Memory: money.MustParse("0.004237"), GPU: money.MustParse("0.95")}
 }
 
-// Node is a node in a span of time: what it has, and what it costs in it, which is its effective cost.
+// Node is a node in a span of time: its capacity, its hours and its effective cost.
 type Node struct {
 	Name     string
 	Capacity map[Resource]money.Amount
@@ -40,7 +42,7 @@ type Node struct {
 	Cost     money.Amount
 }
 
-// Container is what a container takes of a node. Hours are those that it ran.
+// Container is the request and the usage of a container on a node. Hours is its running time.
 type Container struct {
 	Node      string
 	Namespace string
@@ -51,7 +53,7 @@ type Container struct {
 	Waiting   bool // its pod is in ImagePullBackOff: it is not charged
 }
 
-// Part is what falls to a workload of a namespace; of the Idle of a node, Node alone is set.
+// Part is the part of a node's cost that falls to a workload of a namespace. An Idle part has only Node set.
 type Part struct {
 	Node      string
 	Namespace string
@@ -61,9 +63,9 @@ type Part struct {
 	Cost      money.Amount
 }
 
-// Split splits what nodes cost over the containers that ran on them. The parts, idle ones too, add up to the cost of the nodes exactly.
-// Where containers take more of a resource than a node has, as they may by using more than they requested, they share what it costs. A
-// container of an unknown node is fault.Invalid.
+// Split splits the cost of nodes over their containers. The parts, including idle ones, add up to the cost of the
+// nodes exactly. If containers use more of a resource than a node has, they share its whole cost. A container on an
+// unknown node is fault.Invalid.
 func Split(nodes []Node, containers []Container, base Rates) ([]Part, error) {
 	on := map[string][]*Container{}
 	for i := range containers {
@@ -80,7 +82,7 @@ func Split(nodes []Node, containers []Container, base Rates) ([]Part, error) {
 	return out, nil
 }
 
-// split splits what one node costs.
+// split splits the cost of one node.
 func (n *Node) split(containers []*Container, base Rates) []Part {
 	parts := map[[2]string]*Part{}
 	idle := Part{Node: n.Name, Idle: true, By: map[Resource]money.Amount{}}
@@ -95,7 +97,7 @@ func (n *Node) split(containers []*Container, base Rates) []Part {
 			free = has.Sub(taken)
 		}
 		if taken.IsZero() && free.IsZero() {
-			free = money.FromInt(1) // a resource that the node has none of and nobody takes
+			free = money.FromInt(1) // a resource that the node lacks and no container takes
 		}
 		shares := share(price, append(weights, free))
 		for i, c := range containers {
@@ -106,7 +108,7 @@ func (n *Node) split(containers []*Container, base Rates) []Part {
 	return append(inOrder(parts), idle)
 }
 
-// share splits an amount by weights, of those that have one: who has none gets nothing, not even of what rounding leaves.
+// share splits an amount by weights. An entry with weight 0 gets nothing, not even a remainder of rounding.
 func share(a money.Amount, weights []money.Amount) []money.Amount {
 	var some []money.Amount
 	for _, w := range weights {
@@ -123,8 +125,8 @@ func share(a money.Amount, weights []money.Amount) []money.Amount {
 	return out
 }
 
-// prices splits what the node costs over its resources, in the proportion of the base rates: so that the price of each scales to what the
-// node really costs.
+// prices splits the cost of the node over its resources in proportion to the base rates. This scales the price of each
+// resource to the real cost of the node.
 func (n *Node) prices(base Rates) map[Resource]money.Amount {
 	weights := make([]money.Amount, len(resources))
 	for i, r := range resources {
@@ -137,7 +139,7 @@ func (n *Node) prices(base Rates) map[Resource]money.Amount {
 	return out
 }
 
-// taken returns the unit hours that a container is charged.
+// taken returns the unit hours of a resource that a container is charged for.
 func (c *Container) taken(r Resource) money.Amount {
 	if c.Waiting {
 		return money.Amount{}

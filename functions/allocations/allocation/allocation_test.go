@@ -15,7 +15,8 @@ func of(cpu, memory, gpu string) map[Resource]money.Amount {
 		GPU: money.MustParse(gpu)}
 }
 
-// TestSplit_IsAsTheSpecificationSays scales the rates of its example: a node of $35 a month with a GPU, a core and a GB, at 30, 30 and 10.
+// TestSplit_IsAsTheSpecificationSays scales the rates of the specification's example: a node of $35 a month with a
+// GPU, a core and a GB, at 30, 30 and 10.
 func TestSplit_IsAsTheSpecificationSays(t *testing.T) {
 	n := Node{Name: "n", Capacity: of("1", "1", "1"), Hours: money.FromInt(730), Cost: money.FromInt(35)}
 	base := Rates{GPU: money.FromInt(30), CPU: money.FromInt(30), Memory: money.FromInt(10)}
@@ -94,7 +95,7 @@ func TestSplit_AddsUpToWhatNodesCost(t *testing.T) {
 	}
 }
 
-// TestSplit_LeavesIdleWhatNobodyTakes: of a node of 4 cores and 16 GiB, whose price both divide.
+// TestSplit_LeavesIdleWhatNobodyTakes uses a node of 4 cores and 16 GiB, whose price is divided over both.
 func TestSplit_LeavesIdleWhatNobodyTakes(t *testing.T) {
 	n := Node{Name: "n", Capacity: of("4", "16", "0"), Hours: money.FromInt(1), Cost: money.MustParse("0.192")}
 	half := Container{Node: "n", Requested: of("2", "8", "0"), Hours: money.FromInt(1)}

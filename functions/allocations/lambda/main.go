@@ -1,4 +1,4 @@
-// Command allocations answers the operations of the group Reports & Analytics that split what clusters cost.
+// Command allocations answers the operations of the group Reports & Analytics that split the cost of clusters.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command mailer sends the mails that the table's stream brings and retries, each minute, the mails that failed.
+// Command mailer sends the mails of the table's stream and retries, each minute, the mails that failed.
 package main
 
 import (

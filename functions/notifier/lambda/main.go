@@ -1,4 +1,4 @@
-// Command notifier tells people and programs of the events that the table's stream brings, and retries each minute.
+// Command notifier delivers the events of the table's stream to people and programs, and retries each minute.
 package main
 
 import (

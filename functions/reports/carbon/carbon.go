@@ -1,9 +1,11 @@
-// Package carbon estimates what running a machine emits, from published coefficients by instance family and region, which it carries with
-// their source and version. What has no coefficient has no estimate: nothing is guessed.
+// Package carbon estimates the emissions of a running machine from published coefficients by instance family and
+// region. The package contains the coefficients with their source and version. A machine without a coefficient has no
+// estimate.
 //
-// The method is that of Cloud Carbon Footprint (cloudcarbonfootprint.org/docs/methodology): a vCPU draws between so much at rest and so much
-// at full use, in proportion to its use; a data centre draws so many times more than its machines (PUE); a kWh of the grid emits so much.
-// Memory, storage, networks and the making of the machines are not in it.
+// The method is that of Cloud Carbon Footprint (cloudcarbonfootprint.org/docs/methodology). The power of a vCPU grows
+// in proportion to its use, from a minimum when idle to a maximum at full use. A data centre draws a multiple of the
+// power of its machines (PUE). The grid of a region emits a fixed amount for each kWh. The estimate does not include
+// memory, storage, networks and the manufacture of machines.
 package carbon
 
 import (
@@ -13,27 +15,29 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Utilization is the use of vCPUs in percent that is assumed, as Cloud Carbon Footprint does where it is not measured.
+// Utilization is the assumed use of vCPUs in percent, the default of Cloud Carbon Footprint for machines without
+// measurements.
 const Utilization = 50
 
-// Machine is what of a machine its emissions depend on.
+// Machine holds the properties of a machine that determine its emissions.
 type Machine struct {
 	Type   string // "aws-ec2", "azure-vm", "gcp-compute"; others have no estimate
 	Class  string // "m5.large", "Standard_D2s_v3", "n2-standard-4"
-	Region string // as the provider calls it
-	Inputs string // pricing.InputsOf its facts: of gcp, whether it has accelerators
+	Region string // in the provider's spelling
+	Inputs string // pricing.InputsOf its facts; for gcp, whether it has accelerators
 }
 
-// providers are, by type, whose coefficients hold.
+// providers maps a machine type to the provider whose coefficients apply.
 var providers = map[string]string{"aws-ec2": "aws", "azure-vm": "azure", "gcp-compute": "gcp"}
 
-// effectiveness is how much power a data centre takes for each watt of its machines: by Cloud Carbon Footprint for aws and azure, by Google
-// of its fleet in twelve months (google.com/about/datacenters/efficiency).
+// effectiveness is the power usage effectiveness (PUE) by provider: the watts that a data centre draws for each watt
+// of its machines. The values for aws and azure are those of Cloud Carbon Footprint. The value for gcp is Google's
+// average of its fleet over twelve months (google.com/about/datacenters/efficiency).
 var effectiveness = map[string]money.Amount{"aws": money.FromScaled(1135, 3), "azure": money.FromScaled(1185, 3),
 	"gcp": money.FromScaled(110, 2)}
 
-// Hourly returns how many kilograms of CO2e a machine emits in an hour in which it runs; false where its family, its size or its region
-// has no coefficient.
+// Hourly returns the kilograms of CO2e that a machine emits in an hour of running. It returns false if its family,
+// size or region has no coefficient.
 func Hourly(m Machine) (kg money.Amount, known bool) {
 	provider := providers[m.Type]
 	p, ok := powerOf(provider, m)
@@ -45,7 +49,7 @@ func Hourly(m Machine) (kg money.Amount, known bool) {
 	return use.MulInt(p.cores).Mul(effectiveness[provider]).Mul(grid).DivInt(1000), true
 }
 
-// power is what the vCPUs of a machine draw, in watts each.
+// power is the minimum and maximum power of one vCPU in watts, and the number of vCPUs of a machine.
 type power struct {
 	least, most money.Amount
 	cores       int64
@@ -63,8 +67,9 @@ func powerOf(provider string, m Machine) (p power, known bool) {
 	return p, known
 }
 
-// googlePower reads the cores out of the name of a machine type: "n2-standard-4", "n2-custom-4-16384", "custom-2-4096" (of N1). Those that
-// share a core have no number in theirs, and no estimate; neither has one with accelerators, or of which it is not known.
+// googlePower reads the number of cores from a machine type: "n2-standard-4", "n2-custom-4-16384", "custom-2-4096"
+// (N1). It returns false for shared-core types, whose name has no number, and for machines that have or may have
+// accelerators.
 func googlePower(m Machine) (p power, known bool) {
 	parts := strings.Split(m.Class, "-")
 	if parts[0] == "custom" {

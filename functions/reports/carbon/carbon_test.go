@@ -7,7 +7,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// TestHourly_IsAsCountedByHand: the figures are written out as the method has them.
+// TestHourly_IsAsCountedByHand compares with figures that were computed by hand from the method.
 func TestHourly_IsAsCountedByHand(t *testing.T) {
 	for name, c := range map[string]struct {
 		m    Machine
@@ -17,7 +17,7 @@ func TestHourly_IsAsCountedByHand(t *testing.T) {
 		"AWS, Ireland": {Machine{Type: "aws-ec2", Class: "m5.large", Region: "eu-west-1"}, "0.00155259601"},
 		// 8 vCPU × (0.645 + 3.47 × 50 %) W = 19.04 W; × 1.135 = 21.6104 W; × 0.3651277965 ÷ 1000
 		"AWS, Virginia": {Machine{Type: "aws-ec2", Class: "c5.2xlarge", Region: "us-east-1"}, "0.0078905577334836"},
-		// of the same family, but of one processor: 48 × (0.64 + 3.33 × 50 %) = 110.64; × 1.135 = 125.5764; × 0.0088 ÷ 1000
+		// same family, other processor: 48 × (0.64 + 3.33 × 50 %) = 110.64; × 1.135 = 125.5764; × 0.0088 ÷ 1000
 		"AWS, a size of another processor": {Machine{Type: "aws-ec2", Class: "c5.12xlarge", Region: "eu-north-1"},
 			"0.00110507232"},
 		// 2 × (0.75 + 3.415 × 50 %) = 4.915; × 1.185 = 5.824275; × 0.3284 ÷ 1000

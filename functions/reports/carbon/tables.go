@@ -15,13 +15,14 @@ var machinesCSV string
 //go:embed grids.csv
 var gridsCSV string
 
-// tables are the coefficients: machines by provider and type (of gcp by family), kilograms for a kWh by provider and region.
+// tables are the coefficients: the power of machines by provider and type (for gcp by family), and kilograms for each
+// kWh by provider and region.
 type tables struct {
 	machines map[string]power
 	grids    map[string]money.Amount
 }
 
-// coefficients reads the tables once. They are a part of the program: a mistake in one is a panic, which any test finds.
+// coefficients reads the embedded tables once. It panics if they are malformed, which every test detects.
 var coefficients = sync.OnceValue(func() tables {
 	t := tables{map[string]power{}, map[string]money.Amount{}}
 	for _, f := range rowsOf(machinesCSV) {
@@ -55,7 +56,7 @@ func (t *tables) addFamily(f []string) {
 	}
 }
 
-// rowsOf returns the lines of a table without its head.
+// rowsOf returns the lines of a table without its header.
 func rowsOf(csv string) [][]string {
 	var out [][]string
 	for line := range strings.Lines(csv) {
@@ -67,7 +68,7 @@ func rowsOf(csv string) [][]string {
 	return out
 }
 
-// Source says where coefficients are from.
+// Source describes the publication of the coefficients.
 type Source struct {
 	Name    string // "Cloud Carbon Footprint"
 	Version string
@@ -75,7 +76,7 @@ type Source struct {
 	Date    string // of the version, "2026-08-18"
 }
 
-// Coefficients says where the coefficients are from, as the heads of the tables do.
+// Coefficients returns the source of the coefficients, read from the headers of the tables.
 func Coefficients() Source {
 	head := map[string]string{}
 	for line := range strings.Lines(machinesCSV) {

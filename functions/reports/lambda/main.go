@@ -1,4 +1,4 @@
-// Command reports answers the operations of the group Reports & Analytics, but those about anomalies.
+// Command reports answers the operations of the group Reports & Analytics, except those about anomalies.
 package main
 
 import (

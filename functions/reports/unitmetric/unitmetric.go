@@ -1,5 +1,5 @@
-// Package unitmetric keeps how many units of something an organization had on each day (orders, users, requests), so that costs can be told
-// by the unit.
+// Package unitmetric stores the daily number of units (orders, users, requests) of an organization, for reports of
+// cost per unit.
 package unitmetric
 
 import (
@@ -15,13 +15,13 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Partition is where the metrics of an organization are, with their values.
+// Partition holds the metrics of an organization and their values.
 const Partition table.Partition = "ORG#*#UNIT"
 
-// MaxMetrics is how many metrics an organization has at most.
+// MaxMetrics is the most metrics of an organization.
 const MaxMetrics = 50
 
-// Metric is what is counted.
+// Metric is a countable unit, such as an order or a request.
 type Metric struct {
 	Name        string    `json:"name"` // a word in small letters
 	Unit        string    `json:"unit"`
@@ -29,10 +29,10 @@ type Metric struct {
 	CreatedAt   time.Time `json:"createdAt"`
 }
 
-// Store keeps the metrics of organizations.
+// Store stores the unit metrics of organizations.
 type Store struct{ table table.Store }
 
-// NewStore makes a Store.
+// NewStore returns a Store.
 func NewStore(t table.Store) Store { return Store{t} }
 
 const (
@@ -42,19 +42,19 @@ const (
 
 func key(org, sk string) table.Key { return table.Key{PK: table.OrgPK(org) + "UNIT", SK: sk} }
 
-// List lists the metrics by name: one round trip.
+// List returns the metrics ordered by name, in one round trip.
 func (s Store) List(ctx context.Context, org string) ([]Metric, error) {
 	all, _, err := table.ReadPage[Metric](ctx, s.table,
 		table.Query{PK: key(org, "").PK, Prefix: metricPrefix, Limit: MaxMetrics + 1})
 	return all, fault.Wrap("list unit metrics of "+org, err)
 }
 
-// Limited returns the metrics of an organization as a list of MaxMetrics at most.
+// Limited returns the metrics of an organization as a list of at most MaxMetrics.
 func Limited(org string) table.LimitedList {
 	return table.LimitedList{PK: key(org, "").PK, Noun: "unit metrics"}
 }
 
-// Create stores a metric, and does the extra writes with it; fault.Conflict when there is one of the name.
+// Create stores a metric together with the extra writes. It returns fault.Conflict if a metric has the same name.
 func (s Store) Create(ctx context.Context, org string, m Metric, extra ...table.Write) error {
 	put, err := table.PutFields(key(org, metricPrefix+m.Name), m, table.Absent())
 	if err != nil {
@@ -66,7 +66,7 @@ func (s Store) Create(ctx context.Context, org string, m Metric, extra ...table.
 	})
 }
 
-// Get reads a metric; fault.NotFound when there is none.
+// Get returns a metric, or fault.NotFound if it does not exist.
 func (s Store) Get(ctx context.Context, org, name string) (Metric, error) {
 	m, err := table.Read[Metric](ctx, s.table, key(org, metricPrefix+name))
 	if fault.Is(err, fault.NotFound) {
@@ -76,8 +76,8 @@ func (s Store) Get(ctx context.Context, org, name string) (Metric, error) {
 	return m, fault.Wrap("read unit metric "+name, err)
 }
 
-// Put sets the values of days, each in place of the one before. Several may write at once: each day keeps one of them. It writes an item for
-// each month.
+// Put sets the values of days and replaces earlier values. It is safe to call concurrently: the last write of a day
+// remains. It writes one item for each month.
 func (s Store) Put(ctx context.Context, org, name string, values map[time.Time]money.Amount) error {
 	changes := map[cost.Month][]table.Change{}
 	for at, v := range values {
@@ -93,7 +93,8 @@ func (s Store) Put(ctx context.Context, org, name string, values map[time.Time]m
 	return nil
 }
 
-// Values reads the values of all metrics from a day until before another, by name and day: one round trip a megabyte.
+// Values returns the values of all metrics from the day from until before the day to, by name and day: one round trip
+// for each megabyte.
 func (s Store) Values(ctx context.Context, org string, from, to time.Time) (map[string]map[time.Time]money.Amount,
 	error) {
 	out := map[string]map[time.Time]money.Amount{}
@@ -127,7 +128,7 @@ func take(out map[string]map[time.Time]money.Amount, it table.Item, from, to tim
 	for d, raw := range days {
 		at, err := time.Parse("2006-01-02", month+"-"+d)
 		if err != nil || at.Before(from) || !at.Before(to) {
-			continue // a field that is no day, or one outside
+			continue // not a day, or outside the window
 		}
 		var v money.Amount
 		if err = json.Unmarshal(raw, &v); err != nil {

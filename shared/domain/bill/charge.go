@@ -1,6 +1,6 @@
 // Package bill defines the charge: one line of a bill in the columns of FOCUS 1.2 (focus.finops.org). The files of all
-// vendors are turned into charges before anything else is done with them. The package links nothing but exact amounts,
-// so that API functions can import it; package billfile reads and writes the files.
+// vendors are converted into charges first. The package links nothing but exact amounts, so that API functions can
+// import it; package billfile reads and writes the files.
 package bill
 
 import (
@@ -29,13 +29,13 @@ const (
 // Correction is the ChargeClass of a charge that corrects a period that was invoiced earlier; other charges have none.
 const Correction = "Correction"
 
-// Charge is a line of a bill. A column that a vendor does not tell is empty. Costs are in BillingCurrency, before any
-// conversion; amounts of different currencies are never added.
+// Charge is a line of a bill. A column that the vendor does not state is empty. Costs are in BillingCurrency, before
+// any conversion; amounts of different currencies are never added.
 type Charge struct {
 	BillingAccountID string
 	SubAccountID     string // account, subscription or project
 	SubAccountName   string
-	// as the bill says it: "AWS", "Amazon Web Services", "Microsoft", "Google Cloud", "Oracle"
+	// as on the bill: "AWS", "Amazon Web Services", "Microsoft", "Google Cloud", "Oracle"
 	ProviderName       string
 	PublisherName      string
 	InvoiceIssuerName  string
@@ -62,8 +62,8 @@ type Charge struct {
 	// the value of one unit of BillingCurrency in US dollars, as the bill states it; 0 when the bill does not state it
 	USDRate money.Amount
 
-	BilledCost     money.Amount // what is invoiced
-	EffectiveCost  money.Amount // with commitments spread over what they cover
+	BilledCost     money.Amount // the invoiced cost
+	EffectiveCost  money.Amount // with commitments spread over the use that they cover
 	ListCost       money.Amount // at public prices
 	ContractedCost money.Amount // at negotiated prices, before commitments
 	Quantity       money.Amount // PricingQuantity

@@ -8,12 +8,12 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// azureLayout is Azure's actual or amortized cost, in the spellings that agreements and portals have of its columns.
+// azureLayout is Azure's actual or amortized cost, in the column spellings of agreements and portals.
 //
-// Actual cost has what is invoiced: use under a commitment costs nothing, and the commitment all of it on the day it
-// is paid. Amortized cost has the commitment spread over the use, and no purchase of it. Of a period that is delivered
-// as both, what is billed and at public prices is taken from the one and what is effective from the other. A file
-// whose form nobody tells is alone: its cost is all of that.
+// Actual cost holds the invoiced amounts: use under a commitment costs 0, and the commitment's whole price falls on
+// the day of its payment. Amortized cost spreads the commitment over the use and has no purchase of it. For a period
+// that is delivered as both, the billed and list costs come from the actual file and the effective cost from the
+// amortized file. A file without a stated form stands alone: its cost is all three.
 type azureLayout struct {
 	billed, effective bool
 
@@ -64,7 +64,7 @@ func (l *azureLayout) emit(to *reading) error {
 	c.RegionID = azureRegion(c.RegionID)
 	c.ResourceType = firstFilled(c.ResourceType, azureType(c.ResourceID))
 	if l.pricingCurrency != "USD" {
-		l.rate.perDollar = money.Amount{} // it is one between other currencies
+		l.rate.perDollar = money.Amount{} // a rate between other currencies
 	}
 	c.USDRate = l.rate.of(&l.cost)
 	l.categorize()
@@ -123,8 +123,8 @@ func (l *azureLayout) price() {
 	}
 }
 
-// listCost returns the cost of the row at public prices. Public prices may be in another currency than the bill; a row
-// without one has no discount.
+// listCost returns the cost of the row at public prices. Public prices may be in another currency than the bill. A row
+// without a public price has no discount.
 func (l *azureLayout) listCost() money.Amount {
 	if l.listFilled {
 		return l.list
@@ -135,10 +135,10 @@ func (l *azureLayout) listCost() money.Amount {
 	return l.cost
 }
 
-// azureRegion writes a region as Azure's interfaces do; bills have "EastUS2" and "US East 2".
+// azureRegion returns a region in the spelling of Azure's interfaces; bills have "EastUS2" and "US East 2".
 func azureRegion(s string) string { return strings.ToLower(strings.ReplaceAll(s, " ", "")) }
 
-// azureType is the type in the id of a resource: "Microsoft.Compute/virtualMachines".
+// azureType returns the type in the ID of a resource: "Microsoft.Compute/virtualMachines".
 func azureType(id string) string {
 	const mark = "/providers/"
 	i := strings.LastIndex(strings.ToLower(id), mark)

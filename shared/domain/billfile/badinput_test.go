@@ -27,7 +27,7 @@ func fixture(t testing.TB, name string) []byte {
 	return b
 }
 
-// changed is the FOCUS fixture with a text replaced once.
+// changed returns the FOCUS fixture with a text replaced once.
 func changed(t *testing.T, from, to string) []byte {
 	t.Helper()
 	b := fixture(t, "focus.csv")
@@ -156,7 +156,7 @@ func TestRead_Zip(t *testing.T) {
 	}
 }
 
-// TestRead_OthersErrors keeps what takers and the network fail with apart from what is wrong with the file.
+// TestRead_OthersErrors checks that errors of take and of the network are kept apart from errors in the file.
 func TestRead_OthersErrors(t *testing.T) {
 	read := func(r cloud.BillReader, take func(*bill.Charge) error) error {
 		_, err := billfile.Read(context.Background(), "", "f", r, take)
@@ -183,7 +183,7 @@ func TestRead_OthersErrors(t *testing.T) {
 	}
 }
 
-// answer is what a query answers: it can be read from its beginning alone.
+// answer is the response of a query: it can only be read sequentially.
 type answer struct{ io.Reader }
 
 func (answer) ReadAt([]byte, int64) (int, error) { return 0, io.ErrNoProgress }
@@ -206,7 +206,7 @@ func TestRead_AnswersOfQueries(t *testing.T) {
 
 func ignore(*bill.Charge) error { return nil }
 
-// broken is a file that cannot be read on after a while.
+// broken is a file whose reads fail after some bytes.
 type broken struct{ cloud.BillReader }
 
 func (b broken) Read(p []byte) (int, error) {
@@ -217,7 +217,7 @@ func (b broken) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// FuzzRead reads anything: it neither panics, nor is it anybody's fault but the file's.
+// FuzzRead reads arbitrary bytes. Read must not panic, and must report every error as an error of the file.
 func FuzzRead(f *testing.F) {
 	for _, name := range []string{"focus.csv", "cur.csv", "cur_net.csv", "cur2.csv", "azure.csv", "google.json",
 		"focus.ndjson"} {

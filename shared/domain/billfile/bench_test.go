@@ -23,10 +23,11 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// benchRows is how many rows the files have that benchmarks read: a thousand times the real sample.
+// benchRows is the number of rows in the benchmark files: a thousand times the real sample.
 const benchRows = 1_000_000
 
-// benchFolder is where the files are: LAMPLIGHTER_BENCH keeps them, so that others can read the very same ones.
+// benchFolder returns the folder of the files. LAMPLIGHTER_BENCH keeps them, so that other programs can read the same
+// files.
 var benchFolder = sync.OnceValue(func() string {
 	if kept := os.Getenv("LAMPLIGHTER_BENCH"); kept != "" {
 		return kept
@@ -46,8 +47,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// benchCSV is a csv.gz of so many rows: those of the real sample again and again, on days and of resources that
-// differ, so that there are some hundred thousand groups of day, provider, account, service, region and resource.
+// benchCSV returns a csv.gz with this number of rows. It repeats the real sample on different days and resources, so
+// that there are several hundred thousand groups of day, provider, account, service, region and resource.
 func benchCSV(b *testing.B, rows int) string {
 	b.Helper()
 	path := filepath.Join(benchFolder(), fmt.Sprintf("focus-%d.csv.gz", rows))
@@ -89,7 +90,7 @@ func vary(header, row []string, n int) []string {
 	return out
 }
 
-// benchParquet is the same charges as ParquetWriter writes them.
+// benchParquet returns the same charges in a file by ParquetWriter.
 func benchParquet(b *testing.B, rows int) string {
 	b.Helper()
 	path := filepath.Join(benchFolder(), fmt.Sprintf("focus-%d.parquet", rows))
@@ -119,7 +120,7 @@ func (d onDisk) Size() int64 {
 	return info.Size()
 }
 
-// readFile reads all columns or a few.
+// readFile reads all columns, or only the given ones.
 func readFile(b *testing.B, path string, columns []string, take func(*bill.Charge) error) billfile.Totals {
 	b.Helper()
 	f, err := os.Open(path)
@@ -139,7 +140,7 @@ func readFile(b *testing.B, path string, columns []string, take func(*bill.Charg
 	return totals
 }
 
-// group is what daily sums of a resource are by: a day, and the numbers of provider, account, service and region.
+// group is the key of a resource's daily sums: the day, and the numbers of its provider, account, service and region.
 type group struct {
 	day  int32
 	keys [4]uint32
@@ -147,10 +148,10 @@ type group struct {
 
 type sums struct{ billed, effective money.Amount }
 
-// dailySums adds charges up by day, provider, account, service, region and resource. A resource has few groups, so
-// that only it is looked up among many.
+// dailySums adds charges up by day, provider, account, service, region and resource. It looks up only the resource in
+// a large map, because a resource has few groups.
 type dailySums struct {
-	numbers   map[string]uint32 // of what there is little of
+	numbers   map[string]uint32 // of values with few distinct ones
 	resources map[string]uint32
 	groups    [][]uint32 // of a resource: their numbers in sums
 	keys      []group
@@ -182,7 +183,7 @@ func (d *dailySums) take(c *bill.Charge) error {
 	return nil
 }
 
-// find returns the number of the group among the sums.
+// find returns the index of the group's sums.
 func (d *dailySums) find() uint32 {
 	if int(d.number) > len(d.groups) {
 		d.groups = append(d.groups, nil)
@@ -208,7 +209,7 @@ func numberOf(numbers map[string]uint32, text string) uint32 {
 	return n
 }
 
-// total is the sum of all groups: what any way of adding up must come to.
+// total returns the sum of all groups. It must be the same for every way of adding up.
 func (d *dailySums) total() (out sums) {
 	for i := range d.sums {
 		out.billed.Increase(&d.sums[i].billed)
@@ -217,8 +218,8 @@ func (d *dailySums) total() (out sums) {
 	return out
 }
 
-// measure reports rows by second of processor time, which is steady where others use the machine too, and the most
-// memory that was used.
+// measure reports rows for each second of processor time, which other processes on the machine do not affect much, and
+// the peak memory.
 func measure(b *testing.B, rows int, run func() billfile.Totals) {
 	b.Helper()
 	runtime.GC()
@@ -246,7 +247,7 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// peakMiB is the most memory that the process had since measure began; 0 where the system does not tell.
+// peakMiB returns the peak memory of the process since measure began, or 0 if the system does not report it.
 func peakMiB() float64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -258,7 +259,7 @@ func peakMiB() float64 {
 	return n / 1024
 }
 
-// benchFiles are what is measured: a file of a tenth shows what memory does when a file grows.
+// benchFiles are the files of the benchmarks. The files of a tenth show how memory grows with the size.
 var benchFiles = []struct {
 	name string
 	rows int
@@ -271,8 +272,8 @@ var benchFiles = []struct {
 	{"Parquet of a peer", benchRows, benchPeer},
 }
 
-// benchPeer is the sample as another program wrote it (docs/performance.md says how), with all its columns and amounts
-// in doubles.
+// benchPeer returns the sample as another program wrote it (docs/performance.md explains how), with all its columns
+// and with amounts as doubles.
 func benchPeer(b *testing.B, rows int) string {
 	b.Helper()
 	path := filepath.Join(benchFolder(), fmt.Sprintf("focus-%d-peer.parquet", rows))
@@ -282,7 +283,7 @@ func benchPeer(b *testing.B, rows int) string {
 	return path
 }
 
-// eight are the columns that daily sums need.
+// eight are the columns that daily sums use.
 var eight = []string{
 	"ChargePeriodStart", "ProviderName", "SubAccountId", "ServiceName", "RegionId", "ResourceId", "BilledCost",
 	"EffectiveCost",

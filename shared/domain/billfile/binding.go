@@ -11,24 +11,24 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// binding is where the values of a column go: exactly one of text, amount, at and tags is set.
+// binding is the destination of a column's values: exactly one of text, amount, at and tags is set.
 type binding struct {
-	names    []string // as the vendor writes them, in some spelling: the first one that the file has counts
-	required bool     // the column has to be there, and an amount or a time in it has to be filled
-	column   int      // of the file; -1 when it has none of these names
-	fixed    bool     // the column is known already: names that differ in their case alone are not the same tag
+	names    []string // the vendors' spellings; the first one in the file counts
+	required bool     // the column must exist; an amount or a time in it must not be empty
+	column   int      // in the file; -1 if it has none of the names
+	fixed    bool     // the column is set already: names that differ only in case are different tags
 
 	text   *string
 	amount *money.Amount
 	at     *time.Time
 	tags   *[]bill.Tag
-	filled *bool // tells whether the row has a value; nil when nobody asks
+	filled *bool // set to whether the row has a value; nil if unused
 
 	cache      *cache // of all bindings of a file
 	plainNames []string
 }
 
-// set converts a value as a file writes it. An empty one is none, which is refused where it is required.
+// set converts a value from its form in the file. An empty value is no value, which is an error in a required column.
 func (b *binding) set(value []byte) (err error) {
 	if isNull(value) {
 		value = nil
@@ -52,7 +52,7 @@ func (b *binding) set(value []byte) (err error) {
 	return err
 }
 
-// isNull tells the word that some vendors write where there is nothing.
+// isNull reports whether b is the word that some vendors write for a missing value.
 func isNull(b []byte) bool { return string(b) == "NULL" || string(b) == "null" }
 
 func parseAmount(b []byte) (money.Amount, error) {
@@ -71,13 +71,13 @@ func at(to *time.Time, names ...string) binding { return binding{names: names, a
 
 func tags(to *[]bill.Tag, names ...string) binding { return binding{names: names, tags: to} }
 
-// needed is a binding of a column that the file must have.
+// needed returns a binding of a required column.
 func needed(b binding) binding {
 	b.required = true
 	return b
 }
 
-// told is a binding that tells whether the row has a value.
+// told returns a binding that sets filled to whether the row has a value.
 func told(b binding, filled *bool) binding {
 	b.filled = filled
 	return b
@@ -98,8 +98,8 @@ func plainName(name string) string {
 	}, name)
 }
 
-// place finds the columns of bindings, and refuses a file that lacks one it must have, or has one twice. In an open
-// table any may come.
+// place finds the columns of the bindings. It returns an error if a required column is missing or a column occurs
+// twice. In an open table, every column may occur.
 func place(bindings []binding, columns []string, open bool) error {
 	index := make(map[string]int, len(columns))
 	twice := map[string]string{}
@@ -144,7 +144,7 @@ func (b *binding) find(index map[string]int) string {
 	return ""
 }
 
-// plain returns the names as plainName writes them.
+// plain returns the names in the form of plainName.
 func (b *binding) plain() []string {
 	if b.plainNames == nil {
 		for _, name := range b.names {

@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// readAhead is how much of a file is read at once.
+// readAhead is the number of bytes of one read.
 const readAhead = 256 << 10
 
 var (
@@ -55,8 +55,8 @@ func openGzip(b *bufio.Reader, packed *countedReader) (table, error) {
 	return openText(&unpackedText{z, packed, 0})
 }
 
-// The bounds of text that is unpacked: freeText bytes, and textPerByte more for each packed byte. Bills have 10 to 40
-// bytes for one.
+// The limit of unpacked text: freeText bytes, and textPerByte more for each packed byte. Bills have 10 to 40 unpacked
+// bytes for each packed byte.
 const (
 	freeText    = 256 << 20
 	textPerByte = 200
@@ -64,11 +64,11 @@ const (
 	maxZipDirectory = 1 << 20
 )
 
-// countedReader counts the bytes that are read of a packed file.
+// countedReader counts the bytes that are read from a packed file.
 type countedReader struct {
 	cloud.BillReader
 	n    int64
-	most int64 // of n; 0 is no bound
+	most int64 // the limit of n; 0 means no limit
 }
 
 func (c *countedReader) Read(p []byte) (int, error) {
@@ -87,7 +87,7 @@ func (c *countedReader) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// unpackedText ends with an error when it is much larger than its packed bytes.
+// unpackedText is a reader that fails when the text exceeds its limit.
 type unpackedText struct {
 	io.Reader
 	packed *countedReader
@@ -104,7 +104,7 @@ func (u *unpackedText) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// openZip reads the one file in a zip: AWS puts no more into one.
+// openZip opens the only file in a zip. AWS never puts more than one into it.
 func openZip(r *countedReader) (table, error) {
 	r.most = r.n + maxZipDirectory
 	z, err := zip.NewReader(r, r.Size())
@@ -123,7 +123,7 @@ func openZip(r *countedReader) (table, error) {
 	return openText(&unpackedText{f, r, 0})
 }
 
-// openText tells JSON from CSV by the first character that is none of white space.
+// openText distinguishes JSON from CSV by the first character that is not white space.
 func openText(r io.Reader) (table, error) {
 	b := bufio.NewReaderSize(r, 4096)
 	head, err := b.Peek(4)

@@ -18,7 +18,7 @@ import (
 // control is a row of control_totals.csv.
 type control struct{ dimension, key, measure, rows, total string }
 
-// controls reads those of bills, by file. Other files are no bills.
+// controls reads the control totals of bills, by file. It skips other files.
 func controls(t *testing.T) map[string][]control {
 	t.Helper()
 	records, err := csv.NewReader(bytes.NewReader(readData(t, "control_totals.csv"))).ReadAll()
@@ -34,14 +34,14 @@ func controls(t *testing.T) map[string][]control {
 	return out
 }
 
-// charged is a row of a file as encoding/csv reads it, with the charges that bill.Read made of it.
+// charged is a row of a file, as read by encoding/csv, with the charges that bill.Read returned for it.
 type charged struct {
 	row     map[string]string
 	charges []bill.Charge
 }
 
-// charge reads a file both ways: what a total is of is looked up in the file, what it is comes from the charges. No
-// row of these files is dropped, and of Google's rows the charges after the first are credits.
+// charge reads a file in both ways: the rows give the key of a total, the charges its amount. No row of these files is
+// dropped. Of Google's rows, the charges after the first are credits.
 func charge(t *testing.T, form cloud.BillForm, name string, b []byte) []charged {
 	t.Helper()
 	rows := oracle(t, b)
@@ -65,7 +65,7 @@ func charge(t *testing.T, form cloud.BillForm, name string, b []byte) []charged 
 	return out
 }
 
-// oracle reads CSV as the standard library does.
+// oracle reads CSV with the standard library.
 func oracle(t testing.TB, b []byte) [][]string {
 	t.Helper()
 	b = bytes.TrimPrefix(plain(t, b), []byte("\ufeff"))
@@ -109,8 +109,8 @@ func zipped(b []byte) []byte {
 	return out.Bytes()
 }
 
-// measures are what control totals measure, of a row and its charges. BlendedCost is not read by design: it is the
-// unblended cost in all of these files, which the totals confirm.
+// measures computes the measures of the control totals from a row and its charges. BlendedCost is not read by design:
+// in all of these files it equals the unblended cost, which the totals confirm.
 var measures = map[string]func(charged) money.Amount{
 	"BilledCost":                billed,
 	"EffectiveCost":             effective,
@@ -150,8 +150,8 @@ func list(c charged) (sum money.Amount) {
 	return sum
 }
 
-// unblended is what is billed, and of what a savings plan covers, which is billed nothing, what it would have cost on
-// demand.
+// unblended returns the billed cost. For use under a savings plan, which is billed at 0, it returns the on-demand
+// cost.
 func unblended(c charged) money.Amount {
 	if c.row["lineItem/LineItemType"] == "SavingsPlanCoveredUsage" && billed(c).IsZero() {
 		return list(c)
@@ -159,7 +159,8 @@ func unblended(c charged) money.Amount {
 	return billed(c)
 }
 
-// keys are what the dimensions of control totals are in a file. Those that a charge has are taken from there.
+// keys returns the value of a control total's dimension. It comes from the charge if the charge has it, else from the
+// row.
 var keys = map[string]func(charged) string{
 	"all":                           func(charged) string { return "*" },
 	"all_mixed_currency_DO_NOT_SUM": func(charged) string { return "*" },
@@ -207,8 +208,7 @@ func orNull(s string) string {
 	return s
 }
 
-// mended are the files that cannot be imported as they are, and what they lack: a bill in no currency is refused,
-// which other tests show.
+// mended repairs files that cannot be imported unchanged. Other tests show that a bill without a currency is refused.
 var mended = map[string]func([][]string) [][]string{
 	"azure-export/koku_azure_version_2.csv": func(rows [][]string) [][]string {
 		i := slices.Index(rows[0], "BillingCurrencyCode")
@@ -265,7 +265,7 @@ func total(t *testing.T, rows []charged, c control) string {
 	return sum.String()
 }
 
-// TestRead_CreditsColumn keeps the list of credits apart from the columns that it was flattened into.
+// TestRead_CreditsColumn checks that the list of credits and its flattened columns are not mixed up.
 func TestRead_CreditsColumn(t *testing.T) {
 	differing := 0
 	for _, c := range charge(t, cloud.GoogleForm, "google",

@@ -20,10 +20,10 @@ const (
 	longestTags   = 2 << 10
 )
 
-// cache keeps values that were converted: a bill says few different things, often.
+// cache keeps converted values, because the values of a bill repeat often.
 type cache struct {
 	seed  maphash.Seed
-	texts []string // each where its hash says, until another one comes there
+	texts []string // indexed by hash; a new text replaces the one at its index
 	tags  map[string][]bill.Tag
 }
 
@@ -31,7 +31,7 @@ func newCache() *cache {
 	return &cache{seed: maphash.MakeSeed(), texts: make([]string, mostTexts), tags: map[string][]bill.Tag{}}
 }
 
-// text is b as text, the same one as before where that is still known.
+// text returns b as a string. It returns the same string as before if that is in the cache.
 func (c *cache) text(b []byte) string {
 	if len(b) == 0 || len(b) > longestCached {
 		return plainText(b)

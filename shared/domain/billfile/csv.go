@@ -82,7 +82,8 @@ func (t *csvTable) checkLength(n int) error {
 	return fault.New(fault.Invalid, "the row has %d fields, the header %d", n, len(t.header))
 }
 
-// isEnd tells the end of a file from one that is cut off, which is io.EOF to errors.Is in some readers as well.
+// isEnd distinguishes the end of a file from a truncated file, which errors.Is also reports as io.EOF for some
+// readers.
 func isEnd(err error) bool {
 	return errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF)
 }

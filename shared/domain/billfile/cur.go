@@ -8,10 +8,10 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// curLayout is AWS's Cost and Usage Report: the legacy one, whose columns vary by month and are called "category/name"
-// or, for Athena, "category_name"; and CUR 2.0, whose columns are fixed and hold maps.
+// curLayout is AWS's Cost and Usage Report: the legacy report, whose columns vary by month and are named
+// "category/name" or, for Athena, "category_name"; and CUR 2.0, whose columns are fixed and contain maps.
 type curLayout struct {
-	row bill.Charge // what is taken as it is
+	row bill.Charge // columns that are copied unchanged
 	out bill.Charge
 
 	lineType, billingEntity, productName, serviceName, productCode, regionCode, term, usageType string
@@ -82,7 +82,7 @@ func (l *curLayout) commitments() []binding {
 	}
 }
 
-// noteNet notes which columns of net costs there are: with them, discounts are in the charges that they are given for.
+// noteNet records which columns of net costs exist. With them, the charges already include their discounts.
 func (l *curLayout) noteNet(bound []binding, columns []string) []binding {
 	has := map[string]bool{}
 	for _, c := range columns {
@@ -95,12 +95,12 @@ func (l *curLayout) noteNet(bound []binding, columns []string) []binding {
 	return bound
 }
 
-// tagPrefixes begin the columns of tags: of the legacy report, and as Athena has them.
+// tagPrefixes are the prefixes of tag columns: those of the legacy report and those of Athena.
 var tagPrefixes = []struct{ prefix, user, aws string }{
 	{"resourceTags/", "user:", "aws:"}, {"resource_tags_", "user_", "aws_"},
 }
 
-// tagColumns binds the columns of tags, and the map of them in CUR 2.0.
+// tagColumns binds the columns of tags, and the tag map of CUR 2.0.
 func (l *curLayout) tagColumns(columns []string) []binding {
 	for _, c := range columns {
 		for _, p := range tagPrefixes {
@@ -123,7 +123,7 @@ func (l *curLayout) tagColumns(columns []string) []binding {
 	return out
 }
 
-// tagKey takes the prefix from a key that the user gave, and leaves a colon behind that of AWS.
+// tagKey returns a key without the prefix user, or with "aws:" in place of the prefix aws.
 func tagKey(key, user, aws string) string {
 	if own, found := strings.CutPrefix(key, user); found {
 		return own
@@ -148,7 +148,7 @@ func (l *curLayout) emit(to *reading) error {
 	return to.put(c)
 }
 
-// tags are those of the row, by key.
+// tags returns the tags of the row by key.
 func (l *curLayout) tags() []bill.Tag {
 	var out []bill.Tag
 	for _, t := range l.mapped {

@@ -7,11 +7,11 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// price makes of the type of a line what it is in FOCUS, as AWS's own dashboards amortize. It is false for a line that
-// is dropped: what negates the usage under a savings plan, which is billed nothing here in the first place.
+// price sets category and costs of a line by its type, in the terms of FOCUS and with the amortization of AWS's own
+// dashboards. It returns false for a line that is dropped: a line that negates the usage under a savings plan, which
+// is billed at 0 here in the first place.
 //
-// A type that is not known here is an Adjustment that costs what is invoiced: the bill stays whole when AWS invents
-// one.
+// An unknown type is an Adjustment at its invoiced cost, so that the bill stays complete when AWS adds a type.
 func (l *curLayout) price() bool {
 	invoiced := l.invoiced()
 	switch l.lineType {
@@ -49,7 +49,7 @@ func (l *curLayout) priceOther(invoiced money.Amount) {
 		l.charge(bill.Credit, invoiced, invoiced)
 	case "Refund":
 		l.priceRefund(invoiced)
-	default: // EdpDiscount, PrivateRateDiscount, BundledDiscount, and what is not known
+	default: // EdpDiscount, PrivateRateDiscount, BundledDiscount, and unknown types
 		l.charge(bill.Adjustment, invoiced, invoiced)
 	}
 }
@@ -74,8 +74,8 @@ func (l *curLayout) priceRefund(invoiced money.Amount) {
 	}
 }
 
-// invoiced returns the invoiced cost of the line. In a report with net costs, discounts are subtracted from the
-// charges that they are given for, and the lines of discounts are 0.
+// invoiced returns the invoiced cost of the line. In a report with net costs, the charges already include their
+// discounts, and the lines of discounts are 0.
 func (l *curLayout) invoiced() money.Amount {
 	if l.net && (l.netFilled || strings.HasSuffix(l.lineType, "Discount")) {
 		return l.netUnblended
@@ -104,7 +104,8 @@ func (l *curLayout) charge(category string, billed, effective money.Amount) {
 	}
 }
 
-// chargeCovered charges use that a commitment covers: it is paid with the commitment.
+// chargeCovered sets a charge for use under a commitment. Its billed cost is 0, because the commitment is paid
+// separately.
 func (l *curLayout) chargeCovered(commitment string, effective money.Amount) {
 	l.charge(bill.Usage, money.Amount{}, effective)
 	l.out.PricingCategory, l.out.CommitmentID, l.out.CommitmentStatus = bill.Committed, commitment, "Used"
@@ -115,7 +116,7 @@ func (l *curLayout) chargeCommitment(commitment string, billed, effective money.
 	l.out.PricingCategory, l.out.CommitmentID = bill.Standard, commitment
 }
 
-// usagePricing tells spot prices, which only the type of usage names.
+// usagePricing returns the pricing category of usage. Only the usage type identifies spot prices.
 func (l *curLayout) usagePricing() string {
 	if strings.EqualFold(l.term, "Spot") || strings.Contains(l.usageType, "SpotUsage") {
 		return bill.Dynamic

@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/domain/billfile"
 )
 
-// dataPath finds a file of the data that tests share, which is kept beside the repository and not in it.
+// dataPath returns the path of a shared test file. These files are kept beside the repository, not in it.
 func dataPath(t testing.TB, name string) string {
 	t.Helper()
 	root := os.Getenv("LAMPLIGHTER_DATA")
@@ -42,7 +42,7 @@ func inMemory(b []byte) cloud.BillReader { return memory{bytes.NewReader(b)} }
 
 func (m memory) Close() error { return nil }
 
-// readAll reads a file and keeps its charges.
+// readAll reads a file and returns its charges.
 func readAll(form cloud.BillForm, name string, b []byte) ([]bill.Charge, billfile.Totals, error) {
 	var out []bill.Charge
 	totals, err := billfile.Read(context.Background(), form, name, inMemory(b), func(c *bill.Charge) error {

@@ -9,13 +9,13 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// focusLayout is FOCUS 1.0 to 1.2: its columns are those of a charge.
+// focusLayout is FOCUS 1.0 to 1.2. Its columns are the fields of a charge.
 type focusLayout struct {
 	row             bill.Charge
 	pricingCurrency string
-	rate            usdRate     // of the columns that Azure, and our question to Google's table, add
-	exact           string      // amounts that their columns do not hold: see lineItem
-	out             bill.Charge // what take sees: the row stays as it was read, for the next one is filled over it
+	rate            usdRate     // from columns that Azure and our query of Google's table add
+	exact           string      // amounts that do not fit into their columns: see lineItem
+	out             bill.Charge // passed to take; a copy, because the next row reuses the fields of the one read
 }
 
 func newFOCUSLayout() layout { return &focusLayout{} }
@@ -57,7 +57,7 @@ func (l *focusLayout) emit(to *reading) error {
 	}
 	l.out = l.row
 	if l.pricingCurrency != "" && l.pricingCurrency != "USD" {
-		l.rate.perDollar = money.Amount{} // it is one between other currencies
+		l.rate.perDollar = money.Amount{} // a rate between other currencies
 	}
 	l.out.USDRate = l.rate.of(&l.out.BilledCost)
 	if l.exact != "" {

@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// TestRead_EachForm shows what becomes of each kind of row of each form.
+// TestRead_EachForm shows the charges of each kind of row in each form.
 func TestRead_EachForm(t *testing.T) {
 	cases := []struct {
 		name, file string
@@ -45,7 +45,7 @@ func TestRead_EachForm(t *testing.T) {
 	}
 }
 
-// lines writes charges one a line, without what is empty.
+// lines formats charges, one on each line, without empty fields.
 func lines(t *testing.T, charges []bill.Charge) string {
 	t.Helper()
 	var out strings.Builder

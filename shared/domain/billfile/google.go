@@ -22,7 +22,7 @@ type googleLayout struct {
 	listFilled       bool
 	labels, tags     []bill.Tag
 	credits          string
-	read             []googleCredit // what credits says, once it was read
+	read             []googleCredit // the parsed credits
 	lastCredits      string
 }
 
@@ -33,7 +33,7 @@ type googleCredit struct {
 	Amount   googleAmount `json:"amount"`
 }
 
-// googleAmount is an amount in JSON: a number, or a text that is one.
+// googleAmount is an amount in JSON: a number, or a string that contains one.
 type googleAmount struct{ money.Amount }
 
 func (a *googleAmount) UnmarshalJSON(b []byte) (err error) {
@@ -118,13 +118,13 @@ func googleCategory(costType string) (category, pricing string) {
 		return bill.Usage, bill.Standard
 	case "tax":
 		return bill.Tax, ""
-	default: // adjustment, rounding_error (which samples call roundoff), and what is not known
+	default: // adjustment, rounding_error (samples call it roundoff), and unknown types
 		return bill.Adjustment, ""
 	}
 }
 
-// readCredits reads the list of credits; the columns that some tools flatten the first one into are not always the
-// same.
+// readCredits reads the list of credits. It ignores the columns that some tools flatten the first credit into, because
+// they do not always match it.
 func (l *googleLayout) readCredits() error {
 	if l.credits == l.lastCredits {
 		return nil

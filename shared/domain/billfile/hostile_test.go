@@ -18,10 +18,11 @@ import (
 	"lamplighter.dev/shared/testkit/hostilebill"
 )
 
-// mostAllocated is what reading a hostile file may allocate.
+// mostAllocated is the most bytes that reading a hostile file may allocate.
 const mostAllocated = 300 << 20
 
-// refuseWithin reads a file that must be refused for a reason, with few allocations.
+// refuseWithin reads a file that must be refused for the given reason, with at most mostAllocated bytes of
+// allocations.
 func refuseWithin(t *testing.T, file []byte, reason string) {
 	t.Helper()
 	var before, after runtime.MemStats
@@ -45,14 +46,15 @@ func TestRead_FilesThatEndedTheProcessAreRefused(t *testing.T) {
 	}
 }
 
-// claims are bytes that claim more than there is, each in a page of a file that is sound besides.
+// TestRead_PagesThatClaimTooMuchAreRefused reads files that are valid except for one page, which claims more values or
+// bytes than it has.
 func TestRead_PagesThatClaimTooMuchAreRefused(t *testing.T) {
 	data := hostilebill.DataPage
 	uncompressed := func(values int32, body []byte) []byte {
 		return hostilebill.Assemble(1000, format.Uncompressed, data(values, int32(len(body)), body))
 	}
 	encoded := func(e format.Encoding, values []byte) []byte {
-		body := append([]byte{3, 0, 0, 0, 0xd0, 0x0f, 1}, values...) // 1000 values that are there
+		body := append([]byte{3, 0, 0, 0, 0xd0, 0x0f, 1}, values...) // 1000 existing values
 		p := data(1000, int32(len(body)), body)
 		p.Header.DataPageHeader.V.Encoding = e
 		return hostilebill.Assemble(1000, format.Uncompressed, p)
@@ -118,7 +120,7 @@ func longPage(data func(int32, int32, []byte) hostilebill.Page) []byte {
 	return hostilebill.Assemble(1000, 0, p)
 }
 
-// repeatedPrefixes are texts in DELTA_BYTE_ARRAY: the first has a megabyte, 999 more repeat it.
+// repeatedPrefixes returns texts in DELTA_BYTE_ARRAY: the first has a megabyte, 999 more repeat it.
 func repeatedPrefixes() []byte {
 	list := func(first, delta int64, total uint64) []byte {
 		b := binary.AppendUvarint([]byte{0x80, 0x01, 0x04}, total)
@@ -142,7 +144,7 @@ func zstandard(t *testing.T, n int) []byte {
 	return w.EncodeAll(make([]byte, n), nil)
 }
 
-// TestRead_TextThatUnpacksToTooMuchIsRefused has texts of a thousand times their files.
+// TestRead_TextThatUnpacksToTooMuchIsRefused uses texts that are a thousand times as large as their files.
 func TestRead_TextThatUnpacksToTooMuchIsRefused(t *testing.T) {
 	bomb := gzipped(t, []byte(strings.Join(hostilebill.Columns, ",")+"\n"))
 	bomb = append(bomb, bytes.Repeat(gzipped(t, bytes.Repeat([]byte("\n"), 16<<20)), 24)...)

@@ -8,12 +8,12 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// jsonTable is JSON objects one after the other, each on a line of its own or not. Objects in objects are columns,
-// too: "project" with an "id" in it is the columns "project" and "project.id".
+// jsonTable is a sequence of JSON objects, on separate lines or not. Members of nested objects are columns too:
+// "project" with an "id" in it is the columns "project" and "project.id".
 type jsonTable struct {
 	decoder  *json.Decoder
 	limit    *io.LimitedReader
-	held     map[string][]byte // the first row, which was read for its columns
+	held     map[string][]byte // the first row, read to get its columns
 	names    []string
 	bindings []binding
 	row      map[string][]byte // by plainName
@@ -60,7 +60,7 @@ func (t *jsonTable) set(b *binding) error {
 	return b.set(nil)
 }
 
-// read reads the next object. The decoder reads ahead, but of one value not more than a row may have.
+// read reads the next object. The decoder reads ahead, but a single value is limited to the size of a row.
 func (t *jsonTable) read() error {
 	t.limit.N = MaxRowBytes
 	var object map[string]json.RawMessage
@@ -97,7 +97,7 @@ func (t *jsonTable) flatten(prefix string, object map[string]json.RawMessage) er
 	return nil
 }
 
-// plainValue is a value as CSV would have it: a text without its quotes.
+// plainValue returns a value in the form of CSV: a string without its quotes.
 func plainValue(raw json.RawMessage) []byte {
 	if raw[0] != '"' {
 		return bytes.TrimSpace(raw)

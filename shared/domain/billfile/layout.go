@@ -11,9 +11,9 @@ import (
 
 // layout is a form of bills: the columns that it needs, and the conversion of a row into charges.
 type layout interface {
-	// bindings are the columns. The layout holds the values of the row that is read.
+	// bindings returns the bound columns. The layout holds the values of the current row.
 	bindings(columns []string) []binding
-	// emit makes the charges of the row.
+	// emit passes the charges of the row to to.
 	emit(to *reading) error
 }
 
@@ -27,8 +27,8 @@ var forms = map[cloud.BillForm]func() layout{
 	cloud.GoogleForm:         newGoogleLayout,
 }
 
-// signs are columns that only one form has. FOCUS is asked for first: its columns are in some vendors' own exports as
-// well.
+// signs are columns that only one form has. FOCUS is checked first, because some vendors' own exports have its columns
+// as well.
 var signs = []struct {
 	create  func() layout
 	columns []string
@@ -60,7 +60,7 @@ func newLayout(form cloud.BillForm, t table) (layout, error) {
 	return l, t.bind(bindings)
 }
 
-// detect returns the first layout whose columns are all there.
+// detect returns the first layout whose sign columns all exist.
 func detect(columns []string) (create func() layout, known bool) {
 	has := map[string]bool{}
 	for _, c := range columns {

@@ -18,10 +18,10 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// benchLines is how many lines are imported and asked about.
+// benchLines is the number of lines in the benchmarks.
 const benchLines = 1_000_000
 
-// million hands over lines of 20,000 resources, 40 services, 10 regions and a thousand sets of tags, day by day.
+// million passes lines of 20,000 resources, 40 services, 10 regions and a thousand sets of tags to take, day by day.
 func million(take func(*bill.Charge) error) error {
 	var services, regions, resources []string
 	for i := range 20_000 {
@@ -56,7 +56,7 @@ func million(take func(*bill.Charge) error) error {
 	return nil
 }
 
-// peak runs something and returns the most memory that the process had, in MiB; 0 where the system does not tell.
+// peak runs a function and returns the peak memory of the process in MiB, or 0 if the system does not report it.
 func peak(run func()) float64 {
 	runtime.GC()
 	debug.FreeOSMemory()
@@ -72,7 +72,7 @@ func peak(run func()) float64 {
 	return n / 1024
 }
 
-// BenchmarkImport adds up a million lines, with and without keeping each.
+// BenchmarkImport imports a million lines, with and without storing their line items.
 func BenchmarkImport(b *testing.B) {
 	for name, keep := range map[string]bool{"sums alone": false, "sums and lines": true} {
 		b.Run(name, func(b *testing.B) {
@@ -100,8 +100,8 @@ func BenchmarkImport(b *testing.B) {
 	}
 }
 
-// BenchmarkEngine asks about a million lines. LAMPLIGHTER_BENCH names a folder that keeps them, so that others can
-// read the very same ones.
+// BenchmarkEngine asks questions about a million lines. LAMPLIGHTER_BENCH names a folder that keeps them, so that
+// other programs can read the same files.
 func BenchmarkEngine(b *testing.B) {
 	k := newKept(b)
 	items := []cost.LineItems{k.bring("ca_1", importedMonth, million)}

@@ -25,8 +25,8 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// TestTheTableOfAthena_HasTheColumnsThatAreWritten reads template.yaml: what it lacks cannot be asked, what is no
-// column would be empty.
+// TestTheTableOfAthena_HasTheColumnsThatAreWritten compares the columns in template.yaml with the written ones. A
+// column missing there cannot be queried, and an unknown column would be empty.
 func TestTheTableOfAthena_HasTheColumnsThatAreWritten(t *testing.T) {
 	k := newKept(t)
 	items := k.bring("ca_1", importedMonth, all([]bill.Charge{random(seed.Fixed(t, 1, 1))}))
@@ -61,7 +61,7 @@ func TestTheTableOfAthena_HasTheColumnsThatAreWritten(t *testing.T) {
 	}
 }
 
-// TestItems_SayHowLongTheirFilesAre compares what is told of a period with what lies there.
+// TestItems_SayHowLongTheirFilesAre compares the recorded sizes of a period with its files.
 func TestItems_SayHowLongTheirFilesAre(t *testing.T) {
 	k, r := newKept(t), seed.Fixed(t, 2, 2)
 	var charges []bill.Charge
@@ -79,7 +79,7 @@ func TestItems_SayHowLongTheirFilesAre(t *testing.T) {
 	}
 }
 
-// full is a store that takes no more after some bytes.
+// full is a store that fails after some bytes.
 type full struct {
 	archive.Files
 	left int
@@ -129,7 +129,7 @@ func TestAStoreThatFails_LeavesNothing(t *testing.T) {
 	}
 }
 
-// late is a clock that goes on by a second whenever it is looked at.
+// late is a clock that advances by a second each time it is read.
 type late struct {
 	clock.Clock
 	n int
@@ -161,7 +161,8 @@ func TestAQuestion_TakesBoundedTimeAndGroups(t *testing.T) {
 	}
 }
 
-// TestADelivery_IsBroughtInAgainForItsLines imports a bill as a version did that kept no lines, and then as it is.
+// TestADelivery_IsBroughtInAgainForItsLines imports a bill like a version that stored no line items, and then imports
+// it again.
 func TestADelivery_IsBroughtInAgainForItsLines(t *testing.T) {
 	k := newKept(t)
 	in := cost.Import{Org: apitest.Org, AccountID: "ca_1", Provider: "aws", Month: importedMonth, Fingerprint: "1",
@@ -185,8 +186,8 @@ func TestADelivery_IsBroughtInAgainForItsLines(t *testing.T) {
 	}
 }
 
-// A sub-account that is on several bills of a month counts once in questions as it does in reports: on its payer's,
-// and of two bills that each pay for the other, half on each.
+// TestASubAccount_OnSeveralBillsCountsOnce checks that a sub-account on several bills of a month counts once, in
+// questions as in reports: on its payer's bill. If two bills pay for each other, half counts on each.
 func TestASubAccount_OnSeveralBillsCountsOnce(t *testing.T) {
 	billOf := func(subs ...string) (out []bill.Charge) {
 		for i, sub := range subs {

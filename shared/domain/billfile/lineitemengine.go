@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// longest is how long a question is worked on in this process: a client waits for it.
+// longest is the time limit of a question in this process, because a client waits for it.
 const longest = 20 * time.Second
 
 // LineItemEngine answers questions in this process, from the files of line items. It reads the columns that it needs,
@@ -25,16 +25,16 @@ type LineItemEngine struct {
 	clock clock.Clock
 }
 
-// NewLineItemEngine answers questions from files.
+// NewLineItemEngine returns an engine that reads files.
 func NewLineItemEngine(files archive.Files, c clock.Clock) *LineItemEngine {
 	return &LineItemEngine{files, c}
 }
 
-// Advance answers a question at once. One that takes longer than 20 seconds is fault.Invalid.
+// Advance answers a question completely. It returns fault.Invalid if that takes longer than 20 seconds.
 func (e *LineItemEngine) Advance(ctx context.Context, j *costquery.Job) (costquery.Step, error) {
 	until := e.clock.Now().Add(longest)
 	rows := 0
-	var refused error // told as it is, not with the row of a file
+	var refused error // returned unchanged, without the row of a file
 	a, err := costquery.Run(ctx, j.Query, func(take func(*bill.Charge) error) error {
 		bounded := func(c *bill.Charge) error {
 			if rows++; rows%10_000 == 0 && e.clock.Now().After(until) {
@@ -80,8 +80,8 @@ func (e *LineItemEngine) read(ctx context.Context, org string, l *cost.LineItems
 	return nil
 }
 
-// fill gives line items the times that were not read, as all of the month are asked for: they count in their billing
-// period. What counts on another bill is left out.
+// fill returns a function that sets the times that were not read, which are only left out for whole months: each line
+// counts in its billing period. It skips lines that count on another bill.
 func fill(l *cost.LineItems, take func(*bill.Charge) error) func(*bill.Charge) error {
 	var line bill.Charge
 	month := l.Month.Start()

@@ -33,7 +33,7 @@ func newKept(t testing.TB) *kept {
 	return k
 }
 
-// bring imports a billing period from what hands over its charges, and tells where its line items are.
+// bring imports a billing period with the charges of each, and returns the location of its line items.
 func (k *kept) bring(account string, m cost.Month, each func(take func(*bill.Charge) error) error) cost.LineItems {
 	k.Helper()
 	k.bringAs(cost.Import{AccountID: account, Month: m}, each)
@@ -41,7 +41,7 @@ func (k *kept) bring(account string, m cost.Month, each func(take func(*bill.Cha
 	return items[len(items)-1]
 }
 
-// bringAs imports a billing period as in says.
+// bringAs imports a billing period as described by in.
 func (k *kept) bringAs(in cost.Import, each func(take func(*bill.Charge) error) error) {
 	k.Helper()
 	in.Org, in.Provider, in.Fingerprint, in.DeliveredAt = apitest.Org, "aws", "1", k.Clock.Now()
@@ -49,7 +49,7 @@ func (k *kept) bringAs(in cost.Import, each func(take func(*bill.Charge) error) 
 	k.Must(err)
 	w := billfile.NewLineItemWriter(k.files, b)
 	k.Must(each(func(c *bill.Charge) error {
-		if in.Native == "" { // nobody asks for its sums
+		if in.Native == "" { // no test asks for its sums
 			return w.Add(k.In(apitest.Org), c)
 		}
 		return errors.Join(b.Add(c), w.Add(k.In(apitest.Org), c))
@@ -65,7 +65,7 @@ var importedMonth = cost.MonthOf(time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC))
 var hostile = []string{"'", "''", "' OR '1'='1", `\'`, `\`, "\"; DROP TABLE line_items; --", "a\nb", "*/ --",
 	"x') UNION SELECT 1 --", "データ", "%_", "?"}
 
-// random is a charge of the month, or billed in it, with hostile texts and amounts of up to 30 places.
+// random returns a charge of the month, or one billed in it, with hostile texts and amounts of up to 30 places.
 func random(r *rand.Rand) bill.Charge {
 	c := bill.Charge{
 		BillingPeriodStart: importedMonth.Start(),
@@ -99,7 +99,7 @@ func all(charges []bill.Charge) func(func(*bill.Charge) error) error {
 	}
 }
 
-// texts are rows as lines.
+// texts formats rows as lines.
 func texts(rows [][]string) string {
 	var b bytes.Buffer
 	for _, r := range rows {

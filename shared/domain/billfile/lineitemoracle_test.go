@@ -19,12 +19,12 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// duckdb has DuckDB run SQL over a folder of line items, and returns the rows.
+// duckdb runs SQL with DuckDB over a folder of line items, and returns the rows.
 func (k *kept) duckdb(sql string) [][]string {
 	k.Helper()
 	view := fmt.Sprintf(`SET TimeZone = 'UTC'; CREATE VIEW line_items AS SELECT *, split_part(file, '/', 1) AS org, regexp_extract(file, '^[^/]*/(.*)/[^/]*$', 1) AS period
 		FROM (SELECT *, substr(filename, %d) AS file FROM read_parquet('%s/**/*.parquet', filename = true)); `, len(k.dir)+2, k.dir)
-	// The names of Athena and DuckDB for the value of a key differ.
+	// Athena and DuckDB have different names for the function that returns the value of a key.
 	out, err := exec.CommandContext(k.Context(), "duckdb", "-csv", "-noheader", "-c",
 		view+strings.ReplaceAll(sql, "element_at(", "map_extract_value(")).Output()
 	if failed, ok := err.(*exec.ExitError); ok { //nolint:errorlint // of the line above
@@ -34,8 +34,8 @@ func (k *kept) duckdb(sql string) [][]string {
 	return apitest.Value(csv.NewReader(strings.NewReader(string(out))).ReadAll())(k)
 }
 
-// TestSQL_MeansWhatTheEngineAnswers runs the SQL for Athena on DuckDB, over the files that the engine of the process
-// reads, whatever values hold.
+// TestSQL_MeansWhatTheEngineAnswers runs the SQL for Athena on DuckDB, over the same files that the engine of this
+// process reads. It includes hostile values.
 func TestSQL_MeansWhatTheEngineAnswers(t *testing.T) {
 	if os.Getenv("LAMPLIGHTER_PEERS") == "" {
 		t.Skip("SKIPPED: LAMPLIGHTER_PEERS is not set")
@@ -95,7 +95,7 @@ func randomQuery(r *rand.Rand) costquery.Query {
 	return q
 }
 
-// answerOf makes the answer of rows as SQL has them.
+// answerOf returns the answer that consists of rows of SQL.
 func answerOf(k *kept, q *costquery.Query, rows [][]string) [][]string {
 	k.Helper()
 	var all []costquery.Row

@@ -11,11 +11,11 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// perPart is how many lines a file has: some 20 to 100 MB, which engines read side by side.
+// perPart is the number of lines in a file: 20 to 100 MB, so that engines can read files concurrently.
 const perPart = 1 << 20
 
-// LineItemWriter writes the line items of a billing period while it is imported. It is for one goroutine. One that
-// fails is given up with Discard.
+// LineItemWriter writes the line items of a billing period during its import. It must be used by one goroutine. After
+// an error, call Discard.
 type LineItemWriter struct {
 	files   archive.Files
 	builder *cost.Builder
@@ -31,7 +31,7 @@ func NewLineItemWriter(files archive.Files, b *cost.Builder) *LineItemWriter {
 	return &LineItemWriter{files: files, builder: b, perPart: perPart}
 }
 
-// Add writes a charge that the builder has taken; the caller may use it again.
+// Add writes a charge that the builder has added. The caller may reuse the charge.
 func (w *LineItemWriter) Add(ctx context.Context, c *bill.Charge) error {
 	if err := w.begin(ctx); err != nil {
 		return err
@@ -60,7 +60,8 @@ func (w *LineItemWriter) begin(ctx context.Context) (err error) {
 	return err
 }
 
-// Close ends the last file, and has the builder name all of them, or that there are none, when it is committed.
+// Close ends the last file, and attaches the location of all files to the builder. If there are no lines, it attaches
+// that there are none.
 func (w *LineItemWriter) Close(ctx context.Context) error {
 	if err := errors.Join(w.begin(ctx), w.endPart()); err != nil {
 		return err
@@ -69,7 +70,7 @@ func (w *LineItemWriter) Close(ctx context.Context) error {
 	return nil
 }
 
-// Discard gives up the files that are not closed.
+// Discard abandons the files that are not closed.
 func (w *LineItemWriter) Discard() {
 	if w.part != nil {
 		w.part.discard()
@@ -95,7 +96,7 @@ func (w *LineItemWriter) endPart() error {
 	return nil
 }
 
-// part is a file on its way into the store, which takes it from a pipe.
+// part is a file that is being stored. The store reads it from a pipe.
 type part struct {
 	rows  *ParquetWriter
 	into  *io.PipeWriter
@@ -134,7 +135,7 @@ func (p *part) end() error {
 	return fault.Wrap("keep line items", errors.Join(p.into.Close(), <-p.put))
 }
 
-// refuse returns why the store did not take the file, which is why it could not be written.
+// refuse returns the store's error, if any, which is the cause of a failed write.
 func (p *part) refuse(err error) error {
 	_ = p.into.CloseWithError(err) // it never fails
 	if why := <-p.put; why != nil {

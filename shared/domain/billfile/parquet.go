@@ -13,9 +13,9 @@ import (
 	"lamplighter.dev/shared/foundation/parquetguard"
 )
 
-// parquetTable is a Parquet file, behind a guard that checks what the library is given. It is read column by column in
-// pages, for that is many times as fast as putting rows together: values
-// of a dictionary are converted once for all rows that have them.
+// parquetTable is a Parquet file, behind a guard that validates the input of the library. It is read column by column
+// in pages, which is many times as fast as assembling rows: values of a dictionary are converted once for all their
+// rows.
 type parquetTable struct {
 	guard   *parquetguard.File
 	file    *parquet.File
@@ -29,9 +29,9 @@ type parquetTable struct {
 // leaf is a column of the file: one of values, or one that maps keys to values.
 type leaf struct{ value, key *parquet.Column }
 
-// columnReader puts the values of one column where they go, a row at a time.
+// columnReader sets the values of one column, one row at a time.
 type columnReader interface {
-	// open begins with the column's part of a row group.
+	// open begins the column's part of a row group.
 	open(g rowGroup)
 	// next goes to the next row.
 	next() error
@@ -104,7 +104,7 @@ func (p *parquetTable) bind(bindings []binding) error {
 	return nil
 }
 
-// namedReader tells errors by the column's name.
+// namedReader adds the column's name to errors.
 type namedReader struct {
 	columnReader
 	name string
@@ -130,7 +130,7 @@ func (p *parquetTable) next() (err error) {
 	return nil
 }
 
-// refuse says where in the file the error is. The end of a column before that of its group is a file that is damaged.
+// refuse adds the position in the file to an error. If a column ends before its row group does, the file is damaged.
 func (p *parquetTable) refuse(i int, err error) error {
 	if isEnd(err) {
 		err = io.ErrUnexpectedEOF
@@ -155,20 +155,20 @@ func (p *parquetTable) openGroup() error {
 	return nil
 }
 
-// rowGroup is a row group whose columns are read.
+// rowGroup is the row group that is being read.
 type rowGroup struct {
 	guard  *parquetguard.File
 	index  int
 	chunks []parquet.ColumnChunk
 }
 
-// pages returns the pages of a column, which are read through the guard.
+// pages returns the pages of a column. They are read through the guard.
 func (g rowGroup) pages(column int) parquet.Pages {
 	c := g.guard.Chunk(g.index, column)
 	return guardedPages{g.chunks[column].(*parquet.FileColumnChunk).PagesFrom(c), c}
 }
 
-// guardedPages are the pages of a column behind the guard, whose errors are told as they are.
+// guardedPages are the pages of a column behind the guard. The guard's errors are returned unchanged.
 type guardedPages struct {
 	parquet.Pages
 	chunk *parquetguard.Chunk
@@ -195,7 +195,8 @@ func (p *parquetTable) close() error {
 	return errors.Join(errs...)
 }
 
-// recoverCorrupt turns a panic of the library, as of a file that contradicts its metadata, into an error.
+// recoverCorrupt turns a panic of the library into an error. The library panics on files that contradict their
+// metadata.
 func recoverCorrupt(err *error) {
 	if p := recover(); p != nil {
 		*err = fault.New(fault.Invalid, "the Parquet file is damaged: %.200s", fmt.Sprint(p))

@@ -8,13 +8,13 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// valueBatch is how many values are taken from a page at once.
+// valueBatch is the number of values that are read from a page at once.
 const valueBatch = 256
 
 // valueColumn reads a column that has one value or none in each row.
 type valueColumn[T any] struct {
 	column   int
-	defined  byte // the definition level of a value that is there
+	defined  byte // the definition level of an existing value
 	target   *T
 	filled   *bool
 	required bool
@@ -85,7 +85,7 @@ func (c *valueColumn[T]) checkRequired() error {
 	return nil
 }
 
-// turn goes to the next page.
+// turn reads the next page.
 func (c *valueColumn[T]) turn() error {
 	c.release()
 	page, err := c.pages.ReadPage()

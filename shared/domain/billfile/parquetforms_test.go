@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// lacking is a file without columns that a bill must have.
+// lacking is a file without some required columns of a bill.
 type lacking struct {
 	BilledCost, EffectiveCost float64
 	BillingCurrency           string
@@ -32,7 +32,7 @@ func parquetOf[T any](t *testing.T, rows ...T) []byte {
 	return b.Bytes()
 }
 
-// curRow is CUR 2.0 as AWS delivers it in Parquet.
+// curRow is a row of CUR 2.0 as AWS delivers it in Parquet.
 type curRow struct {
 	Start    time.Time         `parquet:"bill_billing_period_start_date,timestamp(millisecond)"`
 	Payer    string            `parquet:"bill_payer_account_id,optional"`
@@ -83,7 +83,7 @@ func TestRead_ParquetOfAWS(t *testing.T) {
 	}
 }
 
-// otherTypes are types that other programs write: Spark's times, dates, and decimals in integers.
+// otherTypes has types that other programs write: Spark's times, dates, and decimals in integers.
 type otherTypes struct {
 	BilledCost         int64            `parquet:"BilledCost,decimal(4:18)"`
 	EffectiveCost      int32            `parquet:"EffectiveCost,decimal(2:9)"`

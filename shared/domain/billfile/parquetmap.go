@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// mapColumn reads a column that maps keys to values, as AWS has tags.
+// mapColumn reads a column that maps keys to values, such as the tags of AWS.
 type mapColumn struct {
 	target       *[]bill.Tag
 	cache        *cache
@@ -52,7 +52,8 @@ func (m *mapColumn) next() error {
 	return nil
 }
 
-// tags returns the tags of a row. Consecutive rows mostly have the same tags, so they are recognized by their bytes.
+// tags returns the tags of a row. It reuses the previous result for equal bytes, because consecutive rows mostly have
+// the same tags.
 func (m *mapColumn) tags(keys, values []parquet.Value) []bill.Tag {
 	m.bytes = m.bytes[:0]
 	for i := range keys {
@@ -64,7 +65,7 @@ func (m *mapColumn) tags(keys, values []parquet.Value) []bill.Tag {
 	}
 	var out []bill.Tag
 	for i := range keys {
-		if !keys[i].IsNull() { // of a map that is empty, or is not there
+		if !keys[i].IsNull() { // null in an empty or missing map
 			out = append(out,
 				bill.Tag{Key: m.cache.text(keys[i].ByteArray()), Value: m.cache.text(m.text(&values[i]))})
 		}
@@ -76,7 +77,7 @@ func appendCounted(b, text []byte) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
 
-// text is the value of a tag.
+// text returns the value of a tag.
 func (m *mapColumn) text(v *parquet.Value) []byte {
 	if v.Kind() == parquet.ByteArray || v.IsNull() {
 		return v.ByteArray()
@@ -84,7 +85,7 @@ func (m *mapColumn) text(v *parquet.Value) []byte {
 	return []byte(v.String())
 }
 
-// maxRowTags is how many tags a row has at most. AWS allows 50 of users, and adds some 100 columns of products.
+// maxRowTags is the most tags of a row. AWS allows 50 tags of users, and adds about 100 columns of products.
 const maxRowTags = 10_000
 
 // repeated reads a column with any number of values per row.
@@ -121,7 +122,7 @@ func (r *repeated) release() {
 	}
 }
 
-// next returns the values of the next row. A row without any has one, which is null.
+// next returns the values of the next row. For a row without values it returns one null.
 func (r *repeated) next() ([]parquet.Value, error) {
 	r.row = r.row[:0]
 	for {
@@ -144,7 +145,7 @@ func (r *repeated) next() ([]parquet.Value, error) {
 	}
 }
 
-// fill reads more values. It keeps those of the present row, which may continue in the next page.
+// fill reads more values. It keeps those of the current row, which may continue on the next page.
 func (r *repeated) fill() error {
 	for {
 		if r.reader == nil {

@@ -40,8 +40,8 @@ func newValueColumn[T any](b binding, l leaf, target *T, convert func(*parquet.V
 	}
 }
 
-// textOf returns the conversion of a column to text. It writes other types, as account numbers in some files, in the
-// form that CSV has.
+// textOf returns the conversion of a column to text. Values of other types, such as numeric account IDs in some files,
+// get the form that CSV has.
 func textOf(t parquet.Type, c *cache) func(*parquet.Value) (string, error) {
 	switch t.Kind() {
 	case parquet.ByteArray, parquet.FixedLenByteArray:
@@ -53,7 +53,7 @@ func textOf(t parquet.Type, c *cache) func(*parquet.Value) (string, error) {
 	}
 }
 
-// longText returns a text, which is bounded as a row of CSV is.
+// longText returns a text. Its length is limited to that of a row of CSV.
 func longText(c *cache, b []byte) (string, error) {
 	if len(b) > MaxRowBytes {
 		return "", fault.New(fault.Invalid, "a text of %d bytes; at most %d are read", len(b), MaxRowBytes)
@@ -68,7 +68,8 @@ func integer(v *parquet.Value) int64 {
 	return v.Int64()
 }
 
-// amountOf converts to an amount: exactly from decimals, and from doubles to the shortest decimal that stands for them.
+// amountOf returns the conversion of a column to an amount: exact for decimals, and the shortest equal decimal for
+// doubles.
 func amountOf(t parquet.Type) func(*parquet.Value) (money.Amount, error) {
 	places, decimal := decimalPlaces(t)
 	switch t.Kind() {
@@ -117,7 +118,7 @@ func decimalAmount(b []byte, places int) (money.Amount, error) {
 	return a, nil
 }
 
-// timeOf converts to a time in UTC.
+// timeOf returns the conversion of a column to a time in UTC.
 func timeOf(t parquet.Type) func(*parquet.Value) (time.Time, error) {
 	switch t.Kind() {
 	case parquet.Int64:
@@ -161,7 +162,7 @@ func sinceEpoch(n int64, unit time.Duration) time.Time {
 // julianEpoch is the Julian day of 1970-01-01.
 const julianEpoch = 2440588
 
-// fromInt96 reads a time as Spark and Impala write it: nanoseconds of the day, then the Julian day.
+// fromInt96 decodes a time of Spark and Impala: nanoseconds of the day, then the Julian day.
 func fromInt96(i deprecated.Int96) time.Time {
 	nanos := int64(i[0]) | int64(i[1])<<32
 	return time.Unix((int64(i[2])-julianEpoch)*86400, nanos).UTC()

@@ -14,17 +14,17 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// groupRows is the number of rows that are sorted and written together, and so held in memory beside the sums of an
-// import.
+// groupRows is the number of rows that are sorted and written together. They are held in memory in addition to the
+// sums of an import.
 const groupRows = 16 << 10
 
-// mostDictionary is when a column whose values differ too much is written as it is.
+// mostDictionary is the size of a dictionary above which a column is written without one.
 const mostDictionary = 1 << 20
 
 // decimal is an amount in a Parquet file: DECIMAL(38,26), which DuckDB, Athena and Spark can add up.
 type decimal = [16]byte
 
-// lineItem is a charge as a row of a Parquet file, in FOCUS's columns and types.
+// lineItem is a charge as a row of a Parquet file, in the columns and types of FOCUS.
 type lineItem struct {
 	BillingAccountID   string `parquet:"BillingAccountId,optional,dict"`
 	SubAccountID       string `parquet:"SubAccountId,optional,dict"`
@@ -61,7 +61,7 @@ type lineItem struct {
 	PricingUnit     string            `parquet:"PricingUnit,optional,dict"`
 	Tags            map[string]string `parquet:"Tags,optional"`
 
-	// ExactAmounts are the five amounts in their order where one of them has more digits than its column can hold.
+	// ExactAmounts holds the five amounts in their order, if one of them has more digits than its column can hold.
 	ExactAmounts string `parquet:"x_ExactAmounts,optional"`
 }
 
@@ -69,8 +69,8 @@ type lineItem struct {
 // amounts; without it they are rounded.
 const ExactAmounts = "x_ExactAmounts"
 
-// ParquetWriter writes charges as line items into a Parquet file in FOCUS's columns. Read reads it back as it was, to
-// the last digit.
+// ParquetWriter writes charges as line items into a Parquet file with FOCUS columns. Read returns the same charges,
+// exact to the last digit.
 type ParquetWriter struct {
 	w    *parquet.GenericWriter[lineItem]
 	rows []lineItem
@@ -88,7 +88,7 @@ func NewParquetWriter(w io.Writer) *ParquetWriter {
 	)}
 }
 
-// Add adds a charge, which the caller may change afterwards. Rows are sorted by ChargePeriodStart and ResourceId,
+// Add adds a charge. The caller may change the charge afterwards. Rows are sorted by ChargePeriodStart and ResourceId,
 // 16,384 at a time.
 func (p *ParquetWriter) Add(c *bill.Charge) error {
 	p.rows = append(p.rows, newLineItem(c))
@@ -106,8 +106,8 @@ func (p *ParquetWriter) Close() error {
 	return fault.Wrap("close Parquet file", p.w.Close())
 }
 
-// ColumnBytes returns the packed bytes of each column in the file, which a reader of the column scans. Call it after
-// Close.
+// ColumnBytes returns the packed bytes of each column in the file. A reader of the column scans that many. Call it
+// after Close.
 func (p *ParquetWriter) ColumnBytes() map[string]int64 {
 	out := map[string]int64{}
 	for _, g := range p.w.File().Metadata().RowGroups {
@@ -174,7 +174,7 @@ func tagMap(in []bill.Tag) map[string]string {
 	return out
 }
 
-// setAmounts fills the columns of amounts, and writes all of them as text when one does not fit.
+// setAmounts sets the columns of amounts. If one of them does not fit, it also writes all of them as text.
 func (l *lineItem) setAmounts(c *bill.Charge) {
 	columns := []*decimal{&l.BilledCost, &l.EffectiveCost, &l.ListCost, &l.ContractedCost, &l.PricingQuantity}
 	all := true
@@ -193,7 +193,7 @@ func (l *lineItem) setAmounts(c *bill.Charge) {
 	l.ExactAmounts = strings.Join(texts, " ")
 }
 
-// amounts are those of a charge, in the order of ExactAmounts.
+// amounts returns the amounts of a charge in the order of ExactAmounts.
 func amounts(c *bill.Charge) []*money.Amount {
 	return []*money.Amount{&c.BilledCost, &c.EffectiveCost, &c.ListCost, &c.ContractedCost, &c.Quantity}
 }

@@ -63,7 +63,7 @@ func writeParquet(t testing.TB, charges []bill.Charge) []byte {
 	return b.Bytes()
 }
 
-// randomCharge has every column filled or empty, and amounts of all lengths.
+// randomCharge returns a charge with each column filled or empty, and amounts of all lengths.
 func randomCharge(r *rand.Rand) bill.Charge {
 	start := time.Date(2026, 3, 1, r.IntN(700), 0, 0, 0, time.UTC)
 	c := bill.Charge{

@@ -28,7 +28,7 @@ func pythonToJSON(b []byte) []byte {
 	return out
 }
 
-// pythonWord returns the word of Python at the beginning of b, and its JSON form.
+// pythonWord returns the Python word at the beginning of b, and its JSON form.
 func pythonWord(b []byte) (from, to string) {
 	for from, to := range pythonWords {
 		if bytes.HasPrefix(b, []byte(from)) {
@@ -38,7 +38,7 @@ func pythonWord(b []byte) (from, to string) {
 	return string(b[:1]), string(b[:1])
 }
 
-// stringEnd finds the quote that closes the one at b[at].
+// stringEnd returns the index of the quote that closes the one at b[at].
 func stringEnd(b []byte, at int) int {
 	for i := at + 1; i < len(b); i++ {
 		switch b[i] {

@@ -2,14 +2,14 @@ package billfile
 
 import "lamplighter.dev/shared/foundation/money"
 
-// usdRate holds the currency data of a row: units of the currency for a US dollar, or the cost of the row in US
+// usdRate holds the currency data of a row: units of the currency for one US dollar, or the cost of the row in US
 // dollars.
 type usdRate struct{ perDollar, inDollars money.Amount }
 
-// leastCost is the smallest cost of a row whose amounts give a rate; smaller amounts are rounded too much.
+// leastCost is the smallest cost from which a rate is computed. Smaller amounts are rounded too much.
 var leastCost = money.FromScaled(1, 2)
 
-// of returns the value of a unit of the currency in US dollars; 0 when the row does not state it.
+// of returns the value of a unit of the currency in US dollars, or 0 if the row does not state it.
 func (r *usdRate) of(cost *money.Amount) money.Amount {
 	one := money.FromInt(1)
 	switch {

@@ -1,8 +1,8 @@
-// Package billfile reads and writes files of bills. Read turns the file of a vendor, whatever its form, into charges
-// (package bill): line by line, in bounded memory, with exact amounts; it reports the sums that the file states apart
-// from the charges that it was turned into, so that the money of a delivery can be checked. LineItemWriter keeps each
-// charge in a Parquet file beside the sums of package cost, and LineItemEngine answers the questions of package
-// costquery from those files. ParquetWriter writes exports.
+// Package billfile reads and writes files of bills. Read converts a vendor's file of any form into charges (package
+// bill): line by line, in bounded memory, with exact amounts. It reports the sums stated in the file separately from
+// the charges, so that the money of a delivery can be checked. LineItemWriter stores each charge in a Parquet file
+// beside the sums of package cost, and LineItemEngine answers the questions of package costquery from those files.
+// ParquetWriter writes exports.
 //
 // The package links a library of Parquet, so API functions must not import it.
 package billfile
@@ -17,23 +17,22 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// The bounds of a file.
+// The limits of a file.
 const (
-	MaxRowBytes = 1 << 20 // a row of more is a file whose quotes do not close, or none at all
+	MaxRowBytes = 1 << 20 // a longer row is probably an unclosed quote, or not CSV at all
 	MaxColumns  = 2000    // a CUR of many products has some 400
 )
 
-// nameLength is how much of a file's name is told in an error.
+// nameLength is the most characters of a file's name in an error.
 const nameLength = 200
 
 // table is a file as rows of named columns.
 type table interface {
-	// columns names the columns as the file does. The second result tells whether a row can have others.
+	// columns returns the names of the columns as in the file. open reports whether a row can have further columns.
 	columns() (names []string, open bool)
-	// bind says where the values of columns go. It is called once, before next.
+	// bind sets the destinations of columns. It is called once, before next.
 	bind(bindings []binding) error
-	// next puts the values of the next row where they go, or returns io.EOF. Its errors name column and reason, not
-	// the row.
+	// next sets the values of the next row, or returns io.EOF. Its errors name the column and the reason, not the row.
 	next() error
 }
 
@@ -42,17 +41,17 @@ type reading struct {
 	name   string
 	take   func(*bill.Charge) error
 	totals Totals
-	taken  error // what take returned
+	taken  error // the error of take
 }
 
-// Read reads a file of a bill and hands each of its charges to take, which must not keep the pointer nor change what
-// is behind it. The content is CSV, JSON objects or Parquet, also gzipped or zipped: it is looked at, as the name is
-// not relied upon. The form may be empty when the columns tell it; what they cannot tell is actual from amortized cost
-// of Azure, which are taken for actual.
+// Read reads a file of a bill and passes each of its charges to take, which must not keep the pointer nor change the
+// charge. The content is CSV, JSON objects or Parquet, also gzipped or zipped. Read detects the type from the content
+// and does not rely on the name. The form may be empty if the columns identify it. They do not distinguish Azure's
+// actual from its amortized cost; such a file counts as actual.
 //
-// A row that cannot be read ends the reading, for a bill without it would be wrong: fault.Invalid, naming file, row
-// (from 1, without the header) and reason. So do a column that is missing, a currency that is none, and a file that is
-// cut off. Errors of take and of reading r keep their kind. A file without rows has no charges.
+// A row that cannot be read ends the reading, because a bill without it would be wrong: Read returns fault.Invalid
+// with the file, the row (from 1, without the header) and the reason. The same applies to a missing column, an invalid
+// currency and a truncated file. Errors of take and of reading r keep their kind. A file without rows has no charges.
 func Read(ctx context.Context, form cloud.BillForm, name string, r cloud.BillReader,
 	take func(*bill.Charge) error) (Totals, error) {
 	g := &reading{name: fault.CleanText(name, nameLength), take: take}
@@ -61,7 +60,7 @@ func Read(ctx context.Context, form cloud.BillForm, name string, r cloud.BillRea
 	})
 }
 
-// ReadRows is Read that tells take the row of each charge, from 1. A row may have several charges, or none.
+// ReadRows is Read with a take that also gets the row of each charge, from 1. A row may have several charges, or none.
 func ReadRows( //nolint:revive // the parameters of Read
 	ctx context.Context, form cloud.BillForm, name string, r cloud.BillReader,
 	take func(row int64, c *bill.Charge) error,
@@ -73,24 +72,24 @@ func ReadRows( //nolint:revive // the parameters of Read
 	})
 }
 
-// Taker hands on charges that another process has read, and adds them up as Read does.
+// Taker passes on charges that another process has read, and adds them up as Read does.
 type Taker struct {
 	g   reading
 	err error
 }
 
-// NewTaker returns a Taker of the charges of the file of the name.
+// NewTaker returns a Taker for the charges of the named file.
 func NewTaker(name string, take func(*bill.Charge) error) *Taker {
 	return &Taker{g: reading{name: fault.CleanText(name, nameLength), take: take}}
 }
 
-// Name returns the name of the file as errors have it.
+// Name returns the name of the file in the form that errors have.
 func (t *Taker) Name() string { return t.g.name }
 
 // SetRows sets the number of rows that were read.
 func (t *Taker) SetRows(n int64) { t.g.totals.Rows = n }
 
-// Take hands on a charge. Its error is that of Read.
+// Take passes on a charge. It returns the same errors as Read.
 func (t *Taker) Take(c *bill.Charge) error {
 	if err := t.g.put(c); err != nil {
 		t.err = t.g.refuseRow(err)
@@ -101,11 +100,11 @@ func (t *Taker) Take(c *bill.Charge) error {
 // Err returns the error of Take.
 func (t *Taker) Err() error { return t.err }
 
-// Totals returns the sums of the charges that were handed over.
+// Totals returns the sums of the charges passed to Take.
 func (t *Taker) Totals() Totals { return t.g.totals }
 
-// ReadColumns reads some FOCUS columns, by their names, from a file in FOCUS form. Other fields of the charges are
-// empty, and months are not added up. From Parquet it fetches only these columns. Its errors are those of Read.
+// ReadColumns reads the named FOCUS columns from a file in FOCUS form. Other fields of the charges are empty, and
+// months are not added up. From Parquet it fetches only these columns. It returns the same errors as Read.
 func ReadColumns(ctx context.Context, columns []string, name string, r cloud.BillReader,
 	take func(*bill.Charge) error) (Totals, error) {
 	g := &reading{name: fault.CleanText(name, nameLength), take: take}
@@ -142,7 +141,7 @@ func (g *reading) read(ctx context.Context, r cloud.BillReader, choose func(tabl
 	return g.readRows(ctx, t, l)
 }
 
-// readRows looks at ctx once in a while: asking each time would cost more than a row does.
+// readRows checks ctx only once in a while, because a check costs more than a row.
 func (g *reading) readRows(ctx context.Context, t table, l layout) error {
 	for {
 		if g.totals.Rows%1024 == 0 && ctx.Err() != nil {
@@ -162,7 +161,7 @@ func (g *reading) readRows(ctx context.Context, t table, l layout) error {
 	}
 }
 
-// put counts a charge and hands it on.
+// put counts a charge and passes it on.
 func (g *reading) put(c *bill.Charge) error {
 	if err := g.totals.add(c); err != nil {
 		return err
@@ -193,7 +192,7 @@ func reason(err error) string {
 	return fault.CleanText(err.Error(), 500)
 }
 
-// watchedReader keeps the error of reading the file itself, which is no fault of its content.
+// watchedReader records errors of reading the file itself, which are not errors of its content.
 type watchedReader struct {
 	cloud.BillReader
 	err error

@@ -8,7 +8,7 @@ import (
 	"lamplighter.dev/shared/domain/billfile"
 )
 
-// describe writes totals in a line a month and currency.
+// describe formats totals, one line for each month and currency.
 func describe(t billfile.Totals) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d rows", t.Rows)

@@ -10,7 +10,7 @@ import (
 	"testing/iotest"
 )
 
-// FuzzScanner splits anything as encoding/csv does, whatever arrives at once.
+// FuzzScanner checks that the scanner splits arbitrary input like encoding/csv, for every size of reads.
 func FuzzScanner(f *testing.F) {
 	for _, s := range []string{
 		"", "a", "a,b\n1,2\n", "a,b\r\n1,2\r\n", "\n\na\n\n", "a,\n,\n", `"a","b""c","d` + "\n" + `e"`,
@@ -65,7 +65,7 @@ func TestScanner_LongRows(t *testing.T) {
 	}
 }
 
-// FuzzPlainName finds a column by its name however it is spelled, and never panics.
+// FuzzPlainName checks that a column is found by each spelling of its name, without a panic.
 func FuzzPlainName(f *testing.F) {
 	for _, s := range []string{"lineItem/UsageAmount", "line_item_usage_amount", "Ressourcengruppe (ResourceGroup)",
 		"(", ")", "a(b", ""} {

@@ -6,10 +6,10 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// selection is some columns of FOCUS.
+// selection is a layout of some FOCUS columns.
 type selection struct{ focusLayout }
 
-// newSelection binds the columns that are asked for and no others.
+// newSelection binds only the requested columns.
 func newSelection(columns []string, t table) (layout, error) {
 	l := &selection{}
 	all := l.bindings(nil)
@@ -28,8 +28,8 @@ func newSelection(columns []string, t table) (layout, error) {
 	return l, t.bind(bound)
 }
 
-// emit hands over the row unchecked, since only some columns were read. Exact amounts, if they were read, replace the
-// rounded ones.
+// emit passes on the row without a check, because only some columns were read. Exact amounts, if they were read,
+// replace the rounded ones.
 func (l *selection) emit(to *reading) error {
 	l.out = l.row
 	if l.exact != "" {

@@ -10,8 +10,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// parseTags reads tags as bills write them: a JSON object, the inside of one (Azure's enterprise agreements leave the
-// braces out), or a list of keys and values (Google).
+// parseTags parses tags in the forms of bills: a JSON object, an object without its braces (Azure's enterprise
+// agreements), or a list of keys and values (Google).
 func parseTags(b []byte) ([]bill.Tag, error) {
 	b = bytes.TrimSpace(b)
 	switch {
@@ -62,12 +62,12 @@ func tagValue(v any) string {
 	case nil:
 		return ""
 	default:
-		b, _ := json.Marshal(v) // it was JSON before
+		b, _ := json.Marshal(v) // cannot fail: it was JSON before
 		return string(b)
 	}
 }
 
-// sortTags sorts by key and keeps the last of equal ones. The user's own tags lose the prefix that only AWS gives them.
+// sortTags sorts by key and keeps the last of equal keys. The user's own tags lose their prefix, which only AWS adds.
 func sortTags(in []bill.Tag) []bill.Tag {
 	for i := range in {
 		in[i].Key = strings.TrimPrefix(strings.TrimSpace(in[i].Key), "user:")

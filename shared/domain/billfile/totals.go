@@ -12,19 +12,19 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Totals is the content of a file in numbers, to compare with the manifest and the vendor's own totals.
+// Totals holds the sums of a file, to compare with the manifest and the vendor's own totals.
 type Totals struct {
-	Rows   int64      // of the file, without its header: what manifests count
+	Rows   int64      // in the file, without its header, like the count in manifests
 	Months []MonthSum // by month, then currency
 
-	last int // index of the sum that was added to last
+	last int // index of the most recently used sum
 }
 
 // MonthSum is the charges of one billing period in one currency.
 type MonthSum struct {
 	Month    time.Time // its first day, UTC
 	Currency string
-	Charges  int64 // may be fewer than rows (what nets to nothing is dropped) or more (a row with credits)
+	Charges  int64 // may be fewer than rows (charges that net to 0 are dropped) or more (a row with credits)
 
 	Billed, Effective, List money.Amount
 }
@@ -42,7 +42,7 @@ func (t *Totals) Merge(other Totals) {
 	}
 }
 
-// add counts a charge. It refuses a charge without a month or a currency.
+// add counts a charge. It returns an error for a charge without a month or a currency.
 func (t *Totals) add(c *bill.Charge) error {
 	if t.last >= len(t.Months) || t.Months[t.last].Month != c.BillingPeriodStart ||
 		t.Months[t.last].Currency != c.BillingCurrency {
@@ -61,7 +61,7 @@ func (t *Totals) add(c *bill.Charge) error {
 	return nil
 }
 
-// sum finds the sum of a month and currency, which is mostly that of the row before.
+// sum returns the sum of a month and currency. It tries the previous row's first, which mostly is the same.
 func (t *Totals) sum(month time.Time, code string) *MonthSum {
 	if t.last < len(t.Months) && t.Months[t.last].Month.Equal(month) && t.Months[t.last].Currency == code {
 		return &t.Months[t.last]
@@ -84,7 +84,8 @@ func firstOfMonth(t time.Time) time.Time {
 	return time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
 }
 
-// checkCurrency refuses codes that ISO 4217 does not have: amounts in them could neither be converted nor told apart.
+// checkCurrency returns an error for a code outside ISO 4217. Amounts in such a currency could neither be converted
+// nor distinguished.
 func checkCurrency(code string) error {
 	if _, err := currency.ParseISO(code); err != nil || code == "" {
 		return fault.New(fault.Invalid, "%.16q is not a currency; one of ISO 4217 is needed, like USD", code)

@@ -41,7 +41,7 @@ func difference(a, b string) string {
 	return "…" + a[max(0, i-80):min(len(a), i+80)] + "…"
 }
 
-// TestRead_SplitAndShuffled deals the rows of a bill out into files in any way: what they add up to does not move.
+// TestRead_SplitAndShuffled deals the rows of a bill out into files at random. The total must not change.
 func TestRead_SplitAndShuffled(t *testing.T) {
 	random := seed.Fixed(t, 3, 4)
 	files := map[string]cloud.BillForm{
@@ -100,8 +100,8 @@ func dealt(t *testing.T, form cloud.BillForm, rows [][]string, random *rand.Rand
 	return sum
 }
 
-// TestRead_FinalReport reads a month before and after it was invoiced: the invoice is filled in then, and an account
-// may be written with leading zeros that are a part of it.
+// TestRead_FinalReport reads a month before and after its invoice, which fills in the invoice ID. Leading zeros of an
+// account are kept.
 func TestRead_FinalReport(t *testing.T) {
 	for file, want := range map[string]string{"aws-cur/koku_2023-06-01-not-final.csv": " 9999999999999",
 		"aws-cur/koku_2023-06-01.csv": "987654321 0099999999999"} {
@@ -135,8 +135,8 @@ func TestRead_CurrenciesApart(t *testing.T) {
 	}
 }
 
-// TestRead_GoogleCostTypes takes what the sample calls roundoff for the adjustment that it is, and use over midnight
-// for that of the day on which it began.
+// TestRead_GoogleCostTypes checks that the type roundoff of the sample is an adjustment, and that use over midnight
+// counts on the day of its start.
 func TestRead_GoogleCostTypes(t *testing.T) {
 	charges, _, err := readAll("", "google", readData(t, "gcp-billing/google_sample_billing_data_500.csv.gz"))
 	if err != nil {
@@ -156,7 +156,7 @@ func TestRead_GoogleCostTypes(t *testing.T) {
 	}
 }
 
-// TestReadColumns_Few reads the columns that are asked for, from each kind of file, and nothing else.
+// TestReadColumns_Few reads only the requested columns from each kind of file.
 func TestReadColumns_Few(t *testing.T) {
 	for _, file := range []string{"focus/focus_1.0_sample_1000.csv.gz", "focus/focus_1.0_sample_1000.snappy.parquet"} {
 		var billed money.Amount
@@ -178,7 +178,7 @@ func TestReadColumns_Few(t *testing.T) {
 	}
 }
 
-// TestRead_BigQueryObjects reads objects that are not one a line: 108 rows that cost 6220, and credits of 2200.
+// TestRead_BigQueryObjects reads objects that span several lines: 108 rows that cost 6220, and credits of 2200.
 func TestRead_BigQueryObjects(t *testing.T) {
 	files, err := filepath.Glob(strings.TrimSuffix(dataPath(t, "gcp-billing/cud_test_1_1_export.json"),
 		"cud_test_1_1_export.json") + "cud_test_*.json")
@@ -210,7 +210,7 @@ func TestRead_BigQueryObjects(t *testing.T) {
 	}
 }
 
-// TestRead_AzureHeaders finds the columns in every spelling that is known.
+// TestRead_AzureHeaders finds the columns in every known spelling.
 func TestRead_AzureHeaders(t *testing.T) {
 	cases := []struct{ file, want string }{
 		{"opencost-headersets/Enterprise.csv", "2021-05 CAD 1: 0 0 0"},
@@ -259,8 +259,8 @@ func TestRead_AzureRefuses(t *testing.T) {
 	}
 }
 
-// TestRead_AzureTags reads tags without the braces of an object, dates with the month first, and JSON in a cell beside
-// them.
+// TestRead_AzureTags reads tags without the braces of an object, dates with the month first, and JSON in a
+// neighbouring cell.
 func TestRead_AzureTags(t *testing.T) {
 	charges, _, err := readAll("", "f", readData(t, "azure-export/ms_EA_ActualCost_Small.csv"))
 	if err != nil {
@@ -273,8 +273,8 @@ func TestRead_AzureTags(t *testing.T) {
 	}
 }
 
-// TestRead_AzureBoth adds up a period that is delivered as actual and as amortized cost: nothing counts twice. A
-// reservation's use costs nothing in the one and something in the other.
+// TestRead_AzureBoth adds up a period that is delivered as actual and as amortized cost. No cost counts twice. The use
+// of a reservation costs 0 in the actual file and more in the amortized one.
 func TestRead_AzureBoth(t *testing.T) {
 	actual, sum, err := readAll(cloud.AzureActualForm, "actual", readData(t, "azure-export/ms_EA_ActualCost_Small.csv"))
 	if err != nil {
@@ -308,9 +308,9 @@ func TestRead_AzureBoth(t *testing.T) {
 	}
 }
 
-// TestRead_Commitments holds what FOCUS says of commitments on its own examples: the purchase that covers use is
-// effective at nothing, and the use that it covers, with what was left unused, is billed nothing and effective at all
-// that was purchased.
+// TestRead_Commitments checks the rules of FOCUS for commitments on its own examples. The purchase of a commitment has
+// an effective cost of 0. The covered use and the unused part are billed at 0, and their effective cost adds up to the
+// purchase.
 func TestRead_Commitments(t *testing.T) {
 	for _, file := range flexibility(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -352,7 +352,7 @@ func flexibility(t *testing.T) []string {
 	return files
 }
 
-// inDollars adds the currency that examples leave out.
+// inDollars adds the currency column, which the examples leave out.
 func inDollars(t *testing.T, b []byte) []byte {
 	t.Helper()
 	rows := oracle(t, b)
@@ -366,8 +366,8 @@ func inDollars(t *testing.T, b []byte) []byte {
 	return encode(rows...)
 }
 
-// refusedExamples are not what the specification itself asks for: an hour that no day has, and amounts as a
-// spreadsheet shows them.
+// refusedExamples violate the specification themselves: they contain an hour beyond 24, or amounts in the format of a
+// spreadsheet.
 var refusedExamples = map[string]string{
 	"commitment_discount_purchase_scenario_2.csv": `column "ChargePeriodEnd": "2023-02-01T30:00:00Z" is not a time`,
 	"commitment_discount_purchase_scenario_3.csv": `column "ChargePeriodEnd": "2023-02-01T30:00:00Z" is not a time`,
@@ -378,7 +378,7 @@ var refusedExamples = map[string]string{
 	"simple_saas_agreements_c.csv":                `column "BilledCost": "$10,100.00" is not an amount`,
 }
 
-// TestRead_SpecExamples reads all examples of the specification: with byte order marks and dates like 4/1/25.
+// TestRead_SpecExamples reads all examples of the specification, with byte order marks and dates like 4/1/25.
 func TestRead_SpecExamples(t *testing.T) {
 	read := 0
 	err := filepath.WalkDir(dataPath(t, "focus/spec-examples"), func(path string, d os.DirEntry, err error) error {
@@ -407,8 +407,8 @@ func TestRead_SpecExamples(t *testing.T) {
 	}
 }
 
-// TestRead_UnblendedIsBilled adds up a report with all types of lines: what is billed is what AWS invoices, for what
-// savings plans cover is cancelled by what negates it.
+// TestRead_UnblendedIsBilled adds up a report with all types of lines. The billed total equals AWS's invoice, because
+// negation lines cancel the use under savings plans.
 func TestRead_UnblendedIsBilled(t *testing.T) {
 	rows := oracle(t, fixture(t, "cur.csv"))
 	i := slices.Index(rows[0], "lineItem/UnblendedCost")

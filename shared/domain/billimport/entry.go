@@ -1,6 +1,6 @@
-// Package billimport keeps the state of bill imports: how the bills of each cloud account stand, which imports run,
-// and which files were uploaded. The operations that show it, the connection of an account and the worker that imports
-// bills share it. The costs that an import yields are in package cost.
+// Package billimport stores the state of bill imports: the entry of each cloud account, the running imports and the
+// uploaded files. It is shared by the operations that show this state, the connection of an account and the worker
+// that imports bills. The resulting costs are in package cost.
 package billimport
 
 import (
@@ -13,13 +13,13 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// MaxMonths is of how many months bills are imported when an account is connected, the one that runs included.
+// MaxMonths is the number of months, including the current one, that are imported when an account is connected.
 const MaxMonths = 13
 
 // Worker is the function that imports bills.
 const Worker = "billingsync"
 
-// The partitions of entries and runs, of uploads, and of when accounts are due.
+// The partitions of entries and runs, of uploads, and of the due times of accounts.
 const (
 	Partition       table.Partition = "ORG#*#BILLING"
 	UploadPartition table.Partition = "ORG#*#BILLUPLOAD"
@@ -32,40 +32,40 @@ type Step string
 // The steps.
 const (
 	Reachability Step = "reachability" // the export cannot be listed or opened
-	Schema       Step = "schema"       // a file is not what it should be
-	Sample       Step = "sample"       // a row is not
-	Totals       Step = "totals"       // rows or sums are not those that the provider tells
+	Schema       Step = "schema"       // a file does not have the expected form
+	Sample       Step = "sample"       // a row does not have the expected form
+	Totals       Step = "totals"       // rows or sums differ from the provider's
 )
 
-// Failure is why bills could not be imported.
+// Failure is the reason why bills could not be imported.
 type Failure struct {
 	Step    Step      `json:"step"`
 	Message string    `json:"message"`
 	At      time.Time `json:"at"`
 }
 
-// Entry is how the bills of an account stand.
+// Entry is the state of an account's bills.
 type Entry struct {
 	AccountID string    `json:"accountID"`
 	Provider  string    `json:"provider"`
-	JobID     string    `json:"jobID,omitempty"` // the run that is at it
+	JobID     string    `json:"jobID,omitempty"` // the run in progress
 	StartedAt time.Time `json:"startedAt,omitzero"`
 	TriedAt   time.Time `json:"triedAt,omitzero"` // when a run ended last
-	// when one last found everything imported that there is
+	// when an import last found all existing bills imported
 	LastSyncedAt time.Time `json:"lastSyncedAt,omitzero"`
 	DeliveredAt  time.Time `json:"deliveredAt,omitzero"`  // of the newest delivery
 	BackfilledAt time.Time `json:"backfilledAt,omitzero"` // when all months were gone through first
-	Months       int       `json:"months,omitempty"`      // of which there are bills
-	// by month that was imported, when its delivery was looked at last
+	Months       int       `json:"months,omitempty"`      // the number of months with bills
+	// by imported month, when its delivery was last checked
 	Looked  map[string]time.Time `json:"looked,omitempty"`
 	Failure *Failure             `json:"failure,omitempty"` // of the newest run; nil when all went well
-	// the provider's warning about an export that delivers
+	// the provider's warning about an export that does deliver
 	Notice string `json:"notice,omitempty"`
-	// counts the changes of the row, which each is conditioned on
+	// the number of changes of the row; each change is conditional on it
 	Change int `json:"change"`
 }
 
-// Status is how the bills of an account stand, in a word.
+// Status is the state of an account's bills in one word.
 type Status string
 
 // The statuses.
@@ -79,16 +79,17 @@ const (
 
 const (
 	staleAfter = 48 * time.Hour
-	// grace is how long an account that was just connected may be without a first export before that is a failure.
+	// grace is how long a newly connected account may be without a first export before that is a failure.
 	grace = 48 * time.Hour
-	// lost is after how long a run counts as dead. The machine's TimeoutSeconds are fewer.
+	// lost is the time after which a run counts as dead. It is longer than the machine's TimeoutSeconds.
 	lost = 7 * time.Hour
 )
 
-// IsSyncing reports whether a run is at it at the time now.
+// IsSyncing reports whether a run is in progress at the time now.
 func (e Entry) IsSyncing(now time.Time) bool { return e.JobID != "" && now.Sub(e.StartedAt) < lost }
 
-// StatusAt tells how the bills stand at the time now, of an account that was connected at the time given, and says why.
+// StatusAt returns the status of the bills at the time now, and the reason for it. connected is the time when the
+// account was connected.
 func (e Entry) StatusAt(now, connected time.Time) (Status, string) {
 	switch {
 	case e.IsSyncing(now):
@@ -130,14 +131,14 @@ func (e Entry) why() string {
 // String returns the step and its message.
 func (f Failure) String() string { return string(f.Step) + ": " + f.Message }
 
-// EntryKey returns where the entry of an account is stored.
+// EntryKey returns the key of the entry of an account.
 func EntryKey(org, accountID string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "BILLING", SK: accountPrefix + accountID}
 }
 
 const accountPrefix = "A#"
 
-// ReadEntry reads the entry of an account; the zero value when there is none.
+// ReadEntry returns the entry of an account, or the zero value if there is none.
 func ReadEntry(ctx context.Context, s table.Store, org, accountID string) (Entry, error) {
 	e, err := table.Read[Entry](ctx, s, EntryKey(org, accountID))
 	if fault.Is(err, fault.NotFound) {
@@ -146,7 +147,7 @@ func ReadEntry(ctx context.Context, s table.Store, org, accountID string) (Entry
 	return e, fault.Wrap("read how the bills of "+accountID+" stand", err)
 }
 
-// ListEntries reads all entries of an organization, by account.
+// ListEntries returns all entries of an organization by account.
 func ListEntries(ctx context.Context, s table.Store, org string) (map[string]Entry, error) {
 	q := table.Query{PK: EntryKey(org, "").PK, Prefix: accountPrefix, Limit: table.MaxPage}
 	out := map[string]Entry{}
@@ -164,10 +165,11 @@ func ListEntries(ctx context.Context, s table.Store, org string) (map[string]Ent
 	}
 }
 
-// tries is how often a change is made anew when somebody else was faster.
+// tries is the most attempts of a change that collides with other changes.
 const tries = 5
 
-// ChangeEntry changes the entry of an account, as it is now.
+// ChangeEntry applies change to the present entry of an account. It may call change up to tries times, and then
+// returns fault.Unavailable.
 func ChangeEntry(ctx context.Context, s table.Store, org, accountID string, change func(*Entry)) error {
 	for range tries {
 		e, err := ReadEntry(ctx, s, org, accountID)

@@ -7,16 +7,16 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// gathered is how long changes are gathered that costs are rebuilt after, so that many of them are one rebuild.
+// gathered is the delay of a rebuild, so that changes within it share one rebuild.
 const gathered = 2 * time.Minute
 
-// RebuildPrefix begins the ids of rebuilds among work.
+// RebuildPrefix is the prefix of the IDs of rebuilds in the work queue.
 const RebuildPrefix = "rebuild_"
 
 // AddRebuild returns the write that lists a rebuild of an organization's costs, which begins within some minutes. A
 // change of teams, groups or connected accounts needs one: add the write to the transaction of the change, run in
-// table.Within(ctx, workqueue.Prefix). The sweeper starts listed rebuilds. The write has no condition: a second change
-// is listed in the place of the first, and a change that comes late has its rebuild done again.
+// table.Within(ctx, workqueue.Prefix). The sweeper starts listed rebuilds. The write has no condition: the rebuild of
+// a second change replaces that of the first, and a change during a rebuild causes another one.
 func AddRebuild(org string, now time.Time) (table.Write, error) {
 	due := now.UTC().Truncate(gathered).Add(gathered)
 	return AddWork(Input{Org: org, JobID: fmt.Sprintf("%s%s_%d", RebuildPrefix, org, due.Unix()), Rebuild: true}, due)

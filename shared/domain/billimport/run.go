@@ -14,21 +14,21 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Machine is the state machine that imports bills, named as its file in statemachines/.
+// Machine is the state machine that imports bills, named like its file in statemachines/.
 const Machine = "billing-sync"
 
-// UploadMachine is the state machine that imports one file that is uploaded. It is one of its own, for it waits for
+// UploadMachine is the state machine that imports one uploaded file. It is a separate machine because it waits for
 // people.
 const UploadMachine = "bill-upload"
 
-// Input is the input of the machines: which bills to import. Without an account and an upload, the run is of all
-// accounts of the organization, which its run row names.
+// Input is the input of the machines: the bills to import. Without an account and an upload, the run covers all
+// accounts of the organization, and the organization's run row names it.
 type Input struct {
 	Org       string `json:"org"`
 	JobID     string `json:"jobID"`
-	AccountID string `json:"accountID,omitempty"` // only those of this account
+	AccountID string `json:"accountID,omitempty"` // only the bills of this account
 	UploadID  string `json:"uploadID,omitempty"`  // only this upload
-	Rebuild   bool   `json:"rebuild,omitempty"`   // no bill: costs are rebuilt after what they are shown by
+	Rebuild   bool   `json:"rebuild,omitempty"`   // costs are rebuilt after a change of teams, groups or accounts
 }
 
 // Organisation returns the organization that the input belongs to.
@@ -48,15 +48,15 @@ type Run struct {
 	EndedAt   time.Time `json:"endedAt,omitzero"`
 }
 
-// IsUnderway reports whether the run may still be under way at the time now.
+// IsUnderway reports whether the run may still be in progress at the time now.
 func (r Run) IsUnderway(now time.Time) bool {
 	return r.JobID != "" && r.EndedAt.IsZero() && now.Sub(r.StartedAt) < lost
 }
 
-// RunKey returns where the newest run of an organization is stored.
+// RunKey returns the key of the newest run of an organization.
 func RunKey(org string) table.Key { return table.Key{PK: table.OrgPK(org) + "BILLING", SK: "RUN"} }
 
-// StartRun begins a run over all accounts of the organization, or gives the one that is under way.
+// StartRun begins a run over all accounts of the organization, or returns the one in progress.
 func StartRun(ctx context.Context, p *platform.Platform, org string) (Run, error) {
 	for range tries {
 		before, err := table.Read[Run](ctx, p.Table, RunKey(org))
@@ -79,7 +79,7 @@ func StartRun(ctx context.Context, p *platform.Platform, org string) (Run, error
 	return Run{}, fault.New(fault.Conflict, "the import of bills is being started by others: try again")
 }
 
-// begin records a run, unless another began since before was read.
+// begin records a run, unless another one has begun since before was read.
 func begin(ctx context.Context, p *platform.Platform, org string, r, before Run) error {
 	it, err := table.NewItem(RunKey(org), r)
 	if err != nil {
@@ -96,13 +96,13 @@ func begin(ctx context.Context, p *platform.Platform, org string, r, before Run)
 	return p.Table.Transact(table.Within(ctx, workqueue.Prefix), table.Put(it, same), work)
 }
 
-// AddWork returns the write that lists a run as work that must come to an end. It belongs into the transaction that
-// asks for it, run in table.Within(ctx, workqueue.Prefix).
+// AddWork returns the write that lists a run as work to complete. Add it to the transaction that requests the run, run
+// in table.Within(ctx, workqueue.Prefix).
 func AddWork(in Input, now time.Time) (table.Write, error) {
 	return workqueue.AddWork(workqueue.Work{ID: in.JobID, Org: in.Org, Machine: in.machine(), At: now}, in)
 }
 
-// StartMachine starts the machine of a run that was recorded. When that fails the sweeper does it a little later.
+// StartMachine starts the machine of a recorded run. If that fails, the sweeper starts it a little later.
 func StartMachine(ctx context.Context, p *platform.Platform, in Input) {
 	if err := p.Workflow.Start(ctx, in.machine(), in.JobID, in); err != nil {
 		p.Log.WarnContext(ctx, "bills will be imported by the sweeper's start", "job", in.JobID, "org", in.Org, "error",
@@ -110,7 +110,7 @@ func StartMachine(ctx context.Context, p *platform.Platform, in Input) {
 	}
 }
 
-// Finish takes a run off the list of work, and notes its end where it was one over all accounts.
+// Finish removes a run from the list of work, and records its end if it covered all accounts.
 func Finish(ctx context.Context, p *platform.Platform, in Input) error {
 	done := workqueue.RemoveWork(in.JobID)
 	ctx = table.Within(ctx, workqueue.Prefix)
@@ -127,8 +127,9 @@ func Finish(ctx context.Context, p *platform.Platform, in Input) error {
 	return fault.Wrap("finish "+in.JobID, err)
 }
 
-// Every account is looked after in one hour of each round of DueHours, which its id decides: it is listed in the
-// partition of that hour. A transaction of an organization that writes one runs in table.Within(ctx, DuePrefix).
+// Each account is checked in one hour of every DueHours. The account's ID determines that hour, and the account is
+// listed in the hour's partition. A transaction of an organization that writes there runs in table.Within(ctx,
+// DuePrefix).
 const (
 	DuePrefix = "BILLDUE#"
 	DueHours  = 6
@@ -140,27 +141,27 @@ type Due struct {
 	AccountID string `json:"accountID"`
 }
 
-// DuePK returns the partition of the accounts that are looked after in the hour of t.
+// DuePK returns the partition of the accounts that are due in the hour of t.
 func DuePK(t time.Time) string { return duePK(t.Unix() / 3600) }
 
 func duePK(hour int64) string { return fmt.Sprintf("%s%d", DuePrefix, hour%DueHours) }
 
-// DueKey returns where the account is listed.
+// DueKey returns the key under which the account is listed.
 func DueKey(accountID string) table.Key {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(accountID)) // a hash never fails
 	return table.Key{PK: duePK(int64(h.Sum32())), SK: accountID}
 }
 
-// AddDue returns the write that lists the account. It belongs into the transaction that connects it. An account that
-// is gone is taken off the list by who finds it so.
+// AddDue returns the write that lists the account. Add it to the transaction that connects the account. The worker
+// that finds the account removed deletes it from the list.
 func AddDue(org, accountID string) (table.Write, error) {
 	it, err := table.NewItem(DueKey(accountID), Due{org, accountID})
 	return table.Put(it), err
 }
 
-// NewFirst returns the writes that list an account which is being connected, and the first import of its bills, whose
-// input is returned for StartMachine.
+// NewFirst returns the writes that list an account which is being connected, and those that list the first import of
+// its bills. It also returns the input of that import for StartMachine.
 func NewFirst(org, accountID string, now time.Time) (Input, []table.Write, error) {
 	in := Input{Org: org, JobID: id.New("job", now), AccountID: accountID}
 	due, err := AddDue(org, accountID)
@@ -171,13 +172,13 @@ func NewFirst(org, accountID string, now time.Time) (Input, []table.Write, error
 	return in, []table.Write{due, work}, err
 }
 
-// Often enough: an account is looked after each night, and one whose import failed in each round.
+// The least time between imports: an account is imported each night, and after a failure in each round.
 const (
 	nightly = 20 * time.Hour
 	retried = 5 * time.Hour
 )
 
-// IsDue reports whether the bills of the account are to be looked after at the time now.
+// IsDue reports whether the bills of the account are due for import at the time now.
 func (e Entry) IsDue(now time.Time) bool {
 	pause := nightly
 	if e.Failure != nil {
@@ -186,8 +187,8 @@ func (e Entry) IsDue(now time.Time) bool {
 	return !e.IsSyncing(now) && now.Sub(e.TriedAt) >= pause
 }
 
-// DueInput returns the input of the import that is due for an account in the hour of now: the same one, however often
-// it is begun.
+// DueInput returns the input of the import that is due for an account in the hour of now. It is the same for every
+// start within that hour.
 func DueInput(d Due, now time.Time) Input {
 	return Input{Org: d.Org, JobID: id.Derived("job", now.Truncate(time.Hour), "bills of "+d.AccountID),
 		AccountID: d.AccountID}

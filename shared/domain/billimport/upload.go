@@ -10,20 +10,20 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Bounds of uploads.
+// Limits of uploads.
 const (
-	MaxUploadBytes = 5 << 30 // what S3 takes at once
-	// Uploading is how long the address of an upload can be used.
+	MaxUploadBytes = 5 << 30 // the limit of S3 for a single upload
+	// Uploading is how long the address of an upload is valid.
 	Uploading = time.Hour
-	// KeptUploads is how long the record of an upload can be read.
+	// KeptUploads is how long the record of an upload is kept.
 	KeptUploads = 90 * 24 * time.Hour
-	// MaxRowErrors is how many errors of rows the record tells.
+	// MaxRowErrors is the most row errors in the record.
 	MaxRowErrors = 20
-	// MaxUploadMonths is how many billing periods a file can hold.
+	// MaxUploadMonths is the most billing periods in a file.
 	MaxUploadMonths = 36
 )
 
-// UploadStatus is how far an upload is.
+// UploadStatus is the status of an upload.
 type UploadStatus string
 
 // The statuses of an upload.
@@ -37,7 +37,7 @@ const (
 // OtherProvider is the provider of bills from vendors that have no connected account.
 const OtherProvider = "other"
 
-// Upload is a file of a vendor that somebody uploads.
+// Upload is an uploaded file of a vendor.
 type Upload struct {
 	ID          string       `json:"id"` // job_…
 	FileName    string       `json:"fileName"`
@@ -54,7 +54,7 @@ type Upload struct {
 	CompletedAt time.Time    `json:"completedAt,omitzero"`
 }
 
-// Ended reports whether the import is over, so that no file is taken for it any more.
+// Ended reports whether the import has ended, so that no further file is accepted.
 func (u *Upload) Ended() bool { return !u.CompletedAt.IsZero() }
 
 // RowError is an error in a row of a file; Row is 0 for an error of the whole file.
@@ -67,7 +67,7 @@ type RowError struct {
 // other.
 func VendorAccount(vendor string) string { return OtherProvider + ":" + vendor }
 
-// UploadKey returns where an upload is stored.
+// UploadKey returns the key of an upload.
 func UploadKey(org, uploadID string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "BILLUPLOAD", SK: uploadID}
 }
@@ -85,13 +85,13 @@ func UploadName(org, uploadID string) string { return org + uploadsFolder + uplo
 
 const uploadsFolder = "/uploads/"
 
-// ParseUploadName returns the organization and the upload of a name that UploadName made.
+// ParseUploadName returns the organization and the upload of a name from UploadName. It returns false for other names.
 func ParseUploadName(name string) (org, uploadID string, ok bool) {
 	org, uploadID, ok = strings.Cut(name, uploadsFolder)
 	return org, uploadID, ok && id.IsValid("org", org) && id.IsValid("job", uploadID)
 }
 
-// ReadUpload reads an upload; one that does not exist is fault.NotFound.
+// ReadUpload returns an upload, or fault.NotFound.
 func ReadUpload(ctx context.Context, s table.Store, org, uploadID string) (Upload, error) {
 	u, err := table.Read[Upload](ctx, s, UploadKey(org, uploadID))
 	if fault.Is(err, fault.NotFound) {
@@ -100,10 +100,11 @@ func ReadUpload(ctx context.Context, s table.Store, org, uploadID string) (Uploa
 	return u, fault.Wrap("read import "+uploadID, err)
 }
 
-// AddressTask is the task of archive.LinkWorker that makes the address of an upload: its input is a Question, its answer an Address.
+// AddressTask is the task of archive.LinkWorker that creates the address of an upload: its input is a Question, its
+// answer an Address.
 const AddressTask = "address"
 
-// Question asks where the file of an upload is to be put.
+// Question asks for the upload address of a file.
 type Question struct {
 	Org      string    `json:"org"`
 	UploadID string    `json:"uploadID"`
@@ -114,7 +115,7 @@ type Question struct {
 // Organisation returns the organization that the question belongs to.
 func (q Question) Organisation() string { return q.Org }
 
-// Address is where a file is put, by the HTTP method PUT.
+// Address is the upload address of a file, for the HTTP method PUT.
 type Address struct {
 	URL string `json:"url"`
 }

@@ -1,5 +1,5 @@
 // Package budgeting compares spending with budgets: the spent part of a period, the forecast of its end, and the
-// alerts, each of which is sent once. The rules are pure; Store keeps budgets and the alerts that were sent.
+// alerts. Each alert is sent once. The rules are pure functions; Store stores budgets and sent alerts.
 package budgeting
 
 import (
@@ -28,7 +28,7 @@ const (
 	Tag           ScopeType = "tag"
 )
 
-// Period is the length of a budget's periods, which follow the calendar in UTC as bills do.
+// Period is the length of a budget's periods, which follow the calendar in UTC, like bills.
 type Period string
 
 // The periods.
@@ -38,7 +38,7 @@ const (
 	Year    Period = "year"
 )
 
-// Window returns the first day of the period of now, and the day after its last one.
+// Window returns the first day of the period that contains now, and the day after its last one.
 func (p Period) Window(now time.Time) (from, to time.Time) {
 	now = now.UTC()
 	first, months := now.Month(), 1
@@ -53,7 +53,7 @@ func (p Period) Window(now time.Time) (from, to time.Time) {
 	return from, from.AddDate(0, months, 0)
 }
 
-// The bounds of budgets.
+// The limits of budgets.
 const (
 	MaxBudgets    = 200 // of an organization
 	MaxThresholds = 10
@@ -65,7 +65,7 @@ type Budget struct {
 	ID        string    `json:"id"`
 	Name      string    `json:"name"`
 	ScopeType ScopeType `json:"scopeType"`
-	// empty for the organization, "key=value" of a tag, the native id of a resource
+	// empty for the organization, "key=value" for a tag, the native ID for a resource
 	ScopeID        string       `json:"scopeID"`
 	Amount         money.Amount `json:"amount"` // USD
 	Period         Period       `json:"period"`
@@ -74,14 +74,14 @@ type Budget struct {
 	CreatedBy      string       `json:"createdBy"`
 	CreatedAt      time.Time    `json:"createdAt"`
 	UpdatedAt      time.Time    `json:"updatedAt"`
-	Generation     int64        `json:"generation"` // counts the changes, which each is conditioned on
+	Generation     int64        `json:"generation"` // the number of changes; each change is conditional on it
 }
 
-// DefaultThresholds are those of a budget that names none.
+// DefaultThresholds returns the thresholds of a budget that sets none.
 func DefaultThresholds() []int { return []int{50, 80, 100} }
 
-// Check brings a budget into shape; fault.Invalid names the field that cannot be. Whether the scope exists it cannot
-// know.
+// Check normalizes and validates a budget. It returns fault.Invalid with the name of the wrong field. It does not
+// check whether the scope exists.
 func (b *Budget) Check() error {
 	if b.Amount.Sign() <= 0 || b.Amount != b.Amount.Round(2) || b.Amount.Cmp(money.FromInt(1_000_000_000_000)) > 0 {
 		return fault.New(fault.Invalid,
@@ -115,8 +115,7 @@ func (b *Budget) checkScope() error {
 	return nil
 }
 
-// Dimension returns the dimension of costs that the budget's scope is a value of, and the value; "" for the
-// organization.
+// Dimension returns the cost dimension and the value of the budget's scope; both are "" for the organization.
 func (b *Budget) Dimension() (dim, value string) {
 	switch b.ScopeType {
 	case CloudAccount:
@@ -136,12 +135,12 @@ func (b *Budget) Dimension() (dim, value string) {
 }
 
 // SeenIn reports whether a caller with these scopes and resources may see the state of the budget. A caller with
-// access to everything sees all budgets; other callers see those of their own teams and resources, since the cost of a
-// wider scope would reveal the costs of others.
+// access to everything sees all budgets. Other callers see the budgets of their own teams and resources, because the
+// cost of a wider scope would reveal other costs.
 func (b *Budget) SeenIn(scopes grant.Scopes, resources inventory.ResourceSet) bool {
 	return scopes.All || b.ScopeType == Team && slices.Contains(scopes.Teams, b.ScopeID) || b.ScopeType == Resource &&
 		resources.HasUID(b.ScopeID)
 }
 
-// String names a budget in messages.
+// String returns the name of a budget for messages.
 func (b *Budget) String() string { return fmt.Sprintf("budget %s (%s)", b.ID, b.Name) }

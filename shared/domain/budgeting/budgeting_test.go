@@ -32,7 +32,7 @@ func TestPeriod_WindowFollowsTheCalendar(t *testing.T) {
 	}
 }
 
-// weeks makes a series of days that cost 100 on working days and 10 at weekends, the last of which is a Sunday.
+// weeks returns a series of n weeks that cost 100 on working days and 10 at weekends. Its last day is a Sunday.
 func weeks(n int) []money.Amount {
 	var out []money.Amount
 	for i := range 7 * n {
@@ -42,7 +42,7 @@ func weeks(n int) []money.Amount {
 }
 
 func TestTrail_ForecastKnowsTheWeek(t *testing.T) {
-	// 22 November 2026 is a Sunday; what is left of the month is a week and a Monday.
+	// 22 November 2026 is a Sunday; the rest of the month is a week and a Monday.
 	tr := Trail{Spent: money.FromInt(1560), Usage: weeks(4), Last: day("2026-11-22"), To: day("2026-12-01")}
 	got := tr.Forecast()
 	if want := money.FromInt(1560 + 520 + 100); got.Mean != want || got.Low != want || got.High != want {
@@ -50,7 +50,7 @@ func TestTrail_ForecastKnowsTheWeek(t *testing.T) {
 			got.High, want)
 	}
 	tr.Usage[27] = money.FromInt(50)
-	// a Sunday is 20 now
+	// the mean of Sundays is 20 now
 	if got = tr.Forecast(); got.Low.Cmp(got.Mean) >= 0 || got.High.Cmp(got.Mean) <= 0 ||
 		got.Mean.Fixed(2) != "2190.00" {
 		t.Errorf("%s %s %s", got.Low, got.Mean, got.High)
@@ -58,7 +58,7 @@ func TestTrail_ForecastKnowsTheWeek(t *testing.T) {
 }
 
 func TestTrail_ForecastInterval(t *testing.T) {
-	// 8 days of mean 10 whose deviations are 2: s² = 8 × 4 / 7; h = 8, n = 8.
+	// 8 days with mean 10 and deviations of 2: s² = 8 × 4 / 7; h = 8, n = 8.
 	tr := Trail{Last: day("2026-11-22"), To: day("2026-12-01")}
 	for i := range 8 {
 		tr.Usage = append(tr.Usage, money.FromInt(int64(8+4*(i%2))))

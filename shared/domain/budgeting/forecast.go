@@ -7,16 +7,17 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// How much of the past a forecast looks at.
+// The number of past days that a forecast uses.
 const (
 	TrailingDays = 28 // four of each weekday
-	profileDays  = 14 // below that, no weekday differs from another
+	profileDays  = 14 // with fewer days, all weekdays have the same mean
 )
 
-// likely is the width of the interval in standard deviations: four of five periods end within it.
+// likely is the half-width of the interval in standard deviations: four of five periods end within it.
 const likely = 1.2816
 
-// Range is where a period will end: Mean is expected, and in four of five cases it ends between Low and High.
+// Range is the forecast of a period's cost: Mean is expected, and in four of five cases the cost is between Low and
+// High.
 type Range struct{ Low, Mean, High money.Amount }
 
 // Trail holds the data of a forecast.
@@ -26,7 +27,7 @@ type Trail struct {
 	Usage []money.Amount
 	Last  time.Time    // the day of the last of them
 	To    time.Time    // the end of the period, exclusive
-	Fees  money.Amount // other charges of a month, which each month that has not begun brings again
+	Fees  money.Amount // non-usage charges of a month, expected again in each month that has not begun
 }
 
 // Forecast returns the expected cost at the end of the period: the spent cost, the mean of its weekday for each
@@ -46,12 +47,12 @@ func (t *Trail) Forecast() Range {
 	sum = sum.Add(t.Fees.MulInt(int64(t.monthsAhead())))
 	spread, err := money.FromFloat(half)
 	if err != nil {
-		spread = money.Amount{} // of amounts that are beyond what a float can hold
+		spread = money.Amount{} // for amounts that a float cannot hold
 	}
 	spread = spread.Round(2)
 	low := sum.Sub(spread)
 	if low.Cmp(t.Spent) < 0 && sum.Cmp(t.Spent) >= 0 {
-		low = t.Spent // what is spent stays spent
+		low = t.Spent // the spent amount cannot decrease
 	}
 	return Range{low, sum, sum.Add(spread)}
 }
@@ -95,7 +96,7 @@ func (t *Trail) weekday(i int) time.Weekday {
 	return t.Last.AddDate(0, 0, i-len(t.Usage)+1).Weekday()
 }
 
-// deviation returns the standard deviation of the days from the profile. It uses floats, since it only estimates the
+// deviation returns the standard deviation of the days from the profile. It uses floats, because it only estimates the
 // quality of the forecast and is part of no sum.
 func (t *Trail) deviation() float64 {
 	profile, known := t.profile(), 1
@@ -110,7 +111,7 @@ func (t *Trail) deviation() float64 {
 	return math.Sqrt(squares / float64(max(len(t.Usage)-known, 1)))
 }
 
-// monthsAhead returns how many months of the period have not begun on the last known day.
+// monthsAhead returns the number of months of the period that have not begun on the last known day.
 func (t *Trail) monthsAhead() int {
 	last := t.To.AddDate(0, 0, -1)
 	months := (last.Year()-t.Last.Year())*12 + int(last.Month()) - int(t.Last.Month())

@@ -11,11 +11,11 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Settling is how many days after a day its bills are complete.
+// Settling is the number of days after which the bills of a day are complete.
 const Settling = 2
 
-// ReadStates tells how budgets stand now, in their order. It asks the store of costs for its periods, and twice for
-// each kind of scope that the budgets have and each group, not for each budget.
+// ReadStates returns the present states of budgets, in their order. It asks the cost store for its periods, and twice
+// for each group and each other kind of scope, not for each budget.
 func ReadStates(ctx context.Context, costs *cost.Store, org string, budgets []Budget, now time.Time) ([]State, error) {
 	periods, err := costs.Periods(ctx, org)
 	if err != nil {
@@ -36,7 +36,7 @@ func ReadStates(ctx context.Context, costs *cost.Store, org string, budgets []Bu
 	return out, nil
 }
 
-// LastSettled returns the last day whose bills are complete, two days ago or as far as bills reach.
+// LastSettled returns the last day with complete bills: two days ago, or the last billed day if that is earlier.
 func LastSettled(periods []cost.Period, now time.Time) time.Time {
 	now = now.UTC()
 	latest := time.Date(now.Year(), now.Month(), now.Day()-Settling, 0, 0, 0, 0, time.UTC)
@@ -61,7 +61,7 @@ type reader struct {
 	settled time.Time
 }
 
-// stand says how those of budgets stand whose scope is of a dimension.
+// stand sets the states of the budgets whose scope is of a dimension. which are their indexes in budgets and out.
 func (r *reader) stand(dim string, budgets []Budget, which []int, out []State) error {
 	var values []string
 	from := r.now
@@ -89,8 +89,8 @@ func (r *reader) stand(dim string, budgets []Budget, which []int, out []State) e
 	return nil
 }
 
-// series returns the costs of the values of a dimension, day by day up to today. It asks for groups one by one: a
-// resource in several groups counts in each, while a split by group would divide its cost.
+// series returns the daily costs of the values of a dimension up to today. It asks for each group separately, because
+// a resource in several groups counts fully in each, while a split by group would divide its cost.
 func (r *reader) series(dim string, values []string, from time.Time, usage bool) (map[string][]money.Amount, error) {
 	q := cost.Question{From: from, To: dayAfter(r.now), Metric: cost.Billed, Daily: true, UsageOnly: usage}
 	out := make(map[string][]money.Amount, len(values))

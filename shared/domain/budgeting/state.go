@@ -7,30 +7,30 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// State is how a budget stands in a period.
+// State is the state of a budget in a period.
 type State struct {
 	Budget   Budget
 	From, To time.Time      // the period, To exclusive
-	Known    []money.Amount // all charges of the days of the period that have settled
+	Known    []money.Amount // all charges of the settled days of the period
 	Trail    Trail
-	Spent    money.Amount // all charges so far, also of days that have not settled
+	Spent    money.Amount // all charges so far, including days that have not settled
 	Forecast Range
 	Signal   Signal
 }
 
-// History is the costs of a scope by day, from First on.
+// History is the daily costs of a scope, from First on.
 type History struct {
 	First   time.Time
 	Billed  []money.Amount // all charges
-	Usage   []money.Amount // those for usage
-	Settled time.Time      // the last day whose bills are complete
+	Usage   []money.Amount // usage charges only
+	Settled time.Time      // the last day with complete bills
 }
 
-// Needed returns from which day on the history of a budget is needed at a time.
+// Needed returns the first day of the history that the state of a budget needs.
 func (b *Budget) Needed(now time.Time) time.Time {
 	from, _ := b.Period.Window(now)
 	now = now.UTC()
-	// the fees of the last month before the last settled day
+	// for the fees of the last month before the last settled day
 	trail := time.Date(now.Year(), now.Month()-2, 1, 0, 0, 0, 0, time.UTC)
 	if trail.Before(from) {
 		return trail
@@ -38,16 +38,16 @@ func (b *Budget) Needed(now time.Time) time.Time {
 	return from
 }
 
-// Stand returns how a budget stands at a time.
+// Stand returns the state of a budget at a time.
 func (b *Budget) Stand(h *History, now time.Time) State {
 	from, to := b.Period.Window(now)
 	st := State{Budget: *b, From: from, To: to}
 	st.Spent = money.Sum(h.between(h.Billed, from, to)...)
 	st.Trail = h.trail(from, to)
-	before := max(int(h.First.Sub(from)/(24*time.Hour)), 0) // of which nothing is known
+	before := max(int(h.First.Sub(from)/(24*time.Hour)), 0) // days of the period before the history
 	st.Known = append(make([]money.Amount, before), h.between(h.Billed, from, st.Trail.Last.AddDate(0, 0, 1))...)
 	st.Forecast = st.Trail.Forecast()
-	if st.Forecast.Mean.Cmp(st.Spent) < 0 { // what was charged on days that are not complete, and nobody expected
+	if st.Forecast.Mean.Cmp(st.Spent) < 0 { // unexpected charges on days that are not complete
 		st.Forecast.Mean = st.Spent
 		st.Forecast.High = maxAmount(st.Forecast.High, st.Spent)
 	}
@@ -69,7 +69,7 @@ func (h *History) trail(from, to time.Time) Trail {
 		settled = last
 	}
 	if before := from.AddDate(0, 0, -1); settled.Before(before) {
-		settled = before // nothing of the period is known, and all of it is ahead
+		settled = before // no day of the period is known, and all of it is in the future
 	}
 	begin := settled.AddDate(0, 0, 1-TrailingDays)
 	if begin.Before(h.begins()) {
@@ -86,7 +86,7 @@ func (h *History) trail(from, to time.Time) Trail {
 	}
 }
 
-// begins returns the first day that cost anything.
+// begins returns the first day with a cost.
 func (h *History) begins() time.Time {
 	for i, a := range h.Usage {
 		if !a.IsZero() {
@@ -96,7 +96,7 @@ func (h *History) begins() time.Time {
 	return h.First.AddDate(0, 0, len(h.Usage))
 }
 
-// between returns the days from a first one until before a last one, as far as they are known.
+// between returns the known days from the day from until before the day to.
 func (h *History) between(days []money.Amount, from, to time.Time) []money.Amount {
 	at := func(t time.Time) int {
 		return min(max(int(t.Sub(h.First)/(24*time.Hour)), 0), len(days))
@@ -108,7 +108,7 @@ func (h *History) between(days []money.Amount, from, to time.Time) []money.Amoun
 	return days[i:j]
 }
 
-// PercentUsed returns the spent part of the amount in percent, rounded down to a tenth: 100 means all of it.
+// PercentUsed returns the spent part of the amount in percent, rounded down to a tenth. The whole amount is 100.
 func (s *State) PercentUsed() float64 {
 	if s.Spent.Sign() <= 0 {
 		return 0

@@ -6,7 +6,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// history is of days from 1 September 2026: 10 for usage each day, and a fee of 300 on the first of each month.
+// history returns a history from 1 September 2026: usage of 10 each day, and a fee of 300 on the first of each month.
 func history(days int) *History {
 	h := &History{First: day("2026-09-01"), Settled: day("2026-09-01").AddDate(0, 0, days-3)}
 	for i := range days {

@@ -11,18 +11,18 @@ import (
 func float(a money.Amount) float64 {
 	f, err := strconv.ParseFloat(a.String(), 64)
 	if err != nil {
-		return 0 // what an Amount writes is a number
+		return 0 // unreachable: the text of an Amount is a number
 	}
 	return f
 }
 
-// Signal is a budget at a glance.
+// Signal is the state of a budget as a colour.
 type Signal string
 
 // The signals.
 const (
 	Green  Signal = "green"
-	Yellow Signal = "yellow" // four fifths are spent, or the forecast reaches the amount
+	Yellow Signal = "yellow" // 80 % is spent, or the forecast reaches the amount
 	Red    Signal = "red"    // the amount is spent
 )
 
@@ -37,16 +37,16 @@ func (b *Budget) SignalOf(spent money.Amount, forecast Range) Signal {
 	return Green
 }
 
-// BurnDay is a day of a burn-down, with the amount that is left at its end.
+// BurnDay is a day of a burn-down, with the remaining amount at its end.
 type BurnDay struct {
 	Day      time.Time
-	Spent    money.Amount // up to and with the day, exact; for days that are not complete, as expected
-	Left     money.Amount // Amount - Spent; below 0 what is spent too much
-	Planned  money.Amount // what would be left if every day took the same
+	Spent    money.Amount // up to and including the day, exact; expected for days that are not complete
+	Left     money.Amount // Amount - Spent; negative if overspent
+	Planned  money.Amount // the remaining amount if spending were even
 	Forecast bool         // the day is not complete
 }
 
-// BurnDown returns one day for each day of the period. spent are the known days; the following days are forecast from
+// BurnDown returns one day for each day of the period. spent are the known days. The following days are forecast from
 // t, with fees on the first day of a month.
 func (b *Budget) BurnDown(from time.Time, spent []money.Amount, t *Trail) []BurnDay {
 	n := int64(t.To.Sub(from) / (24 * time.Hour))
@@ -73,8 +73,8 @@ func (b *Budget) BurnDown(from time.Time, spent []money.Amount, t *Trail) []Burn
 
 // The keys of events.
 const (
-	WarningEvent  = "budget.warning"  // a threshold below the whole amount is reached, or any is forecast to be
-	ExceededEvent = "budget.exceeded" // a threshold of the whole amount, or above, is reached
+	WarningEvent  = "budget.warning"  // a threshold below 100 % is reached, or a threshold is forecast to be reached
+	ExceededEvent = "budget.exceeded" // a threshold of 100 % or more is reached
 )
 
 // Told is the set of alerts that were sent for a budget in a period. Each threshold is sent once, even if bills change
@@ -84,15 +84,15 @@ type Told struct {
 	Forecast   []int `json:"forecast"`
 }
 
-// Alert is one thing to tell of a budget.
+// Alert is an alert of a budget.
 type Alert struct {
 	Key       string `json:"key"`
-	Threshold int    `json:"threshold"` // percent: the highest of those that were reached since
-	Forecast  bool   `json:"forecast"`  // it is not reached yet
+	Threshold int    `json:"threshold"` // in percent: the highest one reached since the last alert
+	Forecast  bool   `json:"forecast"`  // expected, not reached yet
 }
 
-// Alerts returns the alerts to send now, and the set of alerts after that. Of several thresholds of a kind that are
-// reached at once, only the highest is sent. A threshold that is reached gets no forecast alert any more.
+// Alerts returns the alerts to send now, and the set of sent alerts after that. If several thresholds of a kind are
+// reached at once, only the highest is sent. After a threshold is reached, it gets no forecast alert.
 func (b *Budget) Alerts(spent money.Amount, forecast Range, told Told) ([]Alert, Told) {
 	highest := map[Alert]int{}
 	next := Told{slices.Clone(told.Thresholds), slices.Clone(told.Forecast)}

@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// The partitions of budgets. The alerts that were sent lie beside them.
+// The partitions of budgets. They also hold the sent alerts.
 const (
 	Partition     table.Partition = "ORG#*#BUDGET"
 	NamePartition table.Partition = "ORG#*#BUDGETNAME"
@@ -20,10 +20,10 @@ const (
 
 const toldPrefix = "TOLD#"
 
-// keepTold is how long after the end of a period the alerts sent in it are kept.
+// keepTold is how long the sent alerts of a period are kept after its end.
 const keepTold = 400 * 24 * time.Hour
 
-// Key returns where a budget is stored.
+// Key returns the key of a budget.
 func Key(org, budgetID string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "BUDGET", SK: budgetID}
 }
@@ -37,18 +37,18 @@ func toldKey(org, budgetID string, from time.Time) table.Key {
 	return Key(org, toldPrefix+budgetID+"#"+from.Format(time.DateOnly))
 }
 
-// Limited returns the budgets of an organization as a list of MaxBudgets at most.
+// Limited returns the budgets of an organization as a list of at most MaxBudgets.
 func Limited(org string) table.LimitedList {
 	return table.LimitedList{PK: names(org).PK, Noun: "budgets"}
 }
 
-// Store keeps the budgets of organizations.
+// Store stores the budgets of organizations.
 type Store struct{ table table.Store }
 
 // NewStore returns the Store on t.
 func NewStore(t table.Store) *Store { return &Store{t} }
 
-// List lists the budgets of an organization, oldest first: never more than MaxBudgets, in one round trip.
+// List returns the budgets of an organization, oldest first: at most MaxBudgets, in one round trip.
 func (s *Store) List(ctx context.Context, org string) ([]Budget, error) {
 	var out []Budget
 	for q := (table.Query{PK: Key(org, "").PK, Prefix: "bud_", Limit: MaxBudgets}); ; {
@@ -63,7 +63,7 @@ func (s *Store) List(ctx context.Context, org string) ([]Budget, error) {
 	}
 }
 
-// Read reads a budget; fault.NotFound when there is none. One round trip.
+// Read returns a budget, or fault.NotFound, in one round trip.
 func (s *Store) Read(ctx context.Context, org, budgetID string) (Budget, error) {
 	b, err := table.Read[Budget](ctx, s.table, Key(org, budgetID))
 	if fault.Is(err, fault.NotFound) {
@@ -72,19 +72,19 @@ func (s *Store) Read(ctx context.Context, org, budgetID string) (Budget, error) 
 	return b, fault.Wrap("read budget "+budgetID, err)
 }
 
-// Missing is the error of a budget that does not exist.
+// Missing returns the error of a budget that does not exist.
 func Missing(budgetID string) error {
 	return fault.New(fault.NotFound, "budget %.64q does not exist", budgetID)
 }
 
-// Create stores a new budget. The holds are conditions that its scope exists. It returns fault.Conflict when another
-// budget has the name.
+// Create stores a new budget. The holds are conditions that fail if its scope does not exist. It returns
+// fault.Conflict if another budget has the same name.
 func (s *Store) Create(ctx context.Context, org string, next Budget, holds ...table.Write) (Budget, error) {
 	return s.write(ctx, org, Budget{}, next, holds)
 }
 
-// Update replaces old, as it was read, by next; fault.Conflict when it has changed since, or another one has its new
-// name.
+// Update replaces old, as it was read, by next. It returns fault.Conflict if the budget has changed since, or if
+// another budget has its new name.
 func (s *Store) Update(ctx context.Context, org string, old, next Budget, holds ...table.Write) (Budget, error) {
 	return s.write(ctx, org, old, next, holds)
 }
@@ -111,8 +111,8 @@ func (s *Store) write(ctx context.Context, org string, old, next Budget, holds [
 	})
 }
 
-// refused returns the error for a write of next that failed on a condition: on its name, on its scope, else on its
-// generation.
+// refused returns the error for a write of next that failed on a condition: that of its name, of its scope, or else of
+// its generation.
 func refused(org string, lost *table.ConditionError, next *Budget) error {
 	if taken := names(org).Refusal(lost, next.Name); taken != nil {
 		return taken
@@ -124,8 +124,8 @@ func refused(org string, lost *table.ConditionError, next *Budget) error {
 	return fault.New(fault.Conflict, "budget %s was changed by someone else meanwhile; read it and try again", next.ID)
 }
 
-// Delete deletes a budget as it was read; fault.Conflict when it has changed since. The alerts that were sent expire
-// later.
+// Delete deletes a budget as it was read. It returns fault.Conflict if the budget has changed since. The sent alerts
+// expire later.
 func (s *Store) Delete(ctx context.Context, org string, b Budget) error {
 	err := s.table.Transact(ctx, table.Delete(Key(org, b.ID), table.Equal("generation", b.Generation)),
 		names(org).Release(b.Name))
@@ -135,15 +135,15 @@ func (s *Store) Delete(ctx context.Context, org string, b Budget) error {
 	return fault.Wrap("delete budget "+b.ID, err)
 }
 
-// toldRow stores the alerts that were sent in a period. Change counts its changes; each write is conditioned on it.
+// toldRow stores the sent alerts of a period. Change counts its changes; each write is conditional on it.
 type toldRow struct {
 	Told
 	Change int `json:"change"`
 }
 
-// Tell writes the events of the alerts that are due in a state, and notes them in the same transaction: two processes
-// at once, or one that is killed and starts again, write each alert once. It returns the number of events. It takes
-// one round trip, and one more when there are any.
+// Tell writes the events of the alerts that are due in a state, and records them as sent in the same transaction.
+// Concurrent processes, or one that is killed and starts again, write each alert once. It returns the number of
+// events. It takes one round trip, and one more if alerts are due.
 func (s *Store) Tell(ctx context.Context, org string, st State, now time.Time) (int, error) {
 	key := toldKey(org, st.Budget.ID, st.From)
 	row, err := table.Read[toldRow](ctx, s.table, key)
@@ -184,7 +184,7 @@ type Message struct {
 	SpentUSD    string    `json:"spentUSD"`
 	ForecastUSD string    `json:"forecastUSD"`
 	Threshold   int       `json:"threshold"` // percent
-	Forecast    bool      `json:"forecast"`  // it is expected to be reached; else it is
+	Forecast    bool      `json:"forecast"`  // expected to be reached; false: reached
 }
 
 func newEvents(org string, st *State, alerts []Alert, now time.Time) ([]table.Write, error) {
@@ -209,7 +209,7 @@ func newEvents(org string, st *State, alerts []Alert, now time.Time) ([]table.Wr
 	return out, nil
 }
 
-// UsesOf lists the budgets that are for a scope, oldest first: one round trip.
+// UsesOf returns the budgets of a scope, oldest first, in one round trip.
 func (s *Store) UsesOf(ctx context.Context, org string, of ScopeType, scopeID string) ([]Budget, error) {
 	all, err := s.List(ctx, org)
 	var out []Budget

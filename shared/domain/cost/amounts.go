@@ -7,10 +7,10 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// A column of amounts is integers of a scale that all of them have in common; where these do not fit into 64 bits,
-// amounts as money writes them.
+// A column of amounts is stored as integers of a common scale, or as formatted by package money if some do not fit
+// into 64 bits.
 
-// amounts is a column of amounts in memory: integers of a scale, or wide ones.
+// amounts is a column of amounts in memory: integers of a common scale, or wide ones.
 type amounts struct {
 	places int
 	narrow []int64
@@ -21,7 +21,7 @@ func (a *amounts) len() int { return max(len(a.narrow), len(a.wide)) }
 
 const (
 	wideAmounts  = 255  // in place of the number of places
-	sameAsBefore = 0xff // in place of an amount that money writes
+	sameAsBefore = 0xff // in place of a wide amount that equals the one lag places before
 )
 
 // encodeAmounts encodes each amount as its difference from the amount lag places before it; with a lag of 0, as
@@ -41,7 +41,7 @@ func encodeAmounts(all []money.Amount, lag int) []byte {
 	return b
 }
 
-// narrowed returns amounts as integers of the smallest scale that they have in common; nil when there is none.
+// narrowed returns amounts as integers of their smallest common scale, or nil if there is none.
 func narrowed(all []money.Amount) (int, []int64) {
 	out, places := make([]int64, len(all)), 0
 	for i := range all {
@@ -62,7 +62,7 @@ func narrowed(all []money.Amount) (int, []int64) {
 	return places, out
 }
 
-// rescale makes integers of a scale with more places of those with fewer; false when one does not fit any more.
+// rescale multiplies integers to a scale with more places. It returns false if one does not fit any more.
 func rescale(all []int64, places int) bool {
 	if places > 18 {
 		return !slices.ContainsFunc(all, func(n int64) bool { return n != 0 })
@@ -107,7 +107,7 @@ func (r *scanner) amounts(n, lag int, scratch []int64) amounts {
 	return amounts{places: int(head[0]), narrow: r.narrow(grown(scratch, n), lag)}
 }
 
-// grown returns n of s, or n new ones where it has less.
+// grown returns the first n elements of s, or a new slice of n if s is shorter.
 func grown[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -119,7 +119,7 @@ func (r *scanner) narrow(out []int64, lag int) []int64 {
 	b := r.b
 	for i := range out {
 		var v int64
-		if len(b) > 0 && b[0] < 0x80 { // nearly always, of what differs little
+		if len(b) > 0 && b[0] < 0x80 { // almost always, for similar amounts
 			v = int64(b[0]>>1) ^ -int64(b[0]&1)
 			b = b[1:]
 		} else {

@@ -13,18 +13,18 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Question asks for costs. It is answered of one reading of the pointers: of all periods as they are at one moment.
+// Question asks for costs. Its answer uses one read of the pointers, so all periods are of the same moment.
 type Question struct {
 	From, To  time.Time // days, To exclusive; at most MaxDays
 	Metric    Metric
 	Dims      []string            // ordered; none: totals only
 	Filter    map[string][]string // of a dimension any of these values; all dimensions must agree
-	Within    *Within             // what the caller may see; nil: all
+	Within    *Within             // the caller's scope; nil for all costs
 	Daily     bool                // an amount a day, too
 	UsageOnly bool                // only charges of the category Usage
 }
 
-// The bounds of a question.
+// The limits of a question.
 const (
 	MaxDays = 800
 	MaxDims = 6
@@ -42,11 +42,11 @@ type Answer struct {
 	Rows        []Row
 	Total       money.Amount
 	Days        []money.Amount // by day, with Daily
-	Estimated   []bool         // by day: some of it is estimated
+	Estimated   []bool         // by day: part of the cost is estimated
 	Unconverted []CurrencyTotal
 }
 
-// Row is an amount by the dimensions that were asked for.
+// Row is an amount with its values of the requested dimensions.
 type Row struct {
 	Keys   []string
 	Amount money.Amount
@@ -59,7 +59,7 @@ type CurrencyTotal struct {
 	Amount   money.Amount
 }
 
-// check refuses a question that makes no sense.
+// check returns an error if a question is invalid.
 func (q *Question) check() error {
 	n := daysBetween(q.From, q.To)
 	if q.From != midnight(q.From) || q.To != midnight(q.To) || n < 1 || n > MaxDays {
@@ -93,7 +93,7 @@ func unknownDim(at, dim string) error {
 		strings.Join(SummaryDims, ", "), ResourceDim, TagDim)
 }
 
-// Ask answers a question: a round trip for the pointers, and one for each batch of chunks that are not in memory.
+// Ask answers a question: one round trip for the pointers, and one for each batch of chunks that are not cached.
 func (s *Store) Ask(ctx context.Context, org string, q Question) (Answer, error) {
 	q.From, q.To = q.From.UTC(), q.To.UTC()
 	if err := q.check(); err != nil {
@@ -106,7 +106,7 @@ func (s *Store) Ask(ctx context.Context, org string, q Question) (Answer, error)
 	return s.ask(ctx, org, pointers, q)
 }
 
-// ask answers a question of periods that were read.
+// ask answers a question from pointers.
 func (s *Store) ask(ctx context.Context, org string, pointers []pointer, q Question) (Answer, error) {
 	spans, err := spansOf(pointers, &q)
 	if err != nil {
@@ -121,26 +121,26 @@ func (s *Store) ask(ctx context.Context, org string, pointers []pointer, q Quest
 	return t.answer(), nil
 }
 
-// piece is a block with the chunks of it that a question reads.
+// piece is a block with the names of the chunks that a question reads from it.
 type piece struct {
 	span   *span
 	place  place
 	chunks []wanted
 }
 
-// batch is a list of pieces that one round trip reads when none of them is in memory.
+// batch is a list of pieces. One round trip reads its uncached chunks.
 type batch struct {
 	pieces []piece
 	parts  int // items
 	lines  int // of all items
 }
 
-// fits reports whether a piece may be read with the others: as many as their lines let expect to be bearable.
+// fits reports whether a piece can be added to the batch: the number of lines limits the expected memory.
 func (b *batch) fits(parts, lines int) bool {
 	return b.parts == 0 || b.parts+parts <= keysAtOnce && b.lines+lines <= partsAtOnce*blockLines
 }
 
-// batches puts the blocks that a question reads together.
+// batches groups the blocks that a question reads into batches.
 func batches(spans []span, t *tally) []batch {
 	out := []batch{{}}
 	for i := range spans {
@@ -167,7 +167,7 @@ func batches(spans []span, t *tally) []batch {
 	return out
 }
 
-// count reads blocks and counts them.
+// count reads blocks and adds them to the tally.
 func (s *Store) count(ctx context.Context, org string, some []piece, t *tally) error {
 	var chunks []wanted
 	for i := range some {

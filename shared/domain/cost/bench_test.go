@@ -16,24 +16,26 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// The size of the benchmarks: LAMPLIGHTER_COSTS=100000,13 is the one of docs/performance.md.
+// benchmarkSize returns the size of the benchmarks. LAMPLIGHTER_COSTS=100000,13 is the size in docs/performance.md.
 func benchmarkSize() (resources, months int) {
 	resources, months = 10_000, 2
-	_, _ = fmt.Sscanf(os.Getenv("LAMPLIGHTER_COSTS"), "%d,%d", &resources, &months) // what is not told stays
+	// the defaults stay when it is unset
+	_, _ = fmt.Sscanf(os.Getenv("LAMPLIGHTER_COSTS"), "%d,%d", &resources, &months)
 	return resources, months
 }
 
-// billed is an organization with many bills. It is made once: the benchmarks that share it change nothing.
+// billed is an organization with many bills. It is created once, because the benchmarks that share it do not change
+// it.
 var billed *fixture
 
-// lasting is the benchmark that made billed, which the others of the process use too: nothing of it ends with that
-// benchmark.
+// lasting is the benchmark that created billed. The other benchmarks of the process share billed, so it must not end
+// with that benchmark.
 type lasting struct{ testing.TB }
 
 // Cleanup does nothing.
 func (lasting) Cleanup(func()) {}
 
-// Context never ends.
+// Context returns a context that never ends.
 func (lasting) Context() context.Context { return context.Background() }
 
 func fillCosts(b *testing.B) *fixture {
@@ -52,7 +54,8 @@ func fillCosts(b *testing.B) *fixture {
 	return s
 }
 
-// bill imports a month of daily usage of resources whose costs vary from day to day by an nth, or not at all.
+// bill imports a month of daily usage. The costs of a resource vary from day to day by up to an nth of its base cost,
+// or not at all if nth is 0.
 func (s *fixture) bill(tb testing.TB, m Month, resources int, nth int64) Period {
 	tb.Helper()
 	in := imported("ca_1", "f", now)
@@ -82,7 +85,7 @@ func (s *fixture) bill(tb testing.TB, m Month, resources int, nth int64) Period 
 	return p
 }
 
-// benchmarkCharge is usage in 20 subscriptions of three regions each, of 40 services of two types each.
+// benchmarkCharge returns usage in 20 subscriptions with three regions each, of 40 services with two types each.
 func benchmarkCharge(m Month, n int) bill.Charge {
 	h := uint64(n) * 0x9E3779B97F4A7C15
 	sub, service := h>>8%20, h>>20%40
@@ -104,7 +107,7 @@ func months13() Question {
 	return Question{From: march.Add(1 - months).Start(), To: march.End(), Metric: Billed}
 }
 
-// peakHeap runs f and returns by how much the heap grew at most, sampled.
+// peakHeap runs f and returns the largest growth of the heap in bytes, sampled.
 func peakHeap(f func()) uint64 {
 	runtime.GC()
 	var before, now runtime.MemStats
@@ -128,7 +131,7 @@ func peakHeap(f func()) uint64 {
 	return max(<-peak, before.HeapInuse) - before.HeapInuse
 }
 
-// cpu returns the processor time of the process so far, which other processes of the machine do not lengthen much.
+// cpu returns the processor time of the process so far. Other processes on the machine hardly affect it.
 func cpu(tb testing.TB) time.Duration {
 	tb.Helper()
 	var used syscall.Rusage
@@ -193,7 +196,7 @@ func BenchmarkTrend(b *testing.B) {
 	}
 }
 
-// BenchmarkDaily35 asks for what anomalies are looked for in: each resource on each of 35 days.
+// BenchmarkDaily35 asks the question of the anomaly check: each resource on each of 35 days.
 func BenchmarkDaily35(b *testing.B) {
 	q := Question{From: march.End().AddDate(0, 0, -35), To: march.End(), Metric: Effective, Dims: []string{ResourceDim},
 		Daily: true, UsageOnly: true}
@@ -222,8 +225,8 @@ func BenchmarkSummaries(b *testing.B) {
 	b.ReportMetric(meter.Usage().ReadUnits, "R")
 }
 
-// BenchmarkImport imports a month of 10,000 resources: whose costs vary each day, which compresses worst, and that
-// cost the same each day.
+// BenchmarkImport imports a month of 10,000 resources: once with costs that vary each day, which compress worst, and
+// once with constant costs.
 func BenchmarkImport(b *testing.B) {
 	for name, nth := range map[string]int64{"varying": 20, "steady": 0} {
 		b.Run(name, func(b *testing.B) {

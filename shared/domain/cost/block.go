@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// lineBlock is the columns of a block that were read.
+// lineBlock holds the columns that were read from a block.
 type lineBlock struct {
 	pointer *pointer
 	lines   int
@@ -18,7 +18,7 @@ type lineBlock struct {
 	bad     bool
 }
 
-// wordNumbers tells where the columns of words stand in their family.
+// wordNumbers maps a dimension to the position of its column within the family.
 var wordNumbers = map[string]int{
 	SubAccountDim: subAccountWord, RegionDim: regionWord, TypeDim: typeWord, ServiceDim: serviceWord,
 	PurchaseDim: purchaseWord, CategoryDim: categoryWord, CurrencyDim: currencyWord,
@@ -41,7 +41,7 @@ func familyOf(dim string) (string, bool) {
 	return tagsFamily, dim == TagKeysDim || strings.HasPrefix(dim, TagDim) && len(dim) > len(TagDim)
 }
 
-// place is a block of a period: the n-th of its lines, or of its rollup.
+// place identifies a block of a period: the n-th block of its lines or of its rollup.
 type place struct {
 	pointer *pointer
 	n       int
@@ -55,8 +55,8 @@ func (p *place) block() *block {
 	return &p.pointer.Blocks[p.n]
 }
 
-// chunks returns what is to be read of a block for the families; those that are absent are left out, but for amounts
-// that are the billed ones.
+// chunks returns the chunks of a block to read for the families. It skips absent families. For absent amounts that
+// equal the billed ones it returns the billed ones.
 func (p *place) chunks(families []string) []wanted {
 	var out []wanted
 	parts := p.block().Parts
@@ -77,7 +77,7 @@ func (p *place) chunks(families []string) []wanted {
 	return out
 }
 
-// readBlock reads families of a block.
+// readBlock reads the given families of a block.
 func (s *Store) readBlock(ctx context.Context, org string, at place, families ...string) (*lineBlock, error) {
 	chunks := at.chunks(families)
 	contents, err := s.load(ctx, org, chunks)
@@ -124,7 +124,7 @@ func (b *lineBlock) word(dim string) column {
 	return column{values, tags.codes}
 }
 
-// accounts returns the column of the accounts that the lines are of.
+// accounts returns the column of the lines' accounts.
 func (b *lineBlock) accounts() column {
 	if len(b.pointer.Members) == 0 {
 		return column{names: []string{b.pointer.AccountID}}
@@ -137,7 +137,7 @@ func (b *lineBlock) accounts() column {
 	return out
 }
 
-// native returns the column of the bill's names of the resources.
+// native returns the column of the resource names on the bill.
 func (b *lineBlock) native() column {
 	if b.content[nativeFamily] != nil {
 		return b.nth(nativeFamily, 0)
@@ -159,7 +159,7 @@ func (b *lineBlock) nth(family string, n int) column {
 	return c
 }
 
-// tagValue returns the value of a key in a set of tags; "" when it is not in it.
+// tagValue returns the value of a key in a set of tags, or "" if the set does not have it.
 func tagValue(set, key string) string {
 	r := scanner{b: []byte(set)}
 	for len(r.b) > 0 {
@@ -172,7 +172,7 @@ func tagValue(set, key string) string {
 	return ""
 }
 
-// tagKeys returns the keys of a set of tags, one a line.
+// tagKeys returns the keys of a set of tags, one on each line.
 func tagKeys(set string) string {
 	var out []string
 	for r := (scanner{b: []byte(set)}); len(r.b) > 0; r.take(r.uint()) {
@@ -195,7 +195,7 @@ func (b *lineBlock) total(metric int) amounts {
 	return b.read(section, 1)
 }
 
-// byDay returns the amounts of a metric, of all lines on the first day, then on the second, and so on.
+// byDay returns the amounts of a metric: of all lines on the first day, then on the second, and so on.
 func (b *lineBlock) byDay(metric int) amounts {
 	content := b.content[dayFamilies[metric]]
 	if content == nil {
@@ -216,7 +216,7 @@ func (b *lineBlock) read(content []byte, days int) amounts {
 	return a
 }
 
-// check reports chunks that the encoder did not write.
+// check returns an error for chunks that the encoder cannot have written.
 func (b *lineBlock) check() error {
 	if b.bad {
 		return fmt.Errorf("%w: %s of %s, generation %s", errColumn, b.pointer.Month, b.pointer.AccountID,
@@ -225,8 +225,8 @@ func (b *lineBlock) check() error {
 	return nil
 }
 
-// ChunkPartitions returns the partitions of the generations that items of the partition of costs name, for who erases
-// all of it.
+// ChunkPartitions returns the partitions of the generations that the given items of the cost partition name. Erasure
+// uses it to delete all costs.
 func ChunkPartitions(org string, items []table.Item) ([]string, error) {
 	var out []string
 	for _, it := range items {

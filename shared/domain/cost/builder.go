@@ -12,24 +12,24 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Builder adds up a billing period. Readers do not see it before Commit. It is for one goroutine. An abandoned Builder
-// needs no cleanup.
+// Builder adds up a billing period. Readers do not see it before Commit. It must be used by one goroutine. An
+// abandoned Builder needs no cleanup.
 type Builder struct {
 	store   *Store
 	in      Import
-	old     pointer // the zero one when the period is new
+	old     pointer // the zero value for a new period
 	lines   lines
 	totals  map[string]*Totals
 	own     map[string]ownRate // by currency
-	shared  string             // the billing account of charges that name no sub-account
-	through int                // the last day with usage, from 0; -1 when there is none
+	shared  string             // the billing account, for charges without a sub-account
+	through int                // the last day with usage, from 0; -1 if there is none
 
-	generation string     // "" before it is announced
-	items      *LineItems // nil when none are kept
+	generation string     // "" before announce
+	items      *LineItems // nil if none are stored
 }
 
-// Begin begins to import a billing period: one round trip, two where that is not to be. ErrSame when this delivery is
-// in already, ErrOlder when a later one is.
+// Begin begins to import a billing period. It takes one round trip, or two if it returns ErrSame or ErrOlder. ErrSame
+// means that this delivery is already imported, ErrOlder that a later one is.
 func (s *Store) Begin(ctx context.Context, in Import) (*Builder, error) {
 	if err := in.check(); err != nil {
 		return nil, err
@@ -44,8 +44,8 @@ func (s *Store) Begin(ctx context.Context, in Import) (*Builder, error) {
 	return &Builder{store: s, in: in, old: old, lines: newLines(), totals: map[string]*Totals{}, through: -1}, nil
 }
 
-// settle does what the commit of the delivery that is in may have left undone, as it died behind the swap, and returns
-// why ours is not begun.
+// settle completes the commit of the imported delivery, whose process may have died after the swap, and returns why,
+// the reason that our import does not begin.
 func (s *Store) settle(ctx context.Context, in *Import, why error) error {
 	if in.Unsummarized {
 		return why
@@ -67,12 +67,13 @@ func (in *Import) check() error {
 
 func (in *Import) key() table.Key { return periodKey(in.Org, in.Month, in.AccountID, in.Estimated) }
 
-// supersedes returns the reason why the delivery does not replace the present one; nil when it does.
+// supersedes returns the reason why the delivery does not replace the present one, or nil if it does.
 func (in *Import) supersedes(old *pointer) error {
 	switch {
 	case old.Seq == 0:
 		return nil
-	case old.Fingerprint == in.Fingerprint && (old.Final || !in.Final) && (old.LineItems || !in.Lines): // that it is closed now is news
+	// The same delivery replaces the present one only if the month is closed now, or to add line items.
+	case old.Fingerprint == in.Fingerprint && (old.Final || !in.Final) && (old.LineItems || !in.Lines):
 		return ErrSame
 	case in.DeliveredAt.Before(old.DeliveredAt):
 		return ErrOlder
@@ -80,7 +81,7 @@ func (in *Import) supersedes(old *pointer) error {
 	return nil
 }
 
-// readPointer reads the pointer of the period; the zero pointer when there is none.
+// readPointer returns the pointer of the period, or the zero pointer.
 func (s *Store) readPointer(ctx context.Context, in *Import) (pointer, error) {
 	p, err := table.Read[pointer](ctx, s.table, in.key())
 	if fault.Is(err, fault.NotFound) {
@@ -89,7 +90,8 @@ func (s *Store) readPointer(ctx context.Context, in *Import) (pointer, error) {
 	return p, fault.Wrap(fmt.Sprintf("read period %s of %s", in.Month, in.AccountID), err)
 }
 
-// Add adds a charge, which the caller may use again. One of another month, or without a currency, is fault.Invalid.
+// Add adds a charge, which the caller may reuse. It returns fault.Invalid for a charge of another month or without a
+// currency.
 func (b *Builder) Add(c *bill.Charge) error {
 	n, err := b.dayOf(c)
 	if err != nil {
@@ -118,9 +120,9 @@ func (b *Builder) Add(c *bill.Charge) error {
 	return nil
 }
 
-// dayOf returns the day of the month, from 0, on which a charge counts. Charges for another time, as corrections and
-// purchases are, count on the first or last day; so does usage up to a day outside of the month, since providers bill
-// by their own clocks.
+// dayOf returns the day of the month, from 0, on which a charge counts. Charges for a time outside of the month, such
+// as corrections and purchases, count on its first or last day. The same applies to usage up to a day outside, because
+// providers bill by their own clocks.
 func (b *Builder) dayOf(c *bill.Charge) (int, error) {
 	start, end, at := b.in.Month.Start(), b.in.Month.End(), c.ChargePeriodStart
 	if c.BillingPeriodStart.IsZero() {
@@ -174,7 +176,7 @@ func (b *Builder) period(generation string) Period {
 	return p
 }
 
-// settlingDays is after how many days the usage of a day is complete.
+// settlingDays is the number of days after which the usage of a day is complete.
 const settlingDays = 2
 
 // settled returns the last day whose charges are complete: in a closed month its last day.

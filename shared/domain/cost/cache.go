@@ -9,10 +9,10 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// localBytes bounds the chunks in memory of a process without a memory limit.
+// localBytes limits the cached chunks of a process without a memory limit.
 const localBytes = 64 << 20
 
-// cacheBytes returns the memory for chunks: a quarter of the memory limit of the process.
+// cacheBytes returns the size of the cache: a quarter of the process's memory limit.
 func cacheBytes() int {
 	limit := debug.SetMemoryLimit(-1)
 	if limit == math.MaxInt64 {
@@ -21,7 +21,7 @@ func cacheBytes() int {
 	return int(limit / 4)
 }
 
-// cache keeps the chunks that were used last, decompressed. They never change, so nothing in it is ever out of date.
+// cache keeps the most recently used chunks, decompressed. Chunks never change, so the cache is never stale.
 type cache struct {
 	mu    sync.Mutex
 	max   int // bytes
@@ -50,8 +50,8 @@ func (c *cache) get(k table.Key) []byte {
 	return e.Value.(cached).content
 }
 
-// put keeps a chunk and lets go of those that were not used for longest. One that would take more than a quarter is
-// not kept.
+// put caches a chunk and evicts the least recently used ones. It does not cache a chunk that is larger than a quarter
+// of the cache.
 func (c *cache) put(k table.Key, content []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,12 +13,12 @@ import (
 
 const (
 	chunkVersion = 1
-	// maxPart bounds the compressed bytes of an item: base64 makes a third more of them, which is below 334 kB.
+	// maxPart limits the compressed bytes of an item. Base64 adds a third, which stays below 334 kB.
 	maxPart = 250_000
 	// maxContent is the largest size of an unpacked chunk. It is checked before memory is allocated.
 	maxContent = 64 << 20
-	// partsAtOnce is how many items of full blocks are written, or read, in one round trip, and keysAtOnce how many of
-	// smaller ones.
+	// partsAtOnce is the number of items of full blocks that one round trip writes or reads, and keysAtOnce the number
+	// of smaller items.
 	partsAtOnce = 24
 	keysAtOnce  = 100
 )
@@ -28,12 +28,12 @@ var (
 	decompressor = packing.Unpacker{Max: maxContent}
 )
 
-// packed is how a part of a chunk stands in an item.
+// packed is the JSON form of a chunk's part in an item.
 type packed struct {
 	Z []byte `json:"z"`
 }
 
-// The text of an item around its base64: reading it as that, and not as JSON, takes a fifth of the time.
+// The text of an item around its base64. Cutting it off takes a fifth of the time of parsing JSON.
 const packedBefore, packedAfter = `{"z":"`, `"}`
 
 func unpack(it table.Item) ([]byte, error) {
@@ -51,7 +51,7 @@ func unpack(it table.Item) ([]byte, error) {
 	return p.Z, err
 }
 
-// items makes the items of a chunk.
+// items returns the writes of a chunk's items.
 func (c *chunk) items(org string) ([]table.Write, error) {
 	z := compressor.Append([]byte{chunkVersion}, c.content)
 	var out []table.Write
@@ -79,8 +79,7 @@ func (w *wanted) keys(org string) []table.Key {
 	return out
 }
 
-// load returns the contents of chunks, from the cache where it has them. The result is shared: callers must not change
-// it.
+// load returns the contents of chunks, from the cache if possible. The result is shared: callers must not change it.
 func (s *Store) load(ctx context.Context, org string, chunks []wanted) ([][]byte, error) {
 	out := make([][]byte, len(chunks))
 	var ask []table.Key
@@ -106,8 +105,8 @@ func (s *Store) load(ctx context.Context, org string, chunks []wanted) ([][]byte
 	return out, nil
 }
 
-// readItems reads items that never change: without consistency, at half the price. One that is missing is younger than
-// the replica that was asked: that is asked again.
+// readItems reads items that never change, with eventual consistency, at half the price. A missing item is newer than
+// the replica; it is read again consistently.
 func (s *Store) readItems(ctx context.Context, keys []table.Key) (map[table.Key]table.Item, error) {
 	out := make(map[table.Key]table.Item, len(keys))
 	for some := range slices.Chunk(keys, keysAtOnce) {
@@ -128,7 +127,7 @@ func (s *Store) readItems(ctx context.Context, keys []table.Key) (map[table.Key]
 	return out, nil
 }
 
-// join puts the parts of a chunk together and decompresses them.
+// join joins the parts of a chunk and decompresses them.
 func join(items map[table.Key]table.Item, keys []table.Key) ([]byte, error) {
 	var z []byte
 	for _, k := range keys {

@@ -5,8 +5,7 @@ import (
 	"errors"
 )
 
-// A column of words is its words, each once, and for each line which one it is: in 0, 1, 2 or 4 bytes, as many as it
-// takes.
+// A column of words consists of its distinct words and the index of each line's word, in 0, 1, 2 or 4 bytes as needed.
 
 // column is a column of words in memory.
 type column struct {
@@ -23,7 +22,7 @@ func (c *column) code(i int) uint32 {
 
 func (c *column) name(i int) string { return c.names[c.code(i)] }
 
-// columnBuilder puts a column together.
+// columnBuilder builds a column.
 type columnBuilder struct {
 	words
 	codes []uint32
@@ -47,7 +46,7 @@ func codeWidth(names int) int {
 	return 4
 }
 
-// append writes the column.
+// append appends the encoded column to b.
 func (c *columnBuilder) append(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(len(c.names)))
 	for _, n := range c.names {
@@ -62,7 +61,7 @@ func (c *columnBuilder) append(b []byte) []byte {
 	return b
 }
 
-// errColumn reports a chunk that the encoder did not write.
+// errColumn is the error of a chunk that the encoder cannot have written.
 var errColumn = errors.New("costs: malformed column")
 
 // scanner reads columns. After an error it reads nothing.
@@ -119,7 +118,7 @@ func (r *scanner) column(n int) column {
 	return c
 }
 
-// texts reads n words into one string, which they are parts of.
+// texts reads n words as slices of one string.
 func (r *scanner) texts(n int) []string {
 	from := r.b
 	for range n {
@@ -153,7 +152,7 @@ func (*scanner) codes(raw []byte, width, n int) []uint32 {
 	return codes
 }
 
-// skipColumn steps over a column of n lines.
+// skipColumn skips a column of n lines.
 func (r *scanner) skipColumn(n int) {
 	count := r.uint()
 	if count > uint64(len(r.b)) {

@@ -15,17 +15,17 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// idleKept is how long a generation is kept that no pointer names: those who began to read it come to their end.
+// idleKept is how long an unreferenced generation is kept, so that readers that have begun can finish.
 const idleKept = 7 * 24 * time.Hour
 
-// swapTries bounds how often a swap is tried again because another import of the period was first.
+// swapTries limits how often a swap is repeated after another import of the period was faster.
 const swapTries = 8
 
-// idle says that no pointer names a generation, or not yet, and from when on it may go.
+// idle records that no pointer names a generation, or not yet, and the time from which it may be deleted.
 type idle struct {
 	Generation string    `json:"gen"`
 	Due        time.Time `json:"due"`
-	Folder     string    `json:"folder,omitempty"` // of its line items, which are erased with it
+	Folder     string    `json:"folder,omitempty"` // of its line items, deleted with it
 }
 
 func idleKey(org, generation string) table.Key { return key(org, idlePrefix+generation) }
@@ -35,8 +35,8 @@ func (s *Store) newGeneration() string {
 }
 
 // Commit writes the sums under a new generation and then moves the pointer of the period to it, so readers see all of
-// it at once. It returns ErrSame or ErrOlder when another import was faster. If the process dies at any moment, the
-// period is as before or complete.
+// it at once. It returns ErrSame or ErrOlder if another import was faster. If the process dies at any moment, the
+// period is unchanged or complete.
 func (b *Builder) Commit(ctx context.Context) (Period, error) {
 	s, org := b.store, b.in.Org
 	if b.items == nil {
@@ -67,8 +67,8 @@ func (b *Builder) Commit(ctx context.Context) (Period, error) {
 	return next.Period, s.Summarize(ctx, org, b.in.Month)
 }
 
-// Summarize brings the summaries of months up to date, and deletes the generations that have been idle for long
-// enough. Commit does it, but of an Import that is Unsummarized.
+// Summarize updates the summaries of months, and deletes the generations that have been idle for idleKept. Commit does
+// the same, except for an Import with Unsummarized.
 func (s *Store) Summarize(ctx context.Context, org string, months ...Month) error {
 	for _, m := range months {
 		if err := s.summarize(ctx, org, m); err != nil {
@@ -78,7 +78,8 @@ func (s *Store) Summarize(ctx context.Context, org string, months ...Month) erro
 	return s.sweep(ctx, org)
 }
 
-// announce lists a generation before anything of it is written, so that the remains of a process that died are found.
+// announce lists a generation before any of its chunks is written, so that the chunks of a process that died are
+// found.
 func (s *Store) announce(ctx context.Context, org, generation, folder string) error {
 	w, err := s.putIdle(org, generation, folder)
 	if err != nil {
@@ -126,7 +127,7 @@ func (b *Builder) write(ctx context.Context, next *pointer) error {
 	return out.rollup(ctx, roll, next)
 }
 
-// writing is chunks on their way to the table.
+// writing collects chunks that are being written to the table.
 type writing struct {
 	store      *Store
 	org        string
@@ -135,7 +136,7 @@ type writing struct {
 	cells      []money.Amount
 }
 
-// chunkNames names the chunks of the n-th block, which has so many lines.
+// chunkNames is the naming of the chunks of the n-th block, with its number of lines.
 type chunkNames struct {
 	name     func(family string, n int) string
 	n, lines int
@@ -153,7 +154,7 @@ func (w *writing) block(ctx context.Context, families map[string][]byte, names c
 	return made, nil
 }
 
-// rollup writes the rollup of a period, if it is worth it, and whatever waits.
+// rollup writes the rollup of a period, if it is worth it, and flushes all waiting chunks.
 func (w *writing) rollup(ctx context.Context, r *rollup, of *pointer) error {
 	of.Rollup = nil
 	if !r.worth(of.Lines, w.store.rolling) {
@@ -169,7 +170,7 @@ func (w *writing) rollup(ctx context.Context, r *rollup, of *pointer) error {
 	return w.flush(ctx)
 }
 
-// chunk writes a chunk, or has it wait for others, and returns of how many items it is.
+// chunk writes a chunk or queues it with others, and returns its number of items.
 func (w *writing) chunk(ctx context.Context, c chunk) (int, error) {
 	ws, err := c.items(w.org)
 	if err != nil {
@@ -191,7 +192,7 @@ func (w *writing) flush(ctx context.Context) error {
 	return fault.Wrap("write chunks of generation "+w.generation, err)
 }
 
-// swap has the pointer name the new generation. When another import was first, the later delivery wins.
+// swap moves the pointer to the new generation. If another import was faster, the later delivery wins.
 func (b *Builder) swap(ctx context.Context, next pointer) error {
 	for range swapTries {
 		next.Seq = b.old.Seq + 1
@@ -217,9 +218,9 @@ func (b *Builder) swap(ctx context.Context, next pointer) error {
 		b.in.AccountID)
 }
 
-// point replaces the pointer old by next in one transaction: with it what next names is no longer idle, what only old
-// named is, and the summary of the month is out of date. The line items of next are those given; nil where the pointer
-// keeps what it has of them.
+// point replaces the pointer old by next in one transaction. The transaction also marks the generations of next as
+// used, the generations that only old names as idle, and the summary of the month as stale. items are the line items
+// of next, or nil if the pointer keeps its present ones.
 func (s *Store) point(ctx context.Context, org string, old, next *pointer, items *LineItems) error { //nolint:revive // what, by what
 	cond := table.Equal("seq", old.Seq)
 	if old.Seq == 0 {
@@ -260,14 +261,14 @@ func (p *pointer) only(other *pointer) []string {
 	return out
 }
 
-// sweep deletes the generations that were idle for long enough.
+// sweep deletes the generations that have been idle for idleKept.
 func (s *Store) sweep(ctx context.Context, org string) error {
 	all, _, err := table.ReadPage[idle](ctx, s.table, table.Query{PK: PK(org), Prefix: idlePrefix, Limit: 1000})
 	if err != nil {
 		return err
 	}
 	for _, g := range all {
-		if g.Due.After(s.clock.Now()) || g.Folder != "" && s.files == nil { // it is left to who has the files
+		if g.Due.After(s.clock.Now()) || g.Folder != "" && s.files == nil { // a process with files deletes it
 			continue
 		}
 		if err = s.eraseItems(ctx, g.Folder); err == nil {

@@ -1,6 +1,6 @@
 // Package cost stores the billed costs of an organization by day, and answers all questions about them. An import
-// replaces a billing period of an account as a whole, by moving a pointer. The parts of every answer add up exactly to
-// its total, whatever the dimension.
+// replaces a billing period of an account as a whole, by moving a pointer. For each dimension, the parts of an answer
+// add up exactly to its total.
 package cost
 
 import (
@@ -11,13 +11,13 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Metric is which of its costs a charge counts with: the query parameter cost=.
+// Metric selects one of the costs of a charge: the query parameter cost=.
 type Metric string
 
 // The metrics.
 const (
-	Billed    Metric = "billed"    // what is invoiced
-	Effective Metric = "effective" // with commitments spread over what they cover
+	Billed    Metric = "billed"    // the invoiced cost
+	Effective Metric = "effective" // with commitments spread over the use that they cover
 	List      Metric = "list"      // at public prices
 )
 
@@ -28,21 +28,21 @@ var Metrics = []Metric{Billed, Effective, List}
 // value is "".
 const (
 	ProviderDim = "provider"
-	// ca_…: the account that it is of when that is connected, else whose bill it is on
+	// ca_…: the account itself if it is connected, else the account whose bill contains it
 	AccountDim    = "cloud_account_id"
-	SubAccountDim = "sub_account_id" // account, subscription or project, as the bill names it
+	SubAccountDim = "sub_account_id" // account, subscription or project, in the spelling of the bill
 	RegionDim     = "region"
-	TypeDim       = "resource_type" // ours where the resource is known, else the vendor's word
+	TypeDim       = "resource_type" // our type if the resource is known, else the vendor's
 	ServiceDim    = "service_name"
 	PurchaseDim   = "purchase_type" // OnDemand, …
-	TeamDim       = "team_id"       // what several teams own is split evenly among them
-	// a cost in several groups is shared too, but a filter for a group takes the whole cost
+	TeamDim       = "team_id"       // a cost that several teams own is split evenly among them
+	// a cost in several groups is split evenly among them, but a filter for a group takes the whole cost
 	GroupDim    = "group_id"
-	ResourceDim = "resource_uid" // the native id that the inventory has, else what the bill says
+	ResourceDim = "resource_uid" // the native ID in the inventory, else the name on the bill
 	CategoryDim = "charge_category"
 	CurrencyDim = "currency" // before conversion
 	TagDim      = "tag:"
-	TagKeysDim  = "tag_keys" // which keys there are tags of, one a line, in order: what coverage is counted by
+	TagKeysDim  = "tag_keys" // the tag keys of a charge, one on each line, sorted: for tag coverage
 )
 
 // The purchase types.
@@ -60,26 +60,26 @@ const USD = "USD"
 type Import struct {
 	Org         string
 	AccountID   string
-	Native      string // the account as its provider names it; empty when nothing else can tell of the same charges
+	Native      string // the provider's ID of the account; empty if no other bill can contain its charges
 	Provider    string // aws gcp azure kubernetes simulated other
 	Month       Month
-	Estimated   bool      // of our own estimate, not of a bill: read only for days behind what is billed
-	Fingerprint string    // of the content: the same one changes nothing
-	DeliveredAt time.Time // an earlier one never replaces a later one
+	Estimated   bool      // an own estimate instead of a bill; it counts only on days after those of the bill
+	Fingerprint string    // of the content: importing the same one again changes nothing
+	DeliveredAt time.Time // an earlier delivery never replaces a later one
 	Final       bool      // the provider has closed the period
-	// Rates tell USD per unit of other currencies, and RateOf of those that neither they nor the bill itself tell.
-	// Without a rate amounts are kept and told, but never converted.
+	// Rates are USD for each unit of other currencies. RateOf returns the rates that neither Rates nor the bill itself
+	// contain. Amounts without a rate are stored and reported, but never converted.
 	Rates  map[string]Rate
 	RateOf RateOf
 	Source string
 	Export string
-	// Accounts lists the accounts that are connected, when the import is committed: charges of one that is on the bill
-	// count for it.
+	// Accounts returns the connected accounts at the time of the commit. Charges of a connected account on the bill
+	// count for that account.
 	Accounts func(context.Context) ([]Account, error)
-	// Lines says that line items are kept: the same delivery is imported again where it is in without them.
+	// Lines reports whether line items are stored. A delivery that was imported without them is imported again.
 	Lines bool
-	// Unsummarized leaves the summary of the month to Summarize: for who imports the bills of many accounts one after
-	// another. Until then Summaries is slow, and right.
+	// Unsummarized leaves the summary of the month to Summarize, for an importer of many accounts' bills. Until then
+	// Summaries is slow, but correct.
 	Unsummarized bool
 }
 
@@ -112,26 +112,26 @@ type Period struct {
 	Source      string    `json:"source,omitempty"`
 	Export      string    `json:"export,omitempty"`
 	Rows        int64     `json:"rows"`
-	Lines       int       `json:"lines"` // that they were added up to
-	// rows that are kept without their resource and tags: there were too many
+	Lines       int       `json:"lines"` // the number of lines after adding up
+	// rows that were stored without their resource and tags, because there were too many
 	Folded        int64             `json:"folded,omitempty"`
 	ByCurrency    map[string]Totals `json:"totals"`                 // by currency
 	BilledThrough time.Time         `json:"billedThrough,omitzero"` // the last day with usage
-	// the last day that is complete: usage of two days before the delivery, or the period when it is closed
+	// the last complete day: two days before the delivery, or the last day of a closed period
 	SettledThrough time.Time       `json:"settledThrough,omitzero"`
 	Rates          map[string]Rate `json:"rates,omitempty"`
 	Native         string          `json:"native,omitempty"`
-	Gone           bool            `json:"gone,omitempty"` // its account is not connected any more
+	Gone           bool            `json:"gone,omitempty"` // the account is not connected any more
 	// the other connected accounts on the bill, by sub-account
 	Members map[string]string `json:"members,omitempty"`
 	// Superseded maps the sub-accounts that count on bills of other accounts to these accounts. Whole reports that all
-	// sub-accounts do, so nothing of the period counts. Periods sets both.
+	// sub-accounts do, so no cost of the period counts. Periods sets both.
 	Superseded map[string]string `json:"-"`
 	Whole      bool              `json:"-"`
 }
 
-// Accounts returns the accounts whose costs the period tells: of who pays for others theirs too, and none that count
-// on another bill.
+// Accounts returns the accounts whose costs count in the period: the payer's and those that it pays for, without those
+// that count on another bill.
 func (p *Period) Accounts() []string {
 	if p.Whole {
 		return nil
@@ -158,7 +158,7 @@ func (p *Period) Bills(accountID string) bool {
 	return false
 }
 
-// Why an import is not begun, or not committed. Both are fault.Conflict.
+// The reasons why an import is not begun or not committed. Both are fault.Conflict.
 var (
 	ErrSame  = fault.New(fault.Conflict, "this delivery of the billing period is in already; nothing is to be done")
 	ErrOlder = fault.New(fault.Conflict, "a later delivery of the billing period is in already; this one is left out")

@@ -9,26 +9,26 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// blockLines is how many lines the columns of a block have: few enough that a question holds little at once.
+// blockLines is the number of lines in the columns of a block, small enough to limit the memory of a question.
 const blockLines = 16_384
 
-// The families of columns. Each is stored in items of its own, so a question reads only the columns that it needs.
+// The families of columns. Each is stored in its own items, so a question reads only the columns that it needs.
 const (
-	wordsFamily    = "D" // the words that are few
+	wordsFamily    = "D" // words with few values
 	tagsFamily     = "G"
-	resourceFamily = "U" // the resource, as the inventory names it
-	nativeFamily   = "N" // the resource, as the bill names it; absent when that is the same
+	resourceFamily = "U" // the resource, by its name in the inventory
+	nativeFamily   = "N" // the resource, by its name on the bill; absent if that is the same
 	stampFamily    = "S" // teams and groups, in the generation of the stamps
 	totalsFamily   = "T" // of the month, by metric
 )
 
-// dayFamilies are the amounts by day, by metric; absent when they are those of the billed ones.
+// dayFamilies are the daily amounts by metric. A family that equals the billed amounts is absent.
 var dayFamilies = [3]string{"B", "E", "L"}
 
 // metricNumber is the position of a metric in arrays by metric.
 var metricNumber = map[Metric]int{Billed: 0, Effective: 1, List: 2}
 
-// chunk is a family of a block, to be written.
+// chunk is one family of a block, to be written.
 type chunk struct {
 	generation, name string // name: family and number of the block
 	content          []byte
@@ -38,7 +38,7 @@ func chunkName(family string, n int) string { return fmt.Sprintf("%s%04d", famil
 
 func rollupName(family string, n int) string { return fmt.Sprintf("%sR%03d", family, n) }
 
-// chunkKey returns where a part of a chunk is. Chunks never change.
+// chunkKey returns the key of a chunk's part. Chunks never change.
 func chunkKey(org, generation, name string, part int) table.Key {
 	return table.Key{PK: PK(org) + "#" + generation, SK: fmt.Sprintf("%s#%02d", name, part)}
 }
@@ -55,7 +55,7 @@ type stamp struct {
 	teams, groups     string // ids, joined by setSeparator, in order
 }
 
-// setSeparator stands between the members of a set: no id has it.
+// setSeparator separates the members of a set. No ID contains it.
 const setSeparator = "\x1f"
 
 func joinSet(ids []string) string { return strings.Join(ids, setSeparator) }
@@ -67,12 +67,12 @@ func splitSet(set string) []string {
 	return strings.Split(set, setSeparator)
 }
 
-// encoding makes the chunks of a block.
+// encoding encodes the chunks of a block.
 type encoding struct {
 	words *words
 	lines []stamped
 	days  int
-	cells []money.Amount // of one family, taken again and again
+	cells []money.Amount // of one family; reused
 }
 
 // families returns the content of the families of the block, without those that are absent.
@@ -86,7 +86,7 @@ func (e *encoding) families() map[string][]byte {
 	return out
 }
 
-// fewFamilies returns those that a rollup has too.
+// fewFamilies returns the families that a rollup has too.
 func (e *encoding) fewFamilies() map[string][]byte {
 	out := map[string][]byte{wordsFamily: e.wordColumns(), totalsFamily: e.totals(), stampFamily: e.stamps()}
 	for m, family := range dayFamilies {
@@ -105,7 +105,7 @@ func (e *encoding) texts(text func(*stamped) string) []byte {
 	return c.append(nil)
 }
 
-// wordColumns writes the columns of the words that are few, one behind another.
+// wordColumns encodes the columns of words with few values, one after another.
 func (e *encoding) wordColumns() []byte {
 	var out []byte
 	for w := range resourceWord {
@@ -114,7 +114,8 @@ func (e *encoding) wordColumns() []byte {
 	return out
 }
 
-// word returns a word of a line as it is kept: of its type and its region the inventory may know better.
+// word returns a word of a line as it is stored. The inventory's type replaces the bill's, and its region fills a
+// missing one.
 func (e *encoding) word(l *stamped, w int) string {
 	word := e.words.names[l.key[w]]
 	switch {
@@ -145,7 +146,8 @@ func (e *encoding) differs(metric int) bool {
 	return false
 }
 
-// totals writes the sums of the month by metric, each behind its length; 0 is those of the billed ones.
+// totals encodes the sums of the month by metric, each after its length. The length 0 means that they equal the billed
+// ones.
 func (e *encoding) totals() []byte {
 	var out []byte
 	for m := range dayFamilies {
@@ -162,7 +164,8 @@ func (e *encoding) totals() []byte {
 	return out
 }
 
-// byDay writes the amounts of all lines on the first day, then on the second, and so on: a day mostly says the same as
+// byDay encodes the amounts of all lines on the first day, then on the second, and so on, because consecutive days are
+// mostly equal.
 // the day before.
 func (e *encoding) byDay(metric int) []byte {
 	cells := e.cells[:0]
@@ -184,14 +187,14 @@ func (e *encoding) stamps() []byte {
 	return columns.content()
 }
 
-// stampColumns puts the columns of stamps together.
+// stampColumns builds the columns of stamps.
 type stampColumns [4]*columnBuilder
 
-// The columns of stamps, as they stand in their family.
+// The columns of stamps, in their order within the family.
 const (
 	teamsColumn = iota
 	groupsColumn
-	kindColumn // "" of what the inventory did not know
+	kindColumn // "" if the inventory did not know the resource
 	placeColumn
 )
 

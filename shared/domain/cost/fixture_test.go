@@ -29,7 +29,7 @@ var (
 	now   = time.Date(2026, 3, 20, 12, 0, 0, 0, time.UTC)
 )
 
-// fixture is a store of costs with an inventory beside it.
+// fixture is a store of costs with an inventory.
 type fixture struct {
 	*apitest.Fixture
 	ctx       context.Context
@@ -51,7 +51,7 @@ func newFixture(tb testing.TB) *fixture {
 	return s
 }
 
-// recorder fails on demand, and knows which partitions were written.
+// recorder fails on demand, and records the partitions of writes.
 type recorder struct {
 	*table.FaultyStore
 	below *partitions
@@ -59,13 +59,13 @@ type recorder struct {
 
 func (r *recorder) written() []string { return slices.Sorted(maps.Keys(r.below.pks)) }
 
-// partitions notes the partitions of batches of writes.
+// partitions records the partitions of batch writes.
 type partitions struct {
 	table.Store
 	pks map[string]bool
 }
 
-// BatchWrite is Store's.
+// BatchWrite records the partitions and writes.
 func (p *partitions) BatchWrite(ctx context.Context, ws ...table.Write) error {
 	for i := range ws {
 		if p.pks == nil {
@@ -76,10 +76,10 @@ func (p *partitions) BatchWrite(ctx context.Context, ws ...table.Write) error {
 	return p.Store.BatchWrite(ctx, ws...)
 }
 
-// fresh returns the store as a process sees it that knows nothing.
+// fresh returns the store with an empty cache, as in a new process.
 func (s *fixture) fresh() *Store { return NewStore(s.Table, s.inventory, s.Clock) }
 
-// imported is an import of March by an account.
+// imported returns an import of March for an account.
 func imported(account, fingerprint string, at time.Time) Import {
 	return Import{
 		Org: testOrg, AccountID: account, Provider: "aws", Month: march, Fingerprint: fingerprint, DeliveredAt: at,
@@ -108,7 +108,7 @@ func (s *fixture) tryBring(in Import, charges ...bill.Charge) (Period, error) {
 	return b.Commit(ctx)
 }
 
-// charge is usage of a resource on a day of March, of an amount that all metrics agree in.
+// charge returns usage of a resource on a day of March, with the same amount in all metrics.
 func charge(day int, resource, service, amount string) bill.Charge {
 	a := money.MustParse(amount)
 	return bill.Charge{
@@ -121,7 +121,7 @@ func charge(day int, resource, service, amount string) bill.Charge {
 	}
 }
 
-// ofMarch asks for all of March.
+// ofMarch returns a question about all of March.
 func ofMarch(dims ...string) Question {
 	return Question{From: march.Start(), To: march.End(), Metric: Billed, Dims: dims}
 }
@@ -133,7 +133,7 @@ func (s *fixture) ask(q Question) Answer {
 	return a
 }
 
-// rows writes rows as "a,b=1.5".
+// rows formats rows as "a,b=1.5".
 func rows(a Answer) []string {
 	out := []string{}
 	for _, r := range a.Rows {
@@ -149,5 +149,5 @@ func equal[T any](tb testing.TB, what string, got, want T) {
 	}
 }
 
-// contextOf is a context of another organization.
+// contextOf returns the context of another organization.
 func contextOf(s *fixture, org string) context.Context { return table.WithOrg(s.ctx, org) }

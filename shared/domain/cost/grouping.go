@@ -6,10 +6,10 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// outside is the group of lines that a question is not about.
+// outside is the group of lines that a question excludes.
 const outside = ^uint32(0)
 
-// grouping puts the lines of a block into groups that agree in some columns.
+// grouping groups the lines of a block by some columns.
 type grouping struct {
 	of     []uint32 // by line
 	size   int      // groups
@@ -20,7 +20,7 @@ type pair struct{ group, code uint32 }
 
 func newGrouping(lines int) *grouping { return &grouping{of: make([]uint32, lines), size: 1} }
 
-// keep leaves out the lines whose word does not pass, and reports whether any is left.
+// keep excludes the lines whose word does not pass, and reports whether any line is left.
 func (g *grouping) keep(c *column, passes func(word string) bool) bool {
 	allowed := make([]bool, len(c.names))
 	for i, name := range c.names {
@@ -36,7 +36,7 @@ func (g *grouping) keep(c *column, passes func(word string) bool) bool {
 	return some
 }
 
-// denseGroups is up to how many possible groups are numbered by a table; beyond it is a map.
+// denseGroups is the most possible groups that are numbered by a table; more are numbered by a map.
 const denseGroups = 1 << 19
 
 // split splits each group by the words of a column.
@@ -71,7 +71,7 @@ func (g *grouping) split(c *column) {
 	g.levels, g.size = append(g.levels, made), len(made)
 }
 
-// numbering returns what numbers pairs: it returns the number of one, next when it is a new one.
+// numbering returns a function that numbers pairs. It returns the number of a pair, which is next for a new one.
 func (g *grouping) numbering(names int) func(p pair, next uint32) (n uint32, isNew bool) {
 	if possible := g.size * names; possible <= denseGroups {
 		at := make([]uint32, possible) // 0 is none
@@ -94,7 +94,7 @@ func (g *grouping) numbering(names int) func(p pair, next uint32) (n uint32, isN
 	}
 }
 
-// codes returns the words of a group, by column.
+// codes returns the word numbers of a group, by column.
 func (g *grouping) codes(group int, into []uint32) []uint32 {
 	into = into[:len(g.levels)]
 	n := uint32(group) //nolint:gosec // at most blockLines
@@ -105,7 +105,7 @@ func (g *grouping) codes(group int, into []uint32) []uint32 {
 	return into
 }
 
-// sums adds up amounts by group and, where it has several cells, by day.
+// sums adds up amounts by group and, if a group has several cells, by day.
 type sums struct {
 	cells  int
 	places int
@@ -136,7 +136,7 @@ func (s *sum) amount(places int) money.Amount {
 	return high.Add(half).Add(half).Add(money.FromScaled(int64(s.lo&1), places)) //nolint:gosec // 0 or 1
 }
 
-// reset makes room for the sums of other amounts.
+// reset prepares the sums for other amounts.
 func (s *sums) reset(groups, cells int, a *amounts) {
 	s.cells, s.places, s.wide = cells, a.places, nil
 	if a.wide != nil {
@@ -147,7 +147,7 @@ func (s *sums) reset(groups, cells int, a *amounts) {
 	clear(s.narrow)
 }
 
-// add counts the amounts of all lines from one on, in a cell of their groups.
+// add adds the amounts of all lines, from index from on, to a cell of their groups.
 func (s *sums) add(g *grouping, a *amounts, from, cell int) {
 	if s.wide != nil {
 		for i, group := range g.of {

@@ -19,18 +19,18 @@ type LineItems struct {
 	Generation string `json:"gen"`
 	Rows       int64  `json:"rows"`
 	Parts      int    `json:"parts"`
-	// the bytes of the files outside of columns; every reader reads these
+	// the bytes of the files that belong to no column; every reader reads them
 	Footers int64 `json:"footers"`
 	// Columns are the packed bytes of each column in all files. A question scans the bytes of the columns that it
 	// reads.
 	Columns map[string]int64 `json:"columns"`
-	// Left are the sub-accounts whose lines count on another bill, and Unnamed is that of lines which name none: see
-	// Leaves. They are as they were when the line items were listed, and not what is stored.
+	// Left are the sub-accounts whose lines count on another bill. Unnamed is the sub-account of lines without one:
+	// see Leaves. Both are computed when the line items are listed, and not stored.
 	Left    []string `json:"left,omitempty"`
 	Unnamed string   `json:"unnamed,omitempty"`
 }
 
-// Leaves reports whether a line is left out, by the SubAccountId that it names: it counts on another bill of the month.
+// Leaves reports whether a line with this SubAccountId is excluded because it counts on another bill of the month.
 func (l *LineItems) Leaves(subAccountID string) bool {
 	if len(l.Left) == 0 {
 		return false
@@ -42,21 +42,22 @@ func (l *LineItems) Leaves(subAccountID string) bool {
 	return slices.Contains(l.Left, sub)
 }
 
-// Path names the folder within that of the organization: "aws/ca_1/2026-03/gen=01k…".
+// Path returns the folder within that of the organization: "aws/ca_1/2026-03/gen=01k…".
 func (l *LineItems) Path() string {
 	return strings.Join([]string{segment(l.Provider), segment(l.AccountID), l.Month.String(), "gen=" + l.Generation},
 		"/")
 }
 
-// Folder names the folder among all files.
+// Folder returns the folder among all files.
 func (l *LineItems) Folder(org string) string { return segment(org) + "/" + l.Path() }
 
-// Part names the k-th file, from 0.
+// Part returns the name of the k-th file, from 0.
 func (l *LineItems) Part(org string, k int) string {
 	return fmt.Sprintf("%s/part-%d.parquet", l.Folder(org), k)
 }
 
-// segment writes an id as it may stand in the name of an object, each other byte as =3A: no two ids become one.
+// segment returns an ID as a segment of an object's name. It encodes each other character as =3A, so that different
+// IDs stay different.
 func segment(id string) string {
 	var b strings.Builder
 	for i := range len(id) {
@@ -70,7 +71,7 @@ func segment(id string) string {
 }
 
 // BeginItems returns the organization of the bill, and LineItems without files for the period. Files in its folder are
-// erased a week later unless the Builder commits with them.
+// deleted a week later unless the Builder commits with them.
 func (b *Builder) BeginItems(ctx context.Context) (string, LineItems, error) {
 	l := LineItems{
 		AccountID: b.in.AccountID, Provider: b.in.Provider, Month: b.in.Month, Generation: b.store.newGeneration(),
@@ -84,8 +85,8 @@ func (b *Builder) BeginItems(ctx context.Context) (string, LineItems, error) {
 // Attach makes Commit store the location of the line items. All files must be written.
 func (b *Builder) Attach(l LineItems) { b.items = &l }
 
-// LineItems lists the line items of the months from … to that count, as reports count them: two round trips, and one
-// more for each megabyte.
+// LineItems lists the line items of the months from … to that count, by the same rules as reports: two round trips,
+// and one more for each megabyte.
 func (s *Store) LineItems(ctx context.Context, org string, from, to Month) ([]LineItems, error) {
 	all, err := s.readLineItems(ctx, org, from, to)
 	if err != nil || len(all) == 0 {
@@ -118,7 +119,7 @@ func (s *Store) readLineItems(ctx context.Context, org string, from, to Month) (
 	}
 }
 
-// counting returns the line items of bills of which something counts, with what of them does not.
+// counting returns the line items of bills that count at least in part, with the sub-accounts that do not count.
 func (s *sources) counting(all []LineItems, pointers []pointer) []LineItems {
 	bills := map[string]*pointer{}
 	for i := range pointers {
@@ -130,7 +131,7 @@ func (s *sources) counting(all []LineItems, pointers []pointer) []LineItems {
 	for _, l := range all {
 		p := bills[l.AccountID+l.Month.String()]
 		if p == nil {
-			continue // it was erased meanwhile
+			continue // deleted in the meantime
 		}
 		left, whole := s.superseded(p)
 		if whole {
@@ -144,8 +145,8 @@ func (s *sources) counting(all []LineItems, pointers []pointer) []LineItems {
 	return out
 }
 
-// itemsOf returns the write that goes with the pointer next: the line items of its generation, or that there are none.
-// Of a pointer that keeps its generation there is nothing to be written.
+// itemsOf returns the write that accompanies the pointer next: the line items of its generation, or their absence. It
+// returns no write for a pointer that keeps its generation.
 func itemsOf(org string, old, next *pointer, items *LineItems) ([]table.Write, error) {
 	at := key(org, itemsPrefix+next.Month.String()+"#"+next.AccountID)
 	switch {
@@ -160,7 +161,7 @@ func itemsOf(org string, old, next *pointer, items *LineItems) ([]table.Write, e
 	return []table.Write{table.Put(it)}, err
 }
 
-// folderOf names the folder of the line items of a generation of the pointer; "" when it has none.
+// folderOf returns the folder of the line items of a generation of the pointer, or "" if it has none.
 func (p *pointer) folderOf(org, generation string) string {
 	if !p.LineItems || generation != p.Generation {
 		return ""

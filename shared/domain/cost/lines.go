@@ -22,7 +22,7 @@ const (
 	purchaseWord
 	categoryWord
 	currencyWord
-	resourceWord // what the bill calls the resource
+	resourceWord // the name of the resource on the bill
 	tagsWord     // a set of tags: see tagSet
 	wordCount
 )
@@ -33,7 +33,7 @@ type lineKey [wordCount]uint32
 // line is the charges of a month that agree in all words, by day.
 type line struct {
 	key  lineKey
-	days [3]series // by metric; nil where they are those of Billed
+	days [3]series // by metric; nil if they equal those of Billed
 }
 
 // of returns the series of a metric.
@@ -44,10 +44,10 @@ func (l *line) of(metric int) *series {
 	return &l.days[0]
 }
 
-// differs reports whether the amounts of a metric are others than the billed ones.
+// differs reports whether the amounts of a metric differ from the billed ones.
 func (l *line) differs(metric int) bool { return l.days[metric].len() > 0 }
 
-// add counts amounts by metric on a day. A metric that never differed has no series of its own.
+// add adds amounts by metric on a day. A metric that equals the billed one so far has no series of its own.
 func (l *line) add(day int, amounts [3]*money.Amount) {
 	for m := 1; m < len(amounts); m++ {
 		if !l.differs(m) && *amounts[m] != *amounts[0] {
@@ -61,7 +61,7 @@ func (l *line) add(day int, amounts [3]*money.Amount) {
 	l.days[0].add(day, amounts[0])
 }
 
-// words numbers words; 0 is the empty one.
+// words assigns numbers to words; 0 is the empty word.
 type words struct {
 	number map[string]uint32
 	names  []string
@@ -80,7 +80,7 @@ func (w *words) intern(word string) uint32 {
 	return n
 }
 
-// internBehind is intern for a word that is likely the one behind the n-th.
+// internBehind is intern for a word that probably is the one after the n-th.
 func (w *words) internBehind(n uint32, word string) uint32 {
 	if n++; int(n) < len(w.names) && w.names[n] == word {
 		return n
@@ -88,7 +88,7 @@ func (w *words) internBehind(n uint32, word string) uint32 {
 	return w.intern(word)
 }
 
-// lines is the lines of a period while they are added up.
+// lines holds the lines of a period while they are added up.
 type lines struct {
 	words
 	at     map[lineKey]int32
@@ -100,7 +100,7 @@ type lines struct {
 
 func newLines() lines { return lines{words: newWords(), at: map[lineKey]int32{}, most: maxLines} }
 
-// add counts a charge on a day of the month, from 0.
+// add adds a charge on a day of the month, from 0.
 func (ls *lines) add(c *bill.Charge, day int) {
 	k := lineKey{
 		ls.intern(c.SubAccountID), ls.intern(c.RegionID), ls.intern(c.ResourceType), ls.intern(c.ServiceName),
@@ -125,7 +125,7 @@ func (ls *lines) find(k lineKey) *line {
 	return &ls.all[n]
 }
 
-// tags numbers a set of tags.
+// tags returns the number of a set of tags.
 func (ls *lines) tags(tags []bill.Tag) uint32 {
 	ls.buf = ls.buf[:0]
 	for _, t := range tags {
@@ -138,7 +138,7 @@ func (ls *lines) tags(tags []bill.Tag) uint32 {
 	return ls.intern(string(ls.buf))
 }
 
-// purchaseOf tells how a charge was bought.
+// purchaseOf returns the purchase type of a charge.
 func purchaseOf(c *bill.Charge) string {
 	switch c.PricingCategory {
 	case bill.Standard:
@@ -151,7 +151,7 @@ func purchaseOf(c *bill.Charge) string {
 	return OtherPurchases
 }
 
-// sort orders lines so that alike words stand together, and returns what each column of them is.
+// sort sorts lines by their words, so that equal words are adjacent.
 func (ls *lines) sort() {
 	slices.SortFunc(ls.all, func(a, b line) int {
 		for i := range wordCount {

@@ -7,7 +7,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Month is a month of a calendar in UTC: months since the beginning of year 0.
+// Month is a calendar month in UTC: the number of months since the beginning of year 0.
 type Month int32
 
 const monthLayout = "2006-01"
@@ -18,7 +18,7 @@ func MonthOf(t time.Time) Month {
 	return Month(t.Year()*12 + int(t.Month()) - 1)
 }
 
-// ParseMonth reads a month like "2026-03"; anything else is fault.Invalid.
+// ParseMonth parses a month like "2026-03"; other texts are fault.Invalid.
 func ParseMonth(s string) (Month, error) {
 	t, err := time.Parse(monthLayout, s)
 	if err != nil {
@@ -27,7 +27,7 @@ func ParseMonth(s string) (Month, error) {
 	return MonthOf(t), nil
 }
 
-// String writes m as "2026-03".
+// String returns m as "2026-03".
 func (m Month) String() string { return m.Start().Format(monthLayout) }
 
 // Start returns the first moment of m.
@@ -35,16 +35,16 @@ func (m Month) Start() time.Time {
 	return time.Date(int(m)/12, time.Month(int(m)%12+1), 1, 0, 0, 0, 0, time.UTC)
 }
 
-// End returns the first moment behind m.
+// End returns the first moment after m.
 func (m Month) End() time.Time { return m.Add(1).Start() }
 
 // Add returns the month n months later.
 func (m Month) Add(n int) Month { return m + Month(n) }
 
-// Days returns how many days m has.
+// Days returns the number of days in m.
 func (m Month) Days() int { return daysBetween(m.Start(), m.End()) }
 
-// MarshalJSON writes m as String does.
+// MarshalJSON encodes m as String does.
 func (m Month) MarshalJSON() ([]byte, error) { return json.Marshal(m.String()) }
 
 // UnmarshalJSON decodes the form of MarshalJSON.

@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// drawCharges draws charges of March of all kinds: credits, purchases, other currencies, charges without a resource,
+// drawCharges returns charges of March of all kinds: credits, purchases, other currencies, charges without a resource,
 // and amounts with more digits than 64 bits hold.
 func drawCharges(r *rand.Rand, n int) []bill.Charge {
 	out := make([]bill.Charge, n)
@@ -47,7 +47,7 @@ func drawCharges(r *rand.Rand, n int) []bill.Charge {
 	return out
 }
 
-// oracle answers a question by adding up charges one by one, in rational steps of its own.
+// oracle answers a question by adding up charges one by one, with rational numbers.
 func oracle(charges []bill.Charge, q Question, key func(c *bill.Charge) string) (byKey map[string]money.Amount,
 	total money.Amount) {
 	byKey = map[string]money.Amount{}
@@ -72,7 +72,7 @@ func rated(account, fingerprint string, at time.Time) Import {
 	return in
 }
 
-// keysOf tells what a charge shows as in a dimension.
+// keysOf returns the value of a charge in a dimension.
 var keysOf = map[string]func(c *bill.Charge) string{
 	ServiceDim:  func(c *bill.Charge) string { return c.ServiceName },
 	ResourceDim: func(c *bill.Charge) string { return c.ResourceID },
@@ -121,7 +121,7 @@ func TestAsk_AddsUpToTheSameHoweverItIsSplit(t *testing.T) {
 	}
 }
 
-// checkAnswer holds an answer's first dimension, its days and its total to what they should be.
+// checkAnswer compares an answer's first dimension, its days and its total with the expected values.
 func checkAnswer(t *testing.T, a Answer, want map[string]money.Amount, total money.Amount) {
 	t.Helper()
 	got, sum := map[string]money.Amount{}, money.Amount{}
@@ -167,8 +167,8 @@ func TestImport_IsTheSameInAnyOrder(t *testing.T) {
 	}
 }
 
-// TestCommit_KilledAnywhereLeavesTheOldOrTheNew has each call of an import fail in turn, before and after it has taken
-// effect.
+// TestCommit_KilledAnywhereLeavesTheOldOrTheNew makes each store call of an import fail in turn, before and after it
+// has taken effect.
 func TestCommit_KilledAnywhereLeavesTheOldOrTheNew(t *testing.T) {
 	for _, harm := range []table.Harm{table.FailBefore, table.FailAfter} {
 		s := owned(t)
@@ -215,7 +215,7 @@ func (s *fixture) summaryAgrees() {
 	equal(s, "summary", sums[0].Total.Billed, s.ask(ofMarch()).Total)
 }
 
-// nothingRemains sweeps when all that is idle is due, and checks that only what the pointers name is left.
+// nothingRemains sweeps after idleKept, and checks that only the generations named by pointers are left.
 func (s *fixture) nothingRemains() {
 	s.Helper()
 	s.Clock.Advance(idleKept + time.Hour)

@@ -13,19 +13,20 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// RateOf returns the value of a unit of a currency on a day; false when it is unknown.
+// RateOf returns the value of a unit of a currency on a day. It returns false if the rate is unknown.
 type RateOf func(ctx context.Context, currency string, on time.Time) (Rate, bool, error)
 
-// BillsRate is the source of a rate that a bill has itself.
+// BillsRate is the source of a rate that the bill itself states.
 const BillsRate = "bill"
 
-// ownRate is the rate that a bill tells of a currency: that of the last day with one.
+// ownRate is the rate of a currency that a bill states: that of the last day with one.
 type ownRate struct {
 	usd money.Amount
 	day time.Time
 }
 
-// noteRate keeps the rate of a charge. Of several on a day the higher one is kept, so that their order does not matter.
+// noteRate records the rate of a charge. Of several on a day it keeps the highest, so that their order does not
+// matter.
 func (b *Builder) noteRate(c *bill.Charge) {
 	if c.USDRate.Sign() <= 0 || c.BillingCurrency == USD {
 		return
@@ -40,8 +41,8 @@ func (b *Builder) noteRate(c *bill.Charge) {
 	b.own[c.BillingCurrency] = ownRate{c.USDRate, day}
 }
 
-// rates returns the rates of the currencies on the bill: its own, or those of the day on which it was delivered, which
-// is no later than the last one of the month.
+// rates returns the rates of the currencies on the bill: its own, or those of the day of its delivery, but at most of
+// the last day of the month.
 func (b *Builder) rates(ctx context.Context) (map[string]Rate, error) {
 	out := maps.Clone(b.in.Rates)
 	if out == nil {
@@ -77,7 +78,7 @@ func addRate(ctx context.Context, to map[string]Rate, currency string, ask askin
 	return err
 }
 
-// HasForeign reports whether a part of the period was billed in another currency than US dollars.
+// HasForeign reports whether a part of the period was billed in another currency than USD.
 func (p *Period) HasForeign() bool {
 	for currency := range p.ByCurrency {
 		if currency != USD {
@@ -87,7 +88,7 @@ func (p *Period) HasForeign() bool {
 	return false
 }
 
-// AddRates adds the rates that periods lack, as these were not known when they were imported.
+// AddRates adds the rates of periods that were imported before their rates were known.
 func (s *Store) AddRates(ctx context.Context, org string, of RateOf) error {
 	pointers, err := s.readPointers(ctx, org, firstMonth, lastMonth)
 	if err != nil {
@@ -111,7 +112,7 @@ func (s *Store) AddRates(ctx context.Context, org string, of RateOf) error {
 		}
 		next.Seq++
 		err = s.point(ctx, org, p, &next, nil)
-		// an import that was first has asked, too
+		// A faster import has asked for the rates, too.
 		if _, moved := errors.AsType[*table.ConditionError](err); err != nil && !moved {
 			return fmt.Errorf("add rates to %s of %s: %w", p.Month, p.AccountID, err)
 		}

@@ -12,9 +12,9 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Rebuild says anew which teams and groups resources are in, in the periods of the months that are not closed, and of
-// all periods which accounts are connected; and makes the summaries of what has changed anew. Without accounts, what
-// is known of these stays; without months, all are looked at. It may be repeated, and be killed anywhere.
+// Rebuild updates the teams and groups of resources in periods that are not closed, the connected accounts in all
+// periods, and the summaries of changed months. With nil accounts, the connected accounts stay unchanged. Without
+// months, it covers all months. It is idempotent and safe to kill at any time.
 func (s *Store) Rebuild(ctx context.Context, org string, accounts []Account, months ...Month) error {
 	pointers, err := s.readPointers(ctx, org, firstMonth, lastMonth)
 	if err != nil {
@@ -38,14 +38,14 @@ func (s *Store) Rebuild(ctx context.Context, org string, accounts []Account, mon
 	return s.Summarize(ctx, org, slices.Sorted(maps.Keys(touched))...)
 }
 
-// rebuilding is what periods are rebuilt after.
+// rebuilding holds the inputs of a rebuild.
 type rebuilding struct {
 	directory *inventory.Directory
-	accounts  []Account // nil when nobody says
+	accounts  []Account // nil leaves them unchanged
 }
 
-// rebuildPeriod rebuilds a period; one that is imported meanwhile again, for the import may have begun before what it
-// is rebuilt after.
+// rebuildPeriod rebuilds a period. It starts over if the period is imported in the meantime, because that import may
+// have begun with older inputs.
 func (s *Store) rebuildPeriod(ctx context.Context, org string, p *pointer, after rebuilding) error {
 	for range swapTries {
 		err := s.reconnect(ctx, org, p, after.accounts)
@@ -62,7 +62,7 @@ func (s *Store) rebuildPeriod(ctx context.Context, org string, p *pointer, after
 	return fault.New(fault.Unavailable, "it is being imported by many at once; try again")
 }
 
-// reconnect notes in a period which accounts are connected now.
+// reconnect stores in a period which accounts are connected now.
 func (s *Store) reconnect(ctx context.Context, org string, p *pointer, accounts []Account) error {
 	next := *p
 	changed, err := next.connect(accounts)
@@ -76,7 +76,7 @@ func (s *Store) reconnect(ctx context.Context, org string, p *pointer, accounts 
 	return err
 }
 
-// restamp writes the stamps of a period that is not closed anew, if they are others.
+// restamp rewrites the stamps of a period that is not closed, if they have changed.
 func (s *Store) restamp(ctx context.Context, org string, p *pointer, d *inventory.Directory) error {
 	if p.Final {
 		return nil
@@ -104,7 +104,7 @@ func (s *Store) restamp(ctx context.Context, org string, p *pointer, d *inventor
 	return s.point(ctx, org, p, &next, nil)
 }
 
-// restamping is new stamps on their way to the table, and the rollup that they make.
+// restamping holds new stamps that are being written, and the rollup made from them.
 type restamping struct {
 	writing writing
 	stamper *stamper
@@ -132,7 +132,7 @@ func (r *restamping) block(ctx context.Context, at place) (block, error) {
 	return made, err
 }
 
-// stampsOf returns what says the stamp of a line of a block.
+// stampsOf returns a function that returns the stamp of a line of a block.
 func (r *restamping) stampsOf(b *lineBlock) func(line int) *stamp {
 	sub, native, stamps := b.word(SubAccountDim), b.native(), map[[2]uint32]*stamp{}
 	return func(i int) *stamp {
@@ -145,7 +145,7 @@ func (r *restamping) stampsOf(b *lineBlock) func(line int) *stamp {
 	}
 }
 
-// rollInto counts the lines of a block that was read.
+// rollInto adds the lines of a read block to a rollup.
 func (b *lineBlock) rollInto(r *rollup, stampOf func(i int) *stamp) {
 	var columns [resourceWord]column
 	for w := range columns {
@@ -170,7 +170,7 @@ func (b *lineBlock) rollInto(r *rollup, stampOf func(i int) *stamp) {
 	}
 }
 
-// series returns the amounts of the i-th of n lines by day; none of a metric that was not read.
+// series returns the amounts of the i-th of n lines by day. It is empty for a metric that was not read.
 func (a *amounts) series(i, n int) series {
 	out := series{places: a.places}
 	for ; i < a.len(); i += n {

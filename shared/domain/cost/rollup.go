@@ -1,14 +1,15 @@
 package cost
 
-// A rollup is the lines of a period added up over resources and tags: what most questions are about, in a few lines
-// instead of thousands. It stands with the stamps, which it is made of.
+// A rollup is the lines of a period added up over resources and tags. It answers most questions with a few lines
+// instead of thousands. It is stored with the stamps from which it is computed.
 
-// worthwhile says from how many lines on a period has a rollup, and how many times fewer the lines of that must be.
+// worthwhile is the condition for a rollup: its period has at least from lines, and at least share times as many as
+// the rollup.
 type worthwhile struct{ from, share int }
 
 var usually = worthwhile{1000, 4}
 
-// In the place of the words of a resource, a line of a rollup has its teams and groups.
+// A line of a rollup has its teams and groups in place of the words of a resource.
 const (
 	teamsWord  = resourceWord
 	groupsWord = tagsWord
@@ -22,10 +23,10 @@ type rollup struct {
 
 func newRollup() *rollup { return &rollup{words: newWords(), at: map[lineKey]int{}} }
 
-// fewWords are the words of a line but for its resource and tags.
+// fewWords are the words of a line without its resource and tags.
 type fewWords [resourceWord]string
 
-// add counts a line.
+// add adds a line.
 func (r *rollup) add(words *fewWords, st *stamp, l *line) {
 	var k lineKey
 	for i, word := range words {
@@ -41,7 +42,7 @@ func (r *rollup) add(words *fewWords, st *stamp, l *line) {
 	r.lines[n].merge(l)
 }
 
-// addBlock counts the lines of a block that is being written.
+// addBlock adds the lines of a block that is being written.
 func (r *rollup) addBlock(e *encoding) {
 	for i := range e.lines {
 		l := &e.lines[i]
@@ -53,7 +54,7 @@ func (r *rollup) addBlock(e *encoding) {
 	}
 }
 
-// worth reports whether the rollup of a period of so many lines is kept.
+// worth reports whether the rollup of a period with this number of lines is kept.
 func (r *rollup) worth(lines int, when worthwhile) bool {
 	return lines >= when.from && len(r.lines)*when.share <= lines
 }
@@ -108,7 +109,7 @@ func (s *series) merge(o *series) {
 	}
 }
 
-// addExactly adds integers; false when the sum is none of 64 bits.
+// addExactly adds integers. It returns false if the sum does not fit into 64 bits.
 func addExactly(a, b int64) (int64, bool) {
 	sum := a + b
 	return sum, (sum > a) == (b > 0) || b == 0

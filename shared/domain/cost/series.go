@@ -6,8 +6,8 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// series is amounts of the days from first on: integers of a scale, which are a quarter of an Amount, for as long as
-// these fit. An import has a series for each line.
+// series is the daily amounts from day first on, as integers of a common scale while they fit. These take a quarter of
+// the memory of an Amount, and an import has a series for each line.
 type series struct {
 	first  int
 	places int
@@ -17,7 +17,7 @@ type series struct {
 
 func (s *series) len() int { return max(len(s.narrow), len(s.wide)) }
 
-// add adds an amount on a day, which it makes room for.
+// add adds an amount on a day.
 func (s *series) add(day int, a *money.Amount) {
 	switch {
 	case s.len() == 0:
@@ -50,7 +50,7 @@ func (s *series) shift(days int) {
 	s.narrow = slices.Concat(make([]int64, days), s.narrow)
 }
 
-// addNarrow adds an amount as an integer; false when it, or the sum, is none of 64 bits.
+// addNarrow adds an amount as an integer. It returns false if the amount or the sum does not fit into 64 bits.
 func (s *series) addNarrow(i int, a *money.Amount) bool {
 	places := s.places
 	n, ok := a.Scaled(places)

@@ -6,7 +6,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// part is a group's amounts, or a share of them, of which the dimensions before the n-th are settled.
+// part is the amounts of a group, or a share of them. Its values of the first n dimensions are determined.
 type part struct {
 	span  *span
 	axes  []axis
@@ -17,7 +17,7 @@ type part struct {
 
 func (p *part) word(n int) string { return p.axes[n].names[p.codes[n]] }
 
-// take counts the amounts of a group: in USD, and split among the teams and groups that it is of.
+// take adds the amounts of a group, converted to USD and split among its teams and groups.
 func (t *tally) take(p part) {
 	if currency := p.word(slices.Index(t.by, CurrencyDim)); currency != USD {
 		rate, ok := p.span.pointer.Rates[currency]
@@ -32,7 +32,7 @@ func (t *tally) take(p part) {
 	t.share(&p)
 }
 
-// share settles the dimensions of a part one after another.
+// share determines the values of a part's dimensions one after another.
 func (t *tally) share(p *part) {
 	for ; p.n < len(t.by); p.n++ {
 		dim := t.by[p.n]
@@ -47,7 +47,7 @@ func (t *tally) share(p *part) {
 	t.add(p.span, p.cells)
 }
 
-// number returns the number of the part's word in a dimension, which it looks up once a block.
+// number returns the number of the part's word in a dimension. It looks the word up once for each block.
 func (t *tally) number(p *part) uint32 {
 	known := &p.axes[p.n].numbers[p.codes[p.n]]
 	if *known == 0 {
@@ -57,8 +57,8 @@ func (t *tally) number(p *part) uint32 {
 	return *known - 1
 }
 
-// divide splits a part among the teams, or groups, that it is of. The filter may leave some out: of teams with their
-// shares; a group that it leaves out has none.
+// divide splits a part among its teams or groups. The filter may exclude some of them. An excluded team still has its
+// share, which is dropped; an excluded group has none.
 func (t *tally) divide(p *part) {
 	n, dim, whole := p.n, t.by[p.n], p.cells
 	members := splitSet(p.word(n))
@@ -92,7 +92,7 @@ func splitCells(cells []money.Amount, n int) [][]money.Amount {
 	return out
 }
 
-// seen returns the id of a team or group as the caller may see it.
+// seen returns the ID of a team or group as the caller may see it.
 func (q *Question) seen(dim, id string) string {
 	if w := q.Within; dim == TeamDim && w != nil && !w.Teams.All && !slices.Contains(w.Teams.Teams, id) {
 		return ""

@@ -9,28 +9,28 @@ import (
 	"strings"
 )
 
-// A sub-account may be on several bills of a month: on that of who pays for it and on its own, or on those of an
-// account that was removed and connected again. Exactly one of them counts.
+// A sub-account may be on several bills of a month: on its payer's and on its own, or on those of an account that was
+// removed and connected again. Exactly one of them counts.
 
-// Account is an account that is connected.
+// Account is a connected account.
 type Account struct {
 	ID       string // ca_…
 	Provider string
-	Native   string // as its provider names it
+	Native   string // the provider's ID of it
 }
 
-// maxSubAccounts is how many sub-accounts a pointer tells: they are less than an item holds, whatever they are called.
+// maxSubAccounts is the most sub-accounts in a pointer. They fit into an item even with long names.
 const maxSubAccounts = 8000
 
-// subAccountOf brings the name of a sub-account into one shape: "/subscriptions/ID" is ID, in lower case.
+// subAccountOf normalizes the name of a sub-account: "/subscriptions/ID" becomes ID, in lower case.
 func subAccountOf(word string) string {
 	return strings.ToLower(word[strings.LastIndexByte(word, '/')+1:])
 }
 
-// sharedAccount is the sub-account of charges that name none: they are of the billing account.
+// sharedAccount returns the sub-account of charges that name none: they belong to the billing account.
 func sharedAccount(billingAccount string) string { return "@" + strings.ToLower(billingAccount) }
 
-// holds returns the sub-account that a word of the bill means.
+// holds returns the sub-account of a word on the bill.
 func (p *pointer) holds(word string) string {
 	switch {
 	case word != "":
@@ -41,7 +41,7 @@ func (p *pointer) holds(word string) string {
 	return subAccountOf(p.Native)
 }
 
-// subAccounts lists what is on the bill: itself, or what it says.
+// subAccounts returns the sub-accounts on the bill: its own account if it lists none.
 func (p *pointer) subAccounts() ([]string, error) {
 	if len(p.Subs) == 0 {
 		return []string{subAccountOf(p.Native)}, nil
@@ -50,7 +50,7 @@ func (p *pointer) subAccounts() ([]string, error) {
 	return strings.Split(string(text), "\n"), err
 }
 
-// describe notes which sub-accounts the lines of a bill are of, and which of them are connected.
+// describe stores the sub-accounts of a bill's lines, and which of them are connected.
 func (p *pointer) describe(ctx context.Context, b *Builder) error {
 	if p.Native == "" {
 		return nil
@@ -74,7 +74,7 @@ func (p *pointer) describe(ctx context.Context, b *Builder) error {
 	return nil
 }
 
-// packSubAccounts writes sub-accounts, those that are connected before others that there is no room for.
+// packSubAccounts encodes sub-accounts. If there is not enough room for all, connected ones take precedence.
 func packSubAccounts(subs map[string]bool, accounts []Account) []byte {
 	connected := map[string]bool{}
 	for _, a := range accounts {
@@ -96,8 +96,8 @@ func packSubAccounts(subs map[string]bool, accounts []Account) []byte {
 	return compressor.Append(nil, []byte(strings.Join(all[:min(len(all), maxSubAccounts)], "\n")))
 }
 
-// membersAmong returns the other accounts on the bill, by sub-account: those that are connected, and those before that
-// were and are not replaced by one that is.
+// membersAmong returns the other accounts on the bill, by sub-account: the connected accounts, and earlier ones that
+// no connected account replaces.
 func (p *pointer) membersAmong(onBill func(sub string) bool, before map[string]string,
 	accounts []Account) map[string]string {
 	out := maps.Clone(before)
@@ -116,7 +116,8 @@ func (p *pointer) membersAmong(onBill func(sub string) bool, before map[string]s
 	return out
 }
 
-// connect notes which accounts are connected now, and reports whether that is news. Without accounts nobody says so.
+// connect stores which accounts are connected now, and reports whether that is a change. It does nothing if accounts
+// is nil.
 func (p *pointer) connect(accounts []Account) (changed bool, err error) {
 	if p.Native == "" || accounts == nil {
 		return false, nil
@@ -132,12 +133,12 @@ func (p *pointer) connect(accounts []Account) (changed bool, err error) {
 	return changed, nil
 }
 
-// accountOf returns the account that a word of the bill is of: one that is connected, or whose bill it is.
+// accountOf returns the account of a word on the bill: a connected account, or else the account of the bill.
 func (p *pointer) accountOf(word string) string {
 	return cmp.Or(p.Members[p.holds(word)], p.AccountID)
 }
 
-// chargedOn is where a sub-account counts once.
+// chargedOn identifies a sub-account and a month. A sub-account counts on exactly one bill of a month.
 type chargedOn struct {
 	month     Month
 	provider  string
@@ -145,7 +146,7 @@ type chargedOn struct {
 	estimated bool
 }
 
-// sources tells which bill counts for each sub-account and month.
+// sources determines which bill counts for each sub-account and month.
 type sources struct {
 	counts map[chargedOn]*pointer
 	subs   map[*pointer][]string
@@ -173,9 +174,9 @@ func newSources(pointers []pointer) (*sources, error) {
 	return s, nil
 }
 
-// precedes reports whether p, and not other, counts for a sub-account of both: the bill of an account that is
-// connected before that of one that is gone, who pays before who is paid for, and among equals the account that was
-// connected first.
+// precedes reports whether p, and not other, counts for a sub-account of both. The bill of a connected account
+// precedes that of a removed one, the payer precedes the accounts that it pays for, and among equals the account that
+// was connected first precedes.
 func (p *pointer) precedes(other *pointer, sub string) bool {
 	if p.Gone != other.Gone {
 		return other.Gone
@@ -186,7 +187,8 @@ func (p *pointer) precedes(other *pointer, sub string) bool {
 	return p.AccountID < other.AccountID
 }
 
-// superseded returns which sub-accounts of a bill count on another one, and on which; whole when all do.
+// superseded returns the sub-accounts of a bill that count on another bill, with that bill's account. whole reports
+// whether all do.
 func (s *sources) superseded(p *pointer) (by map[string]string, whole bool) {
 	subs := s.subs[p]
 	for _, sub := range subs {
@@ -200,7 +202,7 @@ func (s *sources) superseded(p *pointer) (by map[string]string, whole bool) {
 	return by, len(by) > 0 && len(by) == len(subs)
 }
 
-// billOf returns the bill that counts for the account of an estimate; nil when there is none.
+// billOf returns the bill that counts for the account of an estimate, or nil.
 func (s *sources) billOf(estimate *pointer) *pointer {
 	return s.counts[chargedOn{estimate.Month, estimate.Provider, subAccountOf(estimate.Native), false}]
 }

@@ -12,13 +12,13 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// The accounts of these tests: one that pays for two others, of which one is connected.
+// The accounts of these tests: a payer, and one of the two accounts that it pays for.
 var (
 	payer  = Account{"ca_payer", "aws", "100"}
 	member = Account{"ca_member", "aws", "200"}
 )
 
-// of is an import of March of an account, while others are connected.
+// of returns an import of March for an account while the given accounts are connected.
 func of(a Account, fingerprint string, connected ...Account) Import {
 	in := imported(a.ID, fingerprint, now)
 	in.Native, in.Provider = a.Native, a.Provider
@@ -26,14 +26,14 @@ func of(a Account, fingerprint string, connected ...Account) Import {
 	return in
 }
 
-// chargeOf is a charge that a sub-account has on a day of March.
+// chargeOf returns a charge of a sub-account on a day of March.
 func chargeOf(sub string, day int, amount string) bill.Charge {
 	c := charge(day, "i-"+sub, "EC2", amount)
 	c.SubAccountID, c.BillingAccountID = sub, "100"
 	return c
 }
 
-// consolidated is what all three accounts cost.
+// consolidated returns the charges of all three accounts.
 func consolidated() []bill.Charge {
 	return []bill.Charge{chargeOf("100", 1, "1"), chargeOf("200", 1, "20"), chargeOf("200", 2, "22"),
 		chargeOf("300", 1, "300")}
@@ -48,7 +48,7 @@ func (s *fixture) wantRows(what string, q Question, want ...string) {
 	equal(s, what, rows(s.ask(q)), want)
 }
 
-// wantOnce holds what is in to one of the accounts' costs, however it is asked.
+// wantOnce checks that the accounts' costs count exactly once, by each dimension and filter.
 func (s *fixture) wantOnce(what string) {
 	s.Helper()
 	s.wantRows(what+", by account", ofMarch(AccountDim), "ca_payer=301", "ca_member=42")
@@ -171,8 +171,8 @@ func TestSources_ALineIsOfTheConnectedAccountThatItNames(t *testing.T) {
 	}
 }
 
-// Whatever accounts there are, whoever pays for whom, and in whichever order their bills come: a sub-account counts
-// once.
+// TestSources_EachSubAccountCountsOnceWhateverIsConnected imports bills of random payers, in random order and with
+// random connected accounts. Each sub-account must count once.
 func TestSources_EachSubAccountCountsOnceWhateverIsConnected(t *testing.T) {
 	r := seed.Fixed(t, 21, 22)
 	for range 12 {

@@ -8,15 +8,15 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// span is the days of a period that a question asks for.
+// span is the days of a period that a question covers.
 type span struct {
 	pointer  *pointer
-	left     map[string]string // the sub-accounts that are left out, as they count on another bill
+	left     map[string]string // sub-accounts to exclude, because they count on another bill
 	from, to int               // days of the month, from 0; to is exclusive
-	offset   int               // of the first one among the days of the question
+	offset   int               // of the first day among the days of the question
 }
 
-// whole reports whether it is all days of the month, so that the sums of the month tell it.
+// whole reports whether the span is all days of the month, so that the sums of the month answer it.
 func (s *span) whole() bool { return s.from == 0 && s.to == s.pointer.Month.Days() }
 
 // spansOf returns the days of each period that a question covers. A sub-account counts on one bill of a month, and
@@ -26,7 +26,7 @@ func spansOf(pointers []pointer, q *Question) ([]span, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := map[chargedOn]*pointer{} // of accounts that nothing else can bill
+	own := map[chargedOn]*pointer{} // by account, for accounts that no other bill contains
 	for i := range pointers {
 		if p := &pointers[i]; !p.Estimated {
 			own[chargedOn{month: p.Month, account: p.AccountID}] = p
@@ -50,7 +50,7 @@ func spansOf(pointers []pointer, q *Question) ([]span, error) {
 	return out, nil
 }
 
-// estimatedFrom returns the first day on which an estimate counts beside the bill.
+// estimatedFrom returns the first day on which an estimate counts in addition to the bill.
 func (p *pointer) estimatedFrom() time.Time {
 	switch {
 	case p.Final:
@@ -61,7 +61,7 @@ func (p *pointer) estimatedFrom() time.Time {
 	return p.BilledThrough.Add(day)
 }
 
-// mayConcern reports whether the filter leaves anything of a period, as far as the pointer tells.
+// mayConcern reports whether a period can match the filter, as far as the pointer shows.
 func (q *Question) mayConcern(p *pointer) bool {
 	if !q.passes(ProviderDim, p.Provider) {
 		return false

@@ -6,8 +6,8 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 )
 
-// stamper tells for the resources of a bill what they are and whose, as the inventory says now. What it no longer
-// knows keeps what was said of it before; a closed month keeps all that was said.
+// stamper returns the stamps of a bill's resources, their type and their owners, from the present inventory. A
+// resource that the inventory no longer knows keeps its previous stamp. A closed month keeps all previous stamps.
 type stamper struct {
 	directory *inventory.Directory
 	of        *pointer // the bill
@@ -18,7 +18,7 @@ type stamper struct {
 // billedAs is the identity of a resource on a bill.
 type billedAs struct{ subAccount, resource string }
 
-// newStamper reads what was said in the generation that is in.
+// newStamper returns a stamper that knows the stamps of the present generation.
 func (s *Store) newStamper(ctx context.Context, org string, old *pointer, d *inventory.Directory) (*stamper, error) {
 	before, err := s.readStamps(ctx, org, old)
 	return &stamper{d, old, before, old.Final}, err
@@ -64,7 +64,7 @@ func (s *Store) readStamps(ctx context.Context, org string, p *pointer) (map[bil
 	return out, nil
 }
 
-// changes reports whether a period would be stamped otherwise than it is.
+// changes reports whether new stamps of the period would differ from the present ones.
 func (s *stamper) changes() bool {
 	for billed, before := range s.before {
 		if now := s.stamp(billed); now.teams != before.teams || now.groups != before.groups {

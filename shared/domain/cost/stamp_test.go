@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// own has a team own the resources of the native ids, and nothing else.
+// own makes a team own exactly the resources with these native IDs.
 func (s *fixture) own(teamID string, generation int64, uids ...string) {
 	s.Helper()
 	ws, err := inventory.Own(testOrg, teamID, generation, inventorytest.IDs(s.Fixture, testOrg, uids...))
@@ -31,7 +31,7 @@ func (s *fixture) group(id string, selector *inventory.Selector, uids ...string)
 	s.Must(err)
 }
 
-// owned is an organization in whose inventory three instances are: team_a owns i-0 and i-1, team_b and team_c i-1.
+// owned returns an organization with three instances: team_a owns i-0 and i-1, team_b and team_c own i-1.
 func owned(t *testing.T) *fixture {
 	t.Helper()
 	s := newFixture(t)

@@ -14,31 +14,31 @@ import (
 // The partitions of costs.
 const (
 	Partition      table.Partition = "ORG#*#COST"
-	ChunkPartition table.Partition = "ORG#*#COST#*" // one for each generation of a period: who reads costs reads these
+	ChunkPartition table.Partition = "ORG#*#COST#*" // one for each generation of a period; readers of costs read it too
 )
 
-// Reading is the access that questions need.
+// Reading is the table access of questions.
 var Reading = table.Access{Reads: []table.Partition{Partition, ChunkPartition}}
 
-// Importing is the access that imports and Rebuild need: they look up resources, teams and groups.
+// Importing is the table access of imports and Rebuild, which look up resources, teams and groups.
 var Importing = table.Access{
 	Reads:  []table.Partition{inventory.IndexPartition, inventory.ChunkPartition},
 	Writes: []table.Partition{Partition, ChunkPartition},
 }
 
-// Store keeps the costs of organizations.
+// Store stores the costs of organizations.
 type Store struct {
 	table     table.PatientStore
 	clock     clock.Clock
 	inventory *inventory.Store
-	files     archive.Files // of line items; nil where there are none to erase
+	files     archive.Files // of line items; nil if this process cannot delete any
 	cache     *cache
 	rolling   worthwhile
 }
 
-// New returns the Store of p, always the same one, so that the functions of a process share its memory.
+// New returns the Store of p. It always returns the same one, so that the functions of a process share its cache.
 func New(p *platform.Platform) *Store {
-	resources := inventory.New(p) // is shared too, and what Shared calls must not call it
+	resources := inventory.New(p) // shared as well; the function passed to Shared must not call it
 	return platform.Shared(p, func(p *platform.Platform) *Store {
 		s := NewStore(p.Table, resources, p.Clock)
 		s.files = p.Lines
@@ -46,7 +46,7 @@ func New(p *platform.Platform) *Store {
 	})
 }
 
-// NewStore makes a Store with a cache of its own.
+// NewStore returns a Store with its own cache.
 func NewStore(t table.Store, i *inventory.Store, c clock.Clock) *Store {
 	return &Store{table: table.NewPatientStore(t), clock: c, inventory: i, cache: newCache(cacheBytes()),
 		rolling: usually}
@@ -56,7 +56,7 @@ func NewStore(t table.Store, i *inventory.Store, c clock.Clock) *Store {
 const (
 	periodPrefix  = "P#" // P#<month>#<account>, with #E of an estimate: the pointer of a period
 	summaryPrefix = "S#" // S#<month>
-	itemsPrefix   = "L#" // L#<month>#<account>: where the line items of a period are
+	itemsPrefix   = "L#" // L#<month>#<account>: the location of a period's line items
 	idlePrefix    = "G#" // G#<generation>: one that no pointer names, or not yet
 )
 
@@ -76,15 +76,15 @@ func periodKey(org string, m Month, accountID string, estimated bool) table.Key 
 // pointer is the present state of a period: its generation, and the location of its columns.
 type pointer struct {
 	Period
-	// the sub-accounts on the bill, one a line, compressed; none when it is of Native alone
+	// the sub-accounts on the bill, one on each line, compressed; empty if the bill contains only Native
 	Subs   []byte  `json:"subs,omitempty"`
-	Shared string  `json:"shared,omitempty"` // the billing account of charges that name no sub-account
-	Seq    int64   `json:"seq"`              // grows with each change, which is conditioned on it
-	Stamps string  `json:"stamps"`           // the generation whose stamps, and rollup, are in: Rebuild makes new ones
+	Shared string  `json:"shared,omitempty"` // the billing account, for charges without a sub-account
+	Seq    int64   `json:"seq"`              // incremented by each change; each change is conditional on it
+	Stamps string  `json:"stamps"`           // the generation of the stamps and the rollup: Rebuild writes new ones
 	Blocks []block `json:"blocks"`
-	// LineItems says that the generation has line items as files.
+	// LineItems reports whether the generation has line items as files.
 	LineItems bool `json:"lineItems,omitempty"`
-	// the lines without resources and tags, in the generation of the stamps; absent when that is not worth it
+	// the lines without resources and tags, in the generation of the stamps; absent if it is not worthwhile
 	Rollup []block `json:"rollup,omitempty"`
 }
 
@@ -94,7 +94,7 @@ type block struct {
 	Parts map[string]int `json:"p"` // items of each family of columns
 }
 
-// readPointers reads the periods of the months from … to: one round trip a megabyte.
+// readPointers reads the pointers of the months from … to: one round trip for each megabyte.
 func (s *Store) readPointers(ctx context.Context, org string, from, to Month) ([]pointer, error) {
 	var out []pointer
 	q := table.Query{PK: PK(org), From: periodPrefix + from.String(), To: periodPrefix + to.String() + "~",
@@ -111,7 +111,7 @@ func (s *Store) readPointers(ctx context.Context, org string, from, to Month) ([
 	}
 }
 
-// The first and the last month that there can be, for who asks for all.
+// The first and the last possible month, for questions about all months.
 const (
 	firstMonth Month = 1970 * 12
 	lastMonth  Month = 9999*12 + 11

@@ -12,15 +12,15 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Summary is a month of all of an organization at a glance: not for who may see a part only. Amounts are by metric,
-// exact, in USD.
+// Summary is the costs of a whole organization in a month. It must not be shown to callers with a limited scope.
+// Amounts are by metric, exact, in USD.
 type Summary struct {
 	Month Month
 	Total Amounts
 	Days  []Amounts // by day of the month
-	// by day, of the category Usage alone; none of a summary that an earlier version made
+	// by day, of the category Usage alone; empty if an earlier version made the summary
 	Usage       []Amounts
-	Estimated   []bool               // by day: some of it is estimated
+	Estimated   []bool               // by day: part of the cost is estimated
 	By          map[string][]ByValue // by dimension: SummaryDims
 	Unconverted []CurrencyTotal      // of the billed amounts
 }
@@ -46,8 +46,8 @@ func (a *Amounts) Add(b *Amounts) {
 	a.List.Increase(&b.List)
 }
 
-// ByValue is the cost of one value of a dimension. With Rest, it is the cost of all values that are not listed, which
-// are the smallest.
+// ByValue is the cost of one value of a dimension. With Rest, it is the cost of all unlisted values, which are the
+// smallest.
 type ByValue struct {
 	Value string `json:"v,omitempty"`
 	Amounts
@@ -58,11 +58,11 @@ type ByValue struct {
 var SummaryDims = []string{ProviderDim, AccountDim, SubAccountDim, RegionDim, TypeDim, ServiceDim, PurchaseDim, TeamDim,
 	GroupDim, CategoryDim}
 
-// maxValues is how many values of a dimension a summary tells one by one.
+// maxValues is the most values of a dimension that a summary lists individually.
 const maxValues = 200
 
-// summaryItem is how a summary is stored. It is up to date when Of is Seq, which grows with each change of a period of
-// the month.
+// summaryItem is a summary as it is stored. It is up to date if Of equals Seq, which grows with each change of a
+// period in the month.
 type summaryItem struct {
 	Seq int64  `json:"seq"`
 	Of  int64  `json:"of"`
@@ -72,7 +72,7 @@ type summaryItem struct {
 func summaryKey(org string, m Month) table.Key { return key(org, summaryPrefix+m.String()) }
 
 // Summaries returns the summaries of the months from … to that have costs, oldest first: one round trip. A summary
-// that is out of date, since its writer died, is computed from the periods.
+// that is stale because its writer died is computed from the periods.
 func (s *Store) Summaries(ctx context.Context, org string, from, to Month) ([]Summary, error) {
 	var out []Summary
 	q := table.Query{PK: PK(org), From: summaryKey(org, from).SK, To: summaryKey(org, to).SK, Limit: table.MaxPage}
@@ -109,8 +109,8 @@ func (s *Store) readSummary(ctx context.Context, org string, it table.Item) (Sum
 	return s.makeSummary(ctx, org, m)
 }
 
-// summarize brings the summary of a month up to date. Of several at once, the one that has read the newest periods
-// stays.
+// summarize updates the summary of a month. Of several concurrent updates, the one that read the newest periods
+// remains.
 func (s *Store) summarize(ctx context.Context, org string, m Month) error {
 	for range swapTries {
 		row, err := table.Read[summaryItem](ctx, s.table, summaryKey(org, m))
@@ -132,10 +132,10 @@ func (s *Store) summarize(ctx context.Context, org string, m Month) error {
 			return fault.Wrap("write the summary of "+m.String(), err)
 		}
 	}
-	return nil // others keep changing it, and do the same
+	return nil // other writers keep changing it, and update the summary too
 }
 
-// makeSummary makes a summary of the periods.
+// makeSummary computes a summary from the periods.
 func (s *Store) makeSummary(ctx context.Context, org string, m Month) (Summary, error) {
 	pointers, err := s.readPointers(ctx, org, m, m)
 	if err != nil {
@@ -196,7 +196,7 @@ func (s *Store) summarizeBy(ctx context.Context, org string, pointers []pointer,
 	return fold(out, maxValues), nil
 }
 
-// fold tells the values behind the n-th together.
+// fold adds up the values after the n-th.
 func fold(values []ByValue, n int) []ByValue {
 	if len(values) <= n {
 		return values
@@ -208,7 +208,7 @@ func fold(values []ByValue, n int) []ByValue {
 	return append(slices.Clip(values[:n]), rest)
 }
 
-// pack encodes a summary so that it fits into an item: of names that are too long for that fewer are told one by one.
+// pack encodes a summary so that it fits into an item. If names are too long for that, it lists fewer values.
 func (s *Summary) pack() ([]byte, error) {
 	for n := maxValues; ; n /= 2 {
 		z, err := encodeSummary(s)

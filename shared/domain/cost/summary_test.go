@@ -31,7 +31,7 @@ func TestSummaries_SayWhatQuestionsSay(t *testing.T) {
 				byValue[v.Value] = v.Of(metric)
 			}
 			for _, row := range a.Rows {
-				// What is split in three is rounded where it is split: two questions may differ in the last places.
+				// A cost split in three is rounded at the split, so two questions may differ in the last places.
 				if off := byValue[row.Keys[0]].Sub(row.Amount).Abs(); off.Cmp(money.MustParse("1e-28")) > 0 {
 					t.Errorf("%s %s: summary %s, question %s", dim, row.Keys[0], byValue[row.Keys[0]], row.Amount)
 				}

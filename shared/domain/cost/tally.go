@@ -13,7 +13,7 @@ type tally struct {
 	q      *Question
 	metric int
 	days   int
-	// by are the dimensions that lines are grouped by: those of the question, and behind them those that its amounts
+	// by are the grouping dimensions of lines: the dimensions of the question, then the further ones that its amounts
 	// depend on.
 	by          []string
 	needs       []string // families of columns
@@ -25,9 +25,9 @@ type tally struct {
 	estimated   []bool
 	unconverted map[string]money.Amount
 
-	key     rowKey // of the part that is being shared out
+	key     rowKey // of the part that is being split
 	last    int    // row
-	lasts   rowKey // words that were looked up last, by dimension
+	lasts   rowKey // the most recent words, by dimension
 	codes   []uint32
 	cells   []money.Amount
 	sums    sums
@@ -37,10 +37,10 @@ type tally struct {
 // rowKey is the words of a row, by their numbers.
 type rowKey [MaxDims]uint32
 
-// axis is a column of a block that lines are grouped by.
+// axis is a grouping column of a block.
 type axis struct {
 	column
-	numbers []uint32 // of its words among those of the tally, and 1; 0 where that was not looked up
+	numbers []uint32 // by word, its number in the tally plus 1; 0 if not looked up yet
 }
 
 func newTally(q *Question) *tally {
@@ -86,13 +86,13 @@ func (t *tally) families(s *span) []string {
 	return append(slices.Clip(t.needs), dayFamilies[t.metric])
 }
 
-// rollable reports whether the question is about nothing that a rollup lacks.
+// rollable reports whether a rollup contains all dimensions that the question uses.
 func (t *tally) rollable() bool {
 	return !slices.Contains(t.needs, resourceFamily) && !slices.Contains(t.needs, tagsFamily)
 }
 
-// passes reports whether the filter allows a word in a dimension. Of a set it allows one of which it allows a member,
-// as the caller may see it.
+// passes reports whether the filter allows a word in a dimension. It allows a set if it allows one of its members, as
+// the caller may see it.
 func (q *Question) passes(dim, word string) bool {
 	listed, ok := q.Filter[dim]
 	if !ok {
@@ -106,7 +106,7 @@ func (q *Question) passes(dim, word string) bool {
 	return slices.Contains(listed, word)
 }
 
-// count counts the lines of a block that the question is about.
+// count adds the matching lines of a block.
 func (t *tally) count(s *span, b *lineBlock) {
 	g := newGrouping(b.lines)
 	if !s.keep(g, b) || !t.filter(g, b) {
@@ -130,7 +130,7 @@ func (t *tally) count(s *span, b *lineBlock) {
 	}
 }
 
-// keep leaves out the lines that count on another bill; false when none is left.
+// keep excludes the lines that count on another bill. It returns false if no line is left.
 func (s *span) keep(g *grouping, b *lineBlock) bool {
 	if len(s.left) == 0 {
 		return true
@@ -139,7 +139,7 @@ func (s *span) keep(g *grouping, b *lineBlock) bool {
 	return g.keep(&subs, func(word string) bool { return s.left[s.pointer.holds(word)] == "" })
 }
 
-// filter leaves out the lines that the question is not about; false when none is left.
+// filter excludes the lines that the filter does not match. It returns false if no line is left.
 func (t *tally) filter(g *grouping, b *lineBlock) bool {
 	for dim := range t.q.Filter {
 		c := b.word(dim)
@@ -160,7 +160,7 @@ func (t *tally) filter(g *grouping, b *lineBlock) bool {
 	return true
 }
 
-// sum adds up the amounts of the groups: by day when that is asked for, else in one cell.
+// sum adds up the amounts of the groups: by day for a daily question, else in one cell.
 func (t *tally) sum(g *grouping, s *span, b *lineBlock) {
 	b.scratch = t.scratch
 	whole, cells, from, to := s.whole() && !t.q.Daily, 1, s.from, s.to
@@ -185,7 +185,7 @@ func (t *tally) sum(g *grouping, s *span, b *lineBlock) {
 	}
 }
 
-// markEstimated notes the days on which an estimate counts.
+// markEstimated records the days on which an estimate counts.
 func (t *tally) markEstimated(s *span) {
 	start := s.pointer.Month.Start()
 	for d := s.from; d < s.to && !start.AddDate(0, 0, d).After(s.pointer.BilledThrough); d++ {
@@ -193,7 +193,7 @@ func (t *tally) markEstimated(s *span) {
 	}
 }
 
-// add counts amounts under the key.
+// add adds amounts under the key.
 func (t *tally) add(s *span, cells []money.Amount) {
 	row := t.row()
 	for i := range cells {
@@ -204,8 +204,8 @@ func (t *tally) add(s *span, cells []money.Amount) {
 	}
 }
 
-// row returns the number of the row of the key. A month has its lines in about the order of the month before: the row
-// behind the last one is likely it.
+// row returns the number of the row of the key. It tries the row after the last one first, because consecutive months
+// have their lines in about the same order.
 func (t *tally) row() int {
 	n := t.last + 1
 	if n >= len(t.keys) || t.keys[n] != t.key {
@@ -251,13 +251,13 @@ func (t *tally) order(named [][]string) []ranked {
 	return out
 }
 
-// ranked is a row under the rank of its amount.
+// ranked is a row with the rank of its amount.
 type ranked struct {
 	rank int64
 	row  int
 }
 
-// answer puts the rows in order.
+// answer returns the answer with its rows in order.
 func (t *tally) answer() Answer {
 	named := t.named()
 	a := Answer{Rows: make([]Row, len(t.keys)), Estimated: t.estimated}

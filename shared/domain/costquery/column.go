@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// columns are the columns that can be asked for, under their names in FOCUS 1.2.
+// columns are the columns that a question may name, under their names in FOCUS 1.2.
 var columns = map[string]func(*bill.Charge) string{
 	"BillingAccountId":         func(c *bill.Charge) string { return c.BillingAccountID },
 	"SubAccountId":             func(c *bill.Charge) string { return c.SubAccountID },
@@ -39,13 +39,13 @@ var columns = map[string]func(*bill.Charge) string{
 	"BillingCurrency":          func(c *bill.Charge) string { return c.BillingCurrency },
 }
 
-// currency is always a column of the answer when an amount of money is asked for: amounts of two currencies are never
-// added.
+// currency is always a column of the answer if a question sums money, because amounts of different currencies are
+// never added.
 const currency = "BillingCurrency"
 
 const tagPrefix = "Tags."
 
-// Columns lists the columns that can be asked for, in order; besides there is Tags.<key>.
+// Columns returns the columns that a question may name, sorted. Tags.<key> is permitted in addition.
 func Columns() []string { return slices.Sorted(maps.Keys(columns)) }
 
 func columnOf(name string) (func(*bill.Charge) string, bool) {
@@ -74,5 +74,5 @@ var measures = map[string]func(*bill.Charge) money.Amount{
 	"Count":           func(*bill.Charge) money.Amount { return money.FromInt(1) },
 }
 
-// Measures returns the columns that can be summed, in order.
+// Measures returns the columns that can be summed, sorted.
 func Measures() []string { return slices.Sorted(maps.Keys(measures)) }

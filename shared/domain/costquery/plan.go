@@ -9,14 +9,14 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// The limits of reading for a question.
+// The limits of the bytes that a question reads.
 const (
-	MaxScanned = 50 << 30 // bytes; the workgroup in template.yaml stops a question there, too
-	MaxPeriods = 1000     // billing periods of accounts: Athena takes so many values of a partition
+	MaxScanned = 50 << 30 // bytes; the workgroup in template.yaml has the same limit
+	MaxPeriods = 1000     // billing periods of accounts: Athena's limit for values of a partition
 )
 
-// Athena's prices (https://aws.amazon.com/athena/pricing, read in November 2026): $5 for a TB scanned, in whole MB, at
-// least ten. A TB counts as 10^12 bytes, so the price is never higher than announced.
+// Athena's prices (https://aws.amazon.com/athena/pricing, read in November 2026): $5 for each TB scanned, in whole MB,
+// at least 10 MB. A TB counts as 10^12 bytes, so the price is never higher than announced.
 const (
 	dollarsPerTB = 5
 	megabyte     = 1_000_000
@@ -32,7 +32,7 @@ func Price(scanned int64) money.Amount {
 	return money.FromScaled(megabytes*dollarsPerTB, 6)
 }
 
-// wholeMonths reports whether every line item of the months is asked for, so that days need not be looked at.
+// wholeMonths reports whether the question covers whole months, so that the days of line items do not matter.
 func (q *Query) wholeMonths() bool { return q.From.Day() == 1 && q.To.Day() == 1 }
 
 // Months returns the months of the question. Each line item counts in one month.
@@ -40,7 +40,7 @@ func (q *Query) Months() (from, to cost.Month) {
 	return cost.MonthOf(q.From), cost.MonthOf(q.To.AddDate(0, 0, -1))
 }
 
-// Reads returns the columns of the Parquet files of a billing period that are read to answer, in order.
+// Reads returns the columns of a billing period's Parquet files that the question reads, in order.
 func (q *Query) Reads(of *cost.LineItems) []string {
 	out := q.keys()
 	if len(of.Left) > 0 {
@@ -78,7 +78,7 @@ func (q *Query) Scan(items []cost.LineItems) int64 {
 	return n
 }
 
-// CheckScan refuses a question that reads too much: fault.Invalid, naming value and bound.
+// CheckScan returns fault.Invalid with value and limit if a question reads too many bytes.
 func (q *Query) CheckScan(items []cost.LineItems) error {
 	if len(items) > MaxPeriods {
 		return fault.New(fault.Invalid,

@@ -1,5 +1,5 @@
-// Package costquery defines free questions of line items: their filters, the FOCUS columns to group by, and the sums.
-// The grammar is fixed, so a question can be checked, priced and bounded before anything is read.
+// Package costquery defines free questions about line items: their filters, the FOCUS columns to group by, and the
+// sums. The grammar is fixed, so that a question can be checked, priced and limited before any data is read.
 package costquery
 
 import (
@@ -17,7 +17,7 @@ const (
 	MaxFilters   = 20      // conditions
 	MaxValues    = 100     // values of a condition
 	MaxRows      = 10_000  // rows of an answer
-	MaxDistinct  = 200_000 // groups that are held while it is answered
+	MaxDistinct  = 200_000 // groups in memory during the answer
 	MaxMonths    = 36      // from its first day to its last
 	maxValueSize = 1024
 	maxText      = 64 << 10 // bytes of all values: Athena takes a query of 256 KB
@@ -34,15 +34,15 @@ type Query struct {
 	// "BilledCost", "EffectiveCost", "ListCost", "PricingQuantity", "Count"
 	Measures []string `json:"measures,omitempty"`
 	Filters  []Filter `json:"filters,omitempty"`
-	// a column or a measure of the question; with "-" before it, descending. The first measure, descending, when empty
+	// a column or a measure of the question; with the prefix "-", descending. Empty: the first measure, descending
 	OrderBy string `json:"orderBy,omitempty"`
-	Limit   int    `json:"limit,omitempty"` // rows; 0 is MaxRows
+	Limit   int    `json:"limit,omitempty"` // rows; 0 means MaxRows
 }
 
 // Operator compares a column with values.
 type Operator string
 
-// The operators. Text is compared with regard to case.
+// The operators. Comparisons of text are case-sensitive.
 const (
 	Is         Operator = "is"          // any of the values
 	IsNot      Operator = "is_not"      // none of the values
@@ -170,7 +170,7 @@ func (f *Filter) checkValue(v string) error {
 	return nil
 }
 
-// isText reports whether each engine reads s as it is.
+// isText reports whether every engine reads s unchanged.
 func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
 func (q *Query) checkOrder() error {

@@ -16,7 +16,7 @@ import (
 
 func on(day int) time.Time { return time.Date(2026, 3, day, 0, 0, 0, 0, time.UTC) }
 
-// place is where a line is charged: a team of "" has no tag.
+// place is the service, region and team of a charge. A charge with an empty team has no tag.
 type place struct{ service, region, team string }
 
 func (p place) line(day int, billed, currency string) bill.Charge {

@@ -7,15 +7,15 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// MaxDailyBytes is the largest number of bytes that the questions of an organization may scan in a day (UTC): 1 TiB,
-// which costs 5 US dollars in Athena.
+// MaxDailyBytes is the most bytes that the questions of an organization may scan in a day (UTC): 1 TiB, which costs 5
+// US dollars in Athena.
 const MaxDailyBytes int64 = 1 << 40
 
-// CountBytes returns the write that counts the bytes that a question scans against the day's quota of its organization.
-// Its condition fails when the question would exceed the quota: see ErrQuota.
+// CountBytes returns the write that counts the scanned bytes of a question against its organization's quota of the
+// day. Its condition fails if the question would exceed the quota: see ErrQuota.
 func CountBytes(org string, scanned int64, now time.Time) table.Write {
 	day := now.UTC().Truncate(24 * time.Hour)
-	key := RecordKey(org, "day#"+day.Format(time.DateOnly)) // before the ids of questions, which begin with qry_
+	key := RecordKey(org, "day#"+day.Format(time.DateOnly)) // sorts before the IDs of questions, which begin with qry_
 	room := table.LessEqual("bytes", MaxDailyBytes-scanned)
 	if scanned <= MaxDailyBytes {
 		room = table.Any(table.Lacks("bytes"), room)

@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// TestCountBytes_OfADayAreLimitedAlsoForRacers: eight callers race for a quota that has room for four.
+// TestCountBytes_OfADayAreLimitedAlsoForRacers runs eight concurrent callers with a quota for four.
 func TestCountBytes_OfADayAreLimitedAlsoForRacers(t *testing.T) {
 	f := apitest.New(t)
 	ctx, now := f.In(apitest.Org), f.Clock.Now()

@@ -13,11 +13,11 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Worker is the function that answers questions: an API function links neither a library of Parquet nor a client of
-// Athena.
+// Worker is the function that answers questions, because an API function must link neither a Parquet library nor a
+// client of Athena.
 const Worker = "queryrunner"
 
-// Request asks the Worker to go on with a question, or to begin with it. It answers nothing: the record tells.
+// Request asks the Worker to begin or continue a question. Its answer is empty: the record holds the result.
 type Request struct {
 	Org     string `json:"org"`
 	QueryID string `json:"queryID"`
@@ -26,16 +26,16 @@ type Request struct {
 // Organisation returns the organization that the request belongs to.
 func (r Request) Organisation() string { return r.Org }
 
-// The partitions of questions and of the rows that answer them.
+// The partitions of questions and of the rows of their answers.
 const (
 	Partition       table.Partition = "ORG#*#COSTQUERY"
 	AnswerPartition table.Partition = "ORG#*#COSTANSWER"
 )
 
-// Kept is for how long a question and its answer can be read.
+// Kept is how long a question and its answer are kept.
 const Kept = 24 * time.Hour
 
-// Status is how far a question is.
+// Status is the status of a question.
 type Status string
 
 // The statuses of a question.
@@ -51,21 +51,21 @@ type Record struct {
 	ID        string    `json:"id"` // qry_…
 	Query     Query     `json:"query"`
 	Status    Status    `json:"status"`
-	Scanned   int64     `json:"scanned"`             // bytes: what will be, until it is answered
-	Execution string    `json:"execution,omitempty"` // what the engine calls it
+	Scanned   int64     `json:"scanned"`             // in bytes: an estimate until the question is answered
+	Execution string    `json:"execution,omitempty"` // the engine's ID of it
 	Columns   []string  `json:"columns,omitempty"`
 	Rows      int       `json:"rows,omitempty"`
 	Pages     int       `json:"pages,omitempty"`
-	Truncated bool      `json:"truncated,omitempty"` // there are more rows than the limit
+	Truncated bool      `json:"truncated,omitempty"` // the answer has more rows than the limit
 	Error     string    `json:"error,omitempty"`
 	CreatedAt time.Time `json:"createdAt"`
 	EndedAt   time.Time `json:"endedAt,omitzero"`
-	// whose grants bound the question; empty for one about the whole organization
+	// the caller whose grants limit the question; empty for a question about the whole organization
 	User   string `json:"user,omitempty"`
-	Grants string `json:"grants,omitempty"` // of that user when they asked: grant.Encode
+	Grants string `json:"grants,omitempty"` // the user's grants when asking: grant.Encode
 }
 
-// BindTo restricts reading the question to c with the grants that c has now.
+// BindTo makes the question readable only for c, as long as c has its present grants.
 func (r *Record) BindTo(c identity.Caller) { r.User, r.Grants = c.User, grant.Encode(c.Grants) }
 
 // IsOf reports whether c asked the question with the same grants that c has now. A question about the whole
@@ -74,12 +74,12 @@ func (r *Record) IsOf(c identity.Caller) bool {
 	return r.User != "" && r.User == c.User && r.Grants == grant.Encode(c.Grants)
 }
 
-// RecordKey returns where a question is stored.
+// RecordKey returns the key of a question.
 func RecordKey(org, queryID string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "COSTQUERY", SK: queryID}
 }
 
-// PageKey returns where the n-th page of the rows of an answer is stored, from 0.
+// PageKey returns the key of the n-th page of an answer's rows, from 0.
 func PageKey(org, queryID string, n int) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "COSTANSWER", SK: fmt.Sprintf("%s#%05d", queryID, n)}
 }
@@ -91,7 +91,7 @@ func PutRecord(org string, r *Record, conds ...table.Cond) (table.Write, error) 
 	return table.Put(it, conds...), err
 }
 
-// ReadRecord reads a question; one that does not exist is fault.NotFound.
+// ReadRecord returns a question, or fault.NotFound.
 func ReadRecord(ctx context.Context, s table.Store, org, queryID string) (Record, error) {
 	r, err := table.Read[Record](ctx, s, RecordKey(org, queryID))
 	if fault.Is(err, fault.NotFound) {
@@ -106,24 +106,24 @@ func Missing(queryID string) error {
 		queryID)
 }
 
-// Page is some rows of an answer, as they are shown: keys and amounts.
+// Page is some rows of an answer in their displayed form: keys and amounts.
 type Page struct {
 	Rows [][]string `json:"rows"`
 }
 
-// ReadPage reads the n-th page of the rows of an answer.
+// ReadPage reads a page of an answer's rows by its key.
 func ReadPage(ctx context.Context, s table.Store, key table.Key) (Page, error) {
 	p, err := table.Read[Page](ctx, s, key)
 	return p, fault.Wrap("read rows "+key.SK, err)
 }
 
-// The bounds of a page.
+// The limits of a page.
 const (
 	pageRows  = 1000
 	pageBytes = 200_000
 )
 
-// PutPages returns the writes that store the rows of an answer, in as many pages as they need.
+// PutPages returns the writes that store the rows of an answer, in as many pages as necessary.
 func PutPages(org string, r *Record, a *Answer) ([]table.Write, error) {
 	var out []table.Write
 	var p Page
@@ -153,7 +153,7 @@ func PutPages(org string, r *Record, a *Answer) ([]table.Write, error) {
 	return out, end()
 }
 
-// texts are the row as it is shown.
+// texts returns the row in its displayed form.
 func (r *Row) texts() []string {
 	out := append(make([]string, 0, len(r.Keys)+len(r.Amounts)), r.Keys...)
 	for _, a := range r.Amounts {
@@ -169,18 +169,18 @@ type Engine interface {
 	Advance(ctx context.Context, j *Job) (Step, error)
 }
 
-// Job is a question to an engine.
+// Job is a question as given to an engine.
 type Job struct {
 	Org       string
 	ID        string
 	Query     Query
-	Items     []cost.LineItems // of the months that it is about
+	Items     []cost.LineItems // of the months of the question
 	Execution string           // of the step before; "" at first
 }
 
-// Step is how far an engine is with a question.
+// Step is the progress of an engine with a question.
 type Step struct {
-	Execution string  // what the engine calls it; "" before it has begun
-	Answer    *Answer // nil until it is answered
+	Execution string  // the engine's ID of it; "" before it has begun
+	Answer    *Answer // nil until the question is answered
 	Scanned   int64   // bytes, of an answer
 }

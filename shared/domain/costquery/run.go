@@ -13,24 +13,24 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Row is a row of an answer: the values of the columns, and of the measures.
+// Row is a row of an answer: the values of the columns and the sums of the measures.
 type Row struct {
 	Keys    []string
 	Amounts []money.Amount
 }
 
-// Answer is the answer to a question. Columns are those of GroupBy, followed by BillingCurrency if it was not among
-// them.
+// Answer is the answer to a question. Columns are those of GroupBy, followed by BillingCurrency if GroupBy does not
+// contain it.
 type Answer struct {
 	Columns  []string
 	Measures []string
 	Rows     []Row
-	Groups   int // how many rows there are without the limit
+	Groups   int // the number of rows without the limit
 	Scanned  int // line items
 }
 
-// Run answers a checked question. each hands over the line items of the question's months and may reuse its argument.
-// More than MaxDistinct groups are fault.Invalid: the question must be narrowed.
+// Run answers a checked question. each passes the line items of the question's months to take, and may reuse its
+// argument. More than MaxDistinct groups are fault.Invalid: the question must be narrowed.
 func Run(ctx context.Context, q Query, each func(take func(*bill.Charge) error) error) (Answer, error) {
 	r := newRun(q)
 	err := each(func(c *bill.Charge) error {
@@ -51,7 +51,7 @@ type run struct {
 	keys    []func(*bill.Charge) string
 	sums    []func(*bill.Charge) money.Amount
 	filters []func(*bill.Charge) string
-	tests   []func(string) bool // by filter, whether a value meets it
+	tests   []func(string) bool // by filter, reports whether a value meets it
 	groups  map[string]int      // keys, each behind its length → position in rows
 	rows    []Row
 	key     []byte
@@ -59,7 +59,7 @@ type run struct {
 	month   month // of the line before
 }
 
-// month is a billing period: the days on which its line items count.
+// month is a billing period, with the first and the last day on which its line items count.
 type month struct{ period, first, last time.Time }
 
 // dayOf returns the day on which a line item counts.
@@ -144,10 +144,10 @@ func (r *run) meets(c *bill.Charge) bool {
 	return true
 }
 
-// manyValues is how many values make a set faster than a search through them.
+// manyValues is the number of values from which a set is faster than a linear search.
 const manyValues = 16
 
-// test returns the function that reports whether a value meets the condition.
+// test returns a function that reports whether a value meets the condition.
 func (f *Filter) test() func(string) bool {
 	if len(f.Values) <= manyValues || f.Operator != Is && f.Operator != IsNot {
 		return f.meets
@@ -184,7 +184,7 @@ func (r *run) answer() Answer {
 	return out
 }
 
-// keys are the columns of the answer.
+// keys returns the columns of the answer.
 func (q *Query) keys() []string {
 	if slices.Contains(q.GroupBy, currency) {
 		return slices.Clone(q.GroupBy)
@@ -192,7 +192,7 @@ func (q *Query) keys() []string {
 	return append(slices.Clone(q.GroupBy), currency)
 }
 
-// NewAnswer makes the answer of its rows, which it puts into the order that the question wants.
+// NewAnswer returns the answer with these rows, which it sorts in the question's order.
 func NewAnswer(q Query, rows []Row) Answer {
 	slices.SortFunc(rows, q.order())
 	out := Answer{Columns: q.keys(), Measures: q.Measures, Rows: rows, Groups: len(rows)}
@@ -202,13 +202,13 @@ func NewAnswer(q Query, rows []Row) Answer {
 	return out
 }
 
-// sorting returns the column, or else the measure, by which rows are ordered.
+// sorting returns the index of the sort column, or else of the sort measure, and the direction.
 func (q *Query) sorting() (column, measure int, descending bool) {
 	name, descending := strings.CutPrefix(cmp.Or(q.OrderBy, "-"+q.Measures[0]), "-")
 	return slices.Index(q.keys(), name), slices.Index(q.Measures, name), descending
 }
 
-// order compares rows as the question wants them; ties go by their keys.
+// order returns a comparison of rows in the question's order, then by their keys.
 func (q *Query) order() func(a, b Row) int {
 	column, measure, descending := q.sorting()
 	sign := 1

@@ -6,17 +6,17 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// The bounds of a question whose asker may see a part of the organization. Athena takes a query of 256 KB.
+// The limits of a question by a caller with a limited scope. Athena accepts a query of at most 256 KB.
 const (
 	MaxResources    = 1_000
 	maxResourceText = 128 << 10 // bytes of their ids
 )
 
-// resourceColumn is the column of FOCUS that holds a resource's native id.
+// resourceColumn is the FOCUS column with the native ID of a resource.
 const resourceColumn = "ResourceId"
 
-// BoundTo returns the question about the lines of these resources alone, by native id. It is fault.Denied when there
-// are none, and fault.Invalid when there are too many for one question.
+// BoundTo returns the question restricted to the lines of these resources, by native ID. It returns fault.Denied if
+// uids is empty, and fault.Invalid if there are too many for one question.
 func (q Query) BoundTo(uids []string) (Query, error) {
 	size := 0
 	for _, uid := range uids {

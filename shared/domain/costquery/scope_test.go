@@ -38,7 +38,7 @@ func TestBoundTo_LimitsTheResourcesOfOneQuestion(t *testing.T) {
 	}
 }
 
-// TestFilter_WithManyValuesMeetsAsWithFew: a set of values answers as a search through them.
+// TestFilter_WithManyValuesMeetsAsWithFew checks that a set of values matches like a linear search.
 func TestFilter_WithManyValuesMeetsAsWithFew(t *testing.T) {
 	values := make([]string, manyValues+1)
 	for i := range values {

@@ -10,14 +10,14 @@ import (
 	"lamplighter.dev/shared/domain/cost"
 )
 
-// Table is the table of line items in SQL. Its columns are those of the Parquet files, and two that say which folder a
-// row is of: org, and period, which is cost.LineItems.Path.
+// Table is the SQL table of line items. Its columns are those of the Parquet files, and two that identify the folder
+// of a row: org, and period, which is cost.LineItems.Path.
 const Table = "line_items"
 
 // SQL returns the question as SQL for Athena, restricted to these periods of the organization. It selects Keys and
-// then, for each measure, a sum and a correction, both as text: add the two (an amount of more than 26 places is
-// rounded in its column, and exact in x_ExactAmounts). One row beyond the limit means that there are more rows. Every
-// value is a quoted literal with its quotes doubled, so it stays text.
+// then, for each measure, a sum and a correction, both as text, which must be added. (An amount of more than 26 places
+// is rounded in its column, and exact in x_ExactAmounts.) One row beyond the limit means that there are more rows.
+// Every value is a quoted literal with its quotes doubled, so it remains text.
 func (q *Query) SQL(org string, items []cost.LineItems) string {
 	var selected, order []string
 	for i, name := range q.keys() {
@@ -69,7 +69,7 @@ func (q *Query) conditions(org string, items []cost.LineItems) []string {
 	return out
 }
 
-// leftOut is that a row is none of those that cost.LineItems.Leaves.
+// leftOut returns the condition that a row is not excluded by cost.LineItems.Leaves.
 func leftOut(l *cost.LineItems) string {
 	return fmt.Sprintf("NOT (period = %s AND CASE WHEN COALESCE(SubAccountId, '') = '' THEN %s ELSE "+
 		"lower(regexp_extract(SubAccountId, '[^/]*$')) END IN (%s))",
@@ -95,7 +95,7 @@ func (f *Filter) sql() string {
 	return "FALSE" // Check knows no other
 }
 
-// eachOr is that a condition, which is before and after a literal, holds with any of the values.
+// eachOr returns the condition that holds for any of the values. before and after enclose each literal.
 func eachOr(values []string, before, after string) string {
 	each := make([]string, len(values))
 	for i, v := range values {
@@ -104,7 +104,7 @@ func eachOr(values []string, before, after string) string {
 	return "(" + strings.Join(each, " OR ") + ")"
 }
 
-// textOf is a column as text, empty where it has no value.
+// textOf returns the expression of a column as text, empty if it has no value.
 func textOf(name string) string {
 	if key, ok := strings.CutPrefix(name, tagPrefix); ok {
 		return "COALESCE(element_at(Tags, " + quote(key) + "), '')"
@@ -118,7 +118,7 @@ func textOf(name string) string {
 	return "COALESCE(" + name + ", '')"
 }
 
-// exactly are the places of measures in x_ExactAmounts, from 1.
+// exactly are the positions of measures in x_ExactAmounts, from 1.
 var exactly = map[string]int{"BilledCost": 1, "EffectiveCost": 2, "ListCost": 3, "PricingQuantity": 5}
 
 func sumOf(measure string) string {
@@ -146,6 +146,7 @@ func quoteAll(all []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// quote makes a literal of a text. In the SQL of Athena, nothing but a quote ends it, and nothing escapes but another
+// quote returns a text as a literal. In the SQL of Athena only a quote ends a literal, and only another quote escapes
+// it.
 // one.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }

@@ -46,7 +46,7 @@ func TestSQL_NamesTheOrganizationAndItsFolders(t *testing.T) {
 	}
 }
 
-// TestSQL_NoValueBreaksOut cuts literals out of SQL as Athena does: what is left is the same, whatever values hold.
+// TestSQL_NoValueBreaksOut removes the literals from SQL like Athena. The rest must be the same for all values.
 func TestSQL_NoValueBreaksOut(t *testing.T) {
 	ask := func(text string) string {
 		q := costquery.Query{From: on(1), To: on(32), Measures: []string{"Count"}, GroupBy: []string{"Tags." + text},

@@ -20,7 +20,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// ExportMachine is the state machine that runs a job, named as its file in statemachines/, and Worker the function
+// ExportMachine is the state machine that runs a job, named like its file in statemachines/. Worker is the function
 // that it calls.
 const (
 	ExportMachine = "cost-export"
@@ -28,7 +28,7 @@ const (
 )
 
 // The partitions of exports: the jobs of an organization, and the jobs of all organizations by the time when their
-// files are removed.
+// files are deleted.
 const (
 	ExportPartition    table.Partition = "ORG#*#EXPORT"
 	ExportDuePartition table.Partition = "EXPORTDUE"
@@ -41,21 +41,21 @@ const (
 	Parquet = "parquet"
 )
 
-// Bounds of jobs.
+// Limits of jobs.
 const (
 	// MaxExportRows is the largest number of rows of a job, a third of the rows that its worker writes within fifteen
 	// minutes.
 	MaxExportRows = 20_000_000
-	// MaxExportsUnderway is how many jobs of an organization may run at once.
+	// MaxExportsUnderway is the most jobs of an organization that run at once.
 	MaxExportsUnderway = 10
-	// ExportKept is how long a file is kept, and Linked how long a link to it opens.
+	// ExportKept is how long a file is kept, and Linked how long a link to it is valid.
 	ExportKept   = 24 * time.Hour
 	ExportLinked = 15 * time.Minute
-	// lost is after how long a job counts as dead; its machine's TimeoutSeconds are fewer.
+	// lost is the time after which a job counts as dead. It is longer than the machine's TimeoutSeconds.
 	lost = 4 * time.Hour
 )
 
-// ExportStatus is how far a job is.
+// ExportStatus is the status of a job.
 type ExportStatus string
 
 // The statuses of a job.
@@ -63,10 +63,10 @@ const (
 	ExportRunning   ExportStatus = "running"
 	ExportSucceeded ExportStatus = "succeeded"
 	ExportFailed    ExportStatus = "failed"
-	ExportExpired   ExportStatus = "expired" // its file is gone
+	ExportExpired   ExportStatus = "expired" // its file was deleted
 )
 
-// Export is a job that writes one export into a file, with the rights that its caller had when the job began.
+// Export is a job that writes an export to a file, with the caller's rights at the time when the job began.
 type Export struct {
 	ID          string              `json:"id"` // job_…
 	User        string              `json:"user"`
@@ -78,7 +78,7 @@ type Export struct {
 	Status      ExportStatus        `json:"status"`
 	Rows        int64               `json:"rows,omitempty"`
 	Totals      *cost.Amounts       `json:"totals,omitempty"`
-	Message     string              `json:"message,omitempty"` // of one that failed
+	Message     string              `json:"message,omitempty"` // of a failed job
 	CreatedAt   time.Time           `json:"createdAt"`
 	CompletedAt time.Time           `json:"completedAt,omitzero"`
 	ExpiresAt   time.Time           `json:"expiresAt"` // of its file
@@ -89,7 +89,7 @@ func (j *Export) Question() cost.Question {
 	return cost.Question{From: j.From, To: j.To, Filter: j.Filter}
 }
 
-// StatusAt returns how the job stands.
+// StatusAt returns the status of the job at the time now.
 func (j *Export) StatusAt(now time.Time) ExportStatus {
 	switch {
 	case j.Status == ExportRunning && now.Sub(j.CreatedAt) >= lost:
@@ -100,13 +100,13 @@ func (j *Export) StatusAt(now time.Time) ExportStatus {
 	return j.Status
 }
 
-// IsOf reports whether a caller asked for the job and still has the same rights; any other caller could see costs in
-// it beyond their rights.
+// IsOf reports whether the caller requested the job and still has the same rights. Another caller could see costs
+// beyond their rights in it.
 func (j *Export) IsOf(c identity.Caller) bool {
 	return j.User == c.User && j.Grants == grant.Encode(c.Grants)
 }
 
-// FileName returns the name of the file for people.
+// FileName returns the name of the downloaded file.
 func (j *Export) FileName() string {
 	name := "costs-" + j.From.Format(time.DateOnly) + "." + j.Format
 	if j.Format == Parquet {
@@ -119,32 +119,32 @@ func (j *Export) FileName() string {
 // erased with the organization's archive.
 func ExportObjectName(org, jobID string) string { return org + "/exports/" + jobID }
 
-// ExportKey returns where a job is stored.
+// ExportKey returns the key of a job.
 func ExportKey(org, jobID string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "EXPORT", SK: jobPrefix + jobID}
 }
 
 const jobPrefix = "J#"
 
-// asked names the newest job of a question.
+// asked refers to the newest job of a question.
 type asked struct {
 	JobID string `json:"jobID"`
 }
 
-// askedKey returns where it is stored which job answers the same question, by the same caller.
+// askedKey returns the key of the reference to the job that answers the same question by the same caller.
 func (j *Export) askedKey(org string) (table.Key, error) {
 	b, err := json.Marshal([]any{j.User, j.Grants, j.Format, j.From, j.To, j.Filter})
 	sum := sha256.Sum256(b)
 	return table.Key{PK: table.OrgPK(org) + "EXPORT", SK: "Q#" + hex.EncodeToString(sum[:16])}, err
 }
 
-// ExportDue names a file that is to be removed.
+// ExportDue identifies a file that will be deleted.
 type ExportDue struct {
 	Org   string `json:"org"`
 	JobID string `json:"jobID"`
 }
 
-// ExportDueKey returns where it is listed when the file of a job expires.
+// ExportDueKey returns the key that lists when the file of a job expires.
 func ExportDueKey(at time.Time, jobID string) table.Key {
 	return table.Key{PK: string(ExportDuePartition), SK: at.UTC().Format(time.RFC3339) + "#" + jobID}
 }
@@ -158,7 +158,7 @@ type ExportInput struct {
 // Organisation returns the organization that the input belongs to.
 func (in ExportInput) Organisation() string { return in.Org }
 
-// StartExport begins a job for the caller of ctx, or gives the one that answers the same question and runs.
+// StartExport begins a job for the caller of ctx, or returns the running job that answers the same question.
 func StartExport(ctx context.Context, p *platform.Platform, j Export) (Export, error) {
 	c := identity.CallerFrom(ctx)
 	j.User, j.Grants, j.Status = c.User, grant.Encode(c.Grants), ExportRunning
@@ -185,8 +185,8 @@ func StartExport(ctx context.Context, p *platform.Platform, j Export) (Export, e
 	return Export{}, fault.New(fault.Conflict, "other exports are being started just now: try again")
 }
 
-// underway returns the job that answers the same question, if one runs, and else the condition on which a new one may
-// take its place.
+// underway returns the running job that answers the same question. If there is none, it returns the condition under
+// which a new job may replace the recorded one.
 func underway(ctx context.Context, p *platform.Platform, org string, j *Export) (Export, table.Cond, error) {
 	key, err := j.askedKey(org)
 	if err != nil {
@@ -209,7 +209,7 @@ func underway(ctx context.Context, p *platform.Platform, org string, j *Export) 
 	return Export{}, table.Equal("jobID", newest.JobID), checkRoom(ctx, p, org)
 }
 
-// checkRoom refuses one job too many.
+// checkRoom returns an error if MaxExportsUnderway jobs are running.
 func checkRoom(ctx context.Context, p *platform.Platform, org string) error {
 	q := table.Query{PK: ExportKey(org, "").PK, Prefix: jobPrefix, Reverse: true, Limit: table.MaxPage}
 	all, _, err := table.ReadPage[Export](ctx, p.Table, q)
@@ -229,10 +229,10 @@ func checkRoom(ctx context.Context, p *platform.Platform, org string) error {
 	return nil
 }
 
-// keptRow is how long the row of a job can be read: its file is removed before.
+// keptRow is how long the row of a job is kept. Its file is deleted earlier.
 const keptRow = 7 * 24 * time.Hour
 
-// begin records a job, as work that must come to an end, and when its file is to be removed.
+// begin records a job, lists it as work to complete, and lists when its file is deleted.
 func begin(ctx context.Context, p *platform.Platform, org string, j *Export, same table.Cond, take table.Write) error { //nolint:revive // on which conditions
 	key, err := j.askedKey(org)
 	if err != nil {
@@ -259,7 +259,7 @@ func PutExport(org string, j *Export, conds ...table.Cond) (table.Write, error) 
 	return table.Put(it, conds...), err
 }
 
-// ReadExport reads a job; one that does not exist is fault.NotFound.
+// ReadExport returns a job, or fault.NotFound.
 func ReadExport(ctx context.Context, s table.Store, org, jobID string) (Export, error) {
 	j, err := table.Read[Export](ctx, s, ExportKey(org, jobID))
 	if fault.Is(err, fault.NotFound) {
@@ -268,14 +268,14 @@ func ReadExport(ctx context.Context, s table.Store, org, jobID string) (Export, 
 	return j, fault.Wrap("read export "+jobID, err)
 }
 
-// MissingExport returns the error for a job that does not exist or that the caller did not ask for.
+// MissingExport returns the error for a job that does not exist or that another caller requested.
 func MissingExport(jobID string) error {
 	return fault.New(fault.NotFound,
 		"there is no export %.64q of yours: exports can be asked after for a week, by who began them and with the "+
 			"same rights", jobID)
 }
 
-// startMachine starts the machine of a job. When that fails the sweeper does it a little later.
+// startMachine starts the machine of a job. If that fails, the sweeper starts it a little later.
 func startMachine(ctx context.Context, p *platform.Platform, in ExportInput) {
 	if err := p.Workflow.Start(ctx, ExportMachine, in.JobID, in); err != nil {
 		p.Log.WarnContext(ctx, "costs will be exported by the sweeper's start", "job", in.JobID, "org", in.Org, "error",
@@ -283,7 +283,7 @@ func startMachine(ctx context.Context, p *platform.Platform, in ExportInput) {
 	}
 }
 
-// EndExport ends a job that has not ended.
+// EndExport applies change to a job and ends it. It does nothing if the job has already ended.
 func EndExport(ctx context.Context, p *platform.Platform, in ExportInput, change func(*Export)) error {
 	j, err := ReadExport(ctx, p.Table, in.Org, in.JobID)
 	if fault.Is(err, fault.NotFound) || err == nil && !j.CompletedAt.IsZero() {
@@ -305,13 +305,14 @@ func EndExport(ctx context.Context, p *platform.Platform, in ExportInput, change
 	return fault.Wrap("end export "+in.JobID, err)
 }
 
-// FinishExport takes a job off the list of work.
+// FinishExport removes a job from the list of work.
 func FinishExport(ctx context.Context, p *platform.Platform, in ExportInput) error {
 	_, err := p.Table.Write(table.Within(ctx, workqueue.Prefix), workqueue.RemoveWork(in.JobID))
 	return fault.Wrap("finish "+in.JobID, err)
 }
 
-// ExportLinkTask is the task of archive.LinkWorker that makes a link to the file of a job: its input is a LinkQuestion, its answer a Link.
+// ExportLinkTask is the task of archive.LinkWorker that creates a link to the file of a job: its input is an
+// ExportLinkQuestion, its answer an ExportLink.
 const ExportLinkTask = "link"
 
 // ExportLinkQuestion asks for a link to the file of a job.
@@ -321,7 +322,7 @@ type ExportLinkQuestion struct {
 	Until    time.Time `json:"until"`
 }
 
-// ExportLink is where a file is fetched, by the HTTP method GET.
+// ExportLink is the address from which a file is fetched with the HTTP method GET.
 type ExportLink struct {
 	URL string `json:"url"`
 }

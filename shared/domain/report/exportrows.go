@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// dims are the dimensions of a row, in the order of its columns behind the first.
+// dims are the dimensions of a row, in the order of its columns after the first.
 var dims = []string{cost.ProviderDim, cost.SubAccountDim, cost.RegionDim, cost.ServiceDim, cost.ResourceDim,
 	cost.CategoryDim}
 
@@ -26,7 +26,7 @@ var ExportColumns = []string{
 	"BillingCurrency", "BilledCost", "EffectiveCost", "ListCost",
 }
 
-// ExportNumbers is how many of the last columns are amounts.
+// ExportNumbers is the number of amounts, which are the last columns.
 const ExportNumbers = 3
 
 // ExportRow is the charge of one day for one combination of column values.
@@ -36,15 +36,15 @@ type ExportRow struct {
 	Costs cost.Amounts
 }
 
-// AskCosts answers a question, as report.Reader does.
+// AskCosts answers a question like report.Reader.
 type AskCosts func(context.Context, cost.Question) (cost.Answer, error)
 
-// cellsAtOnce bounds memory: as many days are asked for together as have so many cells of a row and day.
+// cellsAtOnce limits memory: it is the most cells (one row on one day) that are requested together.
 const cellsAtOnce = 300_000
 
 // EachExportRow calls take with the rows of a question, with all three costs, by day and then by key, until take
-// returns false. The rows add up to the answer of the whole question, which it asks first; if they do not, the costs
-// have changed in the meantime and it returns fault.Unavailable.
+// returns false. It first asks for the total of the whole question. If the rows do not add up to it, the costs have
+// changed in the meantime and it returns fault.Unavailable.
 func EachExportRow(ctx context.Context, ask AskCosts, q cost.Question,
 	take func(*ExportRow) (more bool, err error)) error {
 	whole, kinds, err := totals(ctx, ask, q)
@@ -74,7 +74,7 @@ func EachExportRow(ctx context.Context, ask AskCosts, q cost.Question,
 	return same(&sum, &whole)
 }
 
-// totals returns the sums of a question in all three costs, and the largest number of rows of a day.
+// totals returns the sums of a question in all three costs, and the most rows of a day.
 func totals(ctx context.Context, ask AskCosts, q cost.Question) (sum cost.Amounts, kinds int, err error) {
 	q.Dims, q.Daily = dims, false
 	for _, q.Metric = range cost.Metrics {
@@ -88,7 +88,7 @@ func totals(ctx context.Context, ask AskCosts, q cost.Question) (sum cost.Amount
 	return sum, kinds, nil
 }
 
-// unshared is less than any charge, and more than the rounding loss of a charge that several teams share.
+// unshared is smaller than any charge, and larger than the rounding loss of a charge that several teams share.
 var unshared = money.MustParse("0.000000000000001")
 
 func same(sum, whole *cost.Amounts) error {
@@ -110,7 +110,7 @@ type series struct {
 
 type grid map[string]*series
 
-// days asks for some days in all three costs and puts them side by side.
+// days asks for some days in all three costs and joins the answers.
 func days(ctx context.Context, ask AskCosts, q cost.Question) (grid, error) {
 	q.Dims, q.Daily = dims, true
 	out := grid{}
@@ -150,7 +150,7 @@ func (t grid) each(first time.Time, take func(*ExportRow) (bool, error)) (more b
 	return true, nil
 }
 
-// amountsIn returns an amount of one metric.
+// amountsIn returns the amount a of the metric m as Amounts.
 func amountsIn(m cost.Metric, a money.Amount) *cost.Amounts {
 	switch m {
 	case cost.Billed:
@@ -172,14 +172,14 @@ func (r *ExportRow) providerName() string {
 	return r.Keys[0]
 }
 
-// Cells returns the row as a line of CSV.
+// Cells returns the row as the fields of a CSV line.
 func (r *ExportRow) Cells() []string {
 	out := []string{r.Day.Format(time.RFC3339), r.Day.Add(Day).Format(time.RFC3339), r.providerName()}
 	out = append(out, r.Keys[1:]...)
 	return append(out, cost.USD, r.Costs.Billed.String(), r.Costs.Effective.String(), r.Costs.List.String())
 }
 
-// Line returns the row as a line of NDJSON, whose members are in the order of the columns.
+// Line returns the row as a line of NDJSON with its members in the order of the columns.
 func (r *ExportRow) Line() []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -196,7 +196,7 @@ func (r *ExportRow) Line() []byte {
 	return b.Bytes()
 }
 
-// Charge returns the row as a line of a bill.
+// Charge returns the row as a charge.
 func (r *ExportRow) Charge() *bill.Charge {
 	return &bill.Charge{
 		ChargePeriodStart: r.Day, ChargePeriodEnd: r.Day.Add(Day),

@@ -11,8 +11,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Asked holds the parameters that all cost reports have in common. It is exported so that the framework finds it where
-// it is embedded.
+// Asked holds the parameters that all cost reports have in common. It is exported so that the framework sees its
+// fields where it is embedded.
 type Asked struct {
 	Cost   string `query:"cost" enum:"billed,effective,list" doc:"Which cost counts: what is invoiced, with commitments spread over what they cover, or at public prices"`
 	Period string `query:"period" maxLength:"7" doc:"A month; or give from and to" example:"2026-03"`
@@ -23,12 +23,13 @@ type Asked struct {
 // Reach returns the default days of a report, given today.
 type Reach func(today time.Time) (from, to time.Time)
 
-// ThisMonth is the month so far.
+// ThisMonth returns the month so far.
 func ThisMonth(today time.Time) (from, to time.Time) {
 	return cost.MonthOf(today).Start(), today.AddDate(0, 0, 1)
 }
 
-// Recent returns the reach of a report by day, week or month: the last 30, 12 or 12 of them, that of today among them.
+// Recent returns the reach of a report by day, week or month: the last 30 days, 12 weeks or 12 months, including the
+// current one.
 func Recent(granularity string) Reach {
 	return func(today time.Time) (from, to time.Time) {
 		switch granularity {
@@ -44,7 +45,7 @@ func Recent(granularity string) Reach {
 	}
 }
 
-// Question returns the question of a request, within the rights of its caller.
+// Question returns the question of a request, restricted to the rights of its caller.
 func (r *Reader) Question(ctx context.Context, in *Asked, usual Reach, metric cost.Metric) (cost.Question, error) { //nolint:revive // what is asked, and what else it is
 	q := cost.Question{Metric: cmp.Or(cost.Metric(in.Cost), metric), Filter: in.Values()}
 	var err error
@@ -55,7 +56,7 @@ func (r *Reader) Question(ctx context.Context, in *Asked, usual Reach, metric co
 	return q, err
 }
 
-// Days returns the days that are asked for. A time within a day takes in all of it.
+// Days returns the requested days. A time within a day includes the whole day.
 func (in *Asked) Days(usual Reach, now time.Time) (from, to time.Time, err error) {
 	if in.Period != "" {
 		if !in.Open() {
@@ -89,16 +90,16 @@ func (in *Asked) Days(usual Reach, now time.Time) (from, to time.Time, err error
 	return from, to, nil
 }
 
-// Day is one.
+// Day is the length of a day.
 const Day = 24 * time.Hour
 
 // Midnight returns the beginning of the day of t in UTC.
 func Midnight(t time.Time) time.Time { return t.UTC().Truncate(Day) }
 
-// DaysBetween counts the days from one midnight to another.
+// DaysBetween returns the number of days from one midnight to another.
 func DaysBetween(from, to time.Time) int { return int(to.Sub(from) / Day) }
 
-// Within returns the caller's rights to costs; nil stands for all costs.
+// Within returns the caller's scope for costs, or nil for all costs.
 func (r *Reader) Within(ctx context.Context) (*cost.Within, error) {
 	c := identity.CallerFrom(ctx)
 	scopes := c.Scopes(Policy)

@@ -1,7 +1,7 @@
-// Package report answers the questions that people ask about costs. Reader turns a request into a question to package
-// cost, within the caller's rights and with accepted smart tags, and refuses an answer whose parts do not add up to
-// its total. SavingReader computes how much stops saved. The showback rules split costs that no team owns over the
-// teams that share them. Exports are the same rows as files, written by jobs when they are too large for one answer.
+// Package report answers users' questions about costs. Reader turns a request into a question to package cost, with
+// the caller's rights and with accepted smart tags, and refuses an answer whose parts do not add up to its total.
+// SavingReader computes the savings of stops. The showback rules split unowned costs over the teams that share them.
+// Exports contain the same rows as files; jobs write those that are too large for one answer.
 package report
 
 import (
@@ -34,7 +34,7 @@ type Reader struct {
 	smart smarttag.Store
 }
 
-// NewReader returns a Reader of books, which are the store of costs, or in tests one that answers otherwise.
+// NewReader returns a Reader of books: the cost store, or a replacement in tests.
 func NewReader(p *platform.Platform, b Books) *Reader {
 	return &Reader{b, inventory.New(p), p, smarttag.NewStore(p.Table)}
 }
@@ -46,8 +46,8 @@ type Books interface {
 	Periods(ctx context.Context, org string) ([]cost.Period, error)
 }
 
-// Ask answers a question, and refuses an answer whose parts are not its total. Accepted smart tags count as those of
-// the cloud.
+// Ask answers a question. It returns an error if the parts of the answer do not add up to its total. Accepted smart
+// tags count like tags of the cloud.
 func (r *Reader) Ask(ctx context.Context, q cost.Question) (cost.Answer, error) {
 	if !tagged(&q) {
 		return r.askBooks(ctx, q)
@@ -75,7 +75,7 @@ func (r *Reader) askBooks(ctx context.Context, q cost.Question) (cost.Answer, er
 	return a, r.Balanced(ctx, checkAnswer(&a, q.Daily))
 }
 
-// Balanced returns err and logs it. The caller answers 500 rather than a wrong number, and an alarm on the log tells
+// Balanced returns err and logs it. The caller answers 500 instead of a wrong number, and an alarm on the log informs
 // the operators.
 func (r *Reader) Balanced(ctx context.Context, err error) error {
 	if err != nil {
@@ -85,7 +85,7 @@ func (r *Reader) Balanced(ctx context.Context, err error) error {
 	return err
 }
 
-// unbalanced is the log key by which template.yaml counts reports that did not add up.
+// unbalanced is the log key of reports that do not add up. template.yaml counts it for an alarm.
 const unbalanced = "unbalancedReports"
 
 func checkAnswer(a *cost.Answer, daily bool) error {
@@ -107,7 +107,7 @@ func checkAnswer(a *cost.Answer, daily bool) error {
 	return nil
 }
 
-// AddDays adds amounts day by day.
+// AddDays adds amounts day by day, and returns the sums.
 func AddDays(to, more []money.Amount) []money.Amount {
 	if to == nil {
 		return slices.Clone(more)

@@ -15,23 +15,23 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// SavingLine is a time during which a resource stood still because we had stopped it, and the saving.
+// SavingLine is a time during which a resource was stopped by us, and the saving.
 type SavingLine struct {
 	Resource *inventory.Listed
 	Rate     *pricing.HourlyRate   // of the resource
-	Change   execution.StateChange // that began it
+	Change   execution.StateChange // the change that began it
 	From, To time.Time
 	Amount   money.Amount
 }
 
-// RealizedSaving are the savings of some days.
+// RealizedSaving is the savings of some days.
 type RealizedSaving struct {
 	Lines       []SavingLine   // the last first
 	Days        []money.Amount // by day; they add up to the lines
-	WithoutRate int            // stops of what no price is known of: they are in no sum
+	WithoutRate int            // stops of resources without a known price; no sum contains them
 }
 
-// SavedHourly returns how much less an hour costs while the resource is stopped.
+// SavedHourly returns the saving for each hour that the resource is stopped.
 func (l *SavingLine) SavedHourly() money.Amount { return l.Rate.Running.Sub(l.Rate.Off) }
 
 // Total returns the sum of the days, which is also the sum of the lines.
@@ -47,11 +47,11 @@ type SavingReader struct {
 var SavingReading = table.Access{Reads: []table.Partition{execution.HistoryPartition, inventory.IndexPartition,
 	inventory.ChunkPartition}}
 
-// NewSavingReader returns a Reader.
+// NewSavingReader returns a SavingReader.
 func NewSavingReader(p *platform.Platform) *SavingReader { return &SavingReader{p, inventory.New(p)} }
 
-// Between returns the savings between two days for the resources in sight. It reads the state history, in as many
-// round trips as it has partitions, and the inventory.
+// Between returns the savings between two days for the resources in sight. It reads the state history, with one round
+// trip for each of its partitions, and the inventory.
 func (r *SavingReader) Between(ctx context.Context, org string, sight inventory.Visibility, from, to time.Time) (RealizedSaving, error) { //nolint:revive // of whom, for whom, from when until when
 	out := RealizedSaving{Days: make([]money.Amount, int(to.Sub(from)/day))}
 	changes, err := r.readChanges(ctx, org, from.Add(-longestStop), to)
@@ -75,7 +75,7 @@ func (r *SavingReader) Between(ctx context.Context, org string, sight inventory.
 	return out, nil
 }
 
-// maxChanges is how many changes of states are read.
+// maxChanges is the most state changes that are read.
 const maxChanges = 50_000
 
 func (r *SavingReader) readChanges(ctx context.Context, org string, from, to time.Time) ([]execution.StateChange,
@@ -93,7 +93,7 @@ func (r *SavingReader) readChanges(ctx context.Context, org string, from, to tim
 	return table.DecodeAll[execution.StateChange](items)
 }
 
-// stopped returns the resources of the stops that are in sight, with their prices.
+// stopped returns the stopped resources in sight, with their prices.
 func (r *SavingReader) stopped(ctx context.Context, org string, sight inventory.Visibility,
 	stops []stop) (map[string]*inventory.Listed, error) {
 	uids := make([]string, len(stops))
@@ -108,7 +108,7 @@ func (r *SavingReader) stopped(ctx context.Context, org string, sight inventory.
 	return out, fault.Wrap("read what was stopped", err)
 }
 
-// add counts a stop of a resource; nil is one that is not shown, or that there is not any more.
+// add adds a stop of a resource. A nil resource is hidden from the caller or does not exist any more.
 func (r *RealizedSaving) add(st *stop, of *inventory.Listed, rate *pricing.HourlyRate, from time.Time) {
 	if of == nil {
 		return

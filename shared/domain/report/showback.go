@@ -16,27 +16,27 @@ const (
 	Even ShowbackMethod = "even" // the same for each team
 	// Proportional splits by the direct cost of each team, and evenly while no team has a direct cost.
 	Proportional ShowbackMethod = "proportional"
-	Fixed        ShowbackMethod = "fixed" // by percent; what is missing to a hundred stays unassigned
+	Fixed        ShowbackMethod = "fixed" // by percent; a remainder to 100 % stays unassigned
 )
 
-// ShowbackShare is the part of a team in a rule. Percent is of Fixed alone: more than 0, up to 100.
+// ShowbackShare is the part of a team in a rule. Percent applies only to Fixed: more than 0, up to 100.
 type ShowbackShare struct {
 	TeamID  string       `json:"teamID"`
 	Percent money.Amount `json:"percent"`
 }
 
-// ShowbackRule says which costs are shared, and between which teams.
+// ShowbackRule determines which costs are shared, and between which teams.
 type ShowbackRule struct {
 	ID    string
-	Order int // rules are tried from the lowest; ties go by id
-	// dimension → any of these values; all dimensions must agree. An empty one takes every cost
+	Order int // rules apply from the lowest; ties by ID
+	// dimension → any of these values; all dimensions must match. An empty selector matches every cost
 	Selector map[string][]string
 	Method   ShowbackMethod
 	Shares   []ShowbackShare
-	From, To time.Time // the days on which it holds, To exclusive; zero is without end
+	From, To time.Time // the days on which the rule applies, To exclusive; zero means no limit
 }
 
-// SharedCost is a part of the unowned cost of a day: its value in each dimension that a rule names, and its amount.
+// SharedCost is a part of the unowned cost of a day: its value in each dimension of the rules, and its amount.
 type SharedCost struct {
 	Day    time.Time
 	Values map[string]string
@@ -45,12 +45,12 @@ type SharedCost struct {
 
 // ShowbackResult is the split of a day's costs.
 type ShowbackResult struct {
-	Teams      map[string]money.Amount // what each team got on top of its own
+	Teams      map[string]money.Amount // the amount that each team received in addition to its direct cost
 	Unassigned money.Amount
-	FellBack   []string // ids of proportional rules that had to split evenly, for no team costs anything by itself
+	FellBack   []string // IDs of proportional rules that split evenly, because no team has a direct cost
 }
 
-// ShowbackDimensions returns the dimensions that the rules name, each once and in order.
+// ShowbackDimensions returns the dimensions of the rules' selectors, sorted and without duplicates.
 func ShowbackDimensions(rules []ShowbackRule) []string {
 	seen := map[string]bool{}
 	for _, r := range rules {
@@ -62,11 +62,11 @@ func ShowbackDimensions(rules []ShowbackRule) []string {
 }
 
 // ApplyShowback splits the costs of one day. direct is the direct cost of each team on that day. Teams and Unassigned
-// of the result always add up to the costs, to the last digit.
+// of the result always add up to the costs, exactly to the last digit.
 func ApplyShowback(rules []ShowbackRule, costs []SharedCost, direct map[string]money.Amount) ShowbackResult {
 	ordered := slices.Clone(rules)
 	slices.SortFunc(ordered, inOrder)
-	taken := make([]money.Amount, len(ordered)) // a rule splits the sum of what it takes, once
+	taken := make([]money.Amount, len(ordered)) // a rule splits the sum of its matching costs once
 	out := ShowbackResult{Teams: map[string]money.Amount{}}
 	for _, c := range costs {
 		if i := slices.IndexFunc(ordered, func(r ShowbackRule) bool { return r.takes(c) }); i >= 0 {
@@ -95,7 +95,7 @@ func (out *ShowbackResult) add(r ShowbackRule, amount money.Amount, direct map[s
 	out.Unassigned = out.Unassigned.Add(parts[len(r.Shares)])
 }
 
-// weights returns the weight of each share, and the weight that stays unassigned.
+// weights returns the weight of each share, and the weight of the part that stays unassigned.
 func (r ShowbackRule) weights(direct map[string]money.Amount) (weights []money.Amount, rest money.Amount,
 	fellBack bool) {
 	weights = make([]money.Amount, len(r.Shares))
@@ -122,7 +122,7 @@ func (r ShowbackRule) weights(direct map[string]money.Amount) (weights []money.A
 	return weights, rest, false
 }
 
-// positive returns a, or 0 when credits have made it negative: no team takes a negative part.
+// positive returns a, or 0 if credits have made it negative, because no team takes a negative share.
 func positive(a money.Amount) money.Amount {
 	if a.Sign() < 0 {
 		return money.Amount{}

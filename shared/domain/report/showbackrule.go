@@ -7,10 +7,10 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// MaxShowbackShares is how many teams a rule may name.
+// MaxShowbackShares is the most teams in a rule.
 const MaxShowbackShares = 100
 
-// Check refuses a rule that cannot be carried out, naming field and value: fault.Invalid.
+// Check returns fault.Invalid with field and value if the rule cannot be applied.
 func (r ShowbackRule) Check() error {
 	if len(r.Shares) == 0 || len(r.Shares) > MaxShowbackShares {
 		return fault.New(fault.Invalid, "shares: %d teams, between 1 and %d are wanted", len(r.Shares),
@@ -45,7 +45,7 @@ func (r ShowbackRule) checkShares() error {
 	return nil
 }
 
-// inOrder compares rules by their order, ties by id.
+// inOrder compares rules by their order, then by ID.
 func inOrder(a, b ShowbackRule) int {
 	return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.ID, b.ID))
 }

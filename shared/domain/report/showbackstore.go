@@ -13,17 +13,17 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// ShowbackPartition is where the rules of organizations are.
+// ShowbackPartition holds the rules of organizations.
 const ShowbackPartition table.Partition = "ORG#*#SHOWBACK"
 
-// The bounds of the rules of an organization: their dimensions are asked for in one question, and they lie in one item.
+// The limits of an organization's rules. One question asks for all of their dimensions, and one item holds all rules.
 const (
 	MaxShowbackRules      = 100
 	MaxShowbackDimensions = 5
 	maxBytes              = 350_000
 )
 
-// SavedShowbackRule is a rule as it is kept.
+// SavedShowbackRule is a rule as it is stored.
 type SavedShowbackRule struct {
 	ID        string              `json:"id"` // sh_…
 	Name      string              `json:"name"`
@@ -44,14 +44,14 @@ func (s *SavedShowbackRule) Rule() ShowbackRule {
 		To:   s.To}
 }
 
-// ShowbackStore keeps the rules of organizations.
+// ShowbackStore stores the rules of organizations.
 type ShowbackStore struct{ table table.Store }
 
-// NewShowbackStore makes a Store.
+// NewShowbackStore returns a ShowbackStore.
 func NewShowbackStore(t table.Store) ShowbackStore { return ShowbackStore{t} }
 
-// book is all rules of an organization: they are read together, and their names, their number and their dimensions are
-// about all of them.
+// book is all rules of an organization. They are read together, because the checks of names, number and dimensions
+// need all of them.
 type book struct {
 	Version int64               `json:"version"`
 	Rules   []SavedShowbackRule `json:"rules"`
@@ -59,14 +59,14 @@ type book struct {
 
 func bookKey(org string) table.Key { return table.Key{PK: table.OrgPK(org) + "SHOWBACK", SK: "RULES"} }
 
-// List returns the rules in the order of their evaluation: one round trip.
+// List returns the rules in the order of their evaluation, in one round trip.
 func (s ShowbackStore) List(ctx context.Context, org string) ([]SavedShowbackRule, error) {
 	b, err := s.read(ctx, org)
 	return b.Rules, err
 }
 
-// UsesOfTeam lists the rules that give a team a share, in their order, and returns the write that goes with the
-// deletion of the team: it makes a change of the rules that is under way look at the teams again. One round trip.
+// UsesOfTeam returns the rules that give a team a share, in their order, and a write for the transaction that deletes
+// the team. The write makes a concurrent change of the rules check the teams again. One round trip.
 func (s ShowbackStore) UsesOfTeam(ctx context.Context, org, teamID string) ([]fault.Use, table.Write, error) {
 	b, err := s.read(ctx, org)
 	if err != nil {
@@ -86,8 +86,8 @@ func (s ShowbackStore) UsesOfTeam(ctx context.Context, org, teamID string) ([]fa
 	return uses, table.Update(bookKey(org), []table.Change{table.Add("version", 1)}, unchanged), nil
 }
 
-// ListBeside lists the rules as List does, and reads another item in the same round trip; ok is false when that is not
-// there.
+// ListBeside returns the rules like List, and reads another item in the same round trip. ok is false if that item does
+// not exist.
 func (s ShowbackStore) ListBeside(ctx context.Context, org string, other table.Key) (rules []SavedShowbackRule,
 	it table.Item, ok bool,
 	err error) {
@@ -111,11 +111,11 @@ func (s ShowbackStore) read(ctx context.Context, org string) (book, error) {
 	return b, nil
 }
 
-// tries is how often a change starts over because somebody else made another one.
+// tries is the most attempts of a change that collides with other changes.
 const tries = 8
 
-// Change changes the rules of an organization as how says, which may be called several times. fault.Conflict when a
-// name is there twice, fault.Invalid when the rules are too many or too much.
+// Change applies how to the rules of an organization; it may call how several times. It returns fault.Conflict if a
+// name occurs twice, and fault.Invalid if the rules exceed a limit.
 func (s ShowbackStore) Change(ctx context.Context, org string,
 	how func([]SavedShowbackRule) ([]SavedShowbackRule, error)) error {
 	for range tries {
@@ -154,7 +154,7 @@ func (s ShowbackStore) write(ctx context.Context, org string, version int64, nex
 	return nil
 }
 
-// check refuses rules that are too many, too much, or of one name.
+// check returns an error if the rules exceed a limit or a name occurs twice.
 func (b *book) check() error {
 	if len(b.Rules) > MaxShowbackRules {
 		return fault.New(fault.Invalid, "the organization has %d showback rules, which is the most; delete one first",

@@ -13,12 +13,12 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// smartTags are the accepted tags of resources: by native id and key.
+// smartTags are the accepted tags of resources, by native ID and key.
 type smartTags map[string]map[string]string
 
 func isTag(dim string) bool { return dim == cost.TagKeysDim || strings.HasPrefix(dim, cost.TagDim) }
 
-// tagged reports whether a question is about tags.
+// tagged reports whether a question uses tags.
 func tagged(q *cost.Question) bool {
 	for dim := range q.Filter {
 		if isTag(dim) {
@@ -28,7 +28,7 @@ func tagged(q *cost.Question) bool {
 	return slices.ContainsFunc(q.Dims, isTag)
 }
 
-// smartTags reads the accepted tags: a round trip, and one or two more when there are any.
+// smartTags reads the accepted tags: one round trip, and one or two more if there are any.
 func (r *Reader) smartTags(ctx context.Context) (smartTags, error) {
 	st, err := r.smart.Read(ctx, identity.CallerOrg(ctx))
 	if err != nil || st.Empty() {
@@ -45,7 +45,8 @@ func (r *Reader) smartTags(ctx context.Context) (smartTags, error) {
 	return out, fault.Wrap("read what has smart tags", err)
 }
 
-// byResource asks the same by resource too, and of the tags that the filter is about, which retag then does.
+// byResource returns q split also by resource and by the tags in its filter. It removes the tags from the filter,
+// because retag applies it to smart tags too.
 func byResource(q cost.Question) cost.Question {
 	filter := map[string][]string{}
 	dims := slices.Clone(q.Dims)
@@ -64,8 +65,8 @@ func byResource(q cost.Question) cost.Question {
 	return q
 }
 
-// retag turns the answer of a question by resource into the answer of the question by tag: resources without a tag of
-// the key count by their smart tags.
+// retag turns the answer by resource into the answer to q. Resources without a cloud tag of a key count by their smart
+// tag.
 func (t smartTags) retag(q *cost.Question, a *cost.Answer) cost.Answer {
 	asked := byResource(*q)
 	out := cost.Answer{Estimated: a.Estimated, Unconverted: a.Unconverted, Days: make([]money.Amount, len(a.Days))}
@@ -114,7 +115,7 @@ func (t smartTags) keys(dims, keys []string) []string {
 	return out
 }
 
-// withKeys adds the keys of tags to a list of keys, one a line, in order.
+// withKeys adds the keys of tags to list, which has one key on each line, sorted.
 func withKeys(list string, tags map[string]string) string {
 	var keys []string
 	if list != "" {
@@ -129,7 +130,7 @@ func withKeys(list string, tags map[string]string) string {
 	return strings.Join(keys, "\n")
 }
 
-// passes reports whether the filter lets the tags of a row pass.
+// passes reports whether the tags of a row match the filter.
 func passes(q *cost.Question, dims, keys []string) bool {
 	for dim, values := range q.Filter {
 		if isTag(dim) && !slices.Contains(values, keys[slices.Index(dims, dim)]) {

@@ -13,17 +13,16 @@ import (
 
 const day = 24 * time.Hour
 
-// longestStop is the longest time for which a stop counts as a saving. A resource that stands still for longer is not
-// needed.
+// longestStop is the longest stop that counts as a saving. A resource that is stopped for longer is not needed.
 const longestStop = 31 * day
 
-// stop is a time during which a resource stood still because we had stopped it.
+// stop is a time during which a resource was stopped by us.
 type stop struct {
 	change   execution.StateChange
 	from, to time.Time
 }
 
-// stopsOf returns the stops that changes, which are in their order, tell of, as far as they lie between two times.
+// stopsOf returns the stops in changes, which must be ordered, restricted to the time between from and to.
 func stopsOf(changes []execution.StateChange, from, to time.Time) []stop {
 	var out []stop
 	open := map[string]execution.StateChange{}
@@ -55,7 +54,7 @@ func stopsOf(changes []execution.StateChange, from, to time.Time) []stop {
 	return out
 }
 
-// compareStops orders stops by their beginning, the last first, and then by the change that began them.
+// compareStops orders stops by their beginning, the last first, and then by their state change.
 func compareStops(a, b *stop) int {
 	if c := b.from.Compare(a.from); c != 0 {
 		return c
@@ -66,7 +65,7 @@ func compareStops(a, b *stop) int {
 	return 1
 }
 
-// saved returns the saving of a time: the difference between the running and the stopped rate.
+// saved returns the saving of a duration: the difference between the running and the stopped rate.
 func saved(rate *pricing.HourlyRate, d time.Duration) money.Amount {
 	return rate.Running.Sub(rate.Off).MulDiv(money.FromInt(int64(d/time.Second)), money.FromInt(3600))
 }

@@ -32,8 +32,9 @@ const (
 	session = "session"
 )
 
-// awsAccount answers the calls that the samples lead to: a DynamoDB table with fixed items, which takes writes and keeps
-// none, and a signing key of KMS. Conditions are not its business: shared/engine/table is held to those elsewhere.
+// awsAccount answers the calls that the samples lead to: a DynamoDB table with fixed items, which takes writes and
+// keeps none, and a signing key of KMS. Conditions are not its business: shared/engine/table is held to those
+// elsewhere.
 type awsAccount struct {
 	t     testing.TB
 	items map[table.Key]map[string]any
@@ -229,7 +230,8 @@ func (a *awsAccount) batch(c call) any {
 	return map[string]any{"Responses": responses, "UnprocessedKeys": map[string]any{}}
 }
 
-// query finds the partition among the values of the expression; others are the beginning of the sort keys, or their range.
+// query finds the partition among the values of the expression; others are the beginning of the sort keys, or their
+// range.
 func (a *awsAccount) query(c call) any {
 	items := []any{}
 	var values []string

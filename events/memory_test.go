@@ -26,9 +26,9 @@ import (
 // maxShare is how much of its memory a function may take, in percent, at most at any time.
 const maxShare = 80
 
-// TestLargeInventoriesFitIntoTheFunctionsThatReadThem runs a built function in the least memory that the templates give to one that
-// reads the index of the inventory, on a store with one organization of half a million resources, and on one with many of a
-// thousand.
+// TestLargeInventoriesFitIntoTheFunctionsThatReadThem runs a built function in the least memory that the templates
+// give to one that reads the index of the inventory, on a store with one organization of half a million resources,
+// and on one with many of a thousand.
 func TestLargeInventoriesFitIntoTheFunctionsThatReadThem(t *testing.T) {
 	race.SkipSequential(t)
 	if testing.Short() {

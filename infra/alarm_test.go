@@ -75,7 +75,8 @@ func nestedIn(root awscdk.Stack) map[string]awscdk.Stack {
 	return out
 }
 
-// resources returns the properties of all resources of a type, by their ids without the hash that CDK puts behind them.
+// resources returns the properties of all resources of a type, by their ids without the hash that CDK puts behind
+// them.
 func resources[T any](t *testing.T, s stack, kind string) map[string]T {
 	t.Helper()
 	out := map[string]T{}
@@ -162,8 +163,8 @@ func (p points) statistic(t *testing.T, key, statistic string, end, minutes int)
 	return 0, false
 }
 
-// raised reports whether the alarm is in the state ALARM at a minute: whether as many of its periods breach as it wants
-// (CloudWatch user guide, "Alarm evaluation").
+// raised reports whether the alarm is in the state ALARM at a minute: whether as many of its periods breach as it
+// wants (CloudWatch user guide, "Alarm evaluation").
 func (a *alarm) raised(t *testing.T, p points, minute int) bool {
 	t.Helper()
 	if a.TreatMissingData != "notBreaching" || a.ComparisonOperator != "GreaterThanOrEqualToThreshold" {

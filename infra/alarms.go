@@ -14,9 +14,10 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// signal is what an operator is told of: a figure, or the sum of several, that is at its threshold or above in so many periods of
-// five minutes one after the other. CloudWatch takes $0.10 a month for each figure of an alarm, ten of an account are free
-// (aws.amazon.com/cloudwatch/pricing, 2026-11): so a signal is about all functions, or all machines, at once.
+// signal is what an operator is told of: a figure, or the sum of several, that is at its threshold or above in so
+// many periods of five minutes one after the other. CloudWatch takes $0.10 a month for each figure of an alarm, ten
+// of an account are free (aws.amazon.com/cloudwatch/pricing, 2026-11): so a signal is about all functions, or all
+// machines, at once.
 type signal struct {
 	id        string
 	tells     string // what has happened, and what to do
@@ -26,11 +27,13 @@ type signal struct {
 	wide      bool // only where Stage.Wide: what small stages can do without
 }
 
-// longestPending is an hour more than the longest TimeoutSeconds of our machines, a day: an erasure waits for most of that.
+// longestPending is an hour more than the longest TimeoutSeconds of our machines, a day: an erasure waits for most of
+// that.
 const longestPending = 25 * 3600
 
-// signals returns what an operator of the stage is told of. The metrics of AWS that they are about are in each service's developer
-// guide under "metrics"; those of the namespace Lamplighter come from the metric filters of template.yaml.
+// signals returns what an operator of the stage is told of. The metrics of AWS that they are about are in each
+// service's developer guide under "metrics"; those of the namespace Lamplighter come from the metric filters of
+// template.yaml.
 func (v *service) signals(s Stage) []signal {
 	out := []signal{
 		{
@@ -118,7 +121,8 @@ func (v *service) readsStream(f function) bool {
 	})
 }
 
-// addAlarms raises an alarm on each signal of the stage, and tells the stage's operators. It returns the alarms by their signals' ids.
+// addAlarms raises an alarm on each signal of the stage, and tells the stage's operators. It returns the alarms by
+// their signals' ids.
 func (v *service) addAlarms(s Stage) map[string]awscloudwatch.Alarm {
 	topic := awssns.NewTopic(v.Stack, jsii.String("Alarms"), &awssns.TopicProps{
 		DisplayName: jsii.String("Lamplighter " + s.Name), EnforceSSL: jsii.Bool(true),
@@ -162,8 +166,8 @@ func (v *service) alarm(sig signal) awscloudwatch.Alarm {
 	})
 }
 
-// sum returns a figure as a metric, or what several are together. Most metrics of AWS have no points while nothing happens: FILL
-// makes them 0, for a sum with what is missing is missing.
+// sum returns a figure as a metric, or what several are together. Most metrics of AWS have no points while nothing
+// happens: FILL makes them 0, for a sum with what is missing is missing.
 func sum(fs []figure) awscloudwatch.IMetric {
 	if len(fs) == 1 {
 		return fs[0].metric()

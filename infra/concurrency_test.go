@@ -16,7 +16,8 @@ const (
 	groupsShare     = 400   // of them that the operation groups are to have between them
 )
 
-// shared is a function as it takes part in the account's concurrent executions. Reserved 0 takes of what nobody has reserved.
+// shared is a function as it takes part in the account's concurrent executions. Reserved 0 takes of what nobody has
+// reserved.
 type shared struct {
 	folder   string
 	reserved int
@@ -115,7 +116,8 @@ func TestConcurrency_LeavesEachItsShare(t *testing.T) {
 	}
 }
 
-// A wave of work, as when each organization is discovered at once, must not keep anybody from being let in and answered.
+// A wave of work, as when each organization is discovered at once, must not keep anybody from being let in and
+// answered.
 func TestConcurrency_AWaveOfWorkLeavesRequestsAlone(t *testing.T) {
 	fs := sharing(t, true)
 	p := newPool(fs)

@@ -10,14 +10,16 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// What stands costs, whether anybody calls or not. US dollars a month in eu-west-1, from the price lists of KMS, Secrets Manager and
-// CloudWatch of November 2026. Ten alarmed metrics, ten metrics of our own and three dashboards of an account are free.
+// What stands costs, whether anybody calls or not. US dollars a month in eu-west-1, from the price lists of KMS,
+// Secrets Manager and CloudWatch of November 2026. Ten alarmed metrics, ten metrics of our own and three dashboards
+// of an account are free.
 const (
 	keyPrice, secretPrice, alarmPrice, metricPrice, dashboardPrice = 1.00, 0.40, 0.10, 0.30, 3.00
 	freeAlarms, freeMetrics, freeDashboards                        = 10, 10, 3
 )
 
-// standing are the types that cost by standing, and those that cost nothing until they are used. A type of neither is looked at first.
+// standing are the types that cost by standing, and those that cost nothing until they are used. A type of neither is
+// looked at first.
 var standing = map[string]float64{
 	"AWS::KMS::Key": keyPrice, "AWS::SecretsManager::Secret": secretPrice, "AWS::CloudWatch::Alarm": alarmPrice,
 	"AWS::CloudWatch::Dashboard":  dashboardPrice,

@@ -19,8 +19,8 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// deployment is a stack that things happen to: lines of its log pass through its metric filters, events through its rule, and what
-// comes of them is measured as AWS measures it.
+// deployment is a stack that things happen to: lines of its log pass through its metric filters, events through its
+// rule, and what comes of them is measured as AWS measures it.
 type deployment struct {
 	t       *testing.T
 	stage   Stage
@@ -113,8 +113,8 @@ func (d *deployment) report(status string, size, used int) {
 		`"metrics":{"durationMs":1233.96,"billedDurationMs":1698,"memorySizeMB":%d,"maxMemoryUsedMB":%d,"initDurationMs":463.512},"status":%q}}`, size, used, status))
 }
 
-// ends puts the end of an execution on the bus, as Step Functions tells it (developer guide, "Automating event delivery with
-// EventBridge").
+// ends puts the end of an execution on the bus, as Step Functions tells it (developer guide, "Automating event
+// delivery with EventBridge").
 func (d *deployment) ends(machine, status string, cause any) {
 	d.t.Helper()
 	d.event(map[string]any{"source": "aws.states", "detail-type": "Step Functions Execution Status Change",
@@ -262,7 +262,8 @@ var faults = map[string]map[string]func(d *deployment){
 	}},
 }
 
-// after returns the alarms that are raised when something has gone on for a quarter of an hour, besides what goes on always.
+// after returns the alarms that are raised when something has gone on for a quarter of an hour, besides what goes on
+// always.
 func (d *deployment) after(happens func(*deployment)) string {
 	d.t.Helper()
 	d.points = points{}

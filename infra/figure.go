@@ -45,7 +45,8 @@ func (v *service) ofTable(name string) figure {
 	return figure{"AWS/DynamoDB", name, "TableName", awscdk.Token_AsString(table, nil), "Sum", name}
 }
 
-// ofFunction returns a metric of the function of a folder. Its name is known, so that an alarm waits for no nested stack.
+// ofFunction returns a metric of the function of a folder. Its name is known, so that an alarm waits for no nested
+// stack.
 func ofFunction(s Stage, folder, name, statistic string) figure {
 	return figure{"AWS/Lambda", name, "FunctionName", jsii.String("lamplighter-" + s.Name + "-" + folder), statistic,
 		folder + " " + name}

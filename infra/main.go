@@ -1,5 +1,6 @@
-// Command infra is the CDK app: one stack for each stage, made of template.yaml, its children and what differs by stage. `cdk synth`
-// runs it, and so does `go run ./infra`, which needs nothing but Go and node and leaves the templates in build/cdk.out.
+// Command infra is the CDK app: one stack for each stage, made of template.yaml, its children and what differs by
+// stage. `cdk synth` runs it, and so does `go run ./infra`, which needs nothing but Go and node and leaves the
+// templates in build/cdk.out.
 package main
 
 import (

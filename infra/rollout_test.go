@@ -159,8 +159,8 @@ func TestRollout_SchedulesShareARole(t *testing.T) {
 	}
 }
 
-// A running execution ends on the version that it began on: it keeps its definition, the definition names a version of the worker,
-// and a deployment leaves versions where they are.
+// A running execution ends on the version that it began on: it keeps its definition, the definition names a version
+// of the worker, and a deployment leaves versions where they are.
 func TestRollout_ExecutionsEndOnTheVersionThatTheyBeganOn(t *testing.T) {
 	needNode(t)
 	defer jsii.Close()

@@ -35,8 +35,8 @@ type function struct {
 	folder string
 }
 
-// NewService returns the stack of one stage and its nested stacks: what template.yaml in root and its children describe, with the
-// built code as assets, and with what only a deployment knows. Nothing is described twice.
+// NewService returns the stack of one stage and its nested stacks: what template.yaml in root and its children
+// describe, with the built code as assets, and with what only a deployment knows. Nothing is described twice.
 func NewService(scope constructs.Construct, root string, s Stage) awscdk.Stack {
 	v := include(scope, root, s)
 	v.adjust(s)

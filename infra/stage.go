@@ -13,8 +13,8 @@ type Stage struct {
 	Domain    Domain
 }
 
-// Domain is the name under which clients reach the API. It comes from the CDK context ("domain", "certificate"), because
-// it belongs to whoever deploys; without it API Gateway's own address is used.
+// Domain is the name under which clients reach the API. It comes from the CDK context ("domain", "certificate"),
+// because it belongs to whoever deploys; without it API Gateway's own address is used.
 type Domain struct{ Name, Certificate string }
 
 var stages = []Stage{

@@ -134,7 +134,7 @@ func (p *proof) step(row audit.Sealed) error {
 	return nil
 }
 
-// conclude returns what was proved.
+// conclude prints the result of the proof, and returns an error when the chain has no rows or lacks the given hash.
 func (p *proof) conclude() error {
 	w := p.walk
 	switch {
@@ -166,7 +166,8 @@ func (p *proof) conclude() error {
 	return err
 }
 
-// unfound says why no row has the hash that was kept: a restore of the service took the row away, or somebody rewrote it.
+// unfound returns the error for a kept hash that no row has. Either a restore of the service removed the row, or the
+// log was rewritten.
 func (p *proof) unfound() error {
 	undone := slices.IndexFunc(p.walk.Restores, func(r audit.Restore) bool { return p.row >= r.Seq })
 	switch {

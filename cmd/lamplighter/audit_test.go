@@ -180,8 +180,8 @@ func TestAuditVerifyReadsTheStandardInput(t *testing.T) {
 	}
 }
 
-// TestAnAuditLogFromItsFirstRequestToItsProof makes changes at the gateway, takes their record away, and proves it with
-// what an operator has: the interface, and the program.
+// TestAnAuditLogFromItsFirstRequestToItsProof makes changes at the gateway, exports their audit rows, and proves the
+// rows with the tools of an operator: the interface and the program.
 func TestAnAuditLogFromItsFirstRequestToItsProof(t *testing.T) {
 	t.Parallel()
 	s := testenv.Start(t, testenv.Setup{})
@@ -245,7 +245,7 @@ func TestAnAuditLogFromItsFirstRequestToItsProof(t *testing.T) {
 	}
 }
 
-// printed returns what the program prints.
+// printed runs `lamplighter audit` and returns its output.
 func printed(t *testing.T, args ...string) string {
 	t.Helper()
 	var out bytes.Buffer

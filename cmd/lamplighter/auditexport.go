@@ -24,8 +24,8 @@ type source struct {
 	system               int
 }
 
-// auditExport prints a chain from the store. It is the only way to those of the installation: they hold what belongs to
-// no organization, such as guesses at passwords, and no operation shows them to anybody.
+// auditExport prints a chain from the store. It is the only way to read the chains of the installation. Their rows
+// belong to no organization, for example guesses at passwords, and no operation shows them.
 func auditExport(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	var s source
 	f := flag.NewFlagSet("lamplighter audit export", flag.ContinueOnError)
@@ -47,8 +47,9 @@ func auditExport(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	return errors.Join(s.link(ctx, store, at, stderr), printChain(ctx, store, at, stdout), closing())
 }
 
-// link links what waits for the chain, so that it is printed too. That takes the secret that seals what waits: where it is not
-// at hand, of a table in AWS, the service links it within three minutes, and this says what is left out.
+// link links the pending entries of the chain, so that they are printed too. It needs the secret that seals pending
+// entries. For a table in AWS the secret is not available here: the service links the entries within three minutes,
+// and link prints how many are left out.
 func (s *source) link(ctx context.Context, store table.Store, at audit.Place, stderr io.Writer) error {
 	var secret []byte
 	if s.table == "" {

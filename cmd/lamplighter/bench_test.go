@@ -46,7 +46,7 @@ func BenchmarkGET(b *testing.B) {
 	b.ReportMetric(float64((cpu(b)-used).Microseconds())/float64(served), "µs-cpu/op(≤150)")
 }
 
-// cpu returns what this process has used so far.
+// cpu returns the processor time that this process has used so far, in user mode and in the kernel.
 func cpu(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage
@@ -56,8 +56,8 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkReady is the time from exec to the line that says so, and the memory then, with 100,000 resources stored. At
-// most 1 s and 200 MB are wanted.
+// BenchmarkReady is the time from exec to the line that says so, and the memory then, with 100,000 resources stored.
+// At most 1 s and 200 MB are wanted.
 func BenchmarkReady(b *testing.B) {
 	dir := b.TempDir()
 	e := testenv.Start(b, testenv.Setup{Dir: dir})

@@ -18,9 +18,9 @@ const stopByCustodian = `policies:
     actions: [stop]
 `
 
-// compareCustodian starts the fleet again and has Cloud Custodian, the program that LAMPLIGHTER_CUSTODIAN names, stop it on the same moto. It
-// neither verifies nor records. Nothing is asked of it but that it stops them: it is there to be measured. The kernel's account of its
-// memory begins with this process's, of which it was forked: less than that is not seen.
+// compareCustodian starts the fleet again and lets Cloud Custodian, the program in LAMPLIGHTER_CUSTODIAN, stop it on
+// the same moto. Custodian neither verifies nor records. The test only measures it. The kernel's figure for its peak
+// memory starts at the memory of this process, which forked it, so a lower peak is not visible.
 func (m moto) compareCustodian(g *tollgate, size int) {
 	m.t.Helper()
 	bin := os.Getenv("LAMPLIGHTER_CUSTODIAN")
@@ -52,7 +52,7 @@ func (m moto) compareCustodian(g *tollgate, size int) {
 	}
 }
 
-// startAll starts what is stopped.
+// startAll starts all stopped instances.
 func (m moto) startAll() {
 	m.t.Helper()
 	var form strings.Builder

@@ -22,7 +22,7 @@ const (
 	sharedSize  = 40 // resources of the account
 )
 
-// shared is what versions of the service have in one store, as whoever wrote it last left it.
+// shared is the records that several versions of the service have in one store, as the last version left them.
 type shared struct {
 	t       *testing.T
 	at      *served
@@ -46,7 +46,7 @@ func (s *shared) call(method, path string, in, out any) {
 	}
 }
 
-// takeTurn has the program find and change what is there; in an empty store it makes that.
+// takeTurn lets the program find and change the records of the store. In an empty store it makes them first.
 func (s *shared) takeTurn(by string, p *served) {
 	s.t.Helper()
 	s.enter(p)
@@ -75,7 +75,7 @@ func (s *shared) logIn() {
 	}
 }
 
-// mails returns what was printed, with the mails of all that work on the store.
+// mails returns the output of all programs that work on the store. The output contains their mails.
 func (s *shared) mails() string {
 	printed := []string{s.at.printed()}
 	for _, p := range s.beside {
@@ -139,7 +139,7 @@ func (s *shared) made(path string, in map[string]any) string {
 	return out.ID
 }
 
-// findAll holds the answers to what was left. It asks with the token that was left.
+// findAll checks that the program reads all records of the version before. It asks with that version's token.
 func (s *shared) findAll(by string) {
 	s.t.Helper()
 	session := s.client.Token
@@ -218,7 +218,7 @@ func (s *shared) changeAll(by string) {
 	s.workAll(by)
 }
 
-// workAll makes a token, acts, and looks at what was recorded of it.
+// workAll makes a token, submits an action, and checks the records of both.
 func (s *shared) workAll(by string) {
 	s.t.Helper()
 	var token struct {

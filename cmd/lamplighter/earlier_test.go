@@ -20,8 +20,8 @@ type programVersion struct {
 	run  func(ctx context.Context, args []string, out io.Writer) error
 }
 
-// TestVersions_TakeTurnsOnOneStore starts the earlier version and this one on one store in turn. Each finds what the other left, and
-// changes it.
+// TestVersions_TakeTurnsOnOneStore starts the earlier version and this one on one store in turn. Each finds the
+// records of the other, and changes them.
 func TestVersions_TakeTurnsOnOneStore(t *testing.T) {
 	nightly.SkipByDay(t)
 	t.Parallel()
@@ -46,7 +46,7 @@ func bothVersions(t *testing.T) (earlier, current programVersion) {
 	}
 	root := checkOutEarlier(t)
 	program := filepath.Join(t.TempDir(), "lamplighter")
-	// Without paths in it, so that each run takes what the one before has compiled in another folder.
+	// Trimmed of paths, so that each run reuses the packages that the run before compiled in another folder.
 	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", program, "./cmd/lamplighter") //nolint:gosec // ours
 	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -104,7 +104,8 @@ func (s *served) address() string {
 	return api
 }
 
-// eventually asks until done is true, less and less often: what it asks counts into the organization's minute.
+// eventually calls done until it returns true, with growing pauses, because its requests count towards the
+// organization's minute. It fails the test after a pause of 20 seconds.
 func eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	for pause := 200 * time.Millisecond; !done(); pause *= 2 {

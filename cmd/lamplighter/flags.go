@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// choices are what `lamplighter serve` can be told, by flags or by environment variables; a flag wins.
+// choices are the settings of `lamplighter serve`, from flags or environment variables. A flag wins.
 type choices struct {
 	addr        string
 	dir         string
@@ -90,8 +90,8 @@ func envOr(name, otherwise string) string {
 	return otherwise
 }
 
-// providers are the flags of platform.ReadOAuthClients. The secrets come from the environment alone: other users of the machine see
-// the flags of every process.
+// providers are the flags of platform.ReadOAuthClients. The secrets come from the environment alone: other users of
+// the machine see the flags of every process.
 func (c *choices) providers(f *flag.FlagSet) {
 	c.clients = map[string]*string{}
 	for variable, use := range map[string]string{
@@ -110,7 +110,7 @@ func (c *choices) providers(f *flag.FlagSet) {
 	}
 }
 
-// getenv returns the environment, or what a flag says instead.
+// getenv returns the value of a flag for the variable, or else of the environment variable.
 func (c *choices) getenv(variable string) string {
 	if v, ok := c.clients[variable]; ok {
 		return *v
@@ -153,8 +153,8 @@ func loopback(addr string) error {
 	return nil
 }
 
-// findRoot returns the working directory when the template is there, else the folder above the one of this program, which is
-// where `make build` puts it.
+// findRoot returns the working directory when the template is there, else the folder above the one of this program,
+// which is where `make build` puts it.
 func findRoot() string {
 	if _, err := os.Stat("template.yaml"); errors.Is(err, os.ErrNotExist) {
 		if self, err := os.Executable(); err == nil {

@@ -17,7 +17,8 @@ import (
 	"lamplighter.dev/shared/testkit/hostilebill"
 )
 
-// TestServe_OutlivesHostileBills uploads the files that ended the whole service to a service that runs as users run it.
+// TestServe_OutlivesHostileBills uploads the files that ended the whole service to a service that runs as users run
+// it.
 func TestServe_OutlivesHostileBills(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -18,7 +18,7 @@ const keysUsage = `usage: lamplighter keys rotate [-dir DIR] [-now] [-revoke]
        lamplighter keys list [-dir DIR]
 `
 
-// keyChoices are what `lamplighter keys` can be told.
+// keyChoices are the settings of `lamplighter keys`.
 type keyChoices struct {
 	command string
 	dir     string

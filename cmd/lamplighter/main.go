@@ -1,4 +1,4 @@
-// Command lamplighter is the whole service in one process, for a laptop, and what an operator needs beside it:
+// Command lamplighter is the whole service in one process, for a laptop, with the tools of an operator:
 //
 //	lamplighter serve      answer on http://127.0.0.1:8080
 //	lamplighter openapi    print the interface description

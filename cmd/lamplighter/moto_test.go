@@ -13,8 +13,8 @@ import (
 	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// account returns the body that connects moto's account. Its bills are asked of Cost Explorer, for moto knows no Data Exports, and what does not
-// answer is tried for long.
+// account returns the body that connects moto's account. Its bills are asked of Cost Explorer, for moto knows no Data
+// Exports, and what does not answer is tried for long.
 func (m moto) account(regions ...string) map[string]any {
 	return map[string]any{
 		"provider": "aws", "authMethod": "static_keys", "cloudAccountID": motoNumber, "name": "Emulated",
@@ -51,8 +51,8 @@ func (m moto) three(c *testenv.Client) []testenv.Resource {
 	return out
 }
 
-// Two regions are discovered; an instance, a database and an Auto Scaling group are stopped, and started after a restart. (moto has
-// a thousand snapshots in each of its regions.)
+// Two regions are discovered; an instance, a database and an Auto Scaling group are stopped, and started after a
+// restart. (moto has a thousand snapshots in each of its regions.)
 func TestResourcesOnMotoAreStoppedAndStarted(t *testing.T) {
 	t.Parallel()
 	m, e := furnish(t), testenv.Start(t, testenv.Setup{})
@@ -182,8 +182,8 @@ func (m moto) wholeGroup(e *testenv.Env, c *testenv.Client, group, verb string, 
 	return at
 }
 
-// An account under another's number, and one behind an address where nobody answers. moto opens to any keys: how refused
-// ones are answered is held against the twin, in shared/cloud/aws.
+// An account under another's number, and one behind an address where nobody answers. moto opens to any keys: how
+// refused ones are answered is held against the twin, in shared/cloud/aws.
 func TestAnAccountThatMotoDoesNotOpenIsNotStored(t *testing.T) {
 	t.Parallel()
 	m, e := moto{t, tabletest.StartMoto(t)}, testenv.Start(t, testenv.Setup{})

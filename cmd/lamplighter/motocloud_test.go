@@ -16,8 +16,9 @@ import (
 // motoNumber is the account that moto serves to whoever does not assume a role.
 const motoNumber = "123456789012"
 
-// moto is a cloud of AWS that moto_server plays. It is asked by the form-encoded calls that AWS takes, not through the SDK:
-// what the service claims is compared with what somebody else reads, and only shared/cloud/aws links the SDK.
+// moto is a cloud of AWS that moto_server plays. It is asked by the form-encoded calls that AWS takes, not through
+// the SDK: what the service claims is compared with what somebody else reads, and only shared/cloud/aws links the
+// SDK.
 type moto struct {
 	t   *testing.T
 	url string
@@ -26,8 +27,8 @@ type moto struct {
 // versions are those of the services' interfaces.
 var versions = map[string]string{"ec2": "2016-11-15", "rds": "2014-10-31", "autoscaling": "2011-01-01"}
 
-// call makes a call of a service in a region and gives the answer. moto checks no signature; it finds service and region
-// in the credential.
+// call makes a call of a service in a region and gives the answer. moto checks no signature; it finds service and
+// region in the credential.
 func (m moto) call(service, region, form string) string {
 	m.t.Helper()
 	body := strings.NewReader(form + "&Version=" + versions[service])
@@ -74,8 +75,8 @@ func under(t *testing.T, answer, path string) []string {
 	}
 }
 
-// furnish starts moto with an instance, a database and an Auto Scaling group of two in us-east-1, two of whose processes
-// their owner has suspended, and a database in eu-west-1.
+// furnish starts moto with an instance, a database and an Auto Scaling group of two in us-east-1, two of whose
+// processes their owner has suspended, and a database in eu-west-1.
 func furnish(t *testing.T) moto {
 	t.Helper()
 	m := moto{t, tabletest.StartMoto(t)}
@@ -114,7 +115,8 @@ func (m moto) words(r testenv.Resource) string {
 	}
 }
 
-// lit and unlit are moto's words for what runs and for what is stopped. A stop of the group suspends what would raise it.
+// lit and unlit are moto's words for what runs and for what is stopped. A stop of the group suspends what would raise
+// it.
 var (
 	lit = map[string]string{"aws-ec2": "running", "aws-rds": "available",
 		"aws-asg": "1 4 2 AZRebalance AlarmNotification"}

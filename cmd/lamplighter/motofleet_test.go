@@ -72,9 +72,9 @@ func fleetSizes(t *testing.T) (sizes []int) {
 	return sizes
 }
 
-// TestAFleetOnMotoIsDiscoveredAndStoppedInFewCalls discovers instances in one region and stops them all, verified and recorded.
-// moto answers one call at a time, and takes some milliseconds for each instance that it describes: calls and descriptions are
-// what counts.
+// TestAFleetOnMotoIsDiscoveredAndStoppedInFewCalls discovers instances in one region and stops them all, verified and
+// recorded. moto answers one call at a time, and takes some milliseconds for each instance that it describes: calls
+// and descriptions are what counts.
 func TestAFleetOnMotoIsDiscoveredAndStoppedInFewCalls(t *testing.T) {
 	for _, size := range fleetSizes(t) {
 		t.Run(strconv.Itoa(size), func(t *testing.T) {
@@ -113,8 +113,8 @@ func TestAFleetOnMotoIsDiscoveredAndStoppedInFewCalls(t *testing.T) {
 	}
 }
 
-// launch starts instances, a thousand in each zone after the other: the subnet of a zone has addresses for 4,000, and moto looks for a free
-// one the longer the fewer are left.
+// launch starts instances, a thousand in each zone after the other: the subnet of a zone has addresses for 4,000, and
+// moto looks for a free one the longer the fewer are left.
 func (m moto) launch(size int) {
 	m.t.Helper()
 	for n := 0; n < size; n += 1000 {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestMain makes the binary of the tests the command itself when its first argument is no flag. A service that a test runs
-// starts it with "read-bill".
+// TestMain makes the binary of the tests the command itself when its first argument is no flag. A service that a test
+// runs starts it with "read-bill".
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
 		main()
@@ -20,8 +20,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// processes is how much processor time this process and its children have used, in hundredths of a second: wall time says little on
-// a machine that does other things, too.
+// processes is how much processor time this process and its children have used, in hundredths of a second: wall time
+// says little on a machine that does other things, too.
 type processes struct{ own, children int }
 
 // measureProcesses also has the peak of this process's memory counted from now on.

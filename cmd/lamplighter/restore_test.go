@@ -71,8 +71,8 @@ func copied(t *testing.T, dir string) string {
 	return to
 }
 
-// TestRestoreCommandOnMoto restores a table from its continuous backups. The service itself does not run on moto: it copies the
-// whole table for each transaction.
+// TestRestoreCommandOnMoto restores a table from its continuous backups. The service itself does not run on moto: it
+// copies the whole table for each transaction.
 func TestRestoreCommandOnMoto(t *testing.T) {
 	r := tabletest.NewTable(t, tabletest.StartMoto(t))
 	if err := table.KeepBackups(t.Context(), r); err != nil {
@@ -160,7 +160,8 @@ func (d *drill) timed(step string, do func()) {
 	d.t.Logf("%-45s %6d ms", step, clock.System{}.Now().Sub(began).Milliseconds())
 }
 
-// run makes credentials, restores the store as it is then, goes on for a while in the one that is lost, and looks at the restored one.
+// run makes credentials, restores the store as it is then, goes on for a while in the one that is lost, and looks at
+// the restored one.
 func (d *drill) run() {
 	d.t.Helper()
 	d.fill()
@@ -236,7 +237,8 @@ func (d *drill) newTicket(e *testenv.Env, email string) string {
 	return got.Ticket
 }
 
-// goOn is what happens in the lost store after the point to which it is restored: a token is revoked, an invitation withdrawn.
+// goOn is what happens in the lost store after the point to which it is restored: a token is revoked, an invitation
+// withdrawn.
 func (d *drill) goOn() {
 	d.t.Helper()
 	e := testenv.Start(d.t, d.setup)

@@ -126,8 +126,8 @@ func options(c choices, at *site, stdout, stderr io.Writer) (local.Options, erro
 // grace is how long requests under way may take when the service is told to stop.
 const grace = 10 * time.Second
 
-// answer serves until ctx ends, or until a successor is to take over: then the error is errReplaced. ready is called when
-// requests are answered.
+// answer serves until ctx ends, or until a successor is to take over: then the error is errReplaced. ready is called
+// when requests are answered.
 func answer(ctx context.Context, s *local.Service, at *site, ready func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -193,8 +193,8 @@ func TestTheWalkThatTellsAndPreparesWorks(t *testing.T) {
 	s.shut(t)
 }
 
-// TestTheWalkWithFaultsKeepsToItsOrganization pastes the page of the tour on a cloud with faults, and checks that the demo's
-// organization does not have that cloud.
+// TestTheWalkWithFaultsKeepsToItsOrganization pastes the page of the tour on a cloud with faults, and checks that the
+// demo's organization does not have that cloud.
 func TestTheWalkWithFaultsKeepsToItsOrganization(t *testing.T) {
 	t.Parallel()
 	needShell(t)
@@ -208,7 +208,8 @@ func TestTheWalkWithFaultsKeepsToItsOrganization(t *testing.T) {
 	s.shut(t)
 }
 
-// TestWaitFor_GivesUpWithAMessage runs wait_for of the tour against an answer that never has the text, with a sleep of no time.
+// TestWaitFor_GivesUpWithAMessage runs wait_for of the tour against an answer that never has the text, with a sleep
+// of no time.
 func TestWaitFor_GivesUpWithAMessage(t *testing.T) {
 	t.Parallel()
 	needShell(t)

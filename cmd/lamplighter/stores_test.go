@@ -24,8 +24,9 @@ type keptStore struct {
 	IDs  map[string][]string `json:"ids"` // in the answers to GET, by path
 }
 
-// TestStores_OfEarlierVersionsAreRead starts the service on stores that earlier versions left, and finds in them what those found. One
-// of another layout is refused by its number. With -update, what this version leaves takes the place of what its layout has.
+// TestStores_OfEarlierVersionsAreRead starts the service on stores that earlier versions left, and finds in them what
+// those found. One of another layout is refused by its number. With -update, what this version leaves takes the place
+// of what its layout has.
 func TestStores_OfEarlierVersionsAreRead(t *testing.T) {
 	dir := filepath.Join("testdata", "stores")
 	if *update {

@@ -10,7 +10,8 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// stuckCommand is a command about what the service gave up: one word lists it, another takes ids and has it tried again.
+// stuckCommand is a command about what the service gave up: one word lists it, another takes ids and has it tried
+// again.
 type stuckCommand struct {
 	name, usage string
 	list, retry string

@@ -46,8 +46,8 @@ func isReplaced(k table.Key) bool {
 	return false
 }
 
-// TestRows_KeepWhatALaterVersionAdded gives each row a member that this version does not know, as the next one will. All operations go
-// on, and the member stays where the row stays.
+// TestRows_KeepWhatALaterVersionAdded gives each row a member that this version does not know, as the next one will.
+// All operations go on, and the member stays where the row stays.
 func TestRows_KeepWhatALaterVersionAdded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

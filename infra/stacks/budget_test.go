@@ -14,16 +14,16 @@ import (
 	"lamplighter.dev/infra/stacks"
 )
 
-// CloudFormation takes 500 resources in a stack. Each stack of ours is to have at most 300, so that there is room to split it
-// without haste. API Gateway takes 300 resources, which are paths and parts of paths, in a REST API.
+// CloudFormation takes 500 resources in a stack. Each stack of ours is to have at most 300, so that there is room to
+// split it without haste. API Gateway takes 300 resources, which are paths and parts of paths, in a REST API.
 const (
 	mostResources = 300
 	mostPaths     = 300
 	planned       = 80 // functions
 )
 
-// In prod CodeDeploy has a group for each function, and an application and a role for each stack with functions. The root has the
-// alarms, their topic, the dashboard and the domain instead (infra/).
+// In prod CodeDeploy has a group for each function, and an application and a role for each stack with functions. The
+// root has the alarms, their topic, the dashboard and the domain instead (infra/).
 const (
 	codeDeploy = 2
 	ofCDK      = 24
@@ -56,8 +56,8 @@ func count(resources map[string]templateResource) (bySAM, inProd int) {
 	return bySAM, bySAM + functions + codeDeploy
 }
 
-// withMore returns the resources of a stack with n functions more, as today's are on average: of three one is a worker with a
-// schedule, and for every five there is a state machine.
+// withMore returns the resources of a stack with n functions more, as today's are on average: of three one is a
+// worker with a schedule, and for every five there is a state machine.
 func withMore(resources map[string]templateResource, n int) map[string]templateResource {
 	out := map[string]templateResource{}
 	for id, r := range resources {
@@ -77,8 +77,8 @@ func withMore(resources map[string]templateResource, n int) map[string]templateR
 	return out
 }
 
-// TestStacks_StayWithinTheirBudget counts what SAM and CDK make of each template: now, and with all functions that are planned. Where
-// those will be is open, so each stack in turn is given all of them.
+// TestStacks_StayWithinTheirBudget counts what SAM and CDK make of each template: now, and with all functions that
+// are planned. Where those will be is open, so each stack in turn is given all of them.
 func TestStacks_StayWithinTheirBudget(t *testing.T) {
 	files, err := stacks.Read(root)
 	if err != nil {
@@ -105,8 +105,8 @@ func TestStacks_StayWithinTheirBudget(t *testing.T) {
 	t.Logf("%d resources in all", all)
 }
 
-// TestStacks_TheNextLimitIsThePathsOfTheAPI holds the limits that a stack does not have by itself, at the planned size, and names the
-// one that is used most.
+// TestStacks_TheNextLimitIsThePathsOfTheAPI holds the limits that a stack does not have by itself, at the planned
+// size, and names the one that is used most.
 func TestStacks_TheNextLimitIsThePathsOfTheAPI(t *testing.T) {
 	groups, paths := map[string]bool{}, map[string]bool{}
 	for _, r := range routesOf(t) {
@@ -146,8 +146,8 @@ type limit struct {
 // used returns which part of the limit is used.
 func (l limit) used() float64 { return float64(l.is) / float64(l.most) }
 
-// expanded returns how many CloudFormation resources SAM makes of one of a template: a function and a machine have a role, a version
-// and an alias, an API has a deployment and a stage.
+// expanded returns how many CloudFormation resources SAM makes of one of a template: a function and a machine have a
+// role, a version and an alias, an API has a deployment and a stage.
 func expanded(r templateResource) int {
 	n := 1
 	switch r.Type {

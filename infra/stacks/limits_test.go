@@ -173,8 +173,9 @@ func (r templateResource) statements() []map[string]any {
 	return out
 }
 
-// Whatever a policy allows on the table it allows on partitions that it names, and Scan, PartiQL and whole transactions by
-// wildcard it allows to nobody. What writes to audit logs may only add to them in a transaction, but for the eraser.
+// Whatever a policy allows on the table it allows on partitions that it names, and Scan, PartiQL and whole
+// transactions by wildcard it allows to nobody. What writes to audit logs may only add to them in a transaction, but
+// for the eraser.
 func TestTemplate_EveryRightOnTheTableNamesPartitions(t *testing.T) {
 	for path, text := range readAll(t) {
 		for _, everything := range []string{"dynamodb:Scan", "dynamodb:*", "dynamodb:PartiQL"} {
@@ -266,8 +267,8 @@ func TestTemplate_PoliciesFitIntoTheirRoles(t *testing.T) {
 	}
 }
 
-// SES calls it SendEmail, and yet asks for the right to SendRawEmail where a mail is given as a whole, as shared/engine/mail/ses
-// gives it. No emulator does.
+// SES calls it SendEmail, and yet asks for the right to SendRawEmail where a mail is given as a whole, as
+// shared/engine/mail/ses gives it. No emulator does.
 func TestTheMailerMaySendAMailAsAWhole(t *testing.T) {
 	_, mailer, _ := strings.Cut(string(readAll(t)["infra/stacks/people.yaml"]), "  MailerFunction:")
 	mailer, _, _ = strings.Cut(mailer, "# declared in")

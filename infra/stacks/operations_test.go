@@ -40,7 +40,8 @@ func namesInProd(t *testing.T) (functions, machines []string) {
 	return functions, machines
 }
 
-// Versions are kept at each deployment, and a state machine has 1,000 at most. What is live, or takes a part of the calls, stays.
+// Versions are kept at each deployment, and a state machine has 1,000 at most. What is live, or takes a part of the
+// calls, stays.
 func TestPruneVersions_DeletesWhatIsOldOfEachFunctionAndMachine(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("SKIPPED: no bash on this machine: infra/prune-versions was not run")
@@ -102,8 +103,8 @@ func lines(t *testing.T, path string) []string {
 	return strings.Split(strings.TrimSpace(string(b)), "\n")
 }
 
-// What works without a request goes on writing to the table of before, and an execution that waits keeps the version of its worker,
-// whose environment names that table.
+// What works without a request goes on writing to the table of before, and an execution that waits keeps the version
+// of its worker, whose environment names that table.
 func TestRestore_StopsWhateverWritesAndWaits(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(root, "docs", "operations", "restore.md"))
 	if err != nil {

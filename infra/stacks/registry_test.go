@@ -40,8 +40,8 @@ func readAll(t *testing.T) map[string][]byte {
 	return out
 }
 
-// TestTemplate_SaysWhatFunctionsDeclare holds the parts of the templates that come from declarations to them, and writes them with
-// -update, which is `make registry`.
+// TestTemplate_SaysWhatFunctionsDeclare holds the parts of the templates that come from declarations to them, and
+// writes them with -update, which is `make registry`.
 func TestTemplate_SaysWhatFunctionsDeclare(t *testing.T) {
 	r := newRegistry(t, functions.All())
 	r.write()
@@ -116,7 +116,8 @@ func afterLine(text, line string) string {
 	return after
 }
 
-// write writes every part: first what the children copy, then the children, then the root, which hands down what they name.
+// write writes every part: first what the children copy, then the children, then the root, which hands down what they
+// name.
 func (r *registry) write() {
 	r.put("LAMPLIGHTER_MACHINES", `(?m)LAMPLIGHTER_MACHINES: .*$`,
 		"LAMPLIGHTER_MACHINES: "+strings.Join(functions.Machines(r.functions), ","), []string{stacks.Shared})
@@ -136,7 +137,8 @@ func (r *registry) write() {
 		pathsOf(r.routes), []string{stacks.Root})
 }
 
-// writeChild writes what a child shares with the others, and the parameters that it names, into the child and into the root.
+// writeChild writes what a child shares with the others, and the parameters that it names, into the child and into
+// the root.
 func (r *registry) writeChild(child string) {
 	const end = "# so far\n"
 	only := []string{child}

@@ -44,7 +44,8 @@ type method struct {
 // liveFunction is the address by which API Gateway calls what is live of a function.
 var liveFunction = regexp.MustCompile(`function:lamplighter-\$\{Stage\}-(\w+):live/invocations$`)
 
-// routesOf reads the routes of the template by itself, so that a mistake of cmd/lamplighter/local/gateway's reader shows too.
+// routesOf reads the routes of the template by itself, so that a mistake of cmd/lamplighter/local/gateway's reader
+// shows too.
 func routesOf(t *testing.T) []route {
 	t.Helper()
 	var doc struct {

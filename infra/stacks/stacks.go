@@ -1,5 +1,5 @@
-// Package stacks reads the templates that the service is deployed from: template.yaml, which is the root, and its children
-// infra/stacks/*.yaml, which hold the functions, the state machines and the schedules.
+// Package stacks reads the templates that the service is deployed from: template.yaml, which is the root, and its
+// children infra/stacks/*.yaml, which hold the functions, the state machines and the schedules.
 package stacks
 
 import (
@@ -50,8 +50,8 @@ func Read(root string) ([]File, error) {
 	return out, nil
 }
 
-// ReadResources returns the resources of all templates by their ids, which are unique across them. Each intrinsic function is its
-// argument: "Table.Arn" of !GetAtt Table.Arn.
+// ReadResources returns the resources of all templates by their ids, which are unique across them. Each intrinsic
+// function is its argument: "Table.Arn" of !GetAtt Table.Arn.
 func ReadResources[T any](root string) (map[string]T, error) {
 	files, err := Read(root)
 	if err != nil {

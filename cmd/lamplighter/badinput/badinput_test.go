@@ -1,4 +1,5 @@
-// Package badinput asks each operation what no client should, and holds answers to the conventions of the interface.
+// Package badinput sends each operation malformed input, and compares the answers with the conventions of the
+// interface.
 package badinput
 
 import (
@@ -24,7 +25,7 @@ type bad struct {
 	ops []probe.Operation
 }
 
-// ask asks, with what an operation requires besides.
+// ask sends a request, and adds the query parameters that the operation requires.
 func (b *bad) ask(t testing.TB, method, target, body string, header ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	if path, query, _ := strings.Cut(target, "?"); path == "/reports/tags/trends" &&
@@ -59,7 +60,7 @@ func (b *bad) target(op probe.Operation, name, value string) string {
 	return path
 }
 
-// TestBadInput asks what no client should, of every operation that takes such a thing.
+// TestBadInput sends each kind of malformed input to every operation that takes it.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	b := badly(t)

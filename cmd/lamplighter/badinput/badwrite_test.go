@@ -94,7 +94,7 @@ func (b *bad) massAssignment(t *testing.T) {
 	}
 }
 
-// smuggling sends headers in which some adapter, proxy or framework would look for the caller or the address.
+// smuggling sends headers from which some adapters, proxies or frameworks read the caller or the address.
 func (b *bad) smuggling(t *testing.T) {
 	want := b.ask(t, http.MethodGet, "/organisations", "").Body.String()
 	stranger := b.Service.NewCaller(t, b.NewOwner("stranger@example.com"))

@@ -16,9 +16,9 @@ import (
 	"lamplighter.dev/shared/testkit/resttest"
 )
 
-// The conventions of the contract, held against every operation of the interface description, on a service that has one of
-// everything. Operations that change something are held to the first of them by TestFuzz as well, which asks
-// each of them until it answers with success.
+// TestConventions checks the conventions of the contract for every operation of the interface description, on a
+// service that has one of everything. TestFuzz checks the first convention as well for operations that change
+// something, because it calls each of them until one call succeeds.
 func TestConventions(t *testing.T) {
 	t.Parallel()
 	b := badly(t)
@@ -242,7 +242,8 @@ func (b *bad) repeated(t *testing.T) {
 	}
 }
 
-// numbered returns a text of n bytes in which no piece of eight bytes comes twice, so that what an answer shows of it can be told.
+// numbered returns a text of n bytes. No piece of eight bytes occurs twice in it, so a test can tell how much of it
+// an answer shows.
 func numbered(n int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < n; i++ {
@@ -291,7 +292,8 @@ func (b *bad) longValues(t *testing.T) {
 	}
 }
 
-// longBodies sends each member of each body too much: a text, a number, a list, a name, alone and in all members at once.
+// longBodies sends oversized values in each member of each body: a text, a number, a list and a name, in one member
+// and in all members at once.
 func (b *bad) longBodies(t *testing.T) {
 	long, digits := numbered(140_000), "1"+strings.Repeat("0123456789", 90_000)
 	names := map[string]int{}
@@ -335,7 +337,8 @@ func repeats(text, digits string) int {
 	return n
 }
 
-// exports are asked for in pieces; what is in the service does not fill one, so that rest's own tests show how they go on.
+// exports follows each export from page to page. The data of this service fits into one page; the tests of package
+// rest cover several pages.
 func (b *bad) exports(t *testing.T) {
 	some := 0
 	for _, op := range b.ops {

@@ -1,4 +1,5 @@
-// Package checks holds the sources of this repository to its rules: imports, names, sizes, globals, waits, template.yaml and the data model.
+// Package checks holds the sources of this repository to its rules: imports, names, sizes, globals, waits,
+// template.yaml and the data model.
 package checks
 
 import (
@@ -68,8 +69,8 @@ func functionOf(path string) string {
 	return name
 }
 
-// wings are the folders of shared/ with those that each may import besides itself: the ones below it. Only tests and packages
-// that serve tests import testkit.
+// wings maps each folder of shared/ to the folders that it may import besides itself: the folders below it. Only
+// tests and packages that serve tests import testkit.
 var wings = map[string][]string{
 	"domain":     {"cloud", "people", "api", "engine", "foundation"},
 	"cloud":      {"api", "engine", "foundation"},
@@ -204,7 +205,8 @@ func workers() []string {
 	return out
 }
 
-// heavy are what must not reach an API function: the SDKs of clouds, CDK, and the SDK's own configuration loader.
+// heavy lists the packages that API functions must not link: the SDKs of clouds, CDK, and the SDK's own configuration
+// loader.
 var heavy = []string{
 	"lamplighter.dev/shared/cloud/aws", "lamplighter.dev/shared/cloud/gcp", "lamplighter.dev/shared/cloud/providers",
 	"google.golang.org/api",
@@ -239,7 +241,7 @@ func TestAPIFunctionsLinkNoCloudSDK(t *testing.T) {
 	}
 }
 
-// TestNamesSayTheSubject refuses names that say nothing about what is inside.
+// TestNamesSayTheSubject refuses names of files and folders that do not name their contents.
 func TestNamesSayTheSubject(t *testing.T) {
 	bags := []string{"util", "utils", "common", "helper", "helpers", "types", "manager", "models", "misc", "base"}
 	for path := range sources(t) {

@@ -26,12 +26,12 @@ func readDataModel(t *testing.T) string {
 	return string(b)
 }
 
-// laptop are the partitions of the process on a laptop, which is no function: the embedded workflow engine and the change
-// feed.
+// laptop are the partitions of the process on a laptop, which is no function: the embedded workflow engine and the
+// change feed.
 var laptop = []string{"WF#RUN", "WF#X#*", "FEED#mailer", "FEED#notifier"}
 
-// TestDataModel_HasThePartitionsThatFunctionsDeclare compares the tables of docs/data-model.md with the declarations, in
-// both directions.
+// TestDataModel_HasThePartitionsThatFunctionsDeclare compares the tables of docs/data-model.md with the declarations,
+// in both directions.
 func TestDataModel_HasThePartitionsThatFunctionsDeclare(t *testing.T) {
 	page := readDataModel(t)
 	_, own, _ := strings.Cut(page, "## Partitions of an organization")
@@ -77,7 +77,8 @@ var (
 	variable  = regexp.MustCompile(`[<…0-9].*$`)
 )
 
-// firstCells returns the names in the first cells of a table's rows, as patterns: JOB#* of JOB#<job>, PENDING#* of PENDING#00.
+// firstCells returns the names in the first cells of a table's rows, as patterns: JOB#* of JOB#<job>, PENDING#* of
+// PENDING#00.
 func firstCells(page string) []string {
 	var out []string
 	for _, row := range firstCell.FindAllStringSubmatch(page, -1) {

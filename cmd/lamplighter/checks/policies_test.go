@@ -8,7 +8,8 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 )
 
-// open are the operations that name no policy, with the reason. Whoever adds one here says why nobody has to hold anything.
+// open lists the operations without a policy, with the reason. A new entry needs its reason why callers need no
+// grant.
 var open = map[string]string{
 	"signUp": anonymous, "requestVerification": anonymous, "validateCode": anonymous, "forgetPassword": anonymous,
 	"resetPassword": anonymous, "logIn": anonymous, "refresh": "a refresh token is its own credential",

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// realWaits are the files of tests that wait on real time, how often, and for what no clock and no channel can say.
+// realWaits lists the test files that wait on real time, with the number of waits and the reason why no clock and no
+// channel can replace them.
 var realWaits = map[string]struct {
 	most int
 	why  string
@@ -77,7 +78,7 @@ var realWaits = map[string]struct {
 // waits are the functions of package time that let real time pass.
 var waits = []string{"After", "AfterFunc", "NewTicker", "NewTimer", "Sleep", "Tick"}
 
-// Whoever waits for a while waits too long on a quick machine and too briefly on a busy one.
+// A wait of a fixed time is too long on a quick machine and too short on a busy one.
 func TestWaits_OnRealTimeAreListedWithTheirReason(t *testing.T) {
 	eachTestFile(t, func(path string, f *ast.File) {
 		n := len(calls(f, "time", waits...)) + len(calls(f, "System", "Sleep"))
@@ -132,8 +133,8 @@ func onlyTests(path string) bool {
 	return strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, ".go") && servesTests(dir)
 }
 
-// calls returns the functions or methods, of those named or of any, that f calls on what is called of: a package, or a composite
-// literal of a type.
+// calls returns the names of the functions or methods that f calls on the package or composite literal of. With names
+// it returns only those.
 func calls(f *ast.File, of string, names ...string) []string {
 	var found []string
 	ast.Inspect(f, func(n ast.Node) bool {

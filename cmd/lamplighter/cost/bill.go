@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Line is a part of a bill. Free is what of it the allowances take off that AWS gives for ever.
+// Line is one line of a bill. Free is the part of USD that AWS's permanent free allowances cover.
 type Line struct {
 	Name      string
 	Amount    *big.Rat // in the unit of its price
@@ -15,13 +15,13 @@ type Line struct {
 	Apart     bool // not in the sum: it can be switched off, and is no part of what the bars are about
 }
 
-// Bill is what a workload costs a month.
+// Bill is the monthly cost of a workload.
 type Bill struct {
 	Workload Workload
 	Lines    []Line
 }
 
-// Total returns the sum, and what is left of it after the allowances.
+// Total returns the sum at list prices, and the sum after the free allowances.
 func (b Bill) Total() (list, paid *big.Rat) {
 	list, paid = new(big.Rat), new(big.Rat)
 	for _, l := range b.Lines {
@@ -33,7 +33,7 @@ func (b Bill) Total() (list, paid *big.Rat) {
 	return list, paid
 }
 
-// tally adds up what a workload takes.
+// tally adds up the usage of a workload.
 type tally struct {
 	w                                    Workload
 	m                                    Measured
@@ -49,7 +49,7 @@ func newTally(w Workload, m Measured) *tally {
 	}
 }
 
-// add adds what s takes, so many times.
+// add adds the usage s, multiplied by times.
 func (t *tally) add(times int, s Sample) {
 	n := whole(times)
 	for machine, transitions := range s.Transitions {
@@ -84,7 +84,7 @@ func plus(sum *big.Rat, factors ...*big.Rat) {
 	sum.Add(sum, p)
 }
 
-// Compute returns what w costs in its first month, where one organization of it takes m.
+// Compute returns the bill of w for its first month. One organization of w uses m.
 func Compute(p Prices, w Workload, m Measured) Bill {
 	t := newTally(w, m)
 	t.add(w.Organizations*w.Accounts, m.First)

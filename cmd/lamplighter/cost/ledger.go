@@ -7,7 +7,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Sample is what something took.
+// Sample is the usage of one piece of work.
 type Sample struct {
 	Calls       map[string]int         // of functions, by their folders
 	Units       map[string]table.Usage // of functions, from the store
@@ -23,7 +23,8 @@ func newSample() Sample {
 		Millis: map[string]int{}}
 }
 
-// Ledger writes down what functions take. It is a local.Observer and, for the log, an io.Writer; many goroutines may use it.
+// Ledger records the usage of functions. It is a local.Observer and, for the log, an io.Writer. It is safe to use
+// concurrently.
 type Ledger struct {
 	mu sync.Mutex
 	s  Sample
@@ -67,7 +68,7 @@ func (l *Ledger) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Take returns what was noted since the last time.
+// Take returns the usage since the last call of Take.
 func (l *Ledger) Take() Sample {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,10 +77,10 @@ func (l *Ledger) Take() Sample {
 	return out
 }
 
-// minus returns what of s is beyond t: what something took, without what would have been taken anyway.
+// minus returns s without t, for example the usage of a piece of work without the usage of an idle run.
 func (s Sample) minus(t Sample) Sample { return s.combine(t, -1) }
 
-// plus returns what s and t took together.
+// plus returns the sum of s and t.
 func (s Sample) plus(t Sample) Sample { return s.combine(t, 1) }
 
 func (s Sample) combine(t Sample, times int) Sample {
@@ -111,7 +112,7 @@ func add(out, more map[string]int, times int) {
 	}
 }
 
-// Measured is what one organization of a size takes.
+// Measured is the usage of one organization of a size.
 type Measured struct {
 	First      Sample            // the first discovery of an account
 	Pass       Sample            // a pass over an account in which nothing has changed

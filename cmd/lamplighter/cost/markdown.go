@@ -57,7 +57,7 @@ func Amounts(bills []Bill) string {
 	return b.String()
 }
 
-// Samples writes what each thing takes in an organization.
+// Samples returns a Markdown table of the usage of each kind of work in an organization.
 func Samples(m Measured) string {
 	var b strings.Builder
 	b.WriteString("| | calls | trips | read units | write units | states | key calls | cloud calls " +

@@ -1,6 +1,6 @@
 package cost
 
-// Workload is what an installation has to do in a month.
+// Workload is the monthly work of an installation.
 type Workload struct {
 	Title         string
 	Organizations int
@@ -20,7 +20,7 @@ var Workloads = []Workload{
 	{"one of 500,000", 1, 500, 1000, 100, 500, 500, 370},
 }
 
-// What is assumed of a month, and of AWS.
+// The assumptions about a month, and about AWS.
 const (
 	days          = 30
 	workingDays   = 21
@@ -51,7 +51,8 @@ type request struct {
 	Times        int
 }
 
-// requests are what a user asks for on a working day: 180 requests, half of them lists, and an access token each 15 minutes.
+// requests are the requests of a user on a working day: 180 requests, half of them lists, and an access token each 15
+// minutes.
 var requests = []request{
 	{"GET", "/resources?limit=50", 40},
 	{"GET", "/resources/summary", 12},

@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// ways are what people do with the service, from one end to the other. Each starts a service of its own.
+// ways are the ways in which people use the service, from one end to the other. Each starts a service of its own.
 var ways = map[string]func(*testing.T, testenv.Setup){
 	"a newcomer signs up and works":       newcomer,
 	"a newcomer signs in at a provider":   welcomed,
@@ -79,7 +79,7 @@ func discovered(t *testing.T, s testenv.Setup) {
 	}
 }
 
-// stopped stops an instance, follows the action, reads what is known of it, and starts the instance again.
+// stopped stops an instance, follows the action, reads its records, and starts the instance again.
 func stopped(t *testing.T, s testenv.Setup) {
 	e := testenv.Start(t, s)
 	c := e.NewOwner("alan@example.com")
@@ -154,7 +154,7 @@ func grouped(t *testing.T, s testenv.Setup) {
 	}
 }
 
-// apart looks at what belongs to one organization with the eyes of another.
+// apart reads the records of one organization as a user of another.
 func apart(t *testing.T, s testenv.Setup) {
 	e := testenv.Start(t, s)
 	mine, theirs := e.NewOwner("mine@example.com"), e.NewOwner("theirs@example.com")
@@ -171,7 +171,7 @@ func apart(t *testing.T, s testenv.Setup) {
 	}
 }
 
-// refused tries what cannot be done.
+// refused tries requests that the service refuses.
 func refused(t *testing.T, s testenv.Setup) {
 	e := testenv.Start(t, s)
 	c := e.NewOwner("kurt@example.com")

@@ -80,9 +80,10 @@ func (c *cast) say(as *testenv.Client, method, path, body string) (int, string) 
 	return w.Code, w.Body.String()
 }
 
-// check 41: everybody may do exactly what their role permits, as Cedar has it. Every operation is asked as each system role,
-// as a role of the organization's own, as a member without a role, and as the owner of one team; its answer shows whether
-// the policy was held against the caller, whatever else is wrong with the request.
+// check 41: each caller may do exactly the operations that their role permits, as Cedar decides. Every operation is
+// called with each system role, with a role of the organization's own, as a member without a role, and as the owner
+// of one team. The answer shows whether the policy was checked against the caller, even if the request has other
+// errors.
 func TestOperationsByRoles(t *testing.T) {
 	t.Parallel()
 	c := assemble(t)
@@ -147,7 +148,8 @@ func (c *cast) matrix(name string, as *testenv.Client, op rest.Op, may bool) {
 	}
 }
 
-// check 41: what is taken away is gone on the next request, with a token that was let in before, of a session or a program's.
+// check 41: a withdrawn role or grant is gone on the next request, also for a session token or a program's token that
+// was accepted before.
 func TestARevokedRoleActsOnTheNextRequest(t *testing.T) {
 	t.Parallel()
 	c := assemble(t)

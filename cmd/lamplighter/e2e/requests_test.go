@@ -29,7 +29,7 @@ func newRequestFixture(t *testing.T) *requestFixture {
 	return d
 }
 
-// reply is what came back.
+// reply is a response with its body.
 type reply struct {
 	*http.Response
 	body string
@@ -125,7 +125,7 @@ func TestRefusals_HaveOneShape(t *testing.T) {
 	}
 }
 
-// check 8: what ends a session or a token acts on the next request, whatever the function remembers.
+// check 8: the end of a session or a token takes effect on the next request, even if the function has cached state.
 func TestWhatIsOverIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	d := newRequestFixture(t)
@@ -145,7 +145,7 @@ func TestWhatIsOverIsRefusedAtOnce(t *testing.T) {
 	d.want(401, "GET /resource-groups", "", bearer(secret)...)
 }
 
-// check 12: a token may what its maker may, at that moment.
+// check 12: a token has the permissions of its maker at the time of each request.
 func TestATokenFollowsItsMaker(t *testing.T) {
 	t.Parallel()
 	d := newRequestFixture(t)
@@ -238,7 +238,7 @@ func TestNothingChoosesAnOrganizationButItsMember(t *testing.T) {
 	d.want(200, "GET /resource-groups/"+made, "", bearer(c.Token)...)
 }
 
-// check 54: what a client says about where it comes from, or about who it is, changes neither identity nor the record.
+// check 54: headers about a client's address or identity change neither the identity nor the record.
 func TestHeadersDoNotTellWhoOrWhere(t *testing.T) {
 	t.Parallel()
 	d := newRequestFixture(t)
@@ -270,7 +270,8 @@ func TestHeadersDoNotTellWhoOrWhere(t *testing.T) {
 	}
 }
 
-// check 66, check 69: a hundred requests a minute of an organization, by whatever credential, and what counts among them.
+// check 66, check 69: an organization has a hundred requests a minute, over all its credentials. The test also checks
+// the requests that are counted.
 func TestTheHundredAndFirstRequestOfAMinute(t *testing.T) {
 	t.Parallel()
 	d := newRequestFixture(t)

@@ -10,8 +10,8 @@ import (
 	"lamplighter.dev/functions/auth"
 )
 
-// confined wants nothing of what the member has outside of the organization to be seen or touched: its provider must not
-// come as its user into anything else.
+// confined checks that a SAML login cannot see or change the member's records outside the organization: the identity
+// provider must not get into anything else as its user.
 func confined(t *testing.T, member *testenv.Client, foreign string) {
 	t.Helper()
 	var tokens []struct {

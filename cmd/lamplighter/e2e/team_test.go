@@ -8,7 +8,8 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 )
 
-// teamed gives a colleague a team to operate in place of the organization: what the team owns is then all there is.
+// teamed gives a colleague the right to operate one team instead of the organization. The colleague then sees only
+// the resources of that team.
 func teamed(t *testing.T, s testenv.Setup) {
 	t.Helper()
 	e := testenv.Start(t, s)

@@ -20,8 +20,9 @@ import (
 	"lamplighter.dev/shared/testkit/resttest"
 )
 
-// TestFuzz sends every operation of the whole service what no client should, behind the real gateway and authorizer, as
-// the owner of an organization that has something. No operation may only ever be refused, or the fuzzer would be blind.
+// TestFuzz sends malformed input to every operation of the whole service, behind the real gateway and authorizer, as
+// the owner of an organization with records. Each operation must succeed at least once, or the fuzzer would test only
+// refusals.
 func TestFuzz(t *testing.T) {
 	t.Parallel()
 	s := probe.Start(t)
@@ -84,14 +85,14 @@ func TestFuzz(t *testing.T) {
 	}
 }
 
-// scarce are the public operations of which one address has few a minute.
+// scarce lists the public operations with a low limit of requests per address and minute.
 var scarce = map[string]bool{
 	"wake": true, "getWakePage": true, "receiveGitHub": true, "receiveGitLab": true, "receiveBuild": true,
 	"unsubscribe": true, "getUnsubscribePage": true,
 }
 
-// restored returns the changes that bring something back into a state in which an operation can succeed, by the operation before
-// which they are made: what the fuzzer changed at last may be a state in which it never does.
+// restored maps an operation to the change that is made before it, so that the operation can succeed. Without that
+// change the last change of the fuzzer may leave a state in which the operation always fails.
 func restored(e probe.Values) map[string]struct{ operation, path, body string } {
 	group, team := "/resource-groups/"+e["groupID"], "/teams/"+e["teamID"]
 	return map[string]struct{ operation, path, body string }{
@@ -104,8 +105,8 @@ func restored(e probe.Values) map[string]struct{ operation, path, body string } 
 	}
 }
 
-// unused returns records that nothing names, by the operation that deletes such records: those that the fuzzer knows are in use by then. Name is
-// that of the parameter that takes the id of the record, and id what such an id looks like. Each round makes others.
+// unused returns new, unreferenced records for each round, by the operation that deletes them: by then the records
+// that the fuzzer knows are in use. Name is the parameter of the record's id, and id is the pattern of such an id.
 func unused(round uint64) map[string]struct{ operation, path, body, name, id string } {
 	number := fmt.Sprintf("9000000000%02d", round)
 	return map[string]struct{ operation, path, body, name, id string }{
@@ -128,8 +129,8 @@ func sum(seen map[int]int) int {
 	return n
 }
 
-// succeeds returns the operations that a fuzzer who has probe.Values gets through: all but those that want a code, a password,
-// a token or an identity provider of this minute.
+// succeeds returns the operations that must succeed for a fuzzer with probe.Values: all except those that need a
+// fresh code, password or token, or an identity provider.
 func succeeds(t *testing.T, s *probe.Service) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}

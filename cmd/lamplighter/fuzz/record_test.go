@@ -29,15 +29,16 @@ func newLedger(s *probe.Service) *ledger {
 	l := &ledger{changes: map[string]bool{}, want: map[string]int{}, may: map[string]int{}}
 	for _, ops := range local.Operations(s.Platform) {
 		for i := range ops {
-			// what workers report, they report by themselves
+			// workers report by themselves
 			l.changes[ops[i].ID] = ops[i].Changes() && ops[i].Worker == ""
 		}
 	}
 	return l
 }
 
-// saw notes an answer to an operation. What the gateway answers by itself, and what is answered again to an
-// Idempotency-Key, is no change and no try of one, nor is another method than an operation's; a path whose parts name nothing comes to no operation.
+// saw counts an answer to an operation. It ignores answers that are no change and no attempted change: answers of the
+// gateway itself, replayed answers to an Idempotency-Key, other methods than the operation's, and paths that lead to
+// no operation.
 func (l *ledger) saw(id string, answer *httptest.ResponseRecorder) {
 	page := strings.HasPrefix(answer.Header().Get("Content-Type"), "text/html")
 	if !l.changes[id] || page && id != "wake" && id != "unsubscribe" ||
@@ -63,8 +64,8 @@ func (l *ledger) saw(id string, answer *httptest.ResponseRecorder) {
 	}
 }
 
-// auditRows returns the rows of organizations and of the installation since the start, by operation and status. Each chain
-// must hold.
+// auditRows returns the rows of organizations and of the installation since the start, by operation and status. Each
+// chain must hold.
 func auditRows(t *testing.T, s *probe.Service, orgs ...string) map[string]int {
 	t.Helper()
 	out, ctx := map[string]int{}, table.Within(t.Context(), "")

@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/cmd/lamplighter/testenv/probe"
 )
 
-// canary is a run in which everything secret is known, and everything that the service lets out is kept.
+// canary is a run with known secrets. It keeps all output of the service.
 type canary struct {
 	*probe.Service
 	t       *testing.T
@@ -23,8 +23,9 @@ type canary struct {
 	answers []string
 }
 
-// TestCanary walks through everything that handles a secret, rightly and wrongly, and then looks for the secrets: in every
-// answer but the one that issues them, in the log from debug on, and in every file but the mails.
+// TestCanary calls every operation that handles a secret, with correct and with wrong input. It then looks for the
+// secrets in every answer except the one that issues them, in the log at level debug, and in every file except the
+// mails.
 func TestCanary(t *testing.T) {
 	t.Parallel()
 	c := &canary{Service: probe.Start(t), t: t, secrets: map[string]string{
@@ -67,7 +68,7 @@ func (c *canary) send(issuing bool, method, target, body string, header ...strin
 	return w
 }
 
-// succeed is send for what has to succeed.
+// succeed is send for a request that must succeed.
 func (c *canary) succeed(issuing bool, method, target, body string, header ...string) *httptest.ResponseRecorder {
 	c.t.Helper()
 	w := c.send(issuing, method, target, body, header...)
@@ -126,7 +127,8 @@ func (c *canary) logIn(what, email, password string) {
 	c.enter(what, w)
 }
 
-// enter keeps the tokens that an answer issues; of the access token what makes it valid, its signature.
+// enter keeps the tokens that an answer issues. Of the access token it keeps the signature, the part that makes it
+// valid.
 func (c *canary) enter(what string, w *httptest.ResponseRecorder) {
 	c.t.Helper()
 	c.token = idOf(c.t, w.Body.Bytes(), "accessToken")
@@ -189,7 +191,7 @@ func (c *canary) programs() {
 	c.send(false, http.MethodPut, "/organisation/saml", `{"metadataXML":"`+c.secrets["a wrong password"]+`"}`)
 }
 
-// record reads what the audit log says of all this.
+// record reads the audit log of this run.
 func (c *canary) record() {
 	c.t.Helper()
 	for _, path := range []string{"/audit-logs?limit=100", "/audit-logs/export", "/audit-logs/export?format=csv",
@@ -201,7 +203,7 @@ func (c *canary) record() {
 	}
 }
 
-// clouds connects accounts, and lets clouds refuse them: one answers with whatever it was sent.
+// clouds connects accounts, and lets clouds refuse them. One cloud repeats the request's session token in its answer.
 func (c *canary) clouds() {
 	c.t.Helper()
 	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -239,7 +241,7 @@ func (c *canary) clouds() {
 	}
 }
 
-// services connects a service and a webhook, whose other side repeats whatever it was sent.
+// services connects an integration and a webhook. Their server repeats each request in its answer.
 func (c *canary) services() {
 	c.t.Helper()
 	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -19,7 +19,8 @@ import (
 	"lamplighter.dev/shared/api/platform"
 )
 
-// TestSampleBodies_AreOfEveryOperationThatTakesOne also holds that no sample is left over, and that each says something.
+// TestSampleBodies_AreOfEveryOperationThatTakesOne also checks that each sample has an operation and that no sample
+// is empty.
 func TestSampleBodies_AreOfEveryOperationThatTakesOne(t *testing.T) {
 	samples := functions.SampleBodies()
 	ops := probe.Operations(t, functions.Describe(&platform.Platform{}).YAML())
@@ -45,10 +46,11 @@ type sampled struct {
 	values probe.Values
 }
 
-// lastSamples end what other samples need.
+// lastSamples end the session or the organization that other samples need.
 var lastSamples = []string{"logOut", "deleteOrganisation"}
 
-// TestSampleBodies_AreAccepted sends the sample body of each operation with ids of the caller's own in it, and wants 2xx.
+// TestSampleBodies_AreAccepted sends the sample body of each operation with ids of the caller's own in it, and wants
+// 2xx.
 func TestSampleBodies_AreAccepted(t *testing.T) {
 	t.Parallel()
 	s := probe.Start(t)

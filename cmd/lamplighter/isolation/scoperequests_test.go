@@ -78,7 +78,8 @@ func (v *scopeSweep) keep(op probe.Operation, answer []byte) {
 	}
 }
 
-// valueSets returns the values of the caller's own world, and those with what the world shares with the next one.
+// valueSets returns the values of the caller's own world, and a copy with the records that it shares with the next
+// world.
 func (v *scopeSweep) valueSets() []probe.Values {
 	shared := maps.Clone(v.b)
 	shared["groupID"], shared["group_id"] = v.b["sharedGroupID"], v.b["sharedGroupID"]
@@ -135,7 +136,7 @@ func (v *scopeSweep) choices(op probe.Operation, name string) []string {
 
 var narrowing = regexp.MustCompile(`narrows: ([^.]+)\.`)
 
-// dimensions returns the dimensions by which op reports costs.
+// dimensions returns the names of the dimensions of op's cost reports.
 func dimensions(op probe.Operation) []string {
 	if !slices.ContainsFunc(op.Parameters, func(p *openapi3.ParameterRef) bool { return p.Value.Name == "dims" }) {
 		return nil

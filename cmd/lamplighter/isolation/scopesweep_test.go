@@ -28,9 +28,9 @@ type scopeSweep struct {
 }
 
 // TestScopeSweep_ShowsNothingOutsideTheScope calls every operation of the interface description as five users with a
-// narrow scope in one organization: the resources of an account, a region, a group, a tag, and one resource. Everything
-// outside a scope has a marker in its name, tags, descriptions and addresses; no answer and no mail may hold one, or an
-// id from outside.
+// narrow scope in one organization: the resources of an account, a region, a group, a tag, and one resource.
+// Everything outside a scope has a marker in its name, tags, descriptions and addresses; no answer and no mail may
+// hold one, or an id from outside.
 func TestScopeSweep_ShowsNothingOutsideTheScope(t *testing.T) {
 	t.Parallel()
 	s := probe.Start(t)
@@ -69,8 +69,8 @@ func TestScopeSweep_ShowsNothingOutsideTheScope(t *testing.T) {
 	everyScopedOperationPassed(t, s, passed)
 }
 
-// secretsOf returns what must not appear: everything of the other worlds, and the resources of the own account outside
-// the scope.
+// secretsOf returns the texts that must not appear in answers: all names and ids of the other worlds, and the
+// resources of the own account outside the scope.
 func (v *scopeSweep) secretsOf(worlds []*scopeWorld, ids map[string]map[string]bool) map[string]bool {
 	out := maps.Clone(v.world.outside)
 	for _, w := range worlds {
@@ -157,7 +157,8 @@ func (v *scopeSweep) examine(op probe.Operation, request, answer, foreign string
 	}
 }
 
-// askForeign asks for each thing outside the scope, and for one that nobody has: the two answers must be the same.
+// askForeign asks for each record outside the scope, and for an id that does not exist. Both answers must be the
+// same.
 func (v *scopeSweep) askForeign(op probe.Operation) {
 	v.t.Helper()
 	for _, at := range v.slots(op) {
@@ -216,8 +217,8 @@ func (v *scopeSweep) changeOwn(op probe.Operation) {
 	}
 }
 
-// mailsWithinScopes wants a mail of the budget of a scope to its user, and no mail to a narrow user to hold anything of
-// another world.
+// mailsWithinScopes wants a mail of the budget of a scope to its user, and no mail to a narrow user to hold anything
+// of another world.
 func mailsWithinScopes(t *testing.T, s *probe.Service, worlds []*scopeWorld) {
 	t.Helper()
 	s.Eventually("a mail of a budget to a narrow user", func() bool {
@@ -254,8 +255,8 @@ func mailTexts(t *testing.T, s *probe.Service) []string {
 	return out
 }
 
-// everyScopedOperationPassed wants each scoped operation to have succeeded for somebody, or the sweep would not see its
-// answers.
+// everyScopedOperationPassed wants each scoped operation to have succeeded for somebody, or the sweep would not see
+// its answers.
 func everyScopedOperationPassed(t *testing.T, s *probe.Service, passed map[string]bool) {
 	t.Helper()
 	for _, ops := range local.Operations(s.Platform) {

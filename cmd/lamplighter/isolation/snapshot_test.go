@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/cmd/lamplighter/testenv/probe"
 )
 
-// snapshot returns what a caller can read of one of everything: every GET, by its path.
+// snapshot returns the answers to every GET that a caller can make, by path, for one record of each kind.
 func (w *sweep) snapshot(c *probe.Caller, e probe.Values) map[string]string {
 	w.t.Helper()
 	out := map[string]string{}
@@ -52,7 +52,7 @@ func (w *sweep) snapshot(c *probe.Caller, e probe.Values) map[string]string {
 	return out
 }
 
-// volatile are reports that tell of what is being saved at this moment.
+// volatile lists the reports with current figures, which change from one request to the next.
 var volatile = map[string]bool{"getCostExport": true, "listCostTrends": true, "drawCostTrends": true,
 	"listSavings": true, "getCostSummary": true, "getDashboardData": true}
 

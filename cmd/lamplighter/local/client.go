@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Client speaks to the service over HTTP, as any client does. It is what the demo and the end-to-end tests use.
+// Client speaks to the service over HTTP, as any client does. The demo and the end-to-end tests use it.
 type Client struct {
 	Base  string // http://127.0.0.1:8080
 	Token string // access token; empty for public operations
@@ -84,7 +84,7 @@ func (c *Client) Send(ctx context.Context, method, path string, in any) (*http.R
 	return c.HTTP.Do(req)
 }
 
-// session is what login and refresh answer.
+// session is the answer to login and refresh.
 type session struct {
 	AccessToken  string `json:"accessToken"`
 	RefreshToken string `json:"refreshToken"`
@@ -94,8 +94,8 @@ type session struct {
 	} `json:"tenants"`
 }
 
-// Login makes the client act for the user, in the organization when it is named, else in the user's first one. It tells
-// the ids of the user's organizations.
+// Login makes the client act for the user, in the organization when it is named, else in the user's first one. It
+// tells the ids of the user's organizations.
 func (c *Client) Login(ctx context.Context, email, password, org string) ([]string, error) {
 	in := map[string]string{"email": email, "password": password, "provider": "email"}
 	if org != "" {

@@ -18,8 +18,8 @@ const (
 	DemoPassword = "light-the-lamps-2026" //nolint:gosec // of the local demo, in the README
 )
 
-// demoAccounts are clouds by their names: the bills of the first have the shape of AWS's reports, those of the others that of FOCUS. The last one
-// has a cluster, whose costs are to be split.
+// demoAccounts are the clouds of the demo. The bills of the first have the format of AWS's reports, those of the
+// others FOCUS. The last one has a cluster, so that its costs can be split.
 var demoAccounts = []struct {
 	name string
 	cloud.Account
@@ -51,9 +51,9 @@ type DemoResource struct {
 	Region         string `json:"region"`
 }
 
-// Demo makes what a newcomer tries the service with, where it is not there already: a verified user, an organization,
-// connected accounts of provider simulated, and what reports of costs are about. It answers a running resource of it, whose UID is empty when
-// there is none.
+// Demo makes the demo data where it is missing: a verified user, an organization, connected accounts of provider
+// simulated, and the records that cost reports need. It returns a running resource, with an empty UID if there is
+// none.
 func (s *Service) Demo(ctx context.Context, base string) (DemoResource, error) {
 	if _, err := auth.CreateVerifiedUser(ctx, s.Platform, DemoEmail, DemoPassword, "Demo"); err != nil {
 		return DemoResource{}, fmt.Errorf("make the demo user: %w", err)

@@ -11,15 +11,16 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// The simulated cloud's bills tell that what is not for production rests at weekends (shared/cloud/simulated/billrates.go): the demo has
-// the schedule that did it, disabled so that nothing stops while somebody looks around, and the changes of states of the last weekends.
+// In the simulated cloud's bills, resources outside production are stopped at weekends
+// (shared/cloud/simulated/billrates.go). The demo has the schedule for it, disabled so that it stops no resource
+// during a visit, and the state changes of the last weekends.
 const (
 	weekends     = 8
 	weekendFrom  = 6 * time.Hour         // after Saturday has begun
 	weekendUntil = (24 + 18) * time.Hour // after Saturday has begun
 )
 
-// demoSchedule is what the demo reads of the schedule that it makes.
+// demoSchedule is the part of the demo's schedule that the demo reads.
 type demoSchedule struct {
 	ID    string `json:"id"`
 	Name  string `json:"name"`

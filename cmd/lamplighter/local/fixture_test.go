@@ -25,7 +25,8 @@ import (
 
 const org = apitest.Org
 
-// fixture is an organization with resources, teams, groups and what was done to them, in front of which every group is mounted.
+// fixture is an organization with resources, teams, groups and actions, with every group of operations mounted in
+// front of it.
 type fixture struct {
 	*apitest.Fixture
 	store   *inventory.Store
@@ -46,7 +47,7 @@ func newFixture(t *testing.T) *fixture {
 		bulks: map[string][]string{}, owners: map[string][]byte{}}
 }
 
-// account connects an account and discovers what found has, all of one kind.
+// account connects an account and discovers the resources found, all of one kind.
 func (e *fixture) account(account, kind string, found ...cloud.Resource) {
 	e.Helper()
 	inventorytest.Connect(e.Fixture, org, account)
@@ -116,8 +117,8 @@ func (e *fixture) bulk(groupID string, uids ...string) string {
 	return b.ID
 }
 
-// random fills the organization: 20 to 40 resources of two kinds, some terminated, some that cannot be acted on, some gone for
-// good; teams, groups, actions and bulk actions on any of them.
+// random fills the organization with 20 to 40 resources of two kinds, some terminated, some not schedulable, some
+// gone for good; and with teams, groups, actions and bulk actions on any of them.
 func (e *fixture) random(r *rand.Rand) {
 	e.Helper()
 	gone := []cloud.Resource{{UID: "gone-1", Name: "web-gone", Status: cloud.Running},
@@ -185,8 +186,8 @@ func owner() identity.Caller { return caller("owner org") }
 // record is a thing as a client sees it.
 type record = map[string]any
 
-// items reads all pages of a list, bare or not, and its total, -1 when it tells none. Of an answer that is no list it is
-// the status alone.
+// items reads all pages of a list, bare or not, and returns its total, or -1 if the answer has none. For an error it
+// returns only the status.
 func (e *fixture) items(c identity.Caller, path string) (all []record, total, status int) {
 	e.Helper()
 	sep := "?"

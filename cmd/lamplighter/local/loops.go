@@ -44,9 +44,10 @@ const (
 	verifyEvery  = time.Minute
 )
 
-// Run does what the table's stream and EventBridge do in AWS, until ctx ends: it hands the change feed to the mailer and the notifier,
-// sweeps up lost work, links the audit log, starts the discoveries that are due, has schedules fire and overrides end, archives
-// months that are over, announces the end of tokens and judges costs, at once and then every minute, hour and day. A failure is logged and tried again at the next turn.
+// Run does the work that the table's stream and EventBridge start in AWS, until ctx ends. It hands the change feed to
+// the mailer and the notifier, sweeps up lost work, links the audit log, starts due discoveries, evaluates schedules
+// and overrides, archives past months, announces the end of tokens and judges costs. It starts each loop at once and
+// repeats it every minute, hour or day. A failure is logged, and the next turn tries again.
 func (s *Service) Run(ctx context.Context) {
 	var loops sync.WaitGroup
 	loops.Go(func() { s.every(ctx, feedEvery, "deliver mails", s.Deliver) })
@@ -115,7 +116,7 @@ func (s *Service) StartDiscoveries(ctx context.Context) error {
 	return s.run(ctx, scheduleddiscovery.Declaration.Name)
 }
 
-// SyncPrices fetches public prices and estimates what resources cost.
+// SyncPrices fetches public prices and estimates the cost of resources.
 func (s *Service) SyncPrices(ctx context.Context) error {
 	return s.run(ctx, pricesync.Declaration.Name)
 }
@@ -125,7 +126,7 @@ func (s *Service) Evaluate(ctx context.Context) error {
 	return s.run(ctx, evaluator.Declaration.Name)
 }
 
-// LinkAudit links what waits into the chains of the audit log.
+// LinkAudit links pending entries into the chains of the audit log.
 func (s *Service) LinkAudit(ctx context.Context) error {
 	return s.run(ctx, auditlinker.Declaration.Name)
 }
@@ -165,7 +166,8 @@ func (s *Service) Retry(ctx context.Context) error {
 	return s.observed(ctx, mailer.Declaration, s.mailer.Round)
 }
 
-// RetryNotifications tries again what could not be delivered to its receivers, and what waits for the end of its minute.
+// RetryNotifications retries failed deliveries to receivers, and sends the deliveries that waited for the end of
+// their minute.
 func (s *Service) RetryNotifications(ctx context.Context) error {
 	return s.observed(ctx, notifier.Declaration, s.notifier.Round)
 }
@@ -178,7 +180,7 @@ func (s *Service) observed(ctx context.Context, d platform.Declaration, do func(
 	return do(ctx)
 }
 
-// Deliver hands to the mailer what the change feed holds since it was read last. A mail that it cannot take does not stop the
+// Deliver hands new items of the change feed to the mailer. A mail that the mailer cannot take does not stop the
 // feed: it stays in the outbox, where Retry finds it.
 func (s *Service) Deliver(ctx context.Context) error {
 	return s.follow(ctx, mailer.Declaration, func(ctx context.Context, items []table.Item) error {
@@ -190,7 +192,7 @@ func (s *Service) Deliver(ctx context.Context) error {
 	})
 }
 
-// Notify hands to the notifier what the change feed holds since it was read last. What it cannot take, it is brought again.
+// Notify hands new items of the change feed to the notifier. Items that it cannot take are handed to it again.
 func (s *Service) Notify(ctx context.Context) error {
 	return s.follow(ctx, notifier.Declaration, func(ctx context.Context, items []table.Item) error {
 		var errs []error
@@ -206,7 +208,8 @@ type position struct {
 	Cursor string `json:"cursor"`
 }
 
-// follow hands to a function what the change feed holds since it was read for it last. It goes on when the function has taken it.
+// follow hands a function the items of the change feed after its stored position. The position advances after the
+// function has taken the items.
 func (s *Service) follow(ctx context.Context, d platform.Declaration,
 	take func(context.Context, []table.Item) error) error {
 	store, key := s.Platform.Table, table.Key{PK: "FEED#" + d.Name, SK: "POSITION"}

@@ -77,7 +77,7 @@ func TestTheLoopsTryMailsAgain(t *testing.T) {
 	wait(g.sent, "first@example.com")
 }
 
-// Every account is discovered once in six hours, by what each minute does.
+// Every account is discovered once in six hours, by the loops of each minute.
 func TestTheLoopsStartDiscoveriesThatAreDue(t *testing.T) {
 	c := &later{}
 	s, err := Open(Options{Root: "../../..", Dir: t.TempDir(), NoSync: true, BaseURL: "http://127.0.0.1", Clock: c})
@@ -124,7 +124,8 @@ func TestTheLoopsStartDiscoveriesThatAreDue(t *testing.T) {
 	}
 }
 
-// What was done is archived when its month is over, and what the archive holds of an organization goes with it.
+// Actions are archived when their month is over, and an organization's part of the archive is erased with the
+// organization.
 func TestTheLoopsArchiveMonths(t *testing.T) {
 	c, dir := &later{}, t.TempDir()
 	s, err := Open(Options{Root: "../../..", Dir: dir, NoSync: true, BaseURL: "http://127.0.0.1", Clock: c})
@@ -246,7 +247,7 @@ func (h *hourly) Sleep(ctx context.Context, d time.Duration) error {
 // hourlyLoops is how many loops look each hour: for archives, members, bills and prices.
 const hourlyLoops = 4
 
-// pass lets an hour pass for them, and waits for what they do.
+// pass lets an hour pass for the loops, and waits until they have done their work.
 func (h *hourly) pass() {
 	h.by.Add(int64(time.Hour))
 	for range hourlyLoops {
@@ -257,7 +258,8 @@ func (h *hourly) pass() {
 	}
 }
 
-// A subscription that is new in a management group is a cloud account within the hour, and one that is disabled is none, by the loops alone.
+// A new subscription in a management group becomes a cloud account within the hour, and a disabled one stops being
+// one. The loops alone do both.
 func TestTheLoopsFindNewMembersOfOrganizations(t *testing.T) {
 	tw := &azuretwin.Cloud{Page: 2}
 	tw.FillOrganisation()

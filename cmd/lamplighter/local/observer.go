@@ -8,9 +8,9 @@ import (
 	"lamplighter.dev/shared/foundation/seal"
 )
 
-// Observer is told what the functions take while they answer, from many goroutines.
+// Observer is told about the usage of functions. Many goroutines call it.
 type Observer interface {
-	// Call tells that a function was called once, what it took from the store, and how long on the service's clock.
+	// Call records one call of a function, with its usage of the store and its duration on the service's clock.
 	Call(function string, u table.Usage, took time.Duration)
 	// Transition tells of a state transition of a machine.
 	Transition(machine string)
@@ -18,7 +18,7 @@ type Observer interface {
 	UseKey()
 }
 
-// unobserved is nobody.
+// unobserved is the Observer that ignores every call.
 type unobserved struct{}
 
 func (unobserved) Call(string, table.Usage, time.Duration) {}

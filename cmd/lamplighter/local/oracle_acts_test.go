@@ -78,7 +78,8 @@ func asAny(members []any) any {
 	return members
 }
 
-// list holds a list and its total against what they must be.
+// list compares a list and its total with the expected items. It expects status 403 if the caller has the policy
+// nowhere.
 func (o *oracle) list(what, policy string, got []record, total, status int, want []record) { //nolint:revive // all of one answer
 	o.Helper()
 	if !o.anywhere(policy) {
@@ -117,7 +118,7 @@ func (o *oracle) actionsAndHistory(r *rand.Rand) {
 	}
 }
 
-// filtered holds a list of what was done to resources against the owner's.
+// filtered compares a caller's list of actions with the owner's list, filtered by the caller's scope.
 func (o *oracle) filtered(path, field string) {
 	o.Helper()
 	all := o.all(path)

@@ -14,7 +14,8 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// oracle knows of a caller what they may see by asking of each thing alone, from what the owner of the organization sees.
+// oracle computes the records that a caller may see. It checks each record by itself, out of the records that the
+// owner of the organization sees.
 type oracle struct {
 	*fixture
 	c         identity.Caller
@@ -95,8 +96,8 @@ func (o *oracle) resource(r record) record {
 	return out
 }
 
-// TestWhatIsOutOfScopeIsMissingEverywhere makes organizations and grants at random, and holds every list, count, total and export
-// that a caller gets against what the owner gets, asking of each item whether it is in scope.
+// TestWhatIsOutOfScopeIsMissingEverywhere makes organizations and grants at random. It compares every list, count,
+// total and export of a caller with the owner's, and checks for each item whether it is in scope.
 func TestWhatIsOutOfScopeIsMissingEverywhere(t *testing.T) { // check 42
 	for n := range uint64(6) {
 		t.Run(fmt.Sprint("seed ", n), func(t *testing.T) {
@@ -171,7 +172,7 @@ func (o *oracle) lists(r *rand.Rand) {
 	}
 }
 
-// expected returns what a list of resources must hold.
+// expected returns the resources that a list must contain.
 func (o *oracle) expected(query string) []record {
 	o.Helper()
 	field, id := "", ""

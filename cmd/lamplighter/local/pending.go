@@ -25,7 +25,7 @@ import (
 
 // Compilation is the compilation of the complete program while this one, which links no SDK of a cloud, serves.
 type Compilation interface {
-	// Left returns how long it takes yet, as far as is known, or the error by which it failed.
+	// Left returns an estimate of the remaining time, or the error of a failed compilation.
 	Left() (time.Duration, error)
 	// Failed returns a channel that is closed when it has failed.
 	Failed() <-chan struct{}
@@ -57,8 +57,8 @@ func (p *pending) Reason(provider string) string {
 	return fmt.Sprintf("%sis being compiled, about %d seconds left", clouds, max(int(math.Ceil(left.Seconds())), 1))
 }
 
-// Wait returns fault.Unavailable with the reason: where a client waits at once, in a turn when the compilation has failed.
-// It returns the cause of ctx when that ends before.
+// Wait returns fault.Unavailable with the reason: at once for a client's request, and in a turn after the compilation
+// has failed. It returns the cause of ctx if ctx ends first.
 func (p *pending) Wait(ctx context.Context) error {
 	if one := turnOf(ctx); one != nil {
 		one.pause()
@@ -145,8 +145,8 @@ func newUnverified(dir string) *unverified {
 	return &unverified{path: filepath.Join(dir, unverifiedFile)}
 }
 
-// VerifyAccounts has the clouds asked about the accounts that were accepted without that. Those whose clouds do not answer
-// stay in the list, and the next turn asks again.
+// VerifyAccounts asks the clouds about the accounts that were accepted without a check. An account whose cloud does
+// not answer stays in the list, and the next turn asks again.
 func (s *Service) VerifyAccounts(ctx context.Context) error {
 	if !providers.Complete {
 		return nil

@@ -18,7 +18,7 @@ import (
 	"lamplighter.dev/shared/testkit/inventorytest"
 )
 
-// twoTeams returns a fixture with the instances w-0 and w-1 of team web, d-0 of team db, and x-0 of nobody.
+// twoTeams returns a fixture with the instances w-0 and w-1 of team web, d-0 of team db, and x-0 without a team.
 func twoTeams(t *testing.T) (e *fixture, web, db string) {
 	t.Helper()
 	e = newFixture(t)
@@ -98,7 +98,8 @@ func TestAnOperatorOfOneTeamHasThatTeam(t *testing.T) { // check 42
 		fmt.Sprint(http.StatusNotFound, " ", strings.ReplaceAll(unknown.Body, "nobody", "d-0")))
 }
 
-// TestOneMayLookWhereOneMayNotAct: what is seen and not granted is refused, not hidden.
+// TestOneMayLookWhereOneMayNotAct checks that an action without a grant on a visible resource is refused with 403,
+// not hidden with 404.
 func TestOneMayLookWhereOneMayNotAct(t *testing.T) {
 	e, web, db := twoTeams(t)
 	c := caller("operator team:"+web, "viewer team:"+db)

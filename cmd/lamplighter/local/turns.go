@@ -8,8 +8,8 @@ import (
 	"lamplighter.dev/shared/engine/workflow"
 )
 
-// turns counts the turns of loops and the tasks of state machines under way, so that a process that is to be replaced can
-// wait until there are none. After drain was called no turn begins.
+// turns counts the running turns of loops and tasks of state machines, so that a process can wait until there are
+// none before it is replaced. After a call of drain no turn begins.
 type turns struct {
 	mu       sync.Mutex
 	under    int
@@ -29,8 +29,8 @@ type turnKey struct{}
 
 func newTurns() *turns { return &turns{idle: make(chan struct{})} }
 
-// begin begins a turn, and returns its context and the function that ends it. After drain was called it waits for the end
-// of ctx, and returns its cause.
+// begin begins a turn, and returns its context and the function that ends it. After a call of drain it waits for the
+// end of ctx, and returns its cause.
 func (t *turns) begin(ctx context.Context) (inTurn context.Context, end func(), err error) {
 	t.mu.Lock()
 	draining := t.draining
@@ -88,7 +88,7 @@ func (t *turns) drain(ctx context.Context) error {
 	}
 }
 
-// turnOf returns the turn that ctx belongs to; nil when a client waits for what is done.
+// turnOf returns the turn of ctx, or nil if ctx belongs to a client's request.
 func turnOf(ctx context.Context) *turn {
 	one, _ := ctx.Value(turnKey{}).(*turn)
 	return one

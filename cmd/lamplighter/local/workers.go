@@ -17,7 +17,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// substitutions returns what infra/stacks/*.yaml put into the state machines, by the names of folders instead of ARNs.
+// substitutions returns the values that infra/stacks/*.yaml substitute in the state machines, with the names of
+// folders instead of ARNs.
 func substitutions(fs []functions.Function) map[string]string {
 	out := map[string]string{}
 	for _, f := range fs {
@@ -28,8 +29,9 @@ func substitutions(fs []functions.Function) map[string]string {
 	return out
 }
 
-// startWorkers starts the engine of the state machines over store, and makes the workers that it, the schedules and API functions
-// call. The engine is no function: it keeps its executions where no function may look.
+// startWorkers starts the engine of the state machines over store, and makes the workers that the engine, the
+// schedules and the API functions call. The engine is no function: it keeps its executions where no function may
+// read.
 func (s *Service) startWorkers(o Options, store table.Store, fs []functions.Function, died bool) error {
 	p := s.Platform
 	machines, err := workflow.LoadMachines(os.DirFS(filepath.Join(o.Root, "statemachines")), substitutions(fs))
@@ -69,7 +71,8 @@ func (s *Service) startWorkers(o Options, store table.Store, fs []functions.Func
 	return nil
 }
 
-// waitingTasks is how many tasks run at once where those of real clouds wait for the complete program: they hold up no others.
+// waitingTasks is how many tasks run at once while tasks of real clouds wait for the complete program. Waiting tasks
+// then do not block others.
 const waitingTasks = 4096
 
 // tasks returns how many tasks of state machines run at once; 0 is the engine's default.

@@ -214,7 +214,8 @@ func (w *references) fillLists() map[string]string {
 	return map[string]string{"accountID": w.account, "teamID": team.id, "tagKey": "env", "tagValue": "prod"}
 }
 
-// rebuildCosts stamps the costs with the teams that own their resources, as a rebuild does some minutes after a change.
+// rebuildCosts stamps the costs with the teams that own their resources, as a rebuild does some minutes after a
+// change.
 func (w *references) rebuildCosts() {
 	w.t.Helper()
 	ctx := table.Within(w.t.Context(), "")

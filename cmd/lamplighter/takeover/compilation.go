@@ -17,9 +17,9 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// Compilation is a command that compiles the complete program. It prints a line "stale <package> <folder> <file>…" for each
-// package that is to be compiled, then "compiled: <n>, <package>" for each that is; everything else that it prints is
-// about a failure.
+// Compilation is a command that compiles the complete program. It prints a line "stale <package> <folder> <file>…"
+// for each package that is to be compiled, then "compiled: <n>, <package>" for each that is; everything else that it
+// prints is about a failure.
 type Compilation struct {
 	clock  clock.Clock
 	began  time.Time
@@ -158,9 +158,9 @@ func (c *Compilation) Output() string {
 	return strings.Join(c.said, "\n")
 }
 
-// How long a compilation takes is estimated from its speed so far. At its beginning that of two quiet cores is assumed:
-// usualSpeed in bytes of source a second counts for the first usualTime. Linking takes linking besides. Until the packages are listed,
-// which may take a download, they are assumed to have usualBytes.
+// How long a compilation takes is estimated from its speed so far. At its beginning that of two quiet cores is
+// assumed: usualSpeed in bytes of source a second counts for the first usualTime. Linking takes linking besides.
+// Until the packages are listed, which may take a download, they are assumed to have usualBytes.
 const (
 	usualBytes = 70_000_000
 	usualSpeed = 1_000_000

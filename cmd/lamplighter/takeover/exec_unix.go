@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Exec replaces this program by another in the same process, which inherits what Leave has kept. It returns only when that
-// fails. args are those of the program, with its name first.
+// Exec replaces this program by another in the same process, which inherits what Leave has kept. It returns only when
+// that fails. args are those of the program, with its name first.
 func (l *Listener) Exec(path string, args []string, left time.Time) error {
 	f, err := l.legacy(left)
 	if err != nil {

@@ -29,8 +29,8 @@ type inherit struct {
 	Unread []byte  `json:"unread,omitempty"` // the beginning of a request
 }
 
-// Inherited is the listener of a successor. It accepts the connections that the program before left once something comes on
-// them, and new ones.
+// Inherited is the listener of a successor. It accepts the connections that the program before left once something
+// comes on them, and new ones.
 type Inherited struct {
 	net.Listener
 
@@ -45,8 +45,8 @@ type accepted struct {
 	err  error
 }
 
-// Inherit returns what the program before left; nil when there was none. It must be called once, before anything else reads
-// the environment.
+// Inherit returns what the program before left; nil when there was none. It must be called once, before anything else
+// reads the environment.
 func Inherit() (*Inherited, error) {
 	fd, err := strconv.Atoi(os.Getenv(variable))
 	if err != nil {
@@ -86,8 +86,8 @@ func (left legacy) open() (*Inherited, error) {
 // idle is how long an inherited connection is kept without a request.
 const idle = 2 * time.Minute
 
-// awaitRequest accepts an inherited connection when something comes on it. Before, the server would take it for a new one, on
-// which a request must come at once.
+// awaitRequest accepts an inherited connection when something comes on it. Before, the server would take it for a new
+// one, on which a request must come at once.
 func (in *Inherited) awaitRequest(c *resumed) {
 	if len(c.unread) == 0 {
 		p := make([]byte, 4096)

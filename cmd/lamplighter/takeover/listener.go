@@ -1,8 +1,9 @@
-// Package takeover lets a program take the place of another in the same process, without a request being lost: `make run`
-// starts a first stage that links no SDK of a cloud, and replaces it when the complete program is compiled.
+// Package takeover lets a program take the place of another in the same process, without a request being lost: `make
+// run` starts a first stage that links no SDK of a cloud, and replaces it when the complete program is compiled.
 //
-// The listening socket is inherited, so that new connections wait until the successor accepts them. Open connections are
-// inherited as well, as soon as no request is under way on them: a client that keeps its connection sees no end of it.
+// The listening socket is inherited, so that new connections wait until the successor accepts them. Open connections
+// are inherited as well, as soon as no request is under way on them: a client that keeps its connection sees no end
+// of it.
 package takeover
 
 import (
@@ -69,8 +70,8 @@ func (l *Listener) Watch(nc net.Conn, state http.ConnState) {
 	}
 }
 
-// Leave ends the server: requests under way are answered, and the socket and open connections are kept for the successor.
-// It returns the cause when ctx ends before the last answer.
+// Leave ends the server: requests under way are answered, and the socket and open connections are kept for the
+// successor. It returns the cause when ctx ends before the last answer.
 func (l *Listener) Leave(ctx context.Context, server *http.Server) error {
 	l.mu.Lock()
 	l.leaving = true
@@ -165,8 +166,8 @@ func (c *conn) setIdle() {
 	c.busy = false
 }
 
-// Close closes the connection. During a takeover it keeps it for the successor instead, or, while a request is under way,
-// leaves it to the server, which took it for idle just before the request came.
+// Close closes the connection. During a takeover it keeps it for the successor instead, or, while a request is under
+// way, leaves it to the server, which took it for idle just before the request came.
 func (c *conn) Close() error {
 	if !c.l.isLeaving() {
 		c.l.forget(c, false)

@@ -50,7 +50,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// stage is a `lamplighter serve` in a process of its own, which is first the first stage and then the complete program.
+// stage is a `lamplighter serve` in a process of its own, which is first the first stage and then the complete
+// program.
 type stage struct {
 	t    *testing.T
 	dir  string // of the store

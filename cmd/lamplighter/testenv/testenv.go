@@ -1,5 +1,5 @@
-// Package testenv starts the whole service for a test, from one declaration: the same process that `make run` starts, on a
-// store of its own, with users, organizations and simulated clouds made through the API.
+// Package testenv starts the whole service for a test, from one declaration: the same process that `make run` starts,
+// on a store of its own, with users, organizations and simulated clouds made through the API.
 package testenv
 
 import (

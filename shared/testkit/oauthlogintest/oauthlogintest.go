@@ -1,5 +1,5 @@
-// Package oauthlogintest is the identity providers of tests: small servers that behave as Google and GitHub do at the ends that
-// package oauthlogin talks to, sign whatever they are told to sign, and fail when they are told to fail.
+// Package oauthlogintest is the identity providers of tests: small servers that behave as Google and GitHub do at the
+// ends that package oauthlogin talks to, sign whatever they are told to sign, and fail when they are told to fail.
 package oauthlogintest
 
 import (
@@ -107,7 +107,8 @@ func (s *server) redeem(form url.Values) (grant, bool) {
 	return g, ok
 }
 
-// Visit returns the browser of a person who agrees to everything: it goes to the address, and tells what it brings back.
+// Visit returns the browser of a person who agrees to everything: it goes to the address, and tells what it brings
+// back.
 func (s *server) Visit(tb testing.TB, address, person string) url.Values {
 	tb.Helper()
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, address, nil)

@@ -16,8 +16,8 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// OpenID is a provider of OpenID Connect. Its people are alice, whose address is verified, and mallory, who claims the same
-// address without proof; anybody else is NAME@example.com, verified.
+// OpenID is a provider of OpenID Connect. Its people are alice, whose address is verified, and mallory, who claims
+// the same address without proof; anybody else is NAME@example.com, verified.
 type OpenID struct {
 	server
 	clock clock.Clock

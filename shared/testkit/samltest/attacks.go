@@ -19,7 +19,8 @@ type Attack struct {
 	Malformed bool // what comes of it is no XML: it is refused as no response at all
 }
 
-// OnTree returns an attack on the tree of a document; change reports whether it applies to one that is signed like this.
+// OnTree returns an attack on the tree of a document; change reports whether it applies to one that is signed like
+// this.
 func OnTree(name string, change func(r *etree.Element) bool) Attack {
 	return Attack{Name: name, Change: func(doc []byte, host string) []byte {
 		d := etree.NewDocument()

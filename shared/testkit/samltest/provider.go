@@ -1,5 +1,5 @@
-// Package samltest is an identity provider that says whatever a test makes it say, and the attacks on what it says. Imported by
-// tests alone.
+// Package samltest is an identity provider that says whatever a test makes it say, and the attacks on what it says.
+// Imported by tests alone.
 package samltest
 
 import (
@@ -71,8 +71,9 @@ const (
 	RedirectBinding  = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect"
 )
 
-// Genuine signs for the provider, and Attacker for whoever wants to be one. Keys take long to make, so there is one of the attacker; and one of the provider in a file, so that the processes of the
-// fuzzer, and other makers' providers, have the same.
+// Genuine signs for the provider, and Attacker for whoever wants to be one. Keys take long to make, so there is one
+// of the attacker; and one of the provider in a file, so that the processes of the fuzzer, and other makers'
+// providers, have the same.
 var (
 	Genuine  = sync.OnceValue(readSigner)
 	Attacker = sync.OnceValue(func() Signer { return NewSigner(2048, func(*x509.Certificate) {}) })

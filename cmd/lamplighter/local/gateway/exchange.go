@@ -23,13 +23,13 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// What the template calls its stage and AWS calls the account matter to no function; they stand where AWS puts them.
+// The stage and the account id of every event. Functions ignore both.
 const (
 	stage   = "local"
 	account = "000000000000"
 )
 
-// maxAnswer is what Lambda lets a function answer with.
+// maxAnswer is the largest answer of a function in bytes, as in Lambda.
 const maxAnswer = 6 << 20
 
 // exchange is one request on its way.
@@ -90,7 +90,8 @@ func (x *exchange) writeErrorPage(status int) {
 	_, _ = fmt.Fprintf(x.w, "<html><head><title>%[1]s</title></head><body><h1>%[1]s</h1></body></html>\n", text)
 }
 
-// writeGatewayResponse answers with one of the template's gateway responses. Status is API Gateway's own, where the template says none.
+// writeGatewayResponse answers with one of the template's gateway responses. If the template has no status for it,
+// status is used, the one of API Gateway.
 func (x *exchange) writeGatewayResponse(kind string, status int) {
 	resp, ok := x.g.responses[kind]
 	if !ok {
@@ -148,7 +149,7 @@ func (x *exchange) newEvent(rt *route, params map[string]string) *events.APIGate
 	return ev
 }
 
-// setEventBody puts the body into an event, which is text: what is none goes in base64.
+// setEventBody puts the body into an event. An event is text, so a body that is not valid UTF-8 is encoded in base64.
 func setEventBody(ev *events.APIGatewayProxyRequest, body []byte) {
 	if utf8.Valid(body) {
 		ev.Body = string(body)
@@ -157,7 +158,7 @@ func setEventBody(ev *events.APIGatewayProxyRequest, body []byte) {
 	ev.Body, ev.IsBase64Encoded = base64.StdEncoding.EncodeToString(body), true
 }
 
-// parameters reads a query as leniently as API Gateway: what does not decode stays as it was sent.
+// parameters parses a query as leniently as API Gateway. A part that does not decode stays as it was sent.
 func parameters(raw string) map[string][]string {
 	out := map[string][]string{}
 	for pair := range strings.SplitSeq(raw, "&") {

@@ -69,7 +69,7 @@ func odd(ctx context.Context, ev asked) (answer, error) {
 	return answer{StatusCode: http.StatusNoContent}, nil
 }
 
-// guard lets "good" through, denies "spent", and knows nobody else.
+// guard allows the credential "good", denies "spent", and rejects unknown ones as unauthorized.
 func guard(_ context.Context,
 	r events.APIGatewayCustomAuthorizerRequestTypeRequest) (events.APIGatewayCustomAuthorizerResponse, error) {
 	credential := strings.Join(r.MultiValueHeaders["Authorization"], " and ")

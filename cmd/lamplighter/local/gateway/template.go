@@ -23,7 +23,7 @@ type resource struct {
 	Properties yaml.Node `yaml:"Properties"`
 }
 
-// operation is what API Gateway does with a method of a path.
+// operation is the template's description of one method of a path.
 type operation struct {
 	Security    []map[string][]string `yaml:"security"`
 	Integration struct {
@@ -101,10 +101,11 @@ func (t *template) checkAPI(id string, r resource) error {
 	return nil
 }
 
-// liveFunction is the address by which API Gateway calls what is live of the function of a folder.
+// liveFunction matches the address of a function's alias live, and captures the function's folder.
 var liveFunction = regexp.MustCompile(`:function:lamplighter-\$\{Stage\}-(\w+):live/invocations$`)
 
-// addRoutes adds the routes of a path, one for each method. What API Gateway would send to anything but a function is refused.
+// addRoutes adds the routes of a path, one for each method. It returns an error if a route does not lead to a
+// function.
 func (t *template) addRoutes(path string, methods map[string]operation) error {
 	for method, op := range methods {
 		folder := liveFunction.FindStringSubmatch(op.Integration.URI)

@@ -17,7 +17,8 @@ type Operation struct {
 // IsPublic reports whether anybody may ask.
 func (op Operation) IsPublic() bool { return op.Security != nil && len(*op.Security) == 0 }
 
-// Operations returns the operations of an interface description, by their ids, without those that only workers may call.
+// Operations returns the operations of an interface description, by their ids, without those that only workers may
+// call.
 func Operations(t *testing.T, document []byte) []Operation {
 	t.Helper()
 	var ops []Operation

@@ -74,8 +74,8 @@ func (s *Service) RebuildCosts(t testing.TB) {
 	s.WaitSettled()
 }
 
-// Caller asks the service in process, through gateway and authorizer, as often as a test needs: an organization has 100
-// requests a minute, so the clock goes to the next minute in time, and the access token is signed anew.
+// Caller asks the service in process, through gateway and authorizer, as often as a test needs: an organization has
+// 100 requests a minute, so the clock goes to the next minute in time, and the access token is signed anew.
 type Caller struct {
 	*testenv.Client
 	Service   *Service
@@ -145,8 +145,8 @@ func (c *Caller) spare(t testing.TB) *Caller {
 	return other
 }
 
-// Ask sends one request. Header is names and values in turn; the target need not be well-formed. Whatever comes back must
-// be no failure of the service, and must be named.
+// Ask sends one request. Header is names and values in turn; the target need not be well-formed. Whatever comes back
+// must be no failure of the service, and must be named.
 func (c *Caller) Ask(t testing.TB, method, target, body string, header ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodGet, "/", io.NopCloser(strings.NewReader(body)))

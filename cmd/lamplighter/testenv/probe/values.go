@@ -15,11 +15,12 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// Values are the ids and names of one of everything that an organization can have, by the names under which operations ask for it.
+// Values are the ids and names of one of everything that an organization can have, by the names under which
+// operations ask for it.
 type Values map[string]string
 
-// Settle returns the caller one of everything: a cloud of their own with a group, an action, a bulk action and a refresh, and people
-// with what they are given.
+// Settle returns the caller one of everything: a cloud of their own with a group, an action, a bulk action and a
+// refresh, and people with what they are given.
 func (c *Caller) Settle(t *testing.T, number string) Values {
 	t.Helper()
 	account := c.ConnectAccount(number, testenv.FastCloud(60).WithBills(6).WithSetting("label", number))
@@ -133,8 +134,8 @@ func (c *Caller) event(t *testing.T, number, account string) Values {
 	return Values{"eventID": plan.ID, "policy_id": policy.ID, "policyId": policy.ID, "multiplier": "2"}
 }
 
-// budget returns the caller what people make of costs: a budget, a dashboard, a rule of showback, a policy of smart tags and a unit metric,
-// and an anomaly that was found in the bills of the simulated cloud.
+// budget returns the caller what people make of costs: a budget, a dashboard, a rule of showback, a policy of smart
+// tags and a unit metric, and an anomaly that was found in the bills of the simulated cloud.
 func (c *Caller) budget(t *testing.T, number, account, team string) Values {
 	t.Helper()
 	var budget, dashboard, rule, policy struct{ ID string }
@@ -178,7 +179,8 @@ func (c *Caller) budget(t *testing.T, number, account, team string) Values {
 	}
 }
 
-// notify returns the caller a channel with a subscription and a delivery, and a configuration of before there were channels.
+// notify returns the caller a channel with a subscription and a delivery, and a configuration of before there were
+// channels.
 func (c *Caller) notify(number, team string) Values {
 	var channel, sub, legacy struct{ ID string }
 	c.Call(http.MethodPost, "/notifications/channels", map[string]any{
@@ -198,7 +200,8 @@ func (c *Caller) notify(number, team string) Values {
 	}
 }
 
-// plan returns the caller a schedule with an attachment and a calendar, an override that was ended again, and a wake link.
+// plan returns the caller a schedule with an attachment and a calendar, an override that was ended again, and a wake
+// link.
 func (c *Caller) plan(number, resource, uid string) Values {
 	var calendar, schedule, attachment, override, link struct {
 		ID  string
@@ -227,7 +230,8 @@ func (c *Caller) plan(number, resource, uid string) Values {
 	}
 }
 
-// hire returns the caller's organization a second member, an invitation, a team, a role, an assignment, and a token of their own.
+// hire returns the caller's organization a second member, an invitation, a team, a role, an assignment, and a token
+// of their own.
 func (c *Caller) hire(t *testing.T, number, resource string) Values {
 	t.Helper()
 	member := c.AddColleague(t, "member-of-"+number+"@example.com")

@@ -32,9 +32,8 @@ const (
 	session = "session"
 )
 
-// awsAccount answers the calls that the samples lead to: a DynamoDB table with fixed items, which takes writes and
-// keeps none, and a signing key of KMS. Conditions are not its business: shared/engine/table is held to those
-// elsewhere.
+// awsAccount answers the AWS calls that the samples cause: a DynamoDB table with fixed items, which accepts writes
+// and drops them, and a signing key of KMS. It does not check conditions: the tests of shared/engine/table do that.
 type awsAccount struct {
 	t     testing.TB
 	items map[table.Key]map[string]any
@@ -83,7 +82,7 @@ func (a *awsAccount) copyPartition(from table.Store, org, pk string) []table.Ite
 	return page.Items
 }
 
-// fill stores what the samples read.
+// fill stores the items that the samples read.
 func (a *awsAccount) fill() {
 	at, later := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC), time.Now().Add(time.Hour).Unix()
 	owner := []grant.Grant{{Role: "owner", Scope: "org"}}

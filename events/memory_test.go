@@ -27,8 +27,8 @@ import (
 const maxShare = 80
 
 // TestLargeInventoriesFitIntoTheFunctionsThatReadThem runs a built function in the least memory that the templates
-// give to one that reads the index of the inventory, on a store with one organization of half a million resources,
-// and on one with many of a thousand.
+// give to a reader of the inventory's index. It uses a store with one organization of half a million resources, and a
+// store with many of a thousand.
 func TestLargeInventoriesFitIntoTheFunctionsThatReadThem(t *testing.T) {
 	race.SkipSequential(t)
 	if testing.Short() {
@@ -54,7 +54,7 @@ func TestLargeInventoriesFitIntoTheFunctionsThatReadThem(t *testing.T) {
 	}
 }
 
-// holdBelow asks a built function of a size for the inventories of all organizations, and looks at what it took.
+// holdBelow asks a built function with size MB for the inventories of all organizations, and checks its peak memory.
 func holdBelow(t *testing.T, endpoint string, size, orgs int, queries []string) {
 	t.Helper()
 	sample, err := os.ReadFile("resources.list.json")

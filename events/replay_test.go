@@ -1,5 +1,6 @@
-// Package events holds a sample for every kind of trigger, named <function>.<what>.json. Its tests replay each of them
-// against the built bootstrap of its function through the Lambda Runtime API, and keep the figures of the builds.
+// Package events holds a sample for every kind of trigger, named <function>.<what>.json. Its tests replay each of
+// them against the built bootstrap of its function through the Lambda Runtime API, and keep the figures of the
+// builds.
 package events_test
 
 import (
@@ -28,7 +29,7 @@ var update = flag.Bool("update", false, "write the golden answers anew")
 
 const issuer = "https://api.example.com"
 
-// environment returns what the templates give a function, with AWS at endpoint.
+// environment returns the environment variables that the templates give a function, with AWS at endpoint.
 func environment(endpoint string) []string {
 	return []string{
 		"AWS_ENDPOINT_URL=" + endpoint, "LAMPLIGHTER_TABLE=lamplighter", "LAMPLIGHTER_STAGE=dev",

@@ -14,7 +14,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// stack is what these tests read of the synthesized templates.
+// stack is the part of the synthesized templates that these tests read.
 type stack struct {
 	templates map[string][]byte // of the root under "", of the nested stacks under their ids
 	Resources map[string]synthesizedResource
@@ -136,7 +136,7 @@ func (m cloudwatchMetric) key() string {
 	return strings.Join(out, " ")
 }
 
-// points are what was measured, by metric and by minute.
+// points are measured values, by metric and by minute.
 type points map[string]map[int][]float64
 
 // statistic returns a metric over the period that ends at a minute, and whether there is anything to go by.
@@ -180,7 +180,7 @@ func (a *alarm) raised(t *testing.T, p points, minute int) bool {
 	return breaching >= max(a.DatapointsToAlarm, 1) && (a.DatapointsToAlarm > 0 || breaching == a.EvaluationPeriods)
 }
 
-// value returns what the alarm compares with its threshold, of the five minutes before a minute.
+// value returns the value that the alarm compares with its threshold, over the five minutes before a minute.
 func (a *alarm) value(t *testing.T, p points, end int) (float64, bool) {
 	t.Helper()
 	if len(a.Metrics) == 0 {
@@ -197,7 +197,7 @@ func (a *alarm) value(t *testing.T, p points, end int) (float64, bool) {
 		sum, some = sum+v, some || ok
 		terms = append(terms, "FILL("+m.ID+",0)")
 	}
-	// with FILL what is missing is 0; any other expression is not understood here
+	// FILL makes missing points 0; this test understands no other expression
 	if expression != strings.Join(terms, "+") {
 		t.Fatalf("an alarm is about %s, which this test cannot evaluate", expression)
 	}

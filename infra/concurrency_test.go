@@ -16,8 +16,7 @@ const (
 	groupsShare     = 400   // of them that the operation groups are to have between them
 )
 
-// shared is a function as it takes part in the account's concurrent executions. Reserved 0 takes of what nobody has
-// reserved.
+// shared is a function as a user of the account's concurrent executions. With reserved 0 it uses the unreserved ones.
 type shared struct {
 	folder   string
 	reserved int
@@ -55,7 +54,7 @@ func sharing(t *testing.T, reserve bool) []shared {
 	return out
 }
 
-// number returns what a function reserves where the condition holds.
+// number returns the number of executions that a function reserves if the condition holds.
 func number(t *testing.T, id string, written []string) int {
 	t.Helper()
 	var n int
@@ -116,8 +115,8 @@ func TestConcurrency_LeavesEachItsShare(t *testing.T) {
 	}
 }
 
-// A wave of work, as when each organization is discovered at once, must not keep anybody from being let in and
-// answered.
+// A wave of work, as when each organization is discovered at once, must not delay the authorizer or the answers to
+// requests.
 func TestConcurrency_AWaveOfWorkLeavesRequestsAlone(t *testing.T) {
 	fs := sharing(t, true)
 	p := newPool(fs)

@@ -7,7 +7,8 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// fromContext returns what whoever deploys says of a stage: `cdk deploy -c <key>:<stage>=…`; "" where it says nothing.
+// fromContext returns the CDK context value of a stage's key, set by `cdk deploy -c <key>:<stage>=…`, or "" if there
+// is none.
 func fromContext(app awscdk.App, key, stage string) string {
 	v, _ := app.Node().TryGetContext(jsii.String(key + ":" + stage)).(string)
 	return v

@@ -13,8 +13,8 @@ type graph struct {
 	lines []awscloudwatch.IMetric
 }
 
-// addDashboard draws what is asked, how long answers take, what the table is used for and what goes wrong. What there
-// is of each function and machine is searched for: an account has three dashboards of up to 50 metrics for nothing.
+// addDashboard draws requests, latencies, usage of the table and errors. The graphs search for the metrics of each
+// function and machine. Three dashboards of up to 50 metrics are free in an account.
 func (v *service) addDashboard(s Stage) {
 	board := awscloudwatch.NewDashboard(v.Stack, jsii.String("Dashboard"), &awscloudwatch.DashboardProps{
 		DashboardName: jsii.String("lamplighter-" + s.Name),

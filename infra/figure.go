@@ -6,7 +6,8 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// figure is a CloudWatch metric of one thing: Value is what the dimension Of has. Some have no dimension.
+// figure is a CloudWatch metric of one thing. Of is its dimension, and Value the dimension's value. Some figures have
+// no dimension.
 type figure struct {
 	Space, Name, Of string
 	Value           *string
@@ -45,8 +46,8 @@ func (v *service) ofTable(name string) figure {
 	return figure{"AWS/DynamoDB", name, "TableName", awscdk.Token_AsString(table, nil), "Sum", name}
 }
 
-// ofFunction returns a metric of the function of a folder. Its name is known, so that an alarm waits for no nested
-// stack.
+// ofFunction returns a metric of the function of a folder. The function's name is fixed, so an alarm waits for no
+// nested stack.
 func ofFunction(s Stage, folder, name, statistic string) figure {
 	return figure{"AWS/Lambda", name, "FunctionName", jsii.String("lamplighter-" + s.Name + "-" + folder), statistic,
 		folder + " " + name}

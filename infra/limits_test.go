@@ -13,9 +13,9 @@ import (
 	"lamplighter.dev/infra/stacks"
 )
 
-// Work that is pending for longer than its machine may run is not being done. That of a plan is pending from the end
-// of its event on (workqueue.Work.Until), and given up two days after it at last: whoever looks after the service is
-// to hear of that earlier.
+// Work that is pending for longer than its machine may run has stopped. The work of a plan is pending from the end of
+// its event on (workqueue.Work.Until), and given up two days after it at the latest. Operators must be told earlier
+// than that.
 func TestOldestPending_IsLongerThanAnyMachineRuns(t *testing.T) {
 	files, err := filepath.Glob("../statemachines/*.asl.json")
 	if err != nil || len(files) == 0 {

@@ -1,6 +1,6 @@
-// Command infra is the CDK app: one stack for each stage, made of template.yaml, its children and what differs by
-// stage. `cdk synth` runs it, and so does `go run ./infra`, which needs nothing but Go and node and leaves the
-// templates in build/cdk.out.
+// Command infra is the CDK app: one stack for each stage, made of template.yaml, its children and the settings of the
+// stage. `cdk synth` runs it, and so does `go run ./infra`, which needs only Go and node and writes the templates to
+// build/cdk.out.
 package main
 
 import (
@@ -35,7 +35,7 @@ func synthesize(root string) error {
 	return nil
 }
 
-// outdir returns where the CDK command asks for the assembly; build/cdk.out when nobody asks.
+// outdir returns the folder of the assembly: nil if CDK_OUTDIR names one, else build/cdk.out.
 func outdir(root string) *string {
 	if os.Getenv("CDK_OUTDIR") != "" {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// deployed are the stacks as CloudFormation gets them: what SAM makes of what CDK has made of the templates.
+// deployed is the stacks as CloudFormation receives them, after CDK and SAM have transformed the templates.
 type deployed struct {
 	Resources map[string]deployedResource            // of all stacks
 	stacks    map[string]map[string]deployedResource // of the root under "", of the nested stacks under their ids
@@ -57,7 +57,7 @@ func deployedAs(t *testing.T, s Stage) deployed {
 	return out
 }
 
-// expand returns what SAM makes of templates.
+// expand returns SAM's transformation of templates.
 func expand(t *testing.T, files []string) []map[string]deployedResource {
 	t.Helper()
 	cmd := exec.Command("python3", append([]string{".ci/sam-transform.py"}, files...)...)
@@ -160,7 +160,7 @@ func TestRollout_SchedulesShareARole(t *testing.T) {
 }
 
 // A running execution ends on the version that it began on: it keeps its definition, the definition names a version
-// of the worker, and a deployment leaves versions where they are.
+// of the worker, and a deployment does not delete versions.
 func TestRollout_ExecutionsEndOnTheVersionThatTheyBeganOn(t *testing.T) {
 	needNode(t)
 	defer jsii.Close()

@@ -35,8 +35,9 @@ type function struct {
 	folder string
 }
 
-// NewService returns the stack of one stage and its nested stacks: what template.yaml in root and its children
-// describe, with the built code as assets, and with what only a deployment knows. Nothing is described twice.
+// NewService returns the stack of one stage and its nested stacks: the resources of template.yaml in root and its
+// children, with the built code as assets, and with the resources that only a deployment can describe. Each resource
+// is described in one place.
 func NewService(scope constructs.Construct, root string, s Stage) awscdk.Stack {
 	v := include(scope, root, s)
 	v.adjust(s)
@@ -113,7 +114,7 @@ func (v *service) upload(stack constructs.Construct, id, path string) awss3asset
 	})
 }
 
-// adjust sets what differs by stage in the template's own resources.
+// adjust sets the stage's settings in the template's own resources.
 func (v *service) adjust(s Stage) {
 	logs := v.template.GetResource(jsii.String("Logs")).(awslogs.CfnLogGroup)
 	logs.SetRetentionInDays(jsii.Number(s.LogDays))

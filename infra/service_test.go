@@ -134,8 +134,8 @@ func TestSynthesizeRefusesWhatWasNotBuilt(t *testing.T) {
 	}
 }
 
-// CloudFormation's reference gives Fn::GetAtt a list in JSON; of a short form that it does not understand CDK makes a
-// text.
+// CloudFormation's reference gives Fn::GetAtt a list in JSON. CDK turns a short form that it does not understand into
+// a text.
 func TestTemplates_NameAttributesByLists(t *testing.T) {
 	needNode(t)
 	defer jsii.Close()

@@ -1,6 +1,6 @@
 package main
 
-// Stage is what differs between two deployments of the service.
+// Stage is the settings that differ between two deployments of the service.
 type Stage struct {
 	Name      string
 	LogDays   float64  // how long logs are kept
@@ -14,7 +14,7 @@ type Stage struct {
 }
 
 // Domain is the name under which clients reach the API. It comes from the CDK context ("domain", "certificate"),
-// because it belongs to whoever deploys; without it API Gateway's own address is used.
+// because it belongs to the deploying organization. Without it API Gateway's own address is used.
 type Domain struct{ Name, Certificate string }
 
 var stages = []Stage{

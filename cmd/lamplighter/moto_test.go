@@ -13,8 +13,8 @@ import (
 	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// account returns the body that connects moto's account. Its bills are asked of Cost Explorer, for moto knows no Data
-// Exports, and what does not answer is tried for long.
+// account returns the body that connects moto's account. Its bills come from Cost Explorer, because moto has no Data
+// Exports, and calls that get no answer are retried for a long time.
 func (m moto) account(regions ...string) map[string]any {
 	return map[string]any{
 		"provider": "aws", "authMethod": "static_keys", "cloudAccountID": motoNumber, "name": "Emulated",
@@ -96,7 +96,8 @@ func (m moto) actOn(e *testenv.Env, c *testenv.Client, verb string, rs []testenv
 	}
 }
 
-// refusesMembers tries to stop what the Auto Scaling group would replace.
+// refusesMembers checks that the service refuses to stop members of the Auto Scaling group, because the group would
+// replace them.
 func (m moto) refusesMembers(c *testenv.Client) {
 	m.t.Helper()
 	var members []testenv.Resource
@@ -182,8 +183,8 @@ func (m moto) wholeGroup(e *testenv.Env, c *testenv.Client, group, verb string, 
 	return at
 }
 
-// An account under another's number, and one behind an address where nobody answers. moto opens to any keys: how
-// refused ones are answered is held against the twin, in shared/cloud/aws.
+// The service stores neither an account under another account's number nor one behind an address where no server
+// listens. moto accepts any keys; shared/cloud/aws tests refused keys against the twin.
 func TestAnAccountThatMotoDoesNotOpenIsNotStored(t *testing.T) {
 	t.Parallel()
 	m, e := moto{t, tabletest.StartMoto(t)}, testenv.Start(t, testenv.Setup{})

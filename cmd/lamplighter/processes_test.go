@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestMain makes the binary of the tests the command itself when its first argument is no flag. A service that a test
-// runs starts it with "read-bill".
+// TestMain runs the command itself if the first argument of the test binary is no flag. A service under test starts
+// the binary with "read-bill".
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
 		main()
@@ -20,8 +20,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// processes is how much processor time this process and its children have used, in hundredths of a second: wall time
-// says little on a machine that does other things, too.
+// processes is the processor time of this process and of its children, in hundredths of a second. Wall time would say
+// little on a machine that does other work too.
 type processes struct{ own, children int }
 
 // measureProcesses also has the peak of this process's memory counted from now on.
@@ -54,7 +54,7 @@ func readStat(name string) (parent, id, used int) {
 	return number(f[1]), number(strings.Fields(head)[0]), number(f[11]) + number(f[12])
 }
 
-// since tells what was used since p, and the peak of this process's memory.
+// since returns a text with the processor time since p, and the peak of this process's memory.
 func (p processes) since() string {
 	peak := memoryOf("VmHWM:")
 	now := measureProcesses()

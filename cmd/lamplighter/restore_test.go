@@ -37,7 +37,7 @@ const (
 	drillGuest = "eve@example.com"
 )
 
-// credentials are what lets somebody in.
+// credentials are an organization's id and the credentials of one user in it.
 type credentials struct{ org, access, refresh, pat, revoked, ticket string }
 
 // TestRestoreDrill restores the embedded store of a laptop from a copy of its folder.
@@ -126,7 +126,7 @@ func TestRestoreCommand_SaysWhatItWants(t *testing.T) {
 	}
 }
 
-// drillWrites are the puts of what fills the store of a drill.
+// drillWrites returns the writes that fill the store of a drill.
 func drillWrites(org string) []table.Write {
 	ws := make([]table.Write, drillRows)
 	for i := range ws {
@@ -136,7 +136,7 @@ func drillWrites(org string) []table.Write {
 	return ws
 }
 
-// countRows counts what fills the store of a drill.
+// countRows counts the rows that drillWrites has written.
 func (d *drill) countRows(ctx context.Context, s table.Store) int {
 	d.t.Helper()
 	n := 0
@@ -152,7 +152,7 @@ func (d *drill) countRows(ctx context.Context, s table.Store) int {
 	}
 }
 
-// timed does a step of the drill and says what it took.
+// timed runs a step of the drill and logs its duration.
 func (d *drill) timed(step string, do func()) {
 	d.t.Helper()
 	began := clock.System{}.Now()
@@ -160,8 +160,8 @@ func (d *drill) timed(step string, do func()) {
 	d.t.Logf("%-45s %6d ms", step, clock.System{}.Now().Sub(began).Milliseconds())
 }
 
-// run makes credentials, restores the store as it is then, goes on for a while in the one that is lost, and looks at
-// the restored one.
+// run makes credentials, restores the store as it is at that point, continues to use the lost store for a while, and
+// then checks the restored one.
 func (d *drill) run() {
 	d.t.Helper()
 	d.fill()
@@ -176,7 +176,7 @@ func (d *drill) run() {
 	d.timed("log-in, and a look at what is there", func() { d.works(e) })
 }
 
-// fill makes what is restored: credentials of every kind.
+// fill makes the records to restore: rows, and credentials of every kind.
 func (d *drill) fill() {
 	d.t.Helper()
 	e := testenv.Start(d.t, d.setup)
@@ -237,8 +237,7 @@ func (d *drill) newTicket(e *testenv.Env, email string) string {
 	return got.Ticket
 }
 
-// goOn is what happens in the lost store after the point to which it is restored: a token is revoked, an invitation
-// withdrawn.
+// goOn changes the lost store after the restore point: it revokes a token and withdraws an invitation.
 func (d *drill) goOn() {
 	d.t.Helper()
 	e := testenv.Start(d.t, d.setup)
@@ -263,7 +262,8 @@ func (d *drill) client(e *testenv.Env, token string) *testenv.Client {
 	return c
 }
 
-// believes shows why a restore raises the epoch: without it the restored store lets in whoever was let in then.
+// believes shows why a restore raises the epoch: without it the restored store accepts every credential of the
+// restore point.
 func (d *drill) believes(restored testenv.Setup) {
 	d.t.Helper()
 	e := testenv.Start(d.t, restored)
@@ -294,7 +294,7 @@ func (d *drill) refuses(e *testenv.Env) {
 	}
 }
 
-// works shows that people log in anew, and find what was there at the point and nothing later.
+// works checks that people can log in anew, and that they find the records of the restore point and no later ones.
 func (d *drill) works(e *testenv.Env) {
 	d.t.Helper()
 	c := e.NewClient()

@@ -79,7 +79,7 @@ func serveAt(ctx context.Context, at *site, c choices, stdout, stderr io.Writer)
 	return errReplaced
 }
 
-// listen takes the address, and says what to do when another program has it.
+// listen listens on addr. If another program uses the address, the error says how to choose another one.
 func listen(ctx context.Context, addr string) (net.Listener, error) {
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -126,8 +126,8 @@ func options(c choices, at *site, stdout, stderr io.Writer) (local.Options, erro
 // grace is how long requests under way may take when the service is told to stop.
 const grace = 10 * time.Second
 
-// answer serves until ctx ends, or until a successor is to take over: then the error is errReplaced. ready is called
-// when requests are answered.
+// answer serves until ctx ends, or until a successor is to take over. In that case it returns errReplaced. It calls
+// ready when requests are answered.
 func answer(ctx context.Context, s *local.Service, at *site, ready func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -157,7 +157,7 @@ func answer(ctx context.Context, s *local.Service, at *site, ready func(context.
 	return errors.Join(ignoreCancel(err), server.Shutdown(last))
 }
 
-// ignoreCancel drops the complaint of what was under way when the service was told to stop.
+// ignoreCancel returns nil for the error of work that was in progress when the service was told to stop.
 func ignoreCancel(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return nil

@@ -31,7 +31,7 @@ type served struct {
 	stop  context.CancelFunc
 }
 
-// Write keeps what the command prints.
+// Write stores the output of the command, and signals ready at the line that ends its start.
 func (s *served) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,7 +162,7 @@ func (s *served) paste(t *testing.T, dir, commands string) string {
 	return string(out)
 }
 
-// wantIn holds what commands printed to texts that are in it, and to no error.
+// wantIn checks that the output of commands contains the texts, and no error.
 func wantIn(t *testing.T, out string, texts ...string) {
 	t.Helper()
 	for _, want := range texts {
@@ -193,7 +193,7 @@ func TestTheWalkThatTellsAndPreparesWorks(t *testing.T) {
 	s.shut(t)
 }
 
-// TestTheWalkWithFaultsKeepsToItsOrganization pastes the page of the tour on a cloud with faults, and checks that the
+// TestTheWalkWithFaultsKeepsToItsOrganization runs the tour's commands for a cloud with faults, and checks that the
 // demo's organization does not have that cloud.
 func TestTheWalkWithFaultsKeepsToItsOrganization(t *testing.T) {
 	t.Parallel()
@@ -208,8 +208,8 @@ func TestTheWalkWithFaultsKeepsToItsOrganization(t *testing.T) {
 	s.shut(t)
 }
 
-// TestWaitFor_GivesUpWithAMessage runs wait_for of the tour against an answer that never has the text, with a sleep
-// of no time.
+// TestWaitFor_GivesUpWithAMessage runs the tour's wait_for, with a sleep of no time, against an answer that never
+// contains the text.
 func TestWaitFor_GivesUpWithAMessage(t *testing.T) {
 	t.Parallel()
 	needShell(t)

@@ -18,15 +18,15 @@ import (
 	"lamplighter.dev/shared/api/platform"
 )
 
-// keptStore is what is known of a store that an earlier version of the service has written.
+// keptStore describes a store that an earlier version of the service has written.
 type keptStore struct {
 	Made time.Time           `json:"made"`
 	IDs  map[string][]string `json:"ids"` // in the answers to GET, by path
 }
 
-// TestStores_OfEarlierVersionsAreRead starts the service on stores that earlier versions left, and finds in them what
-// those found. One of another layout is refused by its number. With -update, what this version leaves takes the place
-// of what its layout has.
+// TestStores_OfEarlierVersionsAreRead starts the service on the stores of earlier versions, and finds the records
+// that those versions found. It expects an error with the layout's number for a store of another layout. With
+// -update, the store of this version replaces the kept store of its layout.
 func TestStores_OfEarlierVersionsAreRead(t *testing.T) {
 	dir := filepath.Join("testdata", "stores")
 	if *update {

@@ -10,8 +10,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// stuckCommand is a command about what the service gave up: one word lists it, another takes ids and has it tried
-// again.
+// stuckCommand is a command for given-up work: one word lists the work, another takes ids and retries it.
 type stuckCommand struct {
 	name, usage string
 	list, retry string
@@ -58,7 +57,7 @@ func (c stuckCommand) retryAll(ctx context.Context, s table.Store, ids []string,
 	return nil
 }
 
-// printPages prints a line for each of what list tells, page by page.
+// printPages prints a line for each item of list, page by page.
 func printPages[T any](out io.Writer, list func(cursor string) ([]T, string, error), line func(T) string) error {
 	for cursor, more := "", true; more; more = cursor != "" {
 		found, next, err := list(cursor)

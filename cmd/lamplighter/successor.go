@@ -27,8 +27,8 @@ func ignoreReplaced(err error) error {
 	return err
 }
 
-// site is where the service answers. A first stage has besides the complete program that is being compiled, and a
-// complete program that took over what the first stage left.
+// site is the listener of the service. A first stage also has the running compilation of the complete program. A
+// complete program also has the connections that it took over from the first stage.
 type site struct {
 	net.Listener
 
@@ -75,7 +75,7 @@ func (at *site) watch(c net.Conn, state http.ConnState) {
 	}
 }
 
-// announce says what is being compiled.
+// announce prints a message about the running compilation.
 func (at *site) announce(out io.Writer) error {
 	if at.next == nil {
 		return nil
@@ -94,8 +94,8 @@ func announceTakeover(out io.Writer, left time.Time) error {
 	return err
 }
 
-// successor returns a channel that is closed when the complete program is compiled and starts. A failure is told on
-// the terminal, and the service goes on.
+// successor returns a channel that is closed when the complete program is compiled and starts. A failure is printed
+// on the terminal, and the service continues.
 func (at *site) successor(ctx context.Context) <-chan struct{} {
 	if at.next == nil {
 		return nil
@@ -125,15 +125,16 @@ func (at *site) complain(format string, args ...any) {
 	_, _ = fmt.Fprintf(at.stderr, format, args...) // there is nobody else to tell
 }
 
-// How long the loops and tasks under way may take before the takeover, and requests in it. What takes longer is
-// carried on from the store. A request cannot take longer than the server's timeouts.
+// The time limits for running loops and tasks before the takeover, and for requests during it. Longer work continues
+// from the store. A request cannot take longer than the server's timeouts.
 const (
 	drainTime   = 15 * time.Second
 	requestTime = time.Minute
 )
 
-// leave ends the server for the successor: first the work behind the requests, while requests are answered, then the
-// requests under way, while new connections wait. It returns errReplaced, or nil when ctx has ended.
+// leave ends the server for the successor. First the work behind the requests ends, while requests are still
+// answered. Then the running requests end, while new connections wait. leave returns errReplaced, or nil if ctx has
+// ended.
 func (at *site) leave(ctx context.Context, s *local.Service, server *http.Server) error {
 	drain, cancel := context.WithTimeout(ctx, drainTime)
 	defer cancel()

@@ -46,8 +46,8 @@ func isReplaced(k table.Key) bool {
 	return false
 }
 
-// TestRows_KeepWhatALaterVersionAdded gives each row a member that this version does not know, as the next one will.
-// All operations go on, and the member stays where the row stays.
+// TestRows_KeepWhatALaterVersionAdded adds an unknown member to each row, as a later version may. All operations
+// still work, and the member stays as long as its row does.
 func TestRows_KeepWhatALaterVersionAdded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -56,8 +56,8 @@ func count(resources map[string]templateResource) (bySAM, inProd int) {
 	return bySAM, bySAM + functions + codeDeploy
 }
 
-// withMore returns the resources of a stack with n functions more, as today's are on average: of three one is a
-// worker with a schedule, and for every five there is a state machine.
+// withMore returns the resources of a stack with n more functions of today's average: one function of three is a
+// worker with a schedule, and every five functions have a state machine.
 func withMore(resources map[string]templateResource, n int) map[string]templateResource {
 	out := map[string]templateResource{}
 	for id, r := range resources {
@@ -77,8 +77,8 @@ func withMore(resources map[string]templateResource, n int) map[string]templateR
 	return out
 }
 
-// TestStacks_StayWithinTheirBudget counts what SAM and CDK make of each template: now, and with all functions that
-// are planned. Where those will be is open, so each stack in turn is given all of them.
+// TestStacks_StayWithinTheirBudget counts the resources that SAM and CDK make of each template: now, and with all
+// planned functions. The stacks of those functions are not decided, so each stack in turn gets all of them.
 func TestStacks_StayWithinTheirBudget(t *testing.T) {
 	files, err := stacks.Read(root)
 	if err != nil {
@@ -105,8 +105,8 @@ func TestStacks_StayWithinTheirBudget(t *testing.T) {
 	t.Logf("%d resources in all", all)
 }
 
-// TestStacks_TheNextLimitIsThePathsOfTheAPI holds the limits that a stack does not have by itself, at the planned
-// size, and names the one that is used most.
+// TestStacks_TheNextLimitIsThePathsOfTheAPI checks the limits that all stacks share, at the planned size, and names
+// the most used one.
 func TestStacks_TheNextLimitIsThePathsOfTheAPI(t *testing.T) {
 	groups, paths := map[string]bool{}, map[string]bool{}
 	for _, r := range routesOf(t) {
@@ -146,8 +146,8 @@ type limit struct {
 // used returns which part of the limit is used.
 func (l limit) used() float64 { return float64(l.is) / float64(l.most) }
 
-// expanded returns how many CloudFormation resources SAM makes of one of a template: a function and a machine have a
-// role, a version and an alias, an API has a deployment and a stage.
+// expanded returns the number of CloudFormation resources that SAM makes of a template's resource: a function and a
+// machine have a role, a version and an alias, an API has a deployment and a stage.
 func expanded(r templateResource) int {
 	n := 1
 	switch r.Type {

@@ -12,8 +12,9 @@ import (
 	"lamplighter.dev/shared/api/platform"
 )
 
-// reserve divides a pool of concurrent executions among functions by their shares. Where there is enough each gets
-// its share; else its part of the pool, rounded by the method of the largest remainder, but at least one.
+// reserve divides a pool of concurrent executions among functions by their shares. If the pool is large enough, each
+// function gets its share. Otherwise each gets its proportional part of the pool, rounded by the method of the
+// largest remainder, and at least one.
 func reserve(pool int, shares map[string]int) map[string]int {
 	all := 0
 	for _, n := range shares {
@@ -49,8 +50,8 @@ func descending(shares map[string]int, figure func(int) int) []string {
 	})
 }
 
-// writeReserved writes what the functions of a child reserve. A place is missing where a function with a share has no
-// such property.
+// writeReserved writes the reservations of the functions of a child. A function with a share but without the property
+// is reported as missing.
 func (r *registry) writeReserved(child string) {
 	shares := map[string]int{}
 	for _, f := range r.functions {
@@ -80,8 +81,8 @@ func TestReserve_DividesAPoolByShares(t *testing.T) {
 	}
 }
 
-// A worker that is added takes from the others of its wing. All wings together leave the operation groups what they
-// are to have (infra/concurrency_test.go).
+// A new worker takes its reservation from the other workers of its wing. All wings together leave the operation
+// groups their part (infra/concurrency_test.go).
 func TestReserved_ANewWorkerTakesFromItsWing(t *testing.T) {
 	r := newRegistry(t, functions.All())
 	all := 0

@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// templateDoc is what these tests read of the templates, by themselves.
+// templateDoc is the part of the templates that these tests read, without help of other packages.
 type templateDoc struct {
 	Resources map[string]templateResource
 }
@@ -110,7 +110,7 @@ func TestTemplate_HasEveryFunctionAsDeclared(t *testing.T) {
 	}
 }
 
-// prefixesOf returns what the keys of the partitions begin with.
+// prefixesOf returns the fixed prefixes of the partitions' keys.
 func prefixesOf(ps []table.Partition) string {
 	out := make([]string, len(ps))
 	for i, p := range ps {
@@ -173,9 +173,8 @@ func (r templateResource) statements() []map[string]any {
 	return out
 }
 
-// Whatever a policy allows on the table it allows on partitions that it names, and Scan, PartiQL and whole
-// transactions by wildcard it allows to nobody. What writes to audit logs may only add to them in a transaction, but
-// for the eraser.
+// Every right of a policy on the table is limited to named partitions. No policy allows Scan, PartiQL, or whole
+// transactions by a wildcard. Writers of audit logs may only add to them in a transaction, except the eraser.
 func TestTemplate_EveryRightOnTheTableNamesPartitions(t *testing.T) {
 	for path, text := range readAll(t) {
 		for _, everything := range []string{"dynamodb:Scan", "dynamodb:*", "dynamodb:PartiQL"} {
@@ -267,8 +266,8 @@ func TestTemplate_PoliciesFitIntoTheirRoles(t *testing.T) {
 	}
 }
 
-// SES calls it SendEmail, and yet asks for the right to SendRawEmail where a mail is given as a whole, as
-// shared/engine/mail/ses gives it. No emulator does.
+// SES calls the operation SendEmail, but also requires the right to SendRawEmail for a mail that is given as a whole,
+// as shared/engine/mail/ses gives it. No emulator requires it.
 func TestTheMailerMaySendAMailAsAWhole(t *testing.T) {
 	_, mailer, _ := strings.Cut(string(readAll(t)["infra/stacks/people.yaml"]), "  MailerFunction:")
 	mailer, _, _ = strings.Cut(mailer, "# declared in")

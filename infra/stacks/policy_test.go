@@ -71,8 +71,8 @@ func policyOf(d *platform.Declaration) []string {
 	return out
 }
 
-// leading returns the condition that a call names partition keys, and only such as match ps. The first line is needed
-// because ForAllValues holds of no values at all.
+// leading returns the condition that a call names partition keys, and only keys that match ps. The first line is
+// needed because ForAllValues is true for no values at all.
 func leading(ps []table.Partition) []string {
 	out := []string{
 		"                \"Null\": {\"dynamodb:LeadingKeys\": \"false\"}\n",

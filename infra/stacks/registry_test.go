@@ -40,8 +40,8 @@ func readAll(t *testing.T) map[string][]byte {
 	return out
 }
 
-// TestTemplate_SaysWhatFunctionsDeclare holds the parts of the templates that come from declarations to them, and
-// writes them with -update, which is `make registry`.
+// TestTemplate_SaysWhatFunctionsDeclare compares the parts of the templates that come from declarations with the
+// declarations. With -update, as in `make registry`, it writes them.
 func TestTemplate_SaysWhatFunctionsDeclare(t *testing.T) {
 	r := newRegistry(t, functions.All())
 	r.write()
@@ -64,7 +64,7 @@ func TestTemplate_SaysWhatFunctionsDeclare(t *testing.T) {
 	}
 }
 
-// registry writes what functions declare into the templates.
+// registry writes the declarations of functions into the templates.
 type registry struct {
 	functions []functions.Function
 	files     map[string]string // the templates and infra/shared.yaml, by their paths
@@ -110,14 +110,14 @@ func newRegistry(t *testing.T, fs []functions.Function) *registry {
 	return r
 }
 
-// afterLine returns what follows a line of a text.
+// afterLine returns the text after a line.
 func afterLine(text, line string) string {
 	_, after, _ := strings.Cut(text, "\n"+line+"\n")
 	return after
 }
 
-// write writes every part: first what the children copy, then the children, then the root, which hands down what they
-// name.
+// write writes every part: first the copied parts of the children, then the children, then the root, which hands down
+// the names that the children use.
 func (r *registry) write() {
 	r.put("LAMPLIGHTER_MACHINES", `(?m)LAMPLIGHTER_MACHINES: .*$`,
 		"LAMPLIGHTER_MACHINES: "+strings.Join(functions.Machines(r.functions), ","), []string{stacks.Shared})
@@ -137,8 +137,8 @@ func (r *registry) write() {
 		pathsOf(r.routes), []string{stacks.Root})
 }
 
-// writeChild writes what a child shares with the others, and the parameters that it names, into the child and into
-// the root.
+// writeChild writes the shared part of a child, and the parameters for the names that it uses, into the child and
+// into the root.
 func (r *registry) writeChild(child string) {
 	const end = "# so far\n"
 	only := []string{child}
@@ -186,7 +186,7 @@ func (r *registry) typeOf(name string) string {
 	return r.types[name]
 }
 
-// given returns what the root gives its child for a name.
+// given returns the value that the root gives its child for a name.
 func (r *registry) given(name string) string {
 	for _, h := range r.handed {
 		if h[0] == name {
@@ -214,7 +214,7 @@ func pathsOf(routes []functions.Route) string {
 	return b.String()
 }
 
-// put replaces what a pattern finds, which has to be in one of the files once.
+// put replaces the match of a pattern. The files must have exactly one match; otherwise place is reported as missing.
 func (r *registry) put(place, pattern, text string, in []string) {
 	re, found := regexp.MustCompile(pattern), 0
 	for _, path := range in {
@@ -228,7 +228,8 @@ func (r *registry) put(place, pattern, text string, in []string) {
 	}
 }
 
-// between replaces what is between two lines, which have to be in one of the files once.
+// between replaces the text between two lines. Exactly one file must have both lines; otherwise begin is reported as
+// missing.
 func (r *registry) between(begin, end, text string, in []string) {
 	found := 0
 	for _, path := range in {

@@ -31,7 +31,7 @@ func operations() map[string][]rest.Op {
 	return out
 }
 
-// method is what API Gateway does with a method of a path.
+// method is the template's description of one method of a path.
 type method struct {
 	Security    []map[string][]string `yaml:"security"`
 	Integration struct {
@@ -41,7 +41,7 @@ type method struct {
 	} `yaml:"x-amazon-apigateway-integration"`
 }
 
-// liveFunction is the address by which API Gateway calls what is live of a function.
+// liveFunction matches the address of a function's alias live, and captures the function's folder.
 var liveFunction = regexp.MustCompile(`function:lamplighter-\$\{Stage\}-(\w+):live/invocations$`)
 
 // routesOf reads the routes of the template by itself, so that a mistake of cmd/lamplighter/local/gateway's reader

@@ -1,5 +1,5 @@
-// Package stacks reads the templates that the service is deployed from: template.yaml, which is the root, and its
-// children infra/stacks/*.yaml, which hold the functions, the state machines and the schedules.
+// Package stacks reads the templates of the deployed service: template.yaml is the root, and its children
+// infra/stacks/*.yaml hold the functions, the state machines and the schedules.
 package stacks
 
 import (

@@ -12,7 +12,8 @@ import (
 	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// ways are the ways in which people use the service, from one end to the other. Each starts a service of its own.
+// ways maps each way to use the service, from one end to the other, to its test. Each test starts a service of its
+// own.
 var ways = map[string]func(*testing.T, testenv.Setup){
 	"a newcomer signs up and works":       newcomer,
 	"a newcomer signs in at a provider":   welcomed,

@@ -92,7 +92,7 @@ var scarce = map[string]bool{
 }
 
 // restored maps an operation to the change that is made before it, so that the operation can succeed. Without that
-// change the last change of the fuzzer may leave a state in which the operation always fails.
+// change the operation may always fail, because of the last change of the fuzzer.
 func restored(e probe.Values) map[string]struct{ operation, path, body string } {
 	group, team := "/resource-groups/"+e["groupID"], "/teams/"+e["teamID"]
 	return map[string]struct{ operation, path, body string }{

@@ -16,7 +16,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// ledger counts what should be on record, by operation and status.
+// ledger counts the audit rows that should exist, by operation and status.
 type ledger struct {
 	mu      sync.Mutex
 	changes map[string]bool // operations that change something

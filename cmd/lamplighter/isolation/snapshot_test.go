@@ -52,7 +52,7 @@ func (w *sweep) snapshot(c *probe.Caller, e probe.Values) map[string]string {
 	return out
 }
 
-// volatile lists the reports with current figures, which change from one request to the next.
+// volatile lists the reports that include current savings. Those change from one request to the next.
 var volatile = map[string]bool{"getCostExport": true, "listCostTrends": true, "drawCostTrends": true,
 	"listSavings": true, "getCostSummary": true, "getDashboardData": true}
 

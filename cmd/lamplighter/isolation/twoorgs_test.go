@@ -193,7 +193,7 @@ func mailsOfOne(t *testing.T, s *probe.Service, a, b *side) {
 func holds(text string, d *side) bool { return heldSecret(text, d) != "" }
 
 // heldSecret returns a secret of d that a text contains, or "". The name and the number of the side are searched for;
-// the ids, of which there are thousands, are found by their form.
+// its ids, several thousand, are found by their form.
 func heldSecret(text string, d *side) string {
 	for _, secret := range []string{d.name, d.number} {
 		if strings.Contains(text, secret) {

@@ -27,7 +27,7 @@ type record struct {
 // namer makes a record that names to. It returns the record.
 type namer func(w *references, to record) record
 
-// references is an organization in which records are made that name each other.
+// references is an organization that the test fills with records that refer to each other.
 type references struct {
 	*probe.Caller
 	t       *testing.T
@@ -105,8 +105,8 @@ func key(r platform.Reference) string {
 }
 
 // TestReferences_ADeletionDoesWhatIsDeclared makes, for each reference that a function declares, the two records over
-// HTTP, deletes the named one, and compares what becomes of the other one with the declaration. A resource is deleted
-// by no operation: what becomes of the records that name one is tried by the references to its account.
+// HTTP, deletes the named one, and compares the fate of the other one with the declaration. No operation deletes a
+// resource: the references to its account test the records that name one.
 func TestReferences_ADeletionDoesWhatIsDeclared(t *testing.T) {
 	t.Parallel()
 	s := probe.Start(t)
@@ -148,7 +148,8 @@ func (w *references) check(r platform.Reference) {
 	}
 }
 
-// outcome deletes to and compares what becomes of from.
+// outcome deletes to and checks the declared outcome for from: the deletion is refused with 409, or from is deleted
+// too, stays without the name of to, or stays unchanged.
 func (w *references) outcome(want platform.Outcome, from, to record, query string) {
 	w.t.Helper()
 	before := w.text(from)

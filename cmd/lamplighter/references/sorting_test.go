@@ -43,7 +43,7 @@ func shownCost(item map[string]any) any {
 	return "-1000000000"
 }
 
-// alike are the orders of which all items of this test have one value, with the reason.
+// alike lists the orders without effect in this test, because all items have the same value, with the reason.
 var alike = map[string]string{
 	"listCloudAccounts provider":     "all accounts are simulated",
 	"listCloudAccounts status":       "all accounts are connected",

@@ -17,9 +17,9 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// Compilation is a command that compiles the complete program. It prints a line "stale <package> <folder> <file>…"
-// for each package that is to be compiled, then "compiled: <n>, <package>" for each that is; everything else that it
-// prints is about a failure.
+// Compilation is a command that compiles the complete program. For each package to compile it prints a line "stale
+// <package> <folder> <file>…", and after each compiled one "compiled: <n>, <package>". All other output is about a
+// failure.
 type Compilation struct {
 	clock  clock.Clock
 	began  time.Time
@@ -136,7 +136,7 @@ func (c *Compilation) finish(err error) {
 	close(c.failed)
 }
 
-// firstError returns the first line that tells what is wrong; needs mu.
+// firstError returns the first line of output that describes the error. The caller holds mu.
 func (c *Compilation) firstError() string {
 	i := slices.IndexFunc(c.said, func(line string) bool { return !strings.HasPrefix(line, "#") })
 	if i < 0 {
@@ -151,16 +151,16 @@ func (c *Compilation) Done() <-chan struct{} { return c.done }
 // Failed is closed when it could not be compiled.
 func (c *Compilation) Failed() <-chan struct{} { return c.failed }
 
-// Output returns what the command said about a failure.
+// Output returns the command's output about a failure.
 func (c *Compilation) Output() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return strings.Join(c.said, "\n")
 }
 
-// How long a compilation takes is estimated from its speed so far. At its beginning that of two quiet cores is
-// assumed: usualSpeed in bytes of source a second counts for the first usualTime. Linking takes linking besides.
-// Until the packages are listed, which may take a download, they are assumed to have usualBytes.
+// The estimate of the remaining time uses the speed so far. It begins with the speed of two quiet cores: usualSpeed
+// bytes of source a second count for the first usualTime. Linking takes linking besides. Until the packages are
+// listed, perhaps after a download, they are assumed to have usualBytes.
 const (
 	usualBytes = 70_000_000
 	usualSpeed = 1_000_000
@@ -168,7 +168,7 @@ const (
 	linking    = 6 * time.Second
 )
 
-// Left returns how long the compilation takes yet, as far as is known, or the error by which it failed.
+// Left returns an estimate of the remaining time, or the error of a failed compilation.
 func (c *Compilation) Left() (time.Duration, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,9 +1,8 @@
-// Package takeover lets a program take the place of another in the same process, without a request being lost: `make
+// Package takeover lets a program take the place of another in the same process without the loss of a request: `make
 // run` starts a first stage that links no SDK of a cloud, and replaces it when the complete program is compiled.
 //
-// The listening socket is inherited, so that new connections wait until the successor accepts them. Open connections
-// are inherited as well, as soon as no request is under way on them: a client that keeps its connection sees no end
-// of it.
+// The successor inherits the listening socket, so new connections wait until it accepts them. It inherits open
+// connections too, as soon as no request is running on them. A client that keeps its connection sees no end of it.
 package takeover
 
 import (
@@ -26,7 +25,7 @@ type Listener struct {
 	changed chan struct{} // closed and replaced when a connection goes
 }
 
-// NewListener returns ln with what a takeover needs. It is to be served by a server with its Watch.
+// NewListener returns ln with support for a takeover. Its server must have its Watch as ConnState.
 func NewListener(ln *net.TCPListener) *Listener {
 	return &Listener{TCPListener: ln, conns: map[*conn]bool{}, changed: make(chan struct{})}
 }
@@ -70,8 +69,8 @@ func (l *Listener) Watch(nc net.Conn, state http.ConnState) {
 	}
 }
 
-// Leave ends the server: requests under way are answered, and the socket and open connections are kept for the
-// successor. It returns the cause when ctx ends before the last answer.
+// Leave ends the server: running requests are answered, and the socket and open connections are kept for the
+// successor. It returns the cause of ctx if ctx ends before the last answer.
 func (l *Listener) Leave(ctx context.Context, server *http.Server) error {
 	l.mu.Lock()
 	l.leaving = true
@@ -136,7 +135,8 @@ type conn struct {
 	unread  []byte        // what was read when it was kept already
 }
 
-// Read gives the server what the client sends, until the connection is kept for the successor.
+// Read returns the bytes that the client sends. It returns net.ErrClosed once the connection is kept for the
+// successor.
 func (c *conn) Read(p []byte) (int, error) {
 	c.mu.Lock()
 	if c.kept {
@@ -166,8 +166,8 @@ func (c *conn) setIdle() {
 	c.busy = false
 }
 
-// Close closes the connection. During a takeover it keeps it for the successor instead, or, while a request is under
-// way, leaves it to the server, which took it for idle just before the request came.
+// Close closes the connection. During a takeover it keeps the connection for the successor instead. If a request is
+// running on it, Close leaves it to the server, which considered it idle just before the request came.
 func (c *conn) Close() error {
 	if !c.l.isLeaving() {
 		c.l.forget(c, false)

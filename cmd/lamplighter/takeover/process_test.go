@@ -98,7 +98,7 @@ func startStage(t *testing.T) *stage {
 	return s
 }
 
-// Write keeps what the process prints.
+// Write stores the output of the process, and wakes up waiting readers.
 func (s *stage) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -23,8 +23,8 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
-// wire is an HTTP client that tries nothing twice, unlike net/http's. It keeps its connection as long as the server
-// says that it may.
+// wire is an HTTP client that never retries a request, unlike net/http's. It keeps its connection as long as the
+// server permits.
 type wire struct {
 	address string
 	token   string
@@ -214,8 +214,7 @@ func TestTakeover_DuringABulkActionActsOnEachMemberOnce(t *testing.T) {
 	}
 }
 
-// stops counts the resources that the simulated clouds stopped once, and more than once, from the logs of what they
-// did.
+// stops counts the resources that the simulated clouds stopped once, and more than once, from the clouds' logs.
 func (s *stage) stops() (once, twice int) {
 	s.t.Helper()
 	store, err := table.Open(filepath.Join(s.dir, "store.db"),

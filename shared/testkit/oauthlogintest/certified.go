@@ -21,12 +21,12 @@ const certified = "oidc-provider@9.13.3"
 //go:embed certified.mjs
 var program string
 
-// Certified is an oidc-provider, which the OpenID Foundation has certified, in another process, with the people of
-// OpenID.
+// Certified is an oidc-provider in another process, with the people of OpenID. The OpenID Foundation has certified
+// it.
 type Certified struct{ issuer string }
 
-// NewCertified starts one that ends with the test and sends browsers back to the address. The test is skipped where
-// peers are not asked for or not to be had. It goes by the machine's clock.
+// NewCertified starts a provider that ends with the test and redirects browsers to the address back. The test is
+// skipped if peers are not requested or not available. The provider uses the machine's clock.
 func NewCertified(tb testing.TB, back string) *Certified {
 	tb.Helper()
 	dir := npmpeer.InstallNode(tb, "oidc-provider", certified)
@@ -70,7 +70,7 @@ type browser struct {
 	back   url.Values
 }
 
-// page is what a browser shows.
+// page is a page in a browser, with its address.
 type page struct {
 	at   *url.URL
 	text string

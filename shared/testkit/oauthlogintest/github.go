@@ -48,7 +48,7 @@ func NewGitHub(tb testing.TB) *GitHub {
 	return g
 }
 
-// token exchanges a code. GitHub answers 200 also to what it refuses.
+// token exchanges a code. Like GitHub it answers 200 to refused requests too.
 func (g *GitHub) token(w http.ResponseWriter, r *http.Request) {
 	if r.ParseForm() != nil || r.PostForm.Get("client_id") != ClientID || r.PostForm.Get("client_secret") != Secret {
 		answer(w, http.StatusOK, map[string]string{"error": "incorrect_client_credentials"})

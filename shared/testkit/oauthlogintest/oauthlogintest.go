@@ -1,5 +1,5 @@
 // Package oauthlogintest is the identity providers of tests: small servers that behave as Google and GitHub do at the
-// ends that package oauthlogin talks to, sign whatever they are told to sign, and fail when they are told to fail.
+// endpoints that package oauthlogin calls. On request they sign any claims, or fail.
 package oauthlogintest
 
 import (
@@ -17,13 +17,13 @@ import (
 	"lamplighter.dev/shared/api/platform"
 )
 
-// The credentials by which every provider here knows us.
+// The client id and secret of the service at every provider here.
 const (
 	ClientID = "lamplighter-test"
 	Secret   = "a secret of the tests, 100% <&+> odd"
 )
 
-// server is what both kinds of provider are.
+// server is the common part of both kinds of provider.
 type server struct {
 	URL string // the issuer
 
@@ -33,7 +33,7 @@ type server struct {
 	codes  map[string]grant
 }
 
-// grant is what a code stands for.
+// grant is the login that a code stands for.
 type grant struct {
 	person    string
 	asked     url.Values // as the browser was sent
@@ -107,8 +107,7 @@ func (s *server) redeem(form url.Values) (grant, bool) {
 	return g, ok
 }
 
-// Visit returns the browser of a person who agrees to everything: it goes to the address, and tells what it brings
-// back.
+// Visit returns the query of a redirect after a visit by a person's browser. The person agrees to everything.
 func (s *server) Visit(tb testing.TB, address, person string) url.Values {
 	tb.Helper()
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, address, nil)
@@ -135,7 +134,7 @@ func sound(q url.Values) bool {
 		q.Get("code_challenge_method") == "S256" && q.Get("code_challenge") != ""
 }
 
-// sendBack redirects a browser with the code, and what else belongs to the reply.
+// sendBack redirects a browser with the code, the state and the parameters in more.
 func (s *server) sendBack(w http.ResponseWriter, r *http.Request, more url.Values) {
 	q := r.URL.Query()
 	if !sound(q) {

@@ -53,14 +53,14 @@ func (o *OpenID) Rotate(tb testing.TB) {
 	o.key = jose.JSONWebKey{Key: private, KeyID: rand.Text(), Algorithm: string(jose.ES256), Use: "sig"}
 }
 
-// Edit gives f the last word on what is in the ID tokens of the token endpoint.
+// Edit sets a function that changes the claims of ID tokens before the token endpoint signs them.
 func (o *OpenID) Edit(f func(claims map[string]any)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.edit = f
 }
 
-// Claims returns what an ID token says of a person.
+// Claims returns the claims of an ID token for a person.
 func (o *OpenID) Claims(person string) map[string]any {
 	now := o.clock.Now()
 	c := map[string]any{
@@ -81,7 +81,7 @@ func (o *OpenID) Sign(tb testing.TB, claims map[string]any) string {
 	return SignWith(tb, jose.SigningKey{Algorithm: jose.ES256, Key: o.key}, claims)
 }
 
-// SignText signs whatever it is given, claims or not.
+// SignText returns the payload, signed. The payload need not be claims.
 func (o *OpenID) SignText(tb testing.TB, payload []byte) string {
 	tb.Helper()
 	o.mu.Lock()

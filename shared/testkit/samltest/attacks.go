@@ -67,7 +67,7 @@ func forgeResponse(r *etree.Element) *etree.Element {
 	return e
 }
 
-// replaceElement makes r what e is.
+// replaceElement replaces the attributes and children of r by those of e.
 func replaceElement(r, e *etree.Element) {
 	r.Attr, r.Child = nil, nil
 	for _, a := range e.Attr {

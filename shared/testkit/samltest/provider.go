@@ -1,5 +1,5 @@
-// Package samltest is an identity provider that says whatever a test makes it say, and the attacks on what it says.
-// Imported by tests alone.
+// Package samltest is an identity provider that sends any response a test asks for, and the attacks on such
+// responses. Only tests import it.
 package samltest
 
 import (
@@ -71,9 +71,9 @@ const (
 	RedirectBinding  = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect"
 )
 
-// Genuine signs for the provider, and Attacker for whoever wants to be one. Keys take long to make, so there is one
-// of the attacker; and one of the provider in a file, so that the processes of the fuzzer, and other makers'
-// providers, have the same.
+// Genuine signs for the provider, and Attacker for an impostor. Keys take long to make, so the attacker has one key
+// for all tests. The provider's key is in a file, so that the processes of the fuzzer, and other makers' providers,
+// have the same one.
 var (
 	Genuine  = sync.OnceValue(readSigner)
 	Attacker = sync.OnceValue(func() Signer { return NewSigner(2048, func(*x509.Certificate) {}) })
@@ -94,7 +94,7 @@ func readSigner() Signer {
 	return Signer{key.(*rsa.PrivateKey), cert.Bytes}
 }
 
-// Request is what a provider reads of a request.
+// Request is the part of a request that a provider reads.
 type Request struct {
 	ID          string `xml:"ID,attr"`
 	Destination string `xml:"Destination,attr"`
@@ -103,7 +103,7 @@ type Request struct {
 	RelayState  string `xml:"-"`
 }
 
-// ReadRequest reads the request out of the address to which a browser is sent.
+// ReadRequest reads the request out of the address that a browser is redirected to.
 func ReadRequest(t testing.TB, u *url.URL) Request {
 	t.Helper()
 	packed, err := base64.StdEncoding.DecodeString(u.Query().Get("SAMLRequest"))
@@ -172,7 +172,7 @@ type Response struct {
 	Canonicalizer               dsig.Canonicalizer
 }
 
-// Respond returns what the provider says at now to a request when nothing is wrong.
+// Respond returns the provider's correct response to a request at now.
 func (p *Provider) Respond(r Request, email string, now time.Time) Response {
 	return Response{
 		Issuer: p.EntityID, AssertionIssuer: p.EntityID, InResponseTo: r.ID, ConfirmedFor: r.ID, Destination: r.ACSURL,
@@ -285,7 +285,8 @@ func (s Response) Sign(e *etree.Element) {
 	e.InsertChildAt(1, sig)
 }
 
-// Resign signs the SignedInfo of e anew after change, which is given what is digested of e.
+// Resign signs the SignedInfo of e anew after change. It calls change with the SignedInfo and the digested bytes of
+// e.
 func (s Response) Resign(e *etree.Element, change func(info *etree.Element, digested []byte)) {
 	whole := e.Copy()
 	whole.RemoveChild(Child(whole, "Signature"))

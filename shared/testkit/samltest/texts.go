@@ -53,7 +53,7 @@ var Texts = []Attack{
 		`<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "`+strings.Repeat("&a;", 1000)+`"><!ENTITY c "`+
 			strings.Repeat("&b;", 1000)+`">]>`),
 	onBytes("a comment in the digest", `(DigestValue>)`, `${1}<!-- AAAA -->`), // CVE-2025-29775 (xml-crypto)
-	// CVE-2020-29509 to 29511 (encoding/xml): what was written again said something else.
+	// CVE-2020-29509 to 29511 (encoding/xml): a document that was read and written again had another meaning.
 	malformed(onBytes("a name of two colons", `saml:NameID`, `saml::NameID`)),
 	malformed(onBytes("an attribute of two colons", ` InResponseTo=`, ` x::InResponseTo="_other" InResponseTo=`)),
 	onBytes("a prefix of no name", ` xmlns:saml=`, ` xmlns:="urn:other" xmlns:saml=`),
@@ -86,7 +86,8 @@ var Texts = []Attack{
 	besideForged("the genuine response twice", func(good, _ []byte) [][]byte { return [][]byte{good, good} }),
 }
 
-// Seeds are, for a fuzzer, genuine responses that are signed in each way, and what each attack makes of one.
+// Seeds returns the seeds of a fuzzer: genuine responses that are signed in each way, and the attacked form of each
+// by every attack.
 func Seeds(t testing.TB, s Response) [][]byte {
 	t.Helper()
 	var out [][]byte

@@ -145,8 +145,8 @@ func (c *Caller) spare(t testing.TB) *Caller {
 	return other
 }
 
-// Ask sends one request. Header is names and values in turn; the target need not be well-formed. Whatever comes back
-// must be no failure of the service, and must be named.
+// Ask sends one request. header alternates names and values; the target need not be well-formed. Every answer must
+// have a header X-Request-Id, and a status below 500 other than 429.
 func (c *Caller) Ask(t testing.TB, method, target, body string, header ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodGet, "/", io.NopCloser(strings.NewReader(body)))

@@ -19,8 +19,8 @@ import (
 // operations ask for it.
 type Values map[string]string
 
-// Settle returns the caller one of everything: a cloud of their own with a group, an action, a bulk action and a
-// refresh, and people with what they are given.
+// Settle makes one of everything for the caller and returns their values: a cloud of the caller's own with a group,
+// an action, a bulk action and a refresh, and people with their grants.
 func (c *Caller) Settle(t *testing.T, number string) Values {
 	t.Helper()
 	account := c.ConnectAccount(number, testenv.FastCloud(60).WithBills(6).WithSetting("label", number))
@@ -78,7 +78,7 @@ func (c *Caller) Settle(t *testing.T, number string) Values {
 	return e
 }
 
-// listen returns the caller a webhook, to which one delivery has failed for nobody listens there, and an integration.
+// listen makes a webhook with a failed delivery, because no server listens at its address, and an integration.
 func (c *Caller) listen(number string) Values {
 	var hook, sent, service struct{ ID string }
 	c.Call(http.MethodPost, "/webhooks",
@@ -134,8 +134,8 @@ func (c *Caller) event(t *testing.T, number, account string) Values {
 	return Values{"eventID": plan.ID, "policy_id": policy.ID, "policyId": policy.ID, "multiplier": "2"}
 }
 
-// budget returns the caller what people make of costs: a budget, a dashboard, a rule of showback, a policy of smart
-// tags and a unit metric, and an anomaly that was found in the bills of the simulated cloud.
+// budget makes the caller's cost records: a budget, a dashboard, a rule of showback, a policy of smart tags and a
+// unit metric. It also returns an anomaly from the bills of the simulated cloud.
 func (c *Caller) budget(t *testing.T, number, account, team string) Values {
 	t.Helper()
 	var budget, dashboard, rule, policy struct{ ID string }
@@ -179,7 +179,7 @@ func (c *Caller) budget(t *testing.T, number, account, team string) Values {
 	}
 }
 
-// notify returns the caller a channel with a subscription and a delivery, and a configuration of before there were
+// notify makes a channel with a subscription and a delivery, and a configuration in the form from before there were
 // channels.
 func (c *Caller) notify(number, team string) Values {
 	var channel, sub, legacy struct{ ID string }
@@ -200,8 +200,7 @@ func (c *Caller) notify(number, team string) Values {
 	}
 }
 
-// plan returns the caller a schedule with an attachment and a calendar, an override that was ended again, and a wake
-// link.
+// plan makes a schedule with an attachment and a calendar, an override that has ended again, and a wake link.
 func (c *Caller) plan(number, resource, uid string) Values {
 	var calendar, schedule, attachment, override, link struct {
 		ID  string
@@ -230,8 +229,8 @@ func (c *Caller) plan(number, resource, uid string) Values {
 	}
 }
 
-// hire returns the caller's organization a second member, an invitation, a team, a role, an assignment, and a token
-// of their own.
+// hire makes a second member, an invitation, a team, a role, an assignment, and a personal access token in the
+// caller's organization.
 func (c *Caller) hire(t *testing.T, number, resource string) Values {
 	t.Helper()
 	member := c.AddColleague(t, "member-of-"+number+"@example.com")

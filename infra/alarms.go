@@ -20,11 +20,11 @@ import (
 // or all machines, at once.
 type signal struct {
 	id        string
-	tells     string // what has happened, and what to do
+	tells     string // the event, and the operator's next step
 	figures   []figure
 	threshold float64
 	periods   float64
-	wide      bool // only where Stage.Wide: what small stages can do without
+	wide      bool // only where Stage.Wide: small stages do without it
 }
 
 // longestPending is one hour more than the longest TimeoutSeconds of our machines, a day, in seconds. An erasure

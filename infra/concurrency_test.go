@@ -68,8 +68,8 @@ func number(t *testing.T, id string, written []string) int {
 
 // pool is the account's concurrent executions as Lambda gives them out.
 type pool struct {
-	free    int            // what nobody has reserved
-	room    map[string]int // what is left of reservations
+	free    int            // unreserved executions
+	room    map[string]int // the rest of each reservation
 	without map[string]bool
 }
 

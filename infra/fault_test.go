@@ -166,10 +166,10 @@ func (d *deployment) swept(oldest, parked int) {
 // healthy simulates five minutes without faults. They contain refusals that are correct.
 func (d *deployment) healthy() {
 	d.report("success", 256, 120)
-	d.report("success", 512, 409) // four fifths: what functions are sized for
+	d.report("success", 512, 409) // four fifths: functions are sized for that
 	d.report("error", 320, 60)    // the authorizer refuses a credential
 	d.task(50 * time.Second)
-	d.swept(80_000, 0) // an erasure waits for what may still write
+	d.swept(80_000, 0) // an erasure waits for late writers
 	d.ends("lamplighter-"+d.stage.Name+"-action", "SUCCEEDED", nil)
 	d.ends("lamplighter-"+d.stage.Name+"-action", "ABORTED", "the organization was deleted")
 	d.ends("another-application", "FAILED", "States.TaskFailed")
@@ -269,7 +269,7 @@ func (d *deployment) after(happens func(*deployment)) string {
 	for d.minute = range 15 {
 		if d.minute%5 == 0 {
 			d.healthy()
-			for range int(d.stage.Errors) { // a stage may bear with what happens once
+			for range int(d.stage.Errors) { // a stage may tolerate single faults
 				happens(d)
 			}
 		}

@@ -7,7 +7,7 @@ type Stage struct {
 	Protected bool     // the table refuses to be deleted
 	Errors    float64  // failed invocations of one function in five minutes that raise the alarm
 	Wide      bool     // alarms beyond the ten that are free, and a dashboard
-	Operators []string // who is told of alarms: addresses of mails, or of hooks that begin with https://
+	Operators []string // receivers of alarms: addresses of mails, or of hooks that begin with https://
 	Reserved  bool     // concurrent executions are reserved and capped, which needs the account's quota of 1,000
 	Canary    bool     // new versions take over slowly, and not at all when alarms are raised meanwhile
 	Domain    Domain

@@ -43,9 +43,9 @@ func runAudit(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 // proof goes along the files.
 type proof struct {
 	walk  audit.Walk
-	head  string // the hash that must occur, "" for none
-	row   int64  // the number of the row that had it, 0 where nobody knows
-	found string // where it did
+	head  string // the hash that a row must have, "" if none is required
+	row   int64  // the number of the row that had it, 0 if unknown
+	found string // the place of the row with that hash
 	stdin io.Reader
 	out   io.Writer
 }

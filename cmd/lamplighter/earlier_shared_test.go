@@ -26,7 +26,7 @@ const (
 type shared struct {
 	t       *testing.T
 	at      *served
-	beside  []*served // what else works on the store now: a mail is sent by whichever sees it first
+	beside  []*served // other programs on the store now: the first one that sees a mail sends it
 	client  *local.Client
 	org     string
 	account string

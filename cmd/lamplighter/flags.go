@@ -30,7 +30,7 @@ type choices struct {
 	successor   string
 	demo        bool
 	verbose     bool
-	clients     map[string]*string // what platform.ReadOAuthClients reads, where a flag may say it
+	clients     map[string]*string // values of flags for platform.ReadOAuthClients, by variable
 	google      platform.Client
 	github      platform.Client
 	googleCloud platform.Client

@@ -14,7 +14,7 @@ import (
 // The files in the folder of the local service that tell how the service before ended.
 const (
 	lifeFile  = "running.json" // is there while the service runs
-	crashFile = "crash.log"    // what Go writes when the process ends by a fatal error
+	crashFile = "crash.log"    // Go's report of a fatal error
 	oldCrash  = "crash.old.log"
 )
 

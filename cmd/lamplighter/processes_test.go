@@ -26,7 +26,7 @@ type processes struct{ own, children int }
 
 // measureProcesses also has the peak of this process's memory counted from now on.
 func measureProcesses() processes {
-	debug.FreeOSMemory()                                          // what hashes of passwords took
+	debug.FreeOSMemory()                                          // the memory of password hashes
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o200) // not there on every system, nor allowed
 	var p processes
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is well formed

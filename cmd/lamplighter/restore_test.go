@@ -26,7 +26,7 @@ type drill struct {
 	setup   testenv.Setup
 	restore func() testenv.Setup // makes the copy, of the store as it is, while no service runs on it
 
-	owner credentials // made before the point to which the store is restored
+	owner credentials // made before the restore point
 	code  string      // to reset the password of coder
 }
 

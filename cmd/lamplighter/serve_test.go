@@ -25,7 +25,7 @@ import (
 type served struct {
 	mu    sync.Mutex
 	out   bytes.Buffer
-	last  string        // what is printed when the service is ready, and only then
+	last  string        // printed only when the service is ready
 	ready chan struct{} // gets one value then
 	done  chan error    // closed behind its one value
 	stop  context.CancelFunc

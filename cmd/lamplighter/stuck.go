@@ -16,7 +16,7 @@ type stuckCommand struct {
 	list, retry string
 	printAll    func(context.Context, table.Store, io.Writer) error
 	tryAgain    func(ctx context.Context, s table.Store, id string) error
-	retried     string // what is printed after an id that is tried again
+	retried     string // printed after the id of retried work
 }
 
 // run runs the command with the words after its name.

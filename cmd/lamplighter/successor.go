@@ -122,7 +122,7 @@ func (at *site) successor(ctx context.Context) <-chan struct{} {
 }
 
 func (at *site) complain(format string, args ...any) {
-	_, _ = fmt.Fprintf(at.stderr, format, args...) // there is nobody else to tell
+	_, _ = fmt.Fprintf(at.stderr, format, args...) // the error has no other reader
 }
 
 // The time limits for running loops and tasks before the takeover, and for requests during it. Longer work continues
@@ -138,7 +138,7 @@ const (
 func (at *site) leave(ctx context.Context, s *local.Service, server *http.Server) error {
 	drain, cancel := context.WithTimeout(ctx, drainTime)
 	defer cancel()
-	_ = s.Drain(drain) // what is not done in time is carried on from the store
+	_ = s.Drain(drain) // unfinished work continues from the store
 	if ctx.Err() != nil {
 		return nil
 	}

@@ -69,7 +69,7 @@ type registry struct {
 	functions []functions.Function
 	files     map[string]string // the templates and infra/shared.yaml, by their paths
 	pools     map[string]int    // the concurrent executions that each wing may reserve
-	handed    [][2]string       // the names that the root hands down, with what they are in the root
+	handed    [][2]string       // the names that the root hands down, with their values there
 	types     map[string]string // the parameters of the root and their types
 	routes    []functions.Route
 	missing   []string // the places that were not found once

@@ -142,7 +142,7 @@ func (b *bad) unfitBodies(t *testing.T) {
 			}
 		}
 	}
-	for _, op := range b.ops { // what takes no body does not look at one
+	for _, op := range b.ops { // operations without a body ignore it
 		if probe.BodySchema(op) == nil && op.Method == http.MethodPost {
 			b.ask(t, op.Method, b.target(op, "", ""), "[[[")
 		}
@@ -249,7 +249,7 @@ func (b *bad) strangeQueries(t *testing.T) {
 	}
 	for _, op := range b.ops {
 		if strings.Contains(op.Path, "{provider}") {
-			continue // none is configured: 404, whatever the query; functions/auth tries them
+			continue // no provider is configured: always 404; functions/auth tests them
 		}
 		for _, p := range op.Parameters {
 			if p.Value.In != "query" {

@@ -136,7 +136,7 @@ func message(body []byte) string {
 	var detail struct{ Message string }
 	var text string
 	if json.Unmarshal(body, &e) != nil || json.Unmarshal(e.Error, &detail) != nil {
-		_ = json.Unmarshal(e.Error, &text) // one of the two fits, or it is no error
+		_ = json.Unmarshal(e.Error, &text) // one of the two fits, or the body is no error
 		return text
 	}
 	return detail.Message
@@ -146,7 +146,7 @@ func message(body []byte) string {
 func (b *bad) queries(visit func(op probe.Operation, p *openapi3.Parameter)) {
 	for _, op := range b.ops {
 		if strings.Contains(op.Path, "{provider}") {
-			continue // none is configured: 404, whatever the query
+			continue // no provider is configured: always 404
 		}
 		for _, p := range op.Parameters {
 			// filter[…] is no parameter by itself
@@ -171,7 +171,7 @@ func (b *bad) emptyValues(t *testing.T) {
 		if !p.Required && slices.ContainsFunc(op.Parameters, func(o *openapi3.ParameterRef) bool {
 			return o.Value.In == "query" && o.Value.Required
 		}) {
-			return // it is refused for want of the other one, whatever this one is
+			return // always refused, because the other one is missing
 		}
 		want := http.StatusBadRequest
 		if anyText(p.Schema.Value) && p.Name != "sort_by" {
@@ -310,7 +310,7 @@ func (b *bad) longBodies(t *testing.T) {
 	for o, op := range b.takers() {
 		for m, name := range probe.MemberNames(probe.BodySchema(op), 0) {
 			for i, value := range values {
-				if len(value) > 100_000 && (o+m)%8 > 0 { // what is larger still is read in the same way
+				if len(value) > 100_000 && (o+m)%8 > 0 { // the largest values are read in the same way
 					continue
 				}
 				w := b.ask(t, op.Method, b.target(op, "", ""), `{"`+name+`":`+value+`}`)
@@ -347,7 +347,7 @@ func (b *bad) exports(t *testing.T) {
 		}
 		some++
 		ok := op.Responses.Status(http.StatusOK).Value
-		whole := op.Responses.Status(http.StatusAccepted) != nil // what is too large for an answer is a job
+		whole := op.Responses.Status(http.StatusAccepted) != nil // an export too large for an answer is a job
 		if !whole && (ok.Headers["Link"] == nil || op.Parameters.GetByInAndName(
 			"query", "cursor") == nil || op.Parameters.GetByInAndName("query", "format") == nil) {
 			t.Errorf("%s does not go on from answer to answer: embed rest.Export", op.OperationID)

@@ -12,7 +12,7 @@ type Line struct {
 	Amount    *big.Rat // in the unit of its price
 	Unit      string
 	USD, Free *big.Rat
-	Apart     bool // not in the sum: it can be switched off, and is no part of what the bars are about
+	Apart     bool // not in the sum: it can be switched off, and the bars do not include it
 }
 
 // Bill is the monthly cost of a workload.
@@ -155,7 +155,7 @@ func (t *tally) lines(p Prices, asked, signed int) []Line {
 	add("alarms", "alarms", whole(alarms))
 	add("dashboard", "dashboards", whole(dashboards))
 	add("metrics of our own", "metrics", whole(metrics))
-	traced := whole(asked) // what is traced is decided for a request: what nobody asked for is not
+	traced := whole(asked) // X-Ray samples requests; work without a request is not traced
 	if share, ok := new(big.Rat).SetString(t.m.Traced); ok {
 		traced.Mul(traced, share)
 	} else {

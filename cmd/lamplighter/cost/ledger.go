@@ -13,7 +13,7 @@ type Sample struct {
 	Units       map[string]table.Usage // of functions, from the store
 	Transitions map[string]int         // of machines
 	KeyCalls    int
-	Millis      map[string]int // that functions took on a clock which waits alone move: mostly for clouds
+	Millis      map[string]int // ms that functions took on a clock that only waits move: mostly for clouds
 	CloudCalls  int
 	LogBytes    int
 }
@@ -115,27 +115,27 @@ func add(out, more map[string]int, times int) {
 // Measured is the usage of one organization of a size.
 type Measured struct {
 	First      Sample            // the first discovery of an account
-	Pass       Sample            // a pass over an account in which nothing has changed
-	Collection Sample            // one that collects the metrics of the day before, too
+	Pass       Sample            // a pass over an account without changes
+	Collection Sample            // a pass that also collects the metrics of the day before
 	Bulks      Sample            // a stop and a start of a group, from the requests to their ends
 	Requests   map[string]Sample // by method and path
-	Sweep      Sample            // a run that finds nothing, as the following
-	Start      Sample            // of what starts discoveries
-	Evaluate   Sample            // of what has schedules fire, when nothing is due
-	Link       Sample            // of what links the audit log
-	Round      Sample            // of the mailer
+	Sweep      Sample            // a run that finds no work, as the following
+	Start      Sample            // scheduleddiscovery
+	Evaluate   Sample            // the evaluator, when nothing is due
+	Link       Sample            // auditlinker
+	Round      Sample            // a round of the mailer
 	Notify     Sample            // a round of the notifier
 	Archive    Sample
 	Archived   Sample // the actions of two pairs of bulk actions, with their history
 	Remind     Sample
-	Judge      Sample          // of what judges costs and budgets, when no bill has changed
-	Import     Sample          // of what imports bills, when none is due
-	Prices     Sample          // of what fetches prices, when all are new
-	Bill       Sample          // the bills of a day, of all accounts, and what judges them
-	Members    Sample          // of what synchronizes organizations of clouds
+	Judge      Sample          // anomalycheck, when no bill has changed
+	Import     Sample          // billingsync, when no bill is due
+	Prices     Sample          // pricesync, when all prices are new
+	Bill       Sample          // the bills of a day, of all accounts, and their judgement
+	Members    Sample          // organisationsync
 	Mail       Sample          // delivered
-	Bytes      map[string]int  // that a resource, an action, a request leaves in the table
+	Bytes      map[string]int  // left in the table by a resource, an action, a request
 	Memory     map[string]int  // MB of each function
-	Template   map[string]bool // what template.yaml switches on
-	Traced     string          // which part of everything X-Ray traces, a decimal; "" is nothing
+	Template   map[string]bool // options that template.yaml switches on
+	Traced     string          // the share of requests that X-Ray traces, a decimal; "" is none
 }

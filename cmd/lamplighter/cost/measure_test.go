@@ -33,7 +33,7 @@ func measure(t *testing.T, w Workload) (m Measured) {
 	m.Pass = s.pass(m.Link, account)
 	account = s.connect("444455556666", 2*w.GroupSize, together)
 	group, resource := s.group(account, w.GroupSize)
-	s.bulk(group, "stop") // the first delta, and what only the first one does
+	s.bulk(group, "stop") // the first delta, and work that only the first stop does
 	s.bulk(group, "start")
 	s.sample(account)
 	s.linked(m.Link, newSample())
@@ -103,7 +103,7 @@ func (s *site) bulk(group, verb string) {
 	}
 	s.ask(http.MethodPost, "/actions/bulk", map[string]string{"type": verb, "groupID": group}, &b)
 	s.must(s.AwaitIdle(s.Context()))
-	kept := s.Take() // what looking costs is not the bulk action's
+	kept := s.Take() // the reads below are not the bulk action's
 	var done struct {
 		Status           string
 		Total, Completed int

@@ -8,8 +8,8 @@ type Workload struct {
 	PerAccount    int
 	GroupSize     int // resources that are stopped and started together, each working day
 	Users         int // of each organization
-	Bar           int // US dollars a month that are wanted at most
-	Most          int // what it may be until then, so that nothing is added unseen: lower it when the figure has fallen
+	Bar           int // the goal: at most so many US dollars a month
+	Most          int // the limit until then, in US dollars a month: lower it when the cost falls
 }
 
 // Workloads are the columns of the table.
@@ -26,9 +26,9 @@ const (
 	workingDays   = 21
 	passesADay    = 4    // of discovery, of each account
 	mailsAMonth   = 4    // a user
-	perCallMs     = 4    // of an invocation of a function, besides what follows and what it waits
+	perCallMs     = 4    // of an invocation, besides the items below and its waits
 	perTripMs     = 5    // of a round trip to the table
-	perCloudMs    = 250  // of a call to a cloud, which is waited for while it is measured
+	perCloudMs    = 250  // of a call to a cloud; the measurement waits for it
 	perPasswordMs = 250  // of argon2id at a log-in, at 512 MB
 	logLine       = 800  // bytes that Lambda itself logs of an invocation, as JSON
 	answerBytes   = 4000 // of an answer, compressed

@@ -32,7 +32,7 @@ func teamed(t *testing.T, s testenv.Setup) {
 	ada.Call(http.MethodPost, "/assignments",
 		map[string]string{"email": email, "roleID": grant.Operator, "scope": "team:" + team.ID}, nil)
 	ada.Call(http.MethodGet, "/assignments?email="+email, nil, &all)
-	ada.Call(http.MethodDelete, "/assignments/"+all.Items[0].ID, nil, nil) // what the invitation gave
+	ada.Call(http.MethodDelete, "/assignments/"+all.Items[0].ID, nil, nil) // the role from the invitation
 
 	var seen []testenv.Resource
 	eve.Call(http.MethodGet, "/resources", nil, &seen)

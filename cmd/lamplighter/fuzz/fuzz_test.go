@@ -50,7 +50,7 @@ func TestFuzz(t *testing.T) {
 			if again && !refused[id] {
 				return true
 			}
-			s.WaitSettled() // what runs would refuse the next operation
+			s.WaitSettled() // running work would refuse the next operation
 			if r, ok := restored(e)[id]; ok {
 				record.saw(r.operation, c.Ask(t, http.MethodPut, r.path, r.body))
 			}
@@ -144,26 +144,26 @@ func succeeds(t *testing.T, s *probe.Service) map[string]bool {
 		"registerCluster", "deregisterCluster",
 		"beginSignIn", "finishSignIn", "initiateSAML", "completeSAML", "getSAMLSettings", "setSAMLSettings",
 		"deleteSAMLSettings",
-		"exchangeGoogleCode", "finalizeGoogleConnection", // a code of this minute
+		"exchangeGoogleCode", "finalizeGoogleConnection", // needs a fresh code
 		// of whose optional members some have to be there, and agree
 		"connectCloudAccount", "connectCloudOrganisation", "createCalendar",
 		// whose configuration depends on its kind
 		"createIntegration",
 		// whose scope, or address, depends on the type
 		"createSubscription", "upsertSubscriptions", "createLegacyNotification",
-		"createAutoscalerPolicy", "updateAutoscalerPolicy", "createEventPlan", // whose sizes, or times, have to agree
+		"createAutoscalerPolicy", "updateAutoscalerPolicy", "createEventPlan", // sizes, or times, have to agree
 		"updateEventPlan", "previewEventCost", "previewReadiness", // as above
 		// of one that has failed, or is over; of databases alone
 		"retryEventPlan", "resetEventPlan", "calculateDatabaseClass",
-		"applyAutoscalerPolicy", "resumeAutoscalerPolicy", // of one that is paused, or may be applied
-		"redeliverWebhook", "shareRecommendation", // of a delivery that has ended; nobody has one yet
-		"getUnsubscribePage", "unsubscribe", "reportEventPlanStatus", // by a signed link; by the executor alone
-		"receiveGitHub", "receiveGitLab", "receiveBuild", // whose requests are signed; of which nobody has any yet
-		"deleteOverride", "wake", // of one that has ended; of which one address has few
-		"deleteCalendar",                          // of one that the schedules use which were made before
-		"deleteTeam",                              // of one that a budget is for
-		"leaveOrganisation", "deleteOrganisation", // of the one owner, by a name that nobody guesses
-		"deleteAssignment", "removeTeamMember", // of a user who was removed before
+		"applyAutoscalerPolicy", "resumeAutoscalerPolicy", // needs a paused policy, or one that may be applied
+		"redeliverWebhook", "shareRecommendation", // needs an ended delivery; no records exist yet
+		"getUnsubscribePage", "unsubscribe", "reportEventPlanStatus", // needs a signed link; for the executor only
+		"receiveGitHub", "receiveGitLab", "receiveBuild", // signed requests; no builds exist yet
+		"deleteOverride", "wake", // an ended override; few wakes per address
+		"deleteCalendar",                          // used by schedules of earlier requests
+		"deleteTeam",                              // has a budget
+		"leaveOrganisation", "deleteOrganisation", // the only owner; needs the random name
+		"deleteAssignment", "removeTeamMember", // the user was removed before
 	} {
 		if !out[id] {
 			t.Errorf("there is no operation %s any more", id)

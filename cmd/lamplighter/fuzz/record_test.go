@@ -21,7 +21,7 @@ type ledger struct {
 	mu      sync.Mutex
 	changes map[string]bool // operations that change something
 	want    map[string]int
-	may     map[string]int // what is on record only if it came to the operation, which its answer does not tell
+	may     map[string]int // recorded only if the gateway passed the request on; the answer does not tell
 	made    []string       // organizations, whose own records begin with their making
 }
 

@@ -19,7 +19,7 @@ type canary struct {
 	*probe.Service
 	t       *testing.T
 	token   string            // of the session, as the service issued it
-	secrets map[string]string // by what they are
+	secrets map[string]string // by their kinds
 	answers []string
 }
 

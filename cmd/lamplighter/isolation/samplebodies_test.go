@@ -112,7 +112,7 @@ func (v sampled) send(op probe.Operation, sample json.RawMessage) {
 			path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", url.PathEscape(v.values.Value(op, p.Value.Name)))
 		}
 	}
-	v.mine.Service.Clock.Advance(2 * time.Second) // some operations count what is asked in a minute
+	v.mine.Service.Clock.Advance(2 * time.Second) // some operations limit requests per minute
 	answer := v.mine.Ask(v.t, op.Method, path, body)
 	if answer.Code/100 != 2 {
 		v.t.Errorf("%s: %s %s %s\nis answered %d %s", op.OperationID, op.Method, path, body, answer.Code, answer.Body)

@@ -214,7 +214,7 @@ func attribute(worlds []*scopeWorld, v any, out map[string]map[string]bool) {
 		}
 	case map[string]any:
 		if id, ok := v["id"].(string); ok && probe.IDPattern.MatchString(id) {
-			text, _ := json.Marshal(v) // what was decoded encodes
+			text, _ := json.Marshal(v) // decoded JSON can always be encoded
 			if m := markersIn(worlds, string(text)); len(m) == 1 {
 				out[m[0]][id] = true
 			}

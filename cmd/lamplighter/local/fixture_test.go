@@ -30,11 +30,11 @@ const org = apitest.Org
 type fixture struct {
 	*apitest.Fixture
 	store   *inventory.Store
-	teams   map[string][]string // native ids of what they own, some of them gone
+	teams   map[string][]string // native ids of their resources, some of them gone
 	groups  []string
 	actions []execution.Action
-	bulks   map[string][]string // native ids of what they act on
-	owners  map[string][]byte   // what the owner was told, by path
+	bulks   map[string][]string // native ids of their targets
+	owners  map[string][]byte   // answers to the owner, by path
 }
 
 func newFixture(t *testing.T) *fixture {

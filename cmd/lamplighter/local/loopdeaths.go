@@ -31,7 +31,7 @@ type loopDeaths struct {
 	trial func(context.Context) (release func(), err error) // workflow.Embedded.Trial
 
 	mu    sync.Mutex
-	noted bool // what runs is written down
+	noted bool // the running loops are on record
 	loops map[string]*loopRecord
 }
 

@@ -19,7 +19,7 @@ import (
 // gate is a mail server that is down until it is opened.
 type gate struct {
 	open  atomic.Bool
-	tried chan string // to whom
+	tried chan string // the address of each refused mail
 	sent  chan string
 }
 
@@ -307,7 +307,7 @@ func TestTheLoopsFindNewMembersOfOrganizations(t *testing.T) {
 		var accounts struct {
 			Items []struct{ CloudAccountID, Status string }
 		}
-		if err := s.AwaitIdle(ctx); err != nil { // what was found is discovered at once
+		if err := s.AwaitIdle(ctx); err != nil { // new accounts are discovered at once
 			t.Fatal(err)
 		}
 		do(http.MethodGet, "/cloud-accounts?provider=azure", nil, &accounts)

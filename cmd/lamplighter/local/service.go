@@ -36,7 +36,7 @@ type Options struct {
 	Dir         string        // keys, mails and the embedded store live here
 	Remote      table.Remote  // the DynamoDB table to use instead of the embedded store; none when its Table is empty
 	NoSync      bool          // the embedded store leaves writing to the operating system; for tests
-	Limits      *table.Limits // what the functions find the store held to; for tests. nil: nothing
+	Limits      *table.Limits // limits of the functions' store; for tests. nil: no limits
 	Clock       clock.Clock   // nil: the machine's
 	BaseURL     string        // where clients reach the API
 	Google      platform.Client

@@ -40,13 +40,13 @@ func (s *Service) startWorkers(o Options, store table.Store, fs []functions.Func
 	}
 	handlers, calls := map[string]workflow.Handler{}, lambdacall.Local{}
 	for _, f := range fs {
-		if f.Worker != nil { // what they are made of is confined first, of which the engine is a part
+		if f.Worker != nil { // looked up at each call: s.workers is built after the engine
 			call := func(ctx context.Context, in json.RawMessage) (any, error) {
 				return s.workers[f.Name](ctx, in)
 			}
 			handlers[f.Name], calls[f.Name] = s.turns.task(call), call
 		}
-		if len(f.Groups) > 0 { // a worker may call what is for it alone
+		if len(f.Groups) > 0 { // workers may call the operations that are for workers only
 			calls[f.Name] = func(ctx context.Context, in json.RawMessage) (any, error) {
 				return s.answer(ctx, f.Name, in)
 			}

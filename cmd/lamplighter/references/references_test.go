@@ -17,11 +17,11 @@ import (
 // record is a record of the service: its id, how it is read, and how it is deleted.
 type record struct {
 	id     string
-	list   string // the path of a list in which it stands
+	list   string // the path of a list that contains it
 	read   string // its own path; "" where it has none
-	remove string // its own path for DELETE; read when that is ""
-	shows  string // the text that it is listed by in errors, when that is not its id
-	names  string // the text by which it names the other record, when that is not the id of that
+	remove string // its own path for DELETE; "" means read
+	shows  string // its text in error messages, if that is not its id
+	names  string // its reference to the other record, if that is not the id
 }
 
 // namer makes a record that names to. It returns the record.

@@ -132,7 +132,7 @@ type conn struct {
 	busy    bool          // the server has read of a request, and not answered it
 	reading chan struct{} // closed when the Read under way has returned; nil: none is
 	kept    bool          // for the successor
-	unread  []byte        // what was read when it was kept already
+	unread  []byte        // bytes read after it was kept
 }
 
 // Read returns the bytes that the client sends. It returns net.ErrClosed once the connection is kept for the

@@ -57,7 +57,7 @@ type stage struct {
 	dir  string // of the store
 	base string // of the API
 	cmd  *exec.Cmd
-	gate *os.File // what is written here ends the compilation
+	gate *os.File // a write to it ends the compilation
 
 	accounts []string // of the demo
 

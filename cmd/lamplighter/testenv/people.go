@@ -117,7 +117,7 @@ func (e *Env) WaitSettled() {
 	e.t.Helper()
 	ctx, cancel := context.WithTimeout(table.Within(e.t.Context(), workqueue.Prefix), patience)
 	defer cancel()
-	e.Eventually("an end of all work", func() bool { // a sweep may start what nothing runs
+	e.Eventually("an end of all work", func() bool { // a sweep may restart lost work
 		if err := e.AwaitIdle(ctx, erasure.Machine, billimport.UploadMachine, readiness.Machine); err != nil {
 			e.t.Fatal(err)
 		}

@@ -37,7 +37,7 @@ type Env struct {
 	*local.Service
 	URL   string
 	Setup Setup
-	DNS   *apitest.Names // what the service finds in DNS
+	DNS   *apitest.Names // the service's DNS
 
 	t     testing.TB
 	mails *log

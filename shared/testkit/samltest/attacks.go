@@ -16,7 +16,7 @@ type Attack struct {
 	Name   string
 	Change func(doc []byte, host string) []byte // nil when it does not apply to doc
 
-	Malformed bool // what comes of it is no XML: it is refused as no response at all
+	Malformed bool // the result is no XML and is refused before it is read as a response
 }
 
 // OnTree returns an attack on the tree of a document; change reports whether it applies to one that is signed like

@@ -60,8 +60,8 @@ func Certify(key *rsa.PrivateKey, change func(*x509.Certificate)) Signer {
 
 // The addresses of the attacks.
 const (
-	Ada  = "ada@example.com"  // whom the provider signs in
-	Boss = "boss@example.com" // whom the attacks want to be
+	Ada  = "ada@example.com"  // the user of the provider
+	Boss = "boss@example.com" // the user that attacks impersonate
 )
 
 // The names of SAML 2.0 that tests need.

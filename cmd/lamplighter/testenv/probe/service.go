@@ -36,7 +36,7 @@ func Start(t *testing.T) *Service {
 	t.Helper()
 	s := &Service{Clock: &testenv.Ahead{}}
 	if now := s.Clock.Now().UTC(); now.Hour() >= 20 {
-		s.Clock.Advance(5 * time.Hour) // what is asked twice is asked on one day
+		s.Clock.Advance(5 * time.Hour) // repeated requests must be on the same day
 	}
 	log := slog.New(slog.NewJSONHandler(&s.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	s.Env = testenv.Start(t, testenv.Setup{Clock: s.Clock, Log: log})

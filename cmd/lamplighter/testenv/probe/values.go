@@ -130,7 +130,7 @@ func (c *Caller) event(t *testing.T, number, account string) Values {
 		"eventEnd":           start.Add(time.Hour).Format(time.RFC3339),
 		"expectedMultiplier": 2, "timezone": "UTC", "targets": []any{map[string]string{"policyId": policy.ID}},
 	}, &plan)
-	c.Service.Clock.Advance(time.Minute) // what all this has asked leaves no room in this one
+	c.Service.Clock.Advance(time.Minute) // these requests have used up the limit of this minute
 	return Values{"eventID": plan.ID, "policy_id": policy.ID, "policyId": policy.ID, "multiplier": "2"}
 }
 

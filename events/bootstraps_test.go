@@ -32,7 +32,7 @@ func bootstrap(t testing.TB, function string) string {
 // once.
 const tags = "lambda.norpc,nethttpomithttp2,grpcnotrace"
 
-// buildAll builds every function, and the bare one of the benchmark.
+// buildAll builds every function, and the minimal function of the benchmark.
 var buildAll = sync.OnceValue(func() error {
 	if err := openSources("functions", "shared"); err != nil {
 		return err
@@ -47,7 +47,7 @@ var buildAll = sync.OnceValue(func() error {
 	return nil
 })
 
-// functionNames returns the folders of functions/ that hold a Lambda.
+// functionNames returns the folders of functions/ with a Lambda.
 func functionNames() ([]string, error) {
 	mains, err := filepath.Glob(filepath.Join(root, "functions/*/lambda/main.go"))
 	if err == nil && len(mains) < 10 {

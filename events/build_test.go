@@ -60,7 +60,7 @@ func TestAPIFunctionsStayLight(t *testing.T) {
 	}
 }
 
-// TestWorkersStayBelowSixtyMegabytes weighs the functions that link the SDKs of clouds, as they are deployed: `make
+// TestWorkersStayBelowSixtyMegabytes checks the deployed size of the functions that link the SDKs of clouds: `make
 // weigh`.
 func TestWorkersStayBelowSixtyMegabytes(t *testing.T) {
 	built := os.Getenv("LAMPLIGHTER_BUILT")
@@ -85,7 +85,7 @@ func checkWeight(t *testing.T, name, path string, limit int64) {
 }
 
 // BenchmarkStart measures, side by side, the time from exec to the first answer of an API function (GET
-// /actions/{id}) and of the least that a Lambda on DynamoDB can be. At most twice as long is wanted.
+// /actions/{id}) and of a minimal Lambda on DynamoDB. The goal is at most twice the minimal time.
 func BenchmarkStart(b *testing.B) {
 	event, err := os.ReadFile("actions.get-action.json")
 	if err != nil {

@@ -25,7 +25,7 @@ type synthesizedResource struct {
 	Properties json.RawMessage
 }
 
-// synthesized returns the stacks of a stage, which are made once.
+// synthesized returns the stacks of a stage. They are made once.
 func synthesized(t *testing.T, s Stage) stack {
 	t.Helper()
 	if out, ok := made[s.Name]; ok {
@@ -75,8 +75,7 @@ func nestedIn(root awscdk.Stack) map[string]awscdk.Stack {
 	return out
 }
 
-// resources returns the properties of all resources of a type, by their ids without the hash that CDK puts behind
-// them.
+// resources returns the properties of all resources of a type, by their ids without CDK's hash.
 func resources[T any](t *testing.T, s stack, kind string) map[string]T {
 	t.Helper()
 	out := map[string]T{}
@@ -96,7 +95,7 @@ func resources[T any](t *testing.T, s stack, kind string) map[string]T {
 	return out
 }
 
-// alarm is an alarm as CloudWatch takes it.
+// alarm is an alarm in CloudFormation's form.
 type alarm struct {
 	cloudwatchMetric
 	Metrics            []alarmMetric
@@ -139,7 +138,7 @@ func (m cloudwatchMetric) key() string {
 // points are measured values, by metric and by minute.
 type points map[string]map[int][]float64
 
-// statistic returns a metric over the period that ends at a minute, and whether there is anything to go by.
+// statistic returns a metric over the minutes before end, and false if there are no points.
 func (p points) statistic(t *testing.T, key, statistic string, end, minutes int) (float64, bool) {
 	t.Helper()
 	var vs []float64
@@ -163,8 +162,8 @@ func (p points) statistic(t *testing.T, key, statistic string, end, minutes int)
 	return 0, false
 }
 
-// raised reports whether the alarm is in the state ALARM at a minute: whether as many of its periods breach as it
-// wants (CloudWatch user guide, "Alarm evaluation").
+// raised reports whether the alarm is in the state ALARM at a minute: enough of its periods breach (CloudWatch user
+// guide, "Alarm evaluation").
 func (a *alarm) raised(t *testing.T, p points, minute int) bool {
 	t.Helper()
 	if a.TreatMissingData != "notBreaching" || a.ComparisonOperator != "GreaterThanOrEqualToThreshold" {

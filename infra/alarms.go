@@ -60,7 +60,7 @@ func (v *service) signals(s Stage) []signal {
 				"without being done",
 		},
 		{
-			// where Refused tells less
+			// the signal Refused says less
 			id: "UnbalancedReports", figures: []figure{lamplighter("unbalancedReports-"+s.Name, "Sum")}, threshold: 1,
 			wide: true,
 			tells: "A report did not add up and was answered 500: search the log for unbalancedReports, which names " +
@@ -110,7 +110,7 @@ func (v *service) signals(s Stage) []signal {
 	return out
 }
 
-// codesReader is the function that somebody waits for in front of a screen.
+// codesReader is the function that mails codes. People wait for those codes in front of a screen.
 const codesReader = "mailer"
 
 // readsStream reports whether a stream of the table calls the function.
@@ -155,7 +155,7 @@ func (v *service) subscribe(topic awssns.Topic, s Stage) {
 	}
 }
 
-// alarm makes the alarm of a signal; silence is health.
+// alarm makes the alarm of a signal. Missing data counts as healthy.
 func (v *service) alarm(sig signal) awscloudwatch.Alarm {
 	return awscloudwatch.NewAlarm(v.Stack, jsii.String(sig.id+"Alarm"), &awscloudwatch.AlarmProps{
 		Metric: sum(sig.figures), Threshold: jsii.Number(sig.threshold),

@@ -66,7 +66,7 @@ func number(t *testing.T, id string, written []string) int {
 	return n
 }
 
-// pool is the account's concurrent executions as Lambda gives them out.
+// pool is the account's concurrent executions, divided as Lambda divides them.
 type pool struct {
 	free    int            // unreserved executions
 	room    map[string]int // the rest of each reservation
@@ -82,7 +82,7 @@ func newPool(fs []shared) *pool {
 	return p
 }
 
-// take begins an execution and reports whether there was room; else Lambda throttles.
+// take begins an execution and reports whether there was room. Without room Lambda throttles.
 func (p *pool) take(folder string) bool {
 	if p.without[folder] {
 		p.free--

@@ -19,7 +19,8 @@ func domainOf(app awscdk.App, stage string) Domain {
 	return Domain{Name: fromContext(app, "domain", stage), Certificate: fromContext(app, "certificate", stage)}
 }
 
-// operatorsOf reads who is told of the stage's alarms: `-c operators:prod=ops@example.com,https://hook.example.com/…`.
+// operatorsOf reads the receivers of the stage's alarms: `-c
+// operators:prod=ops@example.com,https://hook.example.com/…`.
 func operatorsOf(app awscdk.App, stage string) []string {
 	return strings.FieldsFunc(fromContext(app, "operators", stage), func(r rune) bool { return r == ',' || r == ' ' })
 }

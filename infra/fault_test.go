@@ -55,7 +55,7 @@ func deploy(t *testing.T, s Stage) *deployment {
 	}
 }
 
-// measure notes a value of a metric.
+// measure records a value of a metric.
 func (d *deployment) measure(v float64, metric string) {
 	if d.points[metric] == nil {
 		d.points[metric] = map[int][]float64{}
@@ -92,7 +92,7 @@ func (d *deployment) log(line string) {
 	}
 }
 
-// event puts an event on the bus; a rule that it matches sends it to its queue.
+// event puts an event on the bus. A matching rule sends it to its queue.
 func (d *deployment) event(e map[string]any) {
 	d.t.Helper()
 	for _, r := range d.rules {
@@ -106,7 +106,7 @@ func (d *deployment) event(e map[string]any) {
 	}
 }
 
-// report writes the line that Lambda writes of an invocation.
+// report writes Lambda's log line about an invocation.
 func (d *deployment) report(status string, size, used int) {
 	d.t.Helper()
 	d.log(fmt.Sprintf(`{"time":"2026-11-22T09:30:29.470Z","type":"platform.report","record":{"requestId":"79b5e81f-9cdd-4145-b1f6-7c50ef8a2a36",`+
@@ -132,7 +132,7 @@ func (d *deployment) lines(do func(*platform.Platform, *clock.Manual)) []string 
 	return strings.Split(strings.TrimSpace(b.String()), "\n")
 }
 
-// task runs a task of a worker that has a time-out of 100 s.
+// task runs a task of a worker with a time-out of 100 s.
 func (d *deployment) task(took time.Duration) {
 	d.t.Helper()
 	for _, line := range d.lines(func(p *platform.Platform, clk *clock.Manual) {

@@ -37,8 +37,8 @@ func TestOldestPending_IsLongerThanAnyMachineRuns(t *testing.T) {
 	}
 }
 
-// The metric filters name sizes of functions, for a pattern can compare a field with nothing else. CloudWatch Logs
-// takes patterns of 1,024 characters (API reference, MetricFilter).
+// The metric filters contain sizes of functions, because a pattern can compare a field only with a constant.
+// CloudWatch Logs takes patterns of 1,024 characters (API reference, MetricFilter).
 func TestMetricFilters_KnowTheSizesOfFunctions(t *testing.T) {
 	b, err := os.ReadFile("../template.yaml")
 	if err != nil {

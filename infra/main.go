@@ -19,7 +19,7 @@ func main() {
 	}
 }
 
-// synthesize writes the stacks of every stage; root is where template.yaml is.
+// synthesize writes the stacks of every stage. root is the folder of template.yaml.
 func synthesize(root string) error {
 	if err := built(root); err != nil {
 		return err
@@ -43,7 +43,7 @@ func outdir(root string) *string {
 	return jsii.String(filepath.Join(root, "build", "cdk.out"))
 }
 
-// built refuses to deploy functions that were not built: an asset of an empty folder would deploy nothing.
+// built returns an error if the functions were not built: an asset of an empty folder would deploy no code.
 func built(root string) error {
 	folders, err := filepath.Glob(filepath.Join(root, "functions", "*", "lambda"))
 	if err != nil {

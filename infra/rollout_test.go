@@ -30,7 +30,7 @@ type deployedResource struct {
 	Properties          map[string]any
 }
 
-// transformed are the stacks that deployedAs has made.
+// transformed caches the stacks of deployedAs.
 var transformed = map[string]deployed{}
 
 // deployedAs returns the stacks of a stage, transformed by SAM once.
@@ -111,7 +111,7 @@ func TestRollout_EverythingThatCallsAFunctionCallsWhatIsLive(t *testing.T) {
 			}
 		}
 	}
-	// the API knows functions by their names, and the last one is the authorizer
+	// the API calls functions by their names, and the last one is the authorizer
 	if n := strings.Count(callers, ":live"); n == 0 || n != strings.Count(callers, "/invocations") {
 		t.Errorf("of %d functions that the API calls %d are live", strings.Count(callers, "/invocations"), n)
 	}
@@ -123,7 +123,7 @@ func TestRollout_EverythingThatCallsAFunctionCallsWhatIsLive(t *testing.T) {
 	}
 }
 
-// The API calls functions by a role: neither is in the other's template.
+// The API calls functions by a role: neither needs the other's template.
 func TestRollout_TheAPICallsFunctionsByARole(t *testing.T) {
 	needNode(t)
 	defer jsii.Close()
@@ -142,7 +142,7 @@ func TestRollout_TheAPICallsFunctionsByARole(t *testing.T) {
 	}
 }
 
-// The schedules share the role that SAM would make for each.
+// The schedules share the role that SAM would otherwise make for each.
 func TestRollout_SchedulesShareARole(t *testing.T) {
 	needNode(t)
 	defer jsii.Close()

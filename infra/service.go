@@ -19,7 +19,7 @@ import (
 	"lamplighter.dev/infra/stacks"
 )
 
-// service is the included template, its children, and the resources in them that stages and alarms are about.
+// service is the included template, its children, and the resources in them that stages and alarms use.
 type service struct {
 	awscdk.Stack
 	template  cloudformationinclude.CfnInclude
@@ -87,7 +87,7 @@ func children(root string) map[string]*cloudformationinclude.CfnIncludeProps {
 	return out
 }
 
-// includeChild takes over the functions, the machines and the stream mappings of a nested stack.
+// includeChild reads the functions, the machines and the stream mappings of a nested stack.
 func (v *service) includeChild(child *cloudformationinclude.IncludedNestedStack) {
 	for _, c := range *child.IncludedTemplate.Node().Children() {
 		switch r := c.(type) {
@@ -107,7 +107,7 @@ func (v *service) includeChild(child *cloudformationinclude.IncludedNestedStack)
 	}
 }
 
-// upload makes an asset of the local path that a template in infra/stacks names.
+// upload makes an asset of the local path in a template of infra/stacks.
 func (v *service) upload(stack constructs.Construct, id, path string) awss3assets.Asset {
 	return awss3assets.NewAsset(stack, jsii.String(id+"Asset"), &awss3assets.AssetProps{
 		Path: jsii.String(filepath.Join(v.root, "infra", "stacks", path)),

@@ -21,7 +21,7 @@ const auditUsage = `usage: lamplighter audit <command>
   export           print a chain as NDJSON, straight from the store (export -help lists its flags)
 `
 
-// runAudit carries out lamplighter audit.
+// runAudit runs `lamplighter audit`.
 func runAudit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	command := ""
 	if len(args) > 0 {
@@ -40,7 +40,7 @@ func runAudit(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	}
 }
 
-// proof goes along the files.
+// proof is the state of a verification across the files of an export.
 type proof struct {
 	walk  audit.Walk
 	head  string // the hash that a row must have, "" if none is required
@@ -50,7 +50,7 @@ type proof struct {
 	out   io.Writer
 }
 
-// auditVerify proves exports.
+// auditVerify verifies exports of an audit log.
 func auditVerify(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	p := &proof{walk: audit.Walk{Exported: true}, stdin: stdin, out: stdout}
 	f := flag.NewFlagSet("lamplighter audit verify", flag.ContinueOnError)
@@ -72,7 +72,7 @@ func auditVerify(args []string, stdin io.Reader, stdout, stderr io.Writer) error
 	return p.conclude()
 }
 
-// ignoreHelp is no error when somebody asked for help.
+// ignoreHelp returns nil for flag.ErrHelp, and any other error unchanged.
 func ignoreHelp(err error) error {
 	if errors.Is(err, flag.ErrHelp) {
 		return nil
@@ -80,7 +80,7 @@ func ignoreHelp(err error) error {
 	return err
 }
 
-// file goes along one file.
+// file verifies the rows of one file; "-" is the standard input.
 func (p *proof) file(name string) error {
 	in := p.stdin
 	if name != "-" {
@@ -119,7 +119,7 @@ func counted(rows int64) string {
 	return fmt.Sprintf("%d rows", rows)
 }
 
-// step takes one row.
+// step verifies the next row. It returns an error at a break of the chain.
 func (p *proof) step(row audit.Sealed) error {
 	if b := p.walk.Step(row); b != nil {
 		return fmt.Errorf("the chain breaks at row %d (%.64q): %s", b.Seq, b.ID, b.Why)

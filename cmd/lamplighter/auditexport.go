@@ -17,7 +17,7 @@ import (
 	"lamplighter.dev/shared/foundation/seal"
 )
 
-// source is which store to use and, of the audit log, which chain to print.
+// source names the store and the chain of the audit log to print.
 type source struct {
 	dir, table, endpoint string
 	org                  string
@@ -68,7 +68,7 @@ func (s *source) link(ctx context.Context, store table.Store, at audit.Place, st
 	return err
 }
 
-// flags are those that say where the store is.
+// flags defines the flags that name the store.
 func (s *source) flags(f *flag.FlagSet) {
 	f.StringVar(&s.dir, "dir", envOr("LAMPLIGHTER_DIR", ".lamplighter"),
 		"folder of the embedded store, which nobody may be serving just now (LAMPLIGHTER_DIR)")
@@ -77,7 +77,7 @@ func (s *source) flags(f *flag.FlagSet) {
 	f.StringVar(&s.endpoint, "endpoint", "", "of -table: an emulator's address; empty is AWS")
 }
 
-// place returns where the chain is kept.
+// place returns the chain's place in the store. Exactly one of -org and -system must be given.
 func (s *source) place() (audit.Place, error) {
 	systems := audit.SystemPlaces()
 	switch {
@@ -89,7 +89,7 @@ func (s *source) place() (audit.Place, error) {
 	return audit.Place{}, fmt.Errorf("audit export wants either -org ID or -system N, from 0 to %d", len(systems)-1)
 }
 
-// open opens the store, which it does not make.
+// open opens an existing store, and returns it with the function that closes it. It does not create a store.
 func (s *source) open() (table.Store, func() error, error) {
 	if s.table != "" {
 		return table.NewDynamoDB(table.Remote{Table: s.table, Endpoint: s.endpoint}), func() error { return nil }, nil

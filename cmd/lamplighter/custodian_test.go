@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// stopByCustodian stops the instances that run.
+// stopByCustodian is a Custodian policy that stops the running instances.
 const stopByCustodian = `policies:
   - name: stop-running
     resource: aws.ec2
@@ -63,7 +63,7 @@ func (m moto) startAll() {
 	m.call("ec2", "us-east-1", form.String())
 }
 
-// instancesIn returns the ids of the instances in a state: all of them, for moto knows no pages here.
+// instancesIn returns the ids of all instances in a state. moto has no pages here.
 func (m moto) instancesIn(state string) (ids []string) {
 	m.t.Helper()
 	answer := m.call("ec2", "us-east-1",

@@ -59,7 +59,7 @@ func (s *shared) takeTurn(by string, p *served) {
 	s.changeAll(by)
 }
 
-// enter goes on at another program, by password once there is one.
+// enter continues with another program. It logs in with the password if there is a user.
 func (s *shared) enter(p *served) {
 	s.t.Helper()
 	s.at, s.client = p, local.NewClient(p.address())
@@ -176,7 +176,7 @@ func (s *shared) findAll(by string) {
 	}
 }
 
-// findNames holds the names of records to those that they were given.
+// findNames checks that records have the names that they were given.
 func (s *shared) findNames(by string) {
 	s.t.Helper()
 	for path, want := range s.names {
@@ -252,7 +252,7 @@ func (s *shared) act() {
 	s.one.Status = status
 }
 
-// discover has the account discovered.
+// discover starts a discovery of the account.
 func (s *shared) discover() {
 	s.t.Helper()
 	var job struct {
@@ -274,7 +274,7 @@ func (s *shared) waitDiscovered(id string) {
 	})
 }
 
-// prove holds the audit log to its chain, and to having grown.
+// prove checks that the audit log's chain holds and that the log has grown.
 func (s *shared) prove(by string) {
 	s.t.Helper()
 	var v audit.Verdict
@@ -285,7 +285,7 @@ func (s *shared) prove(by string) {
 	s.rows = v.LastSeq
 }
 
-// proveExport has the version export the audit log from the embedded store in dir, and prove it.
+// proveExport lets the version export the audit log from the embedded store in dir, and verify it.
 func (s *shared) proveExport(v programVersion, dir string) {
 	s.t.Helper()
 	var export, proof bytes.Buffer

@@ -38,7 +38,7 @@ func TestVersions_TakeTurnsOnOneStore(t *testing.T) {
 	}
 }
 
-// bothVersions returns the earlier version, built from the history, and that of this checkout.
+// bothVersions returns the earlier version, built from the git history, and the version of this checkout.
 func bothVersions(t *testing.T) (earlier, current programVersion) {
 	t.Helper()
 	if testing.Short() {
@@ -64,7 +64,7 @@ func bothVersions(t *testing.T) (earlier, current programVersion) {
 	}}
 }
 
-// checkOutEarlier puts the commit that testdata names into a folder of the test's.
+// checkOutEarlier checks out the commit named in testdata into a folder of the test.
 func checkOutEarlier(t *testing.T) string {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -97,7 +97,7 @@ func (v programVersion) serve(t *testing.T, args ...string) *served {
 	return serveUntil(t, "  Mails   ", func(ctx context.Context, out io.Writer) error { return v.run(ctx, args, out) })
 }
 
-// address returns where the service answers.
+// address returns the address of the service.
 func (s *served) address() string {
 	_, api, _ := strings.Cut(s.printed(), "API     ")
 	api, _, _ = strings.Cut(api, "\n")

@@ -27,7 +27,7 @@ type keyChoices struct {
 	revoke  bool
 }
 
-// runKeys looks after the key files of a local service.
+// runKeys runs `lamplighter keys`, which lists and rotates the key files of a local service.
 func runKeys(args []string, out, complain io.Writer) error {
 	c, err := parseKeys(args, complain)
 	if errors.Is(err, flag.ErrHelp) {

@@ -24,7 +24,7 @@ func (m moto) account(regions ...string) map[string]any {
 	}
 }
 
-// connect connects moto's account, waits for its discovery and gives its id.
+// connect connects moto's account, waits for its discovery and returns its id.
 func (m moto) connect(c *testenv.Client, regions ...string) string {
 	m.t.Helper()
 	var account struct {
@@ -36,7 +36,7 @@ func (m moto) connect(c *testenv.Client, regions ...string) string {
 	return account.ID
 }
 
-// three returns the database, the instance and the Auto Scaling group in us-east-1, which may be acted on.
+// three returns the database, the instance and the Auto Scaling group in us-east-1 that can be acted on.
 func (m moto) three(c *testenv.Client) []testenv.Resource {
 	m.t.Helper()
 	var out []testenv.Resource
@@ -83,7 +83,7 @@ func TestResourcesOnMotoAreStoppedAndStarted(t *testing.T) {
 	m.vanishes(c, id)
 }
 
-// actOn has each resource stopped or started, and waits until all are.
+// actOn stops or starts each resource, and waits until all actions have ended.
 func (m moto) actOn(e *testenv.Env, c *testenv.Client, verb string, rs []testenv.Resource) {
 	m.t.Helper()
 	var ids []string
@@ -157,7 +157,7 @@ func TestAGroupOnMotoIsStoppedAndStartedByTiers(t *testing.T) {
 	}
 }
 
-// wholeGroup runs a bulk action to its end, and tells when each resource changed.
+// wholeGroup runs a bulk action to its end, and returns the time of each resource's change.
 func (m moto) wholeGroup(e *testenv.Env, c *testenv.Client, group, verb string, rs []testenv.Resource) []time.Time {
 	m.t.Helper()
 	var bulk struct {
@@ -207,7 +207,7 @@ func TestAnAccountThatMotoDoesNotOpenIsNotStored(t *testing.T) {
 	}
 }
 
-// TestTheWalkOfTheReadmeOnAWSWorks pastes the page of the tour on AWS, with moto.
+// TestTheWalkOfTheReadmeOnAWSWorks runs the commands of the tour's page on AWS, with moto.
 func TestTheWalkOfTheReadmeOnAWSWorks(t *testing.T) {
 	needShell(t)
 	m, s := tabletest.StartMoto(t), serveIn(t, t.TempDir())

@@ -23,7 +23,7 @@ type moto struct {
 	url string
 }
 
-// versions are those of the services' interfaces.
+// versions are the API versions of the services.
 var versions = map[string]string{"ec2": "2016-11-15", "rds": "2014-10-31", "autoscaling": "2011-01-01"}
 
 // call makes a call of a service in a region and returns the body of the answer. moto checks no signature; it reads
@@ -49,7 +49,7 @@ func (m moto) call(service, region, form string) string {
 	return string(b)
 }
 
-// under returns the texts of the elements of an answer whose path ends as told: "instanceState/name".
+// under returns the texts of an answer's elements whose path ends with the given one, such as "instanceState/name".
 func under(t *testing.T, answer, path string) []string {
 	t.Helper()
 	var at, found []string

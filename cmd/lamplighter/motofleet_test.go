@@ -55,7 +55,8 @@ func (g *tollgate) take() map[string]int {
 	return out
 }
 
-// fleetSizes are 200 instances; LAMPLIGHTER_FLEET names others, for who measures: "1000,10000".
+// fleetSizes returns the fleet sizes of the test: 200 instances, or the sizes in LAMPLIGHTER_FLEET for measurements:
+// "1000,10000".
 func fleetSizes(t *testing.T) (sizes []int) {
 	t.Helper()
 	names := os.Getenv("LAMPLIGHTER_FLEET")
@@ -80,7 +81,7 @@ func TestAFleetOnMotoIsDiscoveredAndStoppedInFewCalls(t *testing.T) {
 		t.Run(strconv.Itoa(size), func(t *testing.T) {
 			g := newTollgate(t, tabletest.StartMoto(t))
 			m, e := moto{t, g.URL}, testenv.Start(t, testenv.Setup{Sync: true})
-			// moto loads each service with its first call, for seconds
+			// moto loads each service at its first call, which takes seconds
 			m.connectFleet(e, e.NewOwner("glinda@example.com"), "eu-west-1")
 			m.launch(size)
 			c := e.NewOwner("dorothy@example.com")

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 // little on a machine that does other work too.
 type processes struct{ own, children int }
 
-// measureProcesses also has the peak of this process's memory counted from now on.
+// measureProcesses returns the processor time so far. It also resets the peak of this process's memory.
 func measureProcesses() processes {
 	debug.FreeOSMemory()                                          // the memory of password hashes
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o200) // not there on every system, nor allowed
@@ -42,7 +42,7 @@ func measureProcesses() processes {
 	return p
 }
 
-// readStat reads the ids and the processor time of a process; zeros when it is gone.
+// readStat reads the ids and the processor time of a process, or zeros if the process has ended.
 func readStat(name string) (parent, id, used int) {
 	raw, _ := os.ReadFile(name) //nolint:gosec // of /proc
 	head, tail, _ := strings.Cut(string(raw), ") ")
@@ -62,7 +62,7 @@ func (p processes) since() string {
 		float64(now.own-p.own)/100, float64(now.children-p.children)/100, peak)
 }
 
-// memoryOf returns a line of the system's account of this process's memory.
+// memoryOf returns a line of the kernel's memory statistics of this process.
 func memoryOf(name string) string {
 	status, _ := os.ReadFile("/proc/self/status") // not there on every system
 	_, rest, _ := strings.Cut(string(status), name)

@@ -17,10 +17,10 @@ import (
 	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// drillRows are how many rows the store of a drill has beside those that the drill makes.
+// drillRows is the number of filling rows in the store of a drill.
 const drillRows = 5000
 
-// drill is the restore of a store, as docs/operations/restore.md tells operators to do it.
+// drill is the restore of a store, in the steps of docs/operations/restore.md.
 type drill struct {
 	t       *testing.T
 	setup   testenv.Setup
@@ -197,7 +197,7 @@ func (d *drill) fill() {
 	d.owner.ticket, d.code = d.newTicket(e, drillOwner), newCode(e, drillCoder)
 }
 
-// logIn returns the tokens of another session of the owner's.
+// logIn returns the tokens of a new session of the owner.
 func (d *drill) logIn(c *testenv.Client) credentials {
 	d.t.Helper()
 	var s struct {
@@ -218,13 +218,13 @@ func newToken(c *testenv.Client, name string) string {
 	return made.Token
 }
 
-// newCode has a code mailed that resets the password.
+// newCode requests a mail with a code that resets the password, and returns the code.
 func newCode(e *testenv.Env, email string) string {
 	e.NewClient().Call(http.MethodPost, "/auth/password/forget", map[string]string{"email": email}, nil)
 	return e.WaitForCode(email)
 }
 
-// newTicket exchanges such a code for a ticket.
+// newTicket exchanges a new code for a ticket.
 func (d *drill) newTicket(e *testenv.Env, email string) string {
 	d.t.Helper()
 	var got struct {
@@ -255,7 +255,7 @@ func (d *drill) goOn() {
 	c.Call(http.MethodPost, "/organisations", map[string]string{"name": "Made too late"}, nil)
 }
 
-// client uses a token.
+// client returns a client with a token.
 func (d *drill) client(e *testenv.Env, token string) *testenv.Client {
 	c := e.NewClient()
 	c.Token, c.Org = token, d.owner.org
@@ -273,7 +273,7 @@ func (d *drill) believes(restored testenv.Setup) {
 	}
 }
 
-// refuses shows that nothing lets in that was made before the restore.
+// refuses checks that every credential from before the restore is refused.
 func (d *drill) refuses(e *testenv.Env) {
 	d.t.Helper()
 	for _, token := range []string{d.owner.access, d.owner.pat, d.owner.revoked} {

@@ -43,7 +43,7 @@ func (s *served) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lastCommand is in the last of the commands to begin with.
+// lastCommand is a text in the last of the printed first commands.
 const lastCommand = `"resourceUID"`
 
 func (s *served) printed() string {
@@ -52,7 +52,7 @@ func (s *served) printed() string {
 	return s.out.String()
 }
 
-// serveIn runs the command on the folder dir until the test ends, and waits until it has said how to begin.
+// serveIn runs the command on the folder dir until the test ends, and waits until it has printed the first commands.
 func serveIn(t *testing.T, dir string) *served {
 	t.Helper()
 	return serveUntil(t, lastCommand, func(ctx context.Context, out io.Writer) error {
@@ -81,7 +81,7 @@ func serveUntil(t *testing.T, last string, command func(context.Context, io.Writ
 	return s
 }
 
-// shut stops the command and holds it to a clean end.
+// shut stops the command and checks that it ends without an error.
 func (s *served) shut(t *testing.T) {
 	t.Helper()
 	s.stop()
@@ -90,7 +90,7 @@ func (s *served) shut(t *testing.T) {
 	}
 }
 
-// needShell skips where commands cannot be pasted.
+// needShell skips the test on systems without a shell for the commands.
 func needShell(t *testing.T) {
 	t.Helper()
 	for _, tool := range []string{"bash", "curl", "sed"} {
@@ -123,7 +123,7 @@ func TestTheWalkOfTheReadmeWorks(t *testing.T) {
 	s.shut(t)
 }
 
-// TestREADME_TheFirstCommandsWork pastes the commands of the README, which need no function of the tour.
+// TestREADME_TheFirstCommandsWork runs the commands of the README, which need no shell function of the tour.
 func TestREADME_TheFirstCommandsWork(t *testing.T) {
 	t.Parallel()
 	needShell(t)
@@ -178,7 +178,8 @@ func wantIn(t *testing.T, out string, texts ...string) {
 	}
 }
 
-// TestTheWalkThatTellsAndPreparesWorks pastes the page of the tour on notifications, autoscaling and event readiness.
+// TestTheWalkThatTellsAndPreparesWorks runs the commands of the tour's page on notifications, autoscaling and event
+// readiness.
 func TestTheWalkThatTellsAndPreparesWorks(t *testing.T) {
 	t.Parallel()
 	needShell(t)
@@ -224,7 +225,7 @@ func TestWaitFor_GivesUpWithAMessage(t *testing.T) {
 	}
 }
 
-// TestTheWalkWithPeopleWorks pastes the page of the tour on people, tokens and the audit log.
+// TestTheWalkWithPeopleWorks runs the commands of the tour's page on people, tokens and the audit log.
 func TestTheWalkWithPeopleWorks(t *testing.T) {
 	t.Parallel()
 	needShell(t)
@@ -250,7 +251,7 @@ func TestTheWalkWithPeopleWorks(t *testing.T) {
 	s.shut(t)
 }
 
-// TestTheWalkWithSchedulesWorks pastes the page of the tour on schedules, overrides and links.
+// TestTheWalkWithSchedulesWorks runs the commands of the tour's page on schedules, overrides and links.
 func TestTheWalkWithSchedulesWorks(t *testing.T) {
 	t.Parallel()
 	needShell(t)
@@ -264,7 +265,8 @@ func TestTheWalkWithSchedulesWorks(t *testing.T) {
 	s.shut(t)
 }
 
-// TestTheWalkWithCostsWorks pastes the page of the tour on costs, and compares the last month with the bills.
+// TestTheWalkWithCostsWorks runs the commands of the tour's page on costs, and compares the last month with the
+// bills.
 func TestTheWalkWithCostsWorks(t *testing.T) {
 	t.Parallel()
 	needShell(t)

@@ -55,7 +55,7 @@ func TestStores_OfEarlierVersionsAreRead(t *testing.T) {
 	}
 }
 
-// readStore holds the answers of the service on the store in dir to those that are kept.
+// readStore compares the answers of the service on the store in dir with the kept answers.
 func readStore(t *testing.T, dir, answers string) {
 	t.Helper()
 	b, err := os.ReadFile(answers) //nolint:gosec // of ours
@@ -87,7 +87,7 @@ func idsOf(c *testenv.Client, path string) []string {
 	return slices.Compact(ids)
 }
 
-// keepStore leaves a store with one of everything, and the answers from it.
+// keepStore writes a store with one of everything, and the answers from it.
 func keepStore(t *testing.T, to string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -123,7 +123,7 @@ func keepStore(t *testing.T, to string) {
 	}
 }
 
-// scheduled makes a calendar and a schedule that takes the first resource, and that fires on a day that seldom comes.
+// scheduled makes a calendar, and a schedule for the first resource that fires only on a rare day.
 func scheduled(t *testing.T, c *testenv.Client) {
 	t.Helper()
 	var made struct{ ID string }

@@ -19,7 +19,7 @@ type stuckCommand struct {
 	retried     string // printed after the id of retried work
 }
 
-// run runs the command with the words after its name.
+// run runs the command with its arguments.
 func (c stuckCommand) run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 || args[0] != c.list && args[0] != c.retry {
 		return fmt.Errorf("%s wants a command\n%s", c.name, c.usage)

@@ -17,7 +17,7 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// errReplaced says that the service ended because the complete program takes over.
+// errReplaced is the error of a service that ended because the complete program takes over.
 var errReplaced = errors.New("the complete program takes over")
 
 func ignoreReplaced(err error) error {
@@ -41,8 +41,8 @@ type site struct {
 	left      time.Time // when the last connection was accepted
 }
 
-// openSite takes the address, or the sockets of the program before, and begins to compile the complete program when
-// -compile says how.
+// openSite listens on the address, or takes over the sockets of the program before. It starts to compile the complete
+// program if -compile has a command.
 func openSite(ctx context.Context, c choices, stderr io.Writer) (*site, error) {
 	at := &site{path: c.successor, stderr: stderr, stop: func() {}}
 	var err error
@@ -68,7 +68,7 @@ func (at *site) close() {
 	_ = at.Close() // the server has closed it, or the error is another one
 }
 
-// watch tells the listener of a first stage how far its connections are.
+// watch reports the states of connections to the listener of a first stage.
 func (at *site) watch(c net.Conn, state http.ConnState) {
 	if at.kept != nil {
 		at.kept.Watch(c, state)
@@ -86,7 +86,7 @@ func (at *site) announce(out io.Writer) error {
 	return err
 }
 
-// announceTakeover says that everything is there, and how long no connection was accepted.
+// announceTakeover prints that the complete program runs, and how long no connection was accepted.
 func announceTakeover(out io.Writer, left time.Time) error {
 	_, err := fmt.Fprintf(out,
 		"AWS, Azure, Google Cloud and Kubernetes are supported now. The complete program took over in %s.\n",
@@ -148,7 +148,7 @@ func (at *site) leave(ctx context.Context, s *local.Service, server *http.Server
 	return errors.Join(at.kept.Leave(requests, server), errReplaced)
 }
 
-// exec puts the complete program into the place of this one.
+// exec replaces this program by the complete program.
 func (at *site) exec(args []string) error {
 	at.stop()
 	return at.kept.Exec(at.path, append([]string{at.path, "serve"}, withoutSuccessor(args)...), at.left)

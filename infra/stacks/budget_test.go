@@ -41,7 +41,7 @@ func parseFile(t *testing.T, f stacks.File) map[string]templateResource {
 	return doc.Resources
 }
 
-// count returns how many resources SAM makes of a template, and how many CDK adds in prod.
+// count returns how many resources SAM makes of a template, and how many there are in prod with those of CDK.
 func count(resources map[string]templateResource) (bySAM, inProd int) {
 	functions := 0
 	for _, r := range resources {
@@ -136,14 +136,14 @@ func TestStacks_TheNextLimitIsThePathsOfTheAPI(t *testing.T) {
 	}
 }
 
-// limit is a limit of AWS at the planned size.
+// limit is a limit of AWS with its use at the planned size.
 type limit struct {
 	what     string
 	is, most int
 	wayOut   string
 }
 
-// used returns which part of the limit is used.
+// used returns the used part of the limit; 1 is all of it.
 func (l limit) used() float64 { return float64(l.is) / float64(l.most) }
 
 // expanded returns the number of CloudFormation resources that SAM makes of a template's resource: a function and a
@@ -159,7 +159,7 @@ func expanded(r templateResource) int {
 	return n
 }
 
-// addPath adds a path and those above it: each is a resource of API Gateway's.
+// addPath adds a path and its parent paths. Each is a resource of API Gateway.
 func addPath(paths map[string]bool, path string) {
 	for i, r := range path {
 		if r == '/' && i > 0 {
@@ -169,7 +169,7 @@ func addPath(paths map[string]bool, path string) {
 	paths[path] = true
 }
 
-// countBySAM returns how many resources SAM itself makes of a template, where it is installed.
+// countBySAM returns how many resources SAM itself makes of a template, and false if SAM is not installed.
 func countBySAM(t *testing.T, path string) (int, bool) {
 	t.Helper()
 	if exec.Command("python3", "-c", "import samtranslator").Run() != nil {

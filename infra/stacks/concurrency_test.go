@@ -40,7 +40,7 @@ func reserve(pool int, shares map[string]int) map[string]int {
 	return out
 }
 
-// descending returns the names in the order of a figure of their shares, the largest first.
+// descending returns the names, sorted by a figure of their shares, the largest first.
 func descending(shares map[string]int, figure func(int) int) []string {
 	return slices.SortedFunc(maps.Keys(shares), func(a, b string) int {
 		if n := figure(shares[b]) - figure(shares[a]); n != 0 {
@@ -107,7 +107,7 @@ func TestReserved_ANewWorkerTakesFromItsWing(t *testing.T) {
 	}
 }
 
-// Who answers while somebody waits is not among the workers of a night: their few executions are taken for minutes.
+// A function with a waiting caller must not be one of the nightly workers, whose few executions are busy for minutes.
 func TestLinks_AreMadeByAFunctionOfTheirOwn(t *testing.T) {
 	d := parseTemplate(t)
 	ids, declared := d.functions(), map[string]platform.Declaration{}

@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/infra/stacks"
 )
 
-// A schedule without a name of its own gets its id from SAM, which two stages of one account and region share
+// A schedule without a name gets its id from SAM. Two stages of one account and region would share that id
 // (aws/serverless-application-model, issue 3109).
 func TestSchedules_AreNamedByStage(t *testing.T) {
 	d, n := parseTemplate(t), 0
@@ -145,7 +145,7 @@ func TestPricesync_HasTheKeyOfGoogle(t *testing.T) {
 	}
 }
 
-// Each of these was missing, or was given to more functions than use it.
+// Each of these rights was missing once, or more functions than needed had it.
 func TestPolicies_AllowWhatIsUsedAndNoMore(t *testing.T) {
 	d := parseTemplate(t)
 	ids := d.functions()

@@ -64,10 +64,10 @@ func (d templateDoc) functions() map[string]string {
 	return out
 }
 
-// prefixes are the beginnings of partition keys in a filter of the table's stream.
+// prefixes matches the prefixes of partition keys in a filter of the table's stream.
 var prefixes = regexp.MustCompile(`pk[^\]]*\[[^A-Z]*([A-Z#]+)`)
 
-// callers returns the schedules and the streamed partitions that call the function with an id.
+// callers returns the schedules and the streamed partitions that call the function with the id.
 func (d templateDoc) callers(id string) (schedules, streams []string) {
 	live := "${" + id + ".Alias}"
 	for _, r := range d.Resources {
@@ -160,7 +160,7 @@ func TestTemplate_TheStreamHasAtMostTwoReaders(t *testing.T) {
 	}
 }
 
-// statements returns those of the policies of one function, as they are written.
+// statements returns the statements of one function's policies.
 func (r templateResource) statements() []map[string]any {
 	var out []map[string]any
 	for _, p := range r.Properties.Policies {
@@ -234,16 +234,16 @@ func checkStatement(t *testing.T, name string, s map[string]any) {
 	}
 }
 
-// readsStream reports whether a statement allows to read the stream and nothing else. Streams have no keys to name.
+// readsStream reports whether a statement allows only to read the stream. Streams have no keys.
 func readsStream(s map[string]any) bool {
 	return s["Resource"] == "${TableArn}/stream/*" && len(s) == 3 && reflect.DeepEqual(s["Action"], []any{
 		"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"})
 }
 
-// isTable reports whether the resource of a statement is the table that template.yaml hands down.
+// isTable reports whether the resource of a statement is the table of template.yaml.
 func isTable(resource any) bool { return reflect.DeepEqual(resource, "TableArn") }
 
-// IAM takes 10,240 characters of policies in a role, white space left out.
+// IAM takes 10,240 characters of policies in a role, not counting white space.
 func TestTemplate_PoliciesFitIntoTheirRoles(t *testing.T) {
 	const most, warn = 10_240, 8_000
 	longest := strings.NewReplacer("${AWS::Partition}", "aws-us-gov", "${AWS::Region}", "ap-southeast-1",

@@ -74,7 +74,8 @@ func TestPruneVersions_DeletesWhatIsOldOfEachFunctionAndMachine(t *testing.T) {
 	checkAges(t, lines(t, filepath.Join(dir, "asked")))
 }
 
-// checkAges wants the executor's versions kept for more than a year: a plan waits in an execution for up to 330 days.
+// checkAges checks that the executor's versions are kept for more than a year: a plan waits in an execution for up to
+// 330 days.
 func checkAges(t *testing.T, asked []string) {
 	t.Helper()
 	since := map[bool]string{}

@@ -23,7 +23,7 @@ const root = "../.."
 
 var update = flag.Bool("update", false, "write what functions declare into the templates, which is `make registry`")
 
-// readAll returns the templates and infra/shared.yaml as they are committed, by their paths.
+// readAll returns the committed templates and infra/shared.yaml, by their paths.
 func readAll(t *testing.T) map[string][]byte {
 	t.Helper()
 	files, err := stacks.Read(root)
@@ -162,7 +162,7 @@ func (r *registry) children() []string {
 	})
 }
 
-// named are the references to a parameter or a resource: !Ref Name, and ${Name} in a text.
+// named matches references to a parameter or a resource: !Ref Name, and ${Name} in a text.
 var named = regexp.MustCompile(`!Ref (\w+)\b(?:[^:]|$)|\$\{(\w+)\}`)
 
 // names returns the names that a child refers to and does not define, in order.
@@ -196,7 +196,7 @@ func (r *registry) given(name string) string {
 	return "!Ref " + name
 }
 
-// pathsOf returns the paths of the API's description, in YAML. Who has no security of its own has the authorizer.
+// pathsOf returns the paths of the API's description, in YAML. A path without its own security has the authorizer.
 func pathsOf(routes []functions.Route) string {
 	var b strings.Builder
 	b.WriteString("        paths:\n")

@@ -11,7 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Root is the path of the root's template, and Shared that of the text that its children have in common.
+// Root is the path of the root's template. Shared is the path of the text that its children have in common.
 const (
 	Root   = "template.yaml"
 	Shared = "infra/shared.yaml"
@@ -23,10 +23,10 @@ type File struct {
 	Text []byte
 }
 
-// Name returns the name of the stack: "people" of infra/stacks/people.yaml, and "template" of the root.
+// Name returns the name of the stack: "people" for infra/stacks/people.yaml, and "template" for the root.
 func (f File) Name() string { return strings.TrimSuffix(filepath.Base(f.Path), ".yaml") }
 
-// ID returns the id of the stack among the resources of the root: "People" of infra/stacks/people.yaml.
+// ID returns the id of the stack among the resources of the root: "People" for infra/stacks/people.yaml.
 func (f File) ID() string { return strings.ToUpper(f.Name()[:1]) + f.Name()[1:] }
 
 // Read returns the templates of the repository at root: the root's first, then its children by name.
@@ -75,7 +75,7 @@ func ReadResources[T any](root string) (map[string]T, error) {
 	return out, nil
 }
 
-// sized is the part of a function that says how much memory it has.
+// sized is the part of a function with its memory size.
 type sized struct {
 	CodeURI    string `yaml:"CodeUri"`
 	MemorySize int    `yaml:"MemorySize"`
@@ -112,5 +112,5 @@ func ReadSizes(root string) (map[string]int, error) {
 	return out, nil
 }
 
-// Folder returns the folder in functions/ that a CodeUri names, and false for a resource that has no code of ours.
+// Folder returns the folder in functions/ that a CodeUri names, and false for a resource without code of this module.
 func Folder(codeURI string) (string, bool) { return strings.CutPrefix(codeURI, "../../build/") }

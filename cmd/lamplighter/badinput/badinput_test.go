@@ -17,7 +17,7 @@ import (
 	"lamplighter.dev/shared/testkit/race"
 )
 
-// bad is a service with one organization that has something, to be asked badly.
+// bad is a service with one organization that has a record of each kind, for malformed requests.
 type bad struct {
 	*probe.Service
 	*probe.Caller
@@ -44,7 +44,7 @@ func badly(t *testing.T) *bad {
 	return b
 }
 
-// target returns the path of op with the known ids in it, but for one of them.
+// target returns the path of op with the known ids in it, except one.
 func (b *bad) target(op probe.Operation, name, value string) string {
 	path := op.Path
 	for _, p := range op.Parameters {

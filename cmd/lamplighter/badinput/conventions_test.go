@@ -50,7 +50,7 @@ func (b *bad) everyMember(t *testing.T) {
 	}
 }
 
-// timed returns the query parameters of time: their examples are times.
+// timed returns the query parameters whose examples are times.
 func timed(op probe.Operation) []string {
 	var out []string
 	for _, p := range op.Parameters {
@@ -99,14 +99,14 @@ func (b *bad) times(t *testing.T) {
 	}
 }
 
-// tooLong reports whether a report was refused for the length of its window alone.
+// tooLong reports whether a report was refused only because of the length of its window.
 func tooLong(op probe.Operation, answer []byte) bool {
 	m := message(answer)
 	return slices.Contains(op.Tags, "Reports & Analytics") && strings.HasPrefix(m, "from: it is ") &&
 		strings.HasSuffix(m, "a report has at most 800")
 }
 
-// unmeasured reports whether metrics were refused because their window is not one that a provider has points of.
+// unmeasured reports whether metrics were refused because no provider has points for their window.
 func unmeasured(op probe.Operation, answer []byte) bool {
 	reasons := regexp.MustCompile(
 		`^(from: .* (are \d+ points of \d+ s; at most \d+: .*|is less than a period of \d+ s before to, .*|` +
@@ -114,7 +114,7 @@ func unmeasured(op probe.Operation, answer []byte) bool {
 	return op.OperationID == "getResourceMetrics" && reasons.MatchString(message(answer))
 }
 
-// ordered wants a window that ends before it begins refused, and an empty one answered.
+// ordered checks that a window that ends before it begins is refused, and that an empty one is answered.
 func (b *bad) ordered(t *testing.T, op probe.Operation, first, last string) {
 	t.Helper()
 	for query, want := range map[string]int{
@@ -130,7 +130,7 @@ func (b *bad) ordered(t *testing.T, op probe.Operation, first, last string) {
 	}
 }
 
-// message is that of an error of any shape, "" for an answer that is none.
+// message returns the message of an error of any shape, or "" for another answer.
 func message(body []byte) string {
 	var e struct{ Error json.RawMessage }
 	var detail struct{ Message string }
@@ -142,7 +142,7 @@ func message(body []byte) string {
 	return detail.Message
 }
 
-// queries calls visit with each query parameter of each operation that has something to answer.
+// queries calls visit with each query parameter of each operation that can answer on this service.
 func (b *bad) queries(visit func(op probe.Operation, p *openapi3.Parameter)) {
 	for _, op := range b.ops {
 		if strings.Contains(op.Path, "{provider}") {
@@ -157,7 +157,7 @@ func (b *bad) queries(visit func(op probe.Operation, p *openapi3.Parameter)) {
 	}
 }
 
-// anyText reports whether any text will do for s.
+// anyText reports whether s accepts every text.
 func anyText(s *openapi3.Schema) bool {
 	if s.Items != nil {
 		s = s.Items.Value
@@ -189,7 +189,7 @@ func (b *bad) emptyValues(t *testing.T) {
 		}
 		for _, query := range []string{p.Name + "=", p.Name} {
 			w := b.ask(t, op.Method, b.target(op, "", "")+"?"+query, "")
-			// others may be missing, too
+			// other required parameters may be missing too
 			if w.Code != want || want == http.StatusBadRequest && !strings.Contains(message(w.Body.Bytes()), says) {
 				t.Errorf("%s?%s: %d %s, want %d", op.OperationID, query, w.Code, w.Body, want)
 			}
@@ -252,7 +252,7 @@ func numbered(n int) string {
 	return b.String()[:n]
 }
 
-// shown returns how many bytes of an answer come from a text that was sent.
+// shown returns how many bytes of a sent text an answer contains.
 func shown(answer, sent string) int {
 	n := 0
 	for i := 0; i+7 <= len(answer); {

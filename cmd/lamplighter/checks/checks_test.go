@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// checks is how many checks of the service's security there are.
+// checks is the number of security checks of the service.
 const checks = 90
 
 var (

@@ -60,7 +60,7 @@ func TestDataModel_HasThePartitionsThatFunctionsDeclare(t *testing.T) {
 	}
 }
 
-// touching returns the functions that declare a partition.
+// touching returns the names of the functions that declare a partition.
 func touching(p table.Partition) []string {
 	var out []string
 	for _, f := range functions.All() {
@@ -89,8 +89,8 @@ func firstCells(page string) []string {
 	return out
 }
 
-// TestDataModel_SaysWhoTouchesWhat holds the table of functions by partition to the declarations, and writes it with
-// -update, which is `make registry`.
+// TestDataModel_SaysWhoTouchesWhat compares the table of functions by partition with the declarations. With -update,
+// as in `make registry`, it writes the table.
 func TestDataModel_SaysWhoTouchesWhat(t *testing.T) {
 	have := readDataModel(t)
 	const begin, end = "<!-- made of the declarations by `make registry` -->\n", "<!-- so far -->\n"
@@ -112,7 +112,8 @@ func TestDataModel_SaysWhoTouchesWhat(t *testing.T) {
 	}
 }
 
-// touchTable has a row for each partition: who reads it only, who writes it, who only appends to it.
+// touchTable returns a table with a row for each partition: the functions that only read it, that write it, and that
+// only append to it.
 func touchTable() string {
 	var b strings.Builder
 	b.WriteString("\n| PK | Read by | Written by | Appended to by |\n|---|---|---|---|\n")

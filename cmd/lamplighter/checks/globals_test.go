@@ -120,7 +120,7 @@ func processGlobals(files []*ast.File) []string {
 	return out
 }
 
-// noteDeclared notes the variables and types that a declaration makes.
+// noteDeclared records the variables and types of a declaration.
 func noteDeclared(d ast.Decl, vars map[string]*ast.ValueSpec, types map[string]ast.Expr) {
 	g, ok := d.(*ast.GenDecl)
 	if !ok {
@@ -169,7 +169,7 @@ func changes(e ast.Expr, types map[string]ast.Expr) bool {
 	return found || ownChanges(e, types)
 }
 
-// ownChanges is changes for the name of a type of the package.
+// ownChanges applies changes to the name of a type of the package.
 func ownChanges(e ast.Expr, types map[string]ast.Expr) bool {
 	if p, ok := e.(*ast.StarExpr); ok {
 		e = p.X

@@ -56,8 +56,8 @@ func unitOf(path string) string {
 	return path
 }
 
-// isPartOf reports whether a package lies below its only caller, or is a provider, which only the list of them
-// imports.
+// isPartOf reports whether a package is in a folder below its only caller, or is a provider, which only the list of
+// providers imports.
 func isPartOf(path string, callers []string) bool {
 	return len(callers) == 1 &&
 		(strings.HasPrefix(path, callers[0]+"/") || callers[0] == "shared/cloud/providers" &&

@@ -58,7 +58,7 @@ func TestRaced_LeavesOutOnlyWhatStartsNothing(t *testing.T) {
 	}
 }
 
-// goStatements returns the folders of the files that have a go statement, tests among them.
+// goStatements returns the folders with a go statement in a file, tests included.
 func goStatements(t *testing.T) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}

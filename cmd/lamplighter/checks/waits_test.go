@@ -75,7 +75,7 @@ var realWaits = map[string]struct {
 	"shared/testkit/npmpeer/npmpeer.go":              {1, "a server of another maker starts"},
 }
 
-// waits are the functions of package time that let real time pass.
+// waits are the functions of package time that wait in real time.
 var waits = []string{"After", "AfterFunc", "NewTicker", "NewTimer", "Sleep", "Tick"}
 
 // A wait of a fixed time is too long on a quick machine and too short on a busy one.
@@ -91,7 +91,7 @@ func TestWaits_OnRealTimeAreListedWithTheirReason(t *testing.T) {
 	})
 }
 
-// A failure that cannot be repeated is half of one.
+// Tests take random numbers from shared/testkit/seed, so that a failure can be repeated.
 func TestRandomNumbers_OfTestsHaveASeed(t *testing.T) {
 	eachTestFile(t, func(path string, f *ast.File) {
 		if filepath.Dir(path) == "shared/testkit/seed" || !slices.ContainsFunc(f.Imports, func(i *ast.ImportSpec) bool {
@@ -127,7 +127,7 @@ func eachTestFile(t *testing.T, look func(path string, f *ast.File)) {
 	}
 }
 
-// onlyTests reports whether a file is one of tests, or of a package that tests alone import.
+// onlyTests reports whether a file is a test file, or belongs to a package that only tests import.
 func onlyTests(path string) bool {
 	dir := filepath.ToSlash(filepath.Dir(path))
 	return strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, ".go") && servesTests(dir)
@@ -151,7 +151,7 @@ func calls(f *ast.File, of string, names ...string) []string {
 	return found
 }
 
-// nameOf returns the name of a package, of the type of a literal, or of the field that something is.
+// nameOf returns the name of a package, of a literal's type, or of a field.
 func nameOf(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:

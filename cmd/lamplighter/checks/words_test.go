@@ -55,7 +55,7 @@ func TestWordsInPathsAreNeverIDs(t *testing.T) {
 	}
 }
 
-// fits reports whether the path narrow is one that wide, with its parameters, covers too.
+// fits reports whether the path wide, with its parameters, also matches the path narrow.
 func fits(wide, narrow string) bool {
 	a, b := strings.Split(wide, "/"), strings.Split(narrow, "/")
 	if len(a) != len(b) || wide == narrow {

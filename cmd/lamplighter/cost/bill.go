@@ -118,7 +118,7 @@ func Compute(p Prices, w Workload, m Measured) Bill {
 	return Bill{w, t.lines(p, asked, signed)}
 }
 
-// lines writes the bill; asked is the number of requests, signed that of access tokens.
+// lines appends the lines of the bill. asked is the number of requests, signed the number of access tokens.
 func (t *tally) lines(p Prices, asked, signed int) []Line {
 	const giga = 1_000_000_000
 	out := []Line{}

@@ -43,7 +43,7 @@ func TestCost_StaysBelowWhatItWas(t *testing.T) {
 	writePage(t, "prices", Listed(prices))
 }
 
-// writePage puts text between the two comments of the name.
+// writePage replaces the text between the two comments with the name.
 func writePage(t *testing.T, name, text string) {
 	t.Helper()
 	b, err := os.ReadFile(page)

@@ -30,10 +30,10 @@ type Ledger struct {
 	s  Sample
 }
 
-// NewLedger returns an empty one.
+// NewLedger returns an empty Ledger.
 func NewLedger() *Ledger { return &Ledger{s: newSample()} }
 
-// Call notes a call of a function.
+// Call records a call of a function.
 func (l *Ledger) Call(function string, u table.Usage, took time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -46,21 +46,21 @@ func (l *Ledger) Call(function string, u table.Usage, took time.Duration) {
 	}
 }
 
-// Transition notes a state transition.
+// Transition records a state transition.
 func (l *Ledger) Transition(machine string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.s.Transitions[machine]++
 }
 
-// UseKey notes a call to KMS.
+// UseKey records a call to KMS.
 func (l *Ledger) UseKey() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.s.KeyCalls++
 }
 
-// Write notes how much is logged.
+// Write records the size of a log line.
 func (l *Ledger) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

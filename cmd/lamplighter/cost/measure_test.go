@@ -95,7 +95,7 @@ func (s *site) group(account string, size int) (id, resource string) {
 	return made.ID, found[0].ID
 }
 
-// bulk stops or starts the group, and waits until that has ended well.
+// bulk stops or starts the group, and waits until the bulk action has succeeded.
 func (s *site) bulk(group, verb string) {
 	s.Helper()
 	var b struct {
@@ -123,7 +123,7 @@ func (l *Ledger) put(s Sample) {
 	l.s = s
 }
 
-// requests measures each operation, the second time that it is asked.
+// requests measures the second request of each operation.
 func (s *site) requests(m *Measured, group, resource string) {
 	s.Helper()
 	for _, r := range requests {

@@ -82,7 +82,7 @@ func (s *site) must(err error) {
 	}
 }
 
-// ask asks an operation, which must succeed.
+// ask sends a request that must succeed.
 func (s *site) ask(method, path string, in, out any) {
 	s.Helper()
 	var body strings.Builder
@@ -119,13 +119,13 @@ func (s *site) logIn(org string) {
 	s.token, s.refresh = out.AccessToken, out.RefreshToken
 }
 
-// everywhere is a cloud in 16 regions, with all six kinds; together is one of instances in one region.
+// everywhere is a cloud in 16 regions with all six kinds; together is a cloud of instances in one region.
 var (
 	everywhere = map[string]string{"regions": "16"}
 	together   = map[string]string{"regions": "1", "kinds": "aws-ec2"}
 )
 
-// connect connects an account of so many resources, and waits for its discovery.
+// connect connects an account with size resources, and waits for its discovery.
 func (s *site) connect(number string, size int, where map[string]string) (id string) {
 	s.Helper()
 	var account struct{ ID string }

@@ -41,11 +41,11 @@ const (
 	everyMinute   = 6 // schedules: sweeper, evaluator, scheduleddiscovery, auditlinker, mailer, notifier
 	everyHour     = 4 // archiver, organisationsync, anomalycheck, billingsync
 	priceRuns     = 5 // of pricesync, a night
-	// objects that the archive of an organization gets a month: actions, bulk actions, their chunks, history
+	// objects a month in the archive of an organization: actions, bulk actions, their chunks, history
 	lists = 4
 )
 
-// request is an operation that users ask for, so often a working day each.
+// request is an operation with the number of its calls by a user on a working day.
 type request struct {
 	Method, Path string
 	Times        int
@@ -71,14 +71,14 @@ func (w Workload) resources() int { return w.Organizations * w.Accounts * w.PerA
 
 func (w Workload) users() int { return w.Organizations * w.Users }
 
-// passes is how many passes of discovery a month has that collect no metrics.
+// passes returns the number of discovery passes a month that collect no metrics.
 func (w Workload) passes() int { return w.Organizations * w.Accounts * (passesADay - 1) * days }
 
-// collections is how many passes of a month collect the metrics of the day before.
+// collections returns the number of discovery passes a month that collect the metrics of the day before.
 func (w Workload) collections() int { return w.Organizations * w.Accounts * days }
 
-// bulkPairs is how often a month has a group stopped and started: each group on each working day.
+// bulkPairs returns how often a month a group is stopped and started: each group on each working day.
 func (w Workload) bulkPairs() int { return w.resources() / w.GroupSize * workingDays }
 
-// requests is how many requests of an operation a month has.
+// requests returns the number of requests of an operation a month.
 func (w Workload) requests(r request) int { return w.users() * r.Times * workingDays }

@@ -1,4 +1,4 @@
-// Package e2e walks through the whole service as its users do.
+// Package e2e tests the whole service as its users use it.
 package e2e
 
 import (
@@ -26,7 +26,7 @@ var ways = map[string]func(*testing.T, testenv.Setup){
 	"what is refused says why":            refused,
 }
 
-// TestEndToEnd walks all of them on the embedded store.
+// TestEndToEnd runs all ways on the embedded store.
 func TestEndToEnd(t *testing.T) {
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestEndToEnd(t *testing.T) {
 	}
 }
 
-// newcomer walks from the sign-up to the log-out, as a person with curl does.
+// newcomer goes from the sign-up to the log-out, as a person with curl does.
 func newcomer(t *testing.T, s testenv.Setup) {
 	e := testenv.Start(t, s)
 	const email = "ada@example.com"
@@ -63,7 +63,7 @@ func newcomer(t *testing.T, s testenv.Setup) {
 	c.CallRefused(http.StatusUnauthorized, http.MethodGet, "/organisations", nil)
 }
 
-// discovered connects a cloud, and finds it as it was after a restart.
+// discovered connects a cloud, and reads the same resources after a restart.
 func discovered(t *testing.T, s testenv.Setup) {
 	e := testenv.Start(t, s)
 	c := e.NewOwner("grace@example.com")
@@ -197,7 +197,7 @@ func refused(t *testing.T, s testenv.Setup) {
 	e.NewClient().CallRefused(http.StatusUnauthorized, http.MethodGet, "/resources", nil)
 }
 
-// TestOnDynamoDB walks the same ways with the store in another maker's DynamoDB.
+// TestOnDynamoDB runs the same ways on another maker's DynamoDB.
 func TestOnDynamoDB(t *testing.T) {
 	endpoint := tabletest.StartDynoxide(t)
 	for name, way := range ways {

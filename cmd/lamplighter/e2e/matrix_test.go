@@ -17,7 +17,7 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// cast is a service with somebody for each role.
+// cast is a service with a user for each role.
 type cast struct {
 	*testenv.Env
 	t     *testing.T
@@ -61,14 +61,14 @@ func (c *cast) join(email string, grants ...grant.Grant) *testenv.Client {
 	return out
 }
 
-// minute sets the clock ahead before the organization's minute is used up.
+// minute sets the clock ahead before the organization's minute limit is reached.
 func (c *cast) minute() {
 	if c.asked++; c.asked%80 == 0 {
 		c.clock.Advance(time.Minute)
 	}
 }
 
-// say makes a request, and gives the status and the body of its answer.
+// say makes a request, and returns the status and the body of its answer.
 func (c *cast) say(as *testenv.Client, method, path, body string) (int, string) {
 	c.t.Helper()
 	c.minute()
@@ -186,7 +186,7 @@ func TestARevokedRoleActsOnTheNextRequest(t *testing.T) {
 	both("after they were removed", http.StatusUnauthorized, http.StatusForbidden)
 }
 
-// check 43, through the whole service: an admin becomes no owner by any way.
+// check 43, through the whole service: no operation makes an admin an owner.
 func TestNoWayFromAdminToOwner(t *testing.T) {
 	t.Parallel()
 	c := assemble(t)

@@ -92,7 +92,7 @@ func TestWhatIsTakenFromAMemberIsTakenAtOnce(t *testing.T) {
 			!strings.Contains(err.Error(), " 401 ") {
 			t.Errorf("%s: the session answers %v", after, err)
 		}
-		// A personal access token is its user's, and good for organizations that they belong to.
+		// A personal access token belongs to its user, and is valid for that user's organizations.
 		if err := robot.Do(t.Context(), http.MethodGet, "/users", nil, nil); err == nil ||
 			!strings.Contains(err.Error(), " 40") {
 			t.Errorf("%s: the token answers %v", after, err)

@@ -38,7 +38,8 @@ func confined(t *testing.T, member *testenv.Client, foreign string) {
 	member.Call(http.MethodDelete, "/personal-access-tokens/"+here.ID, nil, nil)
 }
 
-// TestSingleSignOnFromTheFirstSettingToThePasswordThatOpensNothing goes the whole way, through the gateway.
+// TestSingleSignOnFromTheFirstSettingToThePasswordThatOpensNothing runs all steps of single sign-on through the
+// gateway.
 func TestSingleSignOnFromTheFirstSettingToThePasswordThatOpensNothing(t *testing.T) {
 	t.Parallel()
 	e := testenv.Start(t, testenv.Setup{})

@@ -33,7 +33,7 @@ func TestFuzz(t *testing.T) {
 	var o resttest.Options
 	before := auditRows(t, s, c.Org)
 	values := probe.KnownValues(e)
-	// the one thing that a path names by it; not where it may become the organization's
+	// the unit metric, the only record with a name in its path; not where the name could become the organization's
 	values["name"] = []string{e["metric"]}
 	o = resttest.Options{
 		Requests: 100, Seed: 7, Known: values, Before: c.Signed(t),
@@ -68,7 +68,7 @@ func TestFuzz(t *testing.T) {
 	}
 	began := time.Now()
 	seen := resttest.FuzzOperations(t, s, functions.Describe(s.Platform).YAML(), o)
-	// some take a hundred guesses, or two
+	// some operations need a hundred or two hundred attempts
 	for again = true; o.Requests == 100 && len(refused) > 0 && len(refused) < 6 && o.Seed < 10; {
 		o.Seed++
 		for status, n := range resttest.FuzzOperations(t, s, functions.Describe(s.Platform).YAML(), o) {
@@ -96,7 +96,7 @@ var scarce = map[string]bool{
 func restored(e probe.Values) map[string]struct{ operation, path, body string } {
 	group, team := "/resource-groups/"+e["groupID"], "/teams/"+e["teamID"]
 	return map[string]struct{ operation, path, body string }{
-		// none that it can guess
+		// the fuzzer cannot guess the name
 		"deleteOrganisation": {"updateOrganisation", "/organisation", `{"name":"` + rand.Text() + `"}`},
 		"addGroupResource":   {"updateResourceGroup", group, `{"selector":null,"members":[]}`},
 		"removeGroupResource": {"updateResourceGroup", group,
@@ -145,15 +145,15 @@ func succeeds(t *testing.T, s *probe.Service) map[string]bool {
 		"beginSignIn", "finishSignIn", "initiateSAML", "completeSAML", "getSAMLSettings", "setSAMLSettings",
 		"deleteSAMLSettings",
 		"exchangeGoogleCode", "finalizeGoogleConnection", // needs a fresh code
-		// of whose optional members some have to be there, and agree
+		// some of their optional members are required in combination
 		"connectCloudAccount", "connectCloudOrganisation", "createCalendar",
-		// whose configuration depends on its kind
+		// its configuration depends on its kind
 		"createIntegration",
-		// whose scope, or address, depends on the type
+		// their scope, or address, depends on the type
 		"createSubscription", "upsertSubscriptions", "createLegacyNotification",
 		"createAutoscalerPolicy", "updateAutoscalerPolicy", "createEventPlan", // sizes, or times, have to agree
 		"updateEventPlan", "previewEventCost", "previewReadiness", // as above
-		// of one that has failed, or is over; of databases alone
+		// need a failed or ended plan; for databases alone
 		"retryEventPlan", "resetEventPlan", "calculateDatabaseClass",
 		"applyAutoscalerPolicy", "resumeAutoscalerPolicy", // needs a paused policy, or one that may be applied
 		"redeliverWebhook", "shareRecommendation", // needs an ended delivery; no records exist yet

@@ -51,7 +51,7 @@ func (l *ledger) saw(id string, answer *httptest.ResponseRecorder) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	entry := fmt.Sprint(id, " ", answer.Code)
-	// a page of a wake link may be the gateway's
+	// a page of a wake link may come from the gateway
 	if page || answer.Body.String() == `{"error":{"message":"not found"}}` {
 		l.may[entry]++
 		return
@@ -104,7 +104,7 @@ func auditRows(t *testing.T, s *probe.Service, orgs ...string) map[string]int {
 	return out
 }
 
-// agree wants a row for each change and each refused one since before, and no other row.
+// agree checks that there is a row for each change and each refused change since before, and no other row.
 func (l *ledger) agree(t *testing.T, before, after map[string]int) {
 	t.Helper()
 	all := map[string]bool{}

@@ -46,7 +46,7 @@ func TestCanary(t *testing.T) {
 	c.look()
 }
 
-// send asks, keeps the answer unless issuing says that it may hold a secret, and gives the answer.
+// send sends a request, keeps the answer unless issuing says that it may contain a secret, and returns it.
 func (c *canary) send(issuing bool, method, target, body string, header ...string) *httptest.ResponseRecorder {
 	c.t.Helper()
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
@@ -104,7 +104,7 @@ func (c *canary) enrol(email string) {
 		`{"email":"`+email+`","otp":"`+c.secrets["the code of the address"]+`"}`)
 }
 
-// code keeps the code that was mailed last, another than those before.
+// code keeps the code of the newest mail, which must differ from those before.
 func (c *canary) code(what, email string) {
 	c.t.Helper()
 	c.Eventually("another code", func() bool {
@@ -119,7 +119,7 @@ func (c *canary) code(what, email string) {
 	})
 }
 
-// logIn enters with a password, and keeps the tokens.
+// logIn logs in with a password, and keeps the tokens.
 func (c *canary) logIn(what, email, password string) {
 	c.t.Helper()
 	w := c.succeed(true, http.MethodPost, "/auth/login", `{"email":"`+email+`","password":"`+password+`"}`,
@@ -136,7 +136,7 @@ func (c *canary) enter(what string, w *httptest.ResponseRecorder) {
 	c.secrets["the refresh token of "+what] = idOf(c.t, w.Body.Bytes(), "refreshToken")
 }
 
-// sessions does all that can be done with sessions and passwords.
+// sessions calls every operation about sessions and passwords.
 func (c *canary) sessions(email string) {
 	c.t.Helper()
 	c.send(false, http.MethodPost, "/auth/login",
@@ -166,7 +166,7 @@ func (c *canary) sessions(email string) {
 		`{"refreshToken":"`+c.secrets["the refresh token of a log-in after it"]+`","tenantID":"`+org+`"}`))
 }
 
-// programs makes a personal access token, and uses it in every way, with other tokens where names belong.
+// programs makes a personal access token and uses it in every way, also with other tokens in place of names.
 func (c *canary) programs() {
 	c.t.Helper()
 	w := c.succeed(true, http.MethodPost, "/personal-access-tokens", `{"name":"Canary's program"}`, "Idempotency-Key",
@@ -270,7 +270,7 @@ func (c *canary) services() {
 		`{"name":"x","url":"ftp://x.example/`+c.secrets["an address of a webhook"]+`"}`)
 }
 
-// look looks for every secret in everything that was let out.
+// look searches all output of the service for every secret.
 func (c *canary) look() {
 	c.t.Helper()
 	c.succeed(false, http.MethodPost, "/auth/logout",
@@ -310,7 +310,7 @@ func (c *canary) look() {
 	}
 }
 
-// spilt returns where text holds a secret, -1 when it does not. Six digits are a code only where they stand alone.
+// spilt returns the position of a secret in text, or -1. Six digits count as a code only if no digit is next to them.
 func spilt(secret, text string) int {
 	if len(secret) != 6 {
 		return strings.Index(text, secret)

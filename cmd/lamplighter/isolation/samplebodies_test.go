@@ -49,7 +49,7 @@ type sampled struct {
 // lastSamples end the session or the organization that other samples need.
 var lastSamples = []string{"logOut", "deleteOrganisation"}
 
-// TestSampleBodies_AreAccepted sends the sample body of each operation with ids of the caller's own in it, and wants
+// TestSampleBodies_AreAccepted sends the sample body of each operation with the caller's own ids in it, and expects
 // 2xx.
 func TestSampleBodies_AreAccepted(t *testing.T) {
 	t.Parallel()

@@ -111,10 +111,10 @@ type sweep struct {
 	tried        int
 }
 
-// naming are the names of parameters and members that name something by its id.
+// naming matches the names of parameters and members that refer to a record by its id.
 var naming = regexp.MustCompile(`(?i)(id|ids|uid|uids)$|_id$|^(email|scope|role|defaultRole)$`)
 
-// free are those that name nothing of an organization's, and why.
+// free lists the parameters and members that do not refer to a record of an organization, with the reason.
 var free = map[string]string{
 	"connectCloudAccount cloudAccountID": "the number of an account in its cloud: two organizations may both " +
 		"manage it",
@@ -154,7 +154,7 @@ var free = map[string]string{
 	"shareRecommendation recID":   "nobody has a recommendation yet",
 }
 
-// plain are values for required members and parameters that name nothing.
+// plain has values for required members and parameters that refer to no record.
 var plain = map[string]any{
 	"expiresAt": clock.System{}.Now().Add(24 * time.Hour).Format(time.RFC3339),
 	"type":      "start", "provider": "simulated", "resourceType": "aws-ec2", "name": "Swept", "tier": 2, "order": 1,
@@ -168,10 +168,10 @@ var plain = map[string]any{
 	"eventEnd":   clock.System{}.Now().Add(73 * time.Hour).Format(time.RFC3339),
 }
 
-// slot is one place of a request that names something.
+// slot is a place in a request that refers to a record.
 type slot struct{ in, name string }
 
-// slots returns the places of op that name something.
+// slots returns the places in requests of op that refer to a record.
 func (w *sweep) slots(op probe.Operation) []slot {
 	var out []slot
 	for _, p := range op.Parameters {
@@ -185,7 +185,7 @@ func (w *sweep) slots(op probe.Operation) []slot {
 		}
 	}
 	return slices.DeleteFunc(out, func(s slot) bool {
-		// that of an account, which is no organization's
+		// the email of a user's account, which belongs to no organization
 		return free[op.OperationID+" "+s.name] != "" || s.name == "email" && op.IsPublic()
 	})
 }
@@ -337,7 +337,7 @@ func (w *sweep) member(op probe.Operation, name string, s *openapi3.Schema, at s
 	return v
 }
 
-// refreshToken is one that the intruder may use.
+// refreshToken returns a refresh token of the intruder.
 func (w *sweep) refreshToken() string {
 	w.t.Helper()
 	var out struct{ RefreshToken string }

@@ -65,7 +65,7 @@ func (d *side) act(t *testing.T, seed uint64) {
 	})
 	for _, text := range slices.Concat(slices.Collect(maps.Values(e)), d.rows(t)) {
 		for _, id := range probe.IDPattern.FindAllString(text, -1) {
-			// Who belongs to both is no secret of either, and the fuzzer makes up ids of its own.
+			// Users of both organizations are no secret of either, and the fuzzer makes up ids of its own.
 			if !strings.HasPrefix(id, "usr_") && !strings.HasSuffix(id, "zzzzzzzz") {
 				d.secrets[id] = true
 			}
@@ -81,7 +81,7 @@ func eachOperation() int {
 	return 20
 }
 
-// rows returns the rows of the organization as they are stored.
+// rows returns the stored audit rows of the organization.
 func (d *side) rows(t *testing.T) []string {
 	t.Helper()
 	if _, err := audit.New(d.Service.Platform).Link(t.Context(), audit.PlaceOf(d.Org), func() bool {
@@ -172,7 +172,7 @@ func TestWhatAUserOfTwoOrganizationsDoesInOneIsNoBusinessOfTheOther(t *testing.T
 	tells(t, a)
 }
 
-// mailsOfOne wants every mail to be of one organization at most.
+// mailsOfOne checks that no mail mentions both organizations.
 func mailsOfOne(t *testing.T, s *probe.Service, a, b *side) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(s.Setup.Dir, "mails", "*"))
@@ -210,7 +210,7 @@ func heldSecret(text string, d *side) string {
 	return ""
 }
 
-// idTail is an id of ours without its prefix of up to five letters.
+// idTail matches an id without its prefix of up to five letters.
 var idTail = regexp.MustCompile(`_[0-9a-z]{26}`)
 
 // tells checks that each row of a change names its target and has its changes.

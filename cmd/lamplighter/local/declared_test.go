@@ -90,7 +90,7 @@ func TestServing_RefusesAPartitionThatIsNotDeclared(t *testing.T) {
 	}
 }
 
-// request is POST /notes by somebody of org_a, as API Gateway sends it.
+// request returns POST /notes by a user of org_a, as API Gateway sends it.
 func request() events.APIGatewayProxyRequest {
 	return events.APIGatewayProxyRequest{
 		HTTPMethod: http.MethodPost, Path: "/notes", Body: `{"text":"x"}`,
@@ -102,7 +102,7 @@ func request() events.APIGatewayProxyRequest {
 	}
 }
 
-// Machines, functions and secrets are refused as partitions are.
+// Undeclared machines, functions and secrets are refused like undeclared partitions.
 func TestShare_RefusesWhatIsNotDeclared(t *testing.T) {
 	s, err := Open(Options{Root: "../../..", Dir: t.TempDir(), NoSync: true, BaseURL: "http://127.0.0.1"})
 	if err != nil {

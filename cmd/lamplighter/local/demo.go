@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/cloud/simulated"
 )
 
-// The demo login is fixed and written in the README. It is made only by `lamplighter serve`, which answers on this
+// The demo login. It is fixed and written in the README. Only `lamplighter serve` makes it, which answers on this
 // machine alone.
 const (
 	DemoEmail    = "demo@lamplighter.example"
@@ -75,7 +75,8 @@ func (s *Service) Demo(ctx context.Context, base string) (DemoResource, error) {
 	return c.oneRunning(ctx)
 }
 
-// enter logs in as the demo user, into an organization that is made when the user has none, whose id it returns.
+// enter logs in as the demo user and returns the id of the organization. It makes an organization if the user has
+// none.
 func (c *Client) enter(ctx context.Context) (string, error) {
 	orgs, err := c.Login(ctx, DemoEmail, DemoPassword, "")
 	if err != nil {
@@ -112,13 +113,13 @@ func (c *Client) connect(ctx context.Context) error {
 	return nil
 }
 
-// The first discoveries are waited for as long as this, and looked at as often.
+// The longest wait for the first discoveries, and the pause between two looks.
 const (
 	demoWait = 5 * time.Second
 	demoLook = 250 * time.Millisecond
 )
 
-// awaitDiscovery waits until the demo's clouds have been discovered, or for as long as a first start may take.
+// awaitDiscovery waits until the demo's clouds have been discovered, for at most demoWait.
 func (s *Service) awaitDiscovery(ctx context.Context, c *Client) error {
 	for range demoWait / demoLook {
 		var accounts struct {
@@ -143,7 +144,7 @@ func (s *Service) awaitDiscovery(ctx context.Context, c *Client) error {
 	return nil
 }
 
-// oneRunning returns a resource that can be stopped, the zero value when there is none.
+// oneRunning returns a running resource that can be stopped, or the zero value if there is none.
 func (c *Client) oneRunning(ctx context.Context) (DemoResource, error) {
 	var found []DemoResource
 	const path = "/resources?type=aws-ec2&status=running&schedulable=true&sort_by=name&limit=1"

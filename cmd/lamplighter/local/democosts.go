@@ -61,7 +61,7 @@ func (s *Service) seedCosts(ctx context.Context, c *Client, org string) error {
 	return nil
 }
 
-// resources returns all that was found so far.
+// resources returns all resources found so far.
 func (c *Client) resources(ctx context.Context) ([]resource, error) {
 	var out []resource
 	for page := 1; ; page++ {
@@ -94,7 +94,7 @@ func (c *Client) seedTeams(ctx context.Context, found []resource) (map[string]st
 	return out, nil
 }
 
-// create makes something, and returns its id.
+// create makes a record, and returns its id.
 func (c *Client) create(ctx context.Context, path string, in any) (string, error) {
 	var made struct {
 		ID string `json:"id"`
@@ -123,7 +123,7 @@ func (c *Client) seedGroups(ctx context.Context, plan simulated.Plan) error {
 	return nil
 }
 
-// seedBudgets makes budgets of a month: one that the organization keeps, and one that its first team does not.
+// seedBudgets makes two monthly budgets: the organization stays within its budget, and its first team does not.
 func (c *Client) seedBudgets(ctx context.Context, plan simulated.Plan, owners map[string]string) error {
 	last := plan.Months[max(len(plan.Months)-2, 0)].Billed
 	if _, err := c.create(ctx, "/budgets", map[string]any{
@@ -159,7 +159,7 @@ func (c *Client) seedRule(ctx context.Context, owners map[string]string) error {
 	return err
 }
 
-// ordersName is the unit metric of the demo: how many orders each day of the last 90 had, fewer at weekends.
+// ordersName is the demo's unit metric: orders per day for the last 90 days, fewer at weekends.
 const ordersName = "orders"
 
 func (c *Client) seedOrders(ctx context.Context, now time.Time) error {

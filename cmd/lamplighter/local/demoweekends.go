@@ -51,7 +51,7 @@ func (s *Service) seedWeekends(ctx context.Context, c *Client, org string, found
 	return execution.RecordChanges(table.WithOrg(ctx, org), s.Platform.Table, org, changes...)
 }
 
-// changes are the stop of something for a weekend, and its start.
+// changes returns the stop of a resource for a weekend, and its start.
 func (d *demoSchedule) changes(uid string, saturday time.Time) []execution.StateChange {
 	out := []execution.StateChange{
 		{State: string(cloud.Stopped), ChangedAt: saturday.Add(weekendFrom)},
@@ -65,7 +65,7 @@ func (d *demoSchedule) changes(uid string, saturday time.Time) []execution.State
 	return out
 }
 
-// saturdays returns the beginnings of the last weekends that are over.
+// saturdays returns the beginnings of the last past weekends.
 func saturdays(now time.Time) []time.Time {
 	at := now.UTC().Truncate(24 * time.Hour)
 	for at.Weekday() != time.Saturday || at.Add(weekendUntil).After(now) {

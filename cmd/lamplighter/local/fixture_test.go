@@ -55,7 +55,7 @@ func (e *fixture) account(account, kind string, found ...cloud.Resource) {
 		found...)
 }
 
-// ids returns our ids of the resources of the native ids.
+// ids returns the ids of resources by their native ids.
 func (e *fixture) ids(uids ...string) []string { return inventorytest.IDs(e.Fixture, org, uids...) }
 
 func (e *fixture) team(name string, uids ...string) string {
@@ -80,7 +80,7 @@ func (e *fixture) group(name string, selector *inventory.Selector, uids ...strin
 	return g.ID
 }
 
-// act puts an action on record, and when it has ended its change of state.
+// act records an action, and the change of state if it has ended.
 func (e *fixture) act(uid string, verb cloud.Verb, ended bool) string {
 	e.Helper()
 	e.Clock.Advance(time.Second)
@@ -99,7 +99,7 @@ func (e *fixture) act(uid string, verb cloud.Verb, ended bool) string {
 	return a.ID
 }
 
-// bulk puts a bulk action on record that acts on the native ids.
+// bulk records a bulk action on resources by their native ids.
 func (e *fixture) bulk(groupID string, uids ...string) string {
 	e.Helper()
 	e.Clock.Advance(time.Second)
@@ -171,19 +171,19 @@ func (e *fixture) end(uids ...string) {
 	e.Write(w)
 }
 
-// some is two or more of uids.
+// some returns two or more of uids.
 func some(r *rand.Rand, uids []string) []string {
 	out := slices.Clone(uids)
 	r.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
 	return out[:2+r.IntN(6)]
 }
 
-// caller is bob, who holds the grants.
+// caller returns bob with the grants.
 func caller(grants ...string) identity.Caller { return apitest.Caller(org, "bob", grants...) }
 
 func owner() identity.Caller { return caller("owner org") }
 
-// record is a thing as a client sees it.
+// record is a record as a client sees it.
 type record = map[string]any
 
 // items reads all pages of a list, bare or not, and returns its total, or -1 if the answer has none. For an error it
@@ -206,7 +206,7 @@ func (e *fixture) items(c identity.Caller, path string) (all []record, total, st
 	}
 }
 
-// all returns the list that the owner sees. Nothing that is asked about in this way changes, so it is asked for once.
+// all returns the list that the owner sees. It is requested once, because no request of this test changes it.
 func (e *fixture) all(path string) []record {
 	e.Helper()
 	if _, had := e.owners[path]; !had {

@@ -15,10 +15,10 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// loopsFile is the file in the folder of the local service that says which loops ran when a process died.
+// loopsFile is the file in the folder of the local service that records the loops that ran when a process died.
 const loopsFile = "loops.json"
 
-// acquittal is how long a process lives until its loops are not to blame for the deaths before it.
+// acquittal is the process lifetime after which its loops are no longer blamed for earlier deaths.
 const acquittal = time.Hour
 
 // loopDeaths counts the deaths of the process while a loop ran, and pauses a loop that ran each of asl.MaxDeaths
@@ -116,8 +116,8 @@ func (d *loopDeaths) isSuspect(name string) bool {
 	return l != nil && l.Deaths == asl.MaxDeaths-1
 }
 
-// note writes down whether the loop runs, unless no process died lately. After an hour the deaths were those of
-// others.
+// note records whether the loop runs. It does nothing if no process has died lately: after acquittal the deaths count
+// for no loop of this process.
 func (d *loopDeaths) note(name string, running bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

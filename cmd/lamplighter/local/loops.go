@@ -69,7 +69,7 @@ func (s *Service) Run(ctx context.Context) {
 	loops.Wait()
 }
 
-// every takes a turn of a loop at once, and one after each pause of d.
+// every runs a turn of a loop at once, and one after each pause of d.
 func (s *Service) every(ctx context.Context, d time.Duration, what string, do func(context.Context) error) {
 	if s.loops.isPaused(what) {
 		s.Platform.Log.ErrorContext(ctx, "a loop is paused, because the process died each time that it ran: see "+
@@ -86,7 +86,7 @@ func (s *Service) every(ctx context.Context, d time.Duration, what string, do fu
 	}
 }
 
-// turn runs a loop once. A panic is an error of the turn.
+// turn runs a loop once. A panic becomes an error of the turn.
 func (s *Service) turn(ctx context.Context, what string, do func(context.Context) error) (err error) {
 	ctx, endTurn, err := s.turns.begin(ctx)
 	if err != nil {
@@ -121,7 +121,7 @@ func (s *Service) SyncPrices(ctx context.Context) error {
 	return s.run(ctx, pricesync.Declaration.Name)
 }
 
-// Evaluate has schedules fire and overrides end.
+// Evaluate evaluates due schedules and overrides.
 func (s *Service) Evaluate(ctx context.Context) error {
 	return s.run(ctx, evaluator.Declaration.Name)
 }
@@ -131,17 +131,17 @@ func (s *Service) LinkAudit(ctx context.Context) error {
 	return s.run(ctx, auditlinker.Declaration.Name)
 }
 
-// Archive archives the months that are over.
+// Archive archives past months.
 func (s *Service) Archive(ctx context.Context) error {
 	return s.run(ctx, archiver.Declaration.Name)
 }
 
-// SynchronizeOrganisations begins to synchronize the members of connected organizations of clouds.
+// SynchronizeOrganisations starts to synchronize the members of connected organizations of clouds.
 func (s *Service) SynchronizeOrganisations(ctx context.Context) error {
 	return s.run(ctx, organisationsync.Declaration.Name)
 }
 
-// ImportBills begins to import the bills that are due.
+// ImportBills starts the imports of due bills.
 func (s *Service) ImportBills(ctx context.Context) error {
 	return s.run(ctx, billingsync.Declaration.Name)
 }
@@ -161,7 +161,7 @@ func (s *Service) JudgeCosts(ctx context.Context) error {
 	return s.run(ctx, anomalycheck.Declaration.Name)
 }
 
-// Retry tries mails again that could not be sent or taken.
+// Retry retries mails that could not be sent or taken.
 func (s *Service) Retry(ctx context.Context) error {
 	return s.observed(ctx, mailer.Declaration, s.mailer.Round)
 }
@@ -172,7 +172,7 @@ func (s *Service) RetryNotifications(ctx context.Context) error {
 	return s.observed(ctx, notifier.Declaration, s.notifier.Round)
 }
 
-// observed does something for a function that is called as no other.
+// observed runs do as the function d, and reports its usage to the observer.
 func (s *Service) observed(ctx context.Context, d platform.Declaration, do func(context.Context) error) error {
 	ctx, meter := table.WithMeter(d.As(ctx))
 	began := s.Platform.Clock.Now()
@@ -203,7 +203,7 @@ func (s *Service) Notify(ctx context.Context) error {
 	})
 }
 
-// position is how far the change feed was read.
+// position is a function's read position in the change feed.
 type position struct {
 	Cursor string `json:"cursor"`
 }

@@ -40,7 +40,7 @@ type later struct {
 
 func (l *later) Now() time.Time { return l.System.Now().Add(time.Duration(l.by.Load())) }
 
-// A mail that could not be sent is sent when its pause is over, by the loops alone, and holds up none before that.
+// The loops send a failed mail after its pause, and it delays no other mail until then.
 func TestTheLoopsTryMailsAgain(t *testing.T) {
 	g, c := &gate{tried: make(chan string, 10), sent: make(chan string, 10)}, &later{}
 	s, err := Open(Options{Root: "../../..", Dir: t.TempDir(), NoSync: true, BaseURL: "http://127.0.0.1", Clock: c,
@@ -176,7 +176,7 @@ func TestTheLoopsArchiveMonths(t *testing.T) {
 	}
 }
 
-// A mail that the store keeps from being taken does not stop the feed, and is not lost.
+// A mail that the mailer cannot take because of the store does not stop the feed, and is not lost.
 func TestDeliver_GoesOnAfterAMailThatCannotBeTaken(t *testing.T) {
 	g, c := &gate{tried: make(chan string, 10), sent: make(chan string, 10)},
 		clock.NewManual(time.Date(2026, 3, 10, 9, 0, 0, 0, time.UTC))
@@ -221,7 +221,7 @@ func TestDeliver_GoesOnAfterAMailThatCannotBeTaken(t *testing.T) {
 	}
 }
 
-// hourly is the machine's clock, on which an hour passes when it is told to.
+// hourly is the machine's clock with hours that pass on the test's command.
 type hourly struct {
 	later
 	slept, passes chan struct{}
@@ -244,7 +244,7 @@ func (h *hourly) Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// hourlyLoops is how many loops look each hour: for archives, members, bills and prices.
+// hourlyLoops is the number of hourly loops: for archives, members, bills and prices.
 const hourlyLoops = 4
 
 // pass lets an hour pass for the loops, and waits until they have done their work.

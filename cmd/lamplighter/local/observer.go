@@ -12,9 +12,9 @@ import (
 type Observer interface {
 	// Call records one call of a function, with its usage of the store and its duration on the service's clock.
 	Call(function string, u table.Usage, took time.Duration)
-	// Transition tells of a state transition of a machine.
+	// Transition records a state transition of a machine.
 	Transition(machine string)
-	// UseKey tells of a call to the key that wraps data keys: KMS, in AWS.
+	// UseKey records a call to the key that wraps data keys: KMS, in AWS.
 	UseKey()
 }
 
@@ -25,19 +25,19 @@ func (unobserved) Call(string, table.Usage, time.Duration) {}
 func (unobserved) Transition(string)                       {}
 func (unobserved) UseKey()                                 {}
 
-// observedKey tells of each use of a key.
+// observedKey is a key that reports each use to an Observer.
 type observedKey struct {
 	seal.KEK
 	o Observer
 }
 
-// NewDataKey makes a data key.
+// NewDataKey returns a new data key, plain and wrapped.
 func (k observedKey) NewDataKey(ctx context.Context, p seal.Place) (key, wrapped []byte, err error) {
 	k.o.UseKey()
 	return k.KEK.NewDataKey(ctx, p)
 }
 
-// Unwrap gives a data key back.
+// Unwrap returns an unwrapped data key.
 func (k observedKey) Unwrap(ctx context.Context, p seal.Place, wrapped []byte) ([]byte, error) {
 	k.o.UseKey()
 	return k.KEK.Unwrap(ctx, p, wrapped)

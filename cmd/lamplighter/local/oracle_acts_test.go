@@ -15,7 +15,7 @@ import (
 
 func mapKeys[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
 
-// members returns those of a group that the caller must see, and whether they must see the group.
+// members returns the members of a group that the caller must see, and whether they must see the group.
 func (o *oracle) members(group string) (members []any, seen bool) {
 	o.Helper()
 	byID := map[string]string{}
@@ -158,7 +158,7 @@ func (o *oracle) bulkActions() {
 	}
 }
 
-// acts asks to stop a few resources and each group, and to cancel a few actions.
+// acts tries to stop a few resources and each group, and to cancel a few actions.
 func (o *oracle) acts(r *rand.Rand) {
 	o.Helper()
 	for range 12 {
@@ -174,7 +174,7 @@ func (o *oracle) acts(r *rand.Rand) {
 	}
 }
 
-// order returns the body of POST /actions that stops a resource; uid may be another one's.
+// order returns the body of POST /actions that stops a resource; uid may belong to another resource.
 func order(r record, uid any) string {
 	b, _ := json.Marshal(record{
 		"type": "stop", "resourceUID": uid, "provider": r["provider"], "resourceType": r["type"],
@@ -183,7 +183,7 @@ func order(r record, uid any) string {
 	return string(b)
 }
 
-// may returns the status of a refusal of who would act on a resource, 0 when they may.
+// may returns the expected status of the refusal of an action on a resource, or 0 if the caller may act.
 func (o *oracle) may(uid, sees string) int {
 	switch {
 	case !o.anywhere("actions:execute"):
@@ -224,7 +224,8 @@ func (o *oracle) mayBulk(group string) int {
 	return 0
 }
 
-// decided holds an answer against a refusal; 0 is none, and then the state of the thing may still forbid it.
+// decided compares an answer with the expected refusal. With 0 the caller may act, and only the state of the record
+// may still forbid it.
 func (o *oracle) decided(what string, got apitest.Answer, refusal int) {
 	o.Helper()
 	if refusal == 0 && (got.Status == http.StatusForbidden || got.Status == http.StatusNotFound) || refusal != 0 &&

@@ -45,7 +45,8 @@ func permits(g grant.Grant, policy string) bool {
 	})
 }
 
-// anywhere reports whether the caller holds the policy on any scope, everywhere whether on the whole organization.
+// anywhere reports whether the caller holds the policy on any scope; everywhere reports whether on the whole
+// organization.
 func (o *oracle) anywhere(policy string) bool {
 	return slices.ContainsFunc(o.c.Grants, func(g grant.Grant) bool { return permits(g, policy) })
 }
@@ -76,7 +77,7 @@ func (o *oracle) team(id string) bool {
 	})
 }
 
-// resource returns the record of a resource as the caller must see it; nil when they must not.
+// resource returns the record of a resource as the caller must see it, or nil if they must not.
 func (o *oracle) resource(r record) record {
 	uid := r["uid"].(string)
 	if !o.in("resources:read", uid) {
@@ -121,7 +122,7 @@ func TestWhatIsOutOfScopeIsMissingEverywhere(t *testing.T) { // check 42
 	}
 }
 
-// someone holds one to three grants.
+// someone returns a caller with one to three grants.
 func (e *fixture) someone(r *rand.Rand) identity.Caller {
 	resources := e.all("/resources")
 	teams := slices.Sorted(func(yield func(string) bool) {

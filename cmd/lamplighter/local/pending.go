@@ -27,11 +27,11 @@ import (
 type Compilation interface {
 	// Left returns an estimate of the remaining time, or the error of a failed compilation.
 	Left() (time.Duration, error)
-	// Failed returns a channel that is closed when it has failed.
+	// Failed returns a channel that is closed when the compilation has failed.
 	Failed() <-chan struct{}
 }
 
-// clouds are those whose SDKs are compiled in the background.
+// clouds names the clouds whose SDKs are compiled in the background.
 const clouds = "support for AWS, Azure, Google Cloud and Kubernetes "
 
 // pending is the platform.Pending of a program that does not link the SDKs.
@@ -40,7 +40,7 @@ type pending struct {
 	accounts    *unverified
 }
 
-// Reason returns how long the compilation takes yet, or why it failed.
+// Reason returns a text with the remaining time of the compilation, or with its error.
 func (p *pending) Reason(provider string) string {
 	if provider == simulated.Name || provider == ecb.Name {
 		return ""
@@ -72,7 +72,7 @@ func (p *pending) Wait(ctx context.Context) error {
 	return fault.New(fault.Unavailable, "%s", p.Reason(""))
 }
 
-// failed returns a channel that is closed when no complete program will take over.
+// failed returns a channel that is closed if no complete program will take over.
 func (p *pending) failed() <-chan struct{} {
 	if p.compilation != nil {
 		return p.compilation.Failed()
@@ -82,13 +82,13 @@ func (p *pending) failed() <-chan struct{} {
 	return never
 }
 
-// Remember keeps the id of an account that VerifyAccounts verifies.
+// Remember stores the id of an account for VerifyAccounts.
 func (p *pending) Remember(org, accountID string) error { return p.accounts.add(org, accountID) }
 
 // unverifiedFile is the file in the folder of the service with the accounts to verify, one a line.
 const unverifiedFile = "unverified.txt"
 
-// unverified lists the accounts that were accepted while their clouds could not be asked.
+// unverified lists the accounts that were accepted without a check, because the program could not reach their clouds.
 type unverified struct {
 	path string
 	mu   sync.Mutex
@@ -112,7 +112,7 @@ func (u *unverified) add(org, accountID string) error {
 	return nil
 }
 
-// list returns the accounts. A line that a crash cut off names no account that was stored.
+// list returns the accounts. It ignores a line that a crash cut off, because that account was not stored.
 func (u *unverified) list() ([]accountOf, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -132,7 +132,7 @@ func (u *unverified) list() ([]accountOf, error) {
 	return out, nil
 }
 
-// remove drops the file; only a program that adds nothing to it calls this.
+// remove deletes the file. Only a program that adds no accounts calls it.
 func (u *unverified) remove() error {
 	if err := os.Remove(u.path); err != nil {
 		return fmt.Errorf("drop the list of verified accounts: %w", err)

@@ -51,7 +51,7 @@ func newPlatform(o Options, store table.Store) (*platform.Platform, error) {
 	}, nil
 }
 
-// pepper reads the key of stored hashes, and makes one when there is none.
+// pepper reads the key of stored hashes, and makes one if there is none.
 func pepper(path string) ([]byte, error) {
 	b, err := seal.ReadPrivate(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,5 +1,5 @@
-// Package local is the whole service in one process, as a laptop and the end-to-end tests run it: the same functions
-// behind the same template.yaml and the same state machines as in AWS, with the in-process twin of everything else.
+// Package local is the whole service in one process, for a laptop and the end-to-end tests: the same functions behind
+// the same template.yaml and the same state machines as in AWS, with an in-process twin of all other parts.
 package local
 
 import (
@@ -30,7 +30,7 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// Options say how to run the service. Root and Dir must be set; everything else has a default.
+// Options configure the service. Root and Dir must be set; all other fields have defaults.
 type Options struct {
 	Root        string        // the folder with template.yaml and statemachines/
 	Dir         string        // keys, mails and the embedded store live here
@@ -51,10 +51,11 @@ type Options struct {
 	Epoch       time.Time           // when the store was last restored from a copy; zero: never
 	// the command of a process that reads bills of unknown origin; empty: this process reads them
 	BillReader []string
-	// Begin is called when the store is open, which one service alone can do. It tells whether the service before this
-	// one ended by its own fault (workflow.Parts.Died); nil: it did not.
+	// Begin is called after the store is opened, so only one service at a time gets there. It reports whether the
+	// service before this one died by its own fault (workflow.Parts.Died). nil means that it did not.
 	Begin func() (died bool, err error)
-	// Compilation is that of the complete program; of use to a program without the SDKs of clouds. nil: none goes on.
+	// Compilation is the running compilation of the complete program, for a program without the SDKs of clouds. nil
+	// means that there is none.
 	Compilation Compilation
 	// Observer is told about the usage of functions, to compute their cost in AWS. nil means no observer.
 	Observer Observer
@@ -174,7 +175,8 @@ func (o Options) sender() (mail.Sender, error) {
 	return mail.NewOutbox(filepath.Join(o.Dir, "mails"), o.Mails)
 }
 
-// mailRate is how many mails a second are sent: a server has its rate, the outbox none.
+// mailRate returns how many mails a second are sent, 0 without a limit. A mail server has a limit, the outbox has
+// none.
 func (o Options) mailRate() int {
 	if o.Sender != nil {
 		return mailer.DefaultRate
@@ -182,7 +184,7 @@ func (o Options) mailRate() int {
 	return 0
 }
 
-// store opens the store: the embedded one, unless a table is named.
+// store opens the store: the named table, or else the embedded store.
 func (s *Service) store(o Options) (table.Store, error) {
 	if o.Remote.Table != "" {
 		o.Remote.Clock = o.Clock
@@ -216,7 +218,7 @@ func (s *Service) Close() error {
 	return errors.Join(errs...)
 }
 
-// Resume carries on with the state machines that an earlier process left.
+// Resume continues the executions of state machines that an earlier process left.
 func (s *Service) Resume(ctx context.Context) error { return s.engine.Resume(ctx) }
 
 // Drain stops new loops and new tasks of state machines from starting, and returns when the running ones have ended,

@@ -18,7 +18,8 @@ type turns struct {
 	idle     chan struct{} // closed once draining finds none under way
 }
 
-// turn is one of them. It is not counted while it waits for a cloud that this process cannot reach.
+// turn is a running turn of a loop, or a running task. It is not counted while it waits for a cloud that this process
+// cannot reach.
 type turn struct {
 	all   *turns
 	waits int // needs all.mu
@@ -46,7 +47,7 @@ func (t *turns) begin(ctx context.Context) (inTurn context.Context, end func(), 
 	return context.WithValue(ctx, turnKey{}, one), func() { t.count(-1) }, nil
 }
 
-// task returns h with each call as a turn.
+// task returns h with each call counted as a turn.
 func (t *turns) task(h workflow.Handler) workflow.Handler {
 	return func(ctx context.Context, in json.RawMessage) (any, error) {
 		ctx, end, err := t.begin(ctx)
@@ -58,7 +59,7 @@ func (t *turns) task(h workflow.Handler) workflow.Handler {
 	}
 }
 
-// count adds n to the turns under way.
+// count adds n to the number of running turns.
 func (t *turns) count(n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -66,7 +67,7 @@ func (t *turns) count(n int) {
 	t.closeWhenIdle()
 }
 
-// closeWhenIdle needs mu.
+// closeWhenIdle closes idle if turns is draining and no turn runs. The caller holds mu.
 func (t *turns) closeWhenIdle() {
 	if t.draining && t.under == 0 && !t.closed {
 		t.closed = true
@@ -74,7 +75,7 @@ func (t *turns) closeWhenIdle() {
 	}
 }
 
-// drain lets no further turn begin, and returns when none is under way, or the cause when ctx has ended.
+// drain stops new turns from beginning, and returns when none runs. If ctx ends first it returns its cause.
 func (t *turns) drain(ctx context.Context) error {
 	t.mu.Lock()
 	t.draining = true
@@ -94,7 +95,7 @@ func turnOf(ctx context.Context) *turn {
 	return one
 }
 
-// pause takes the turn out of the count until resume is called as often.
+// pause stops counting the turn until resume has been called as often as pause.
 func (t *turn) pause() { t.wait(1) }
 
 func (t *turn) resume() { t.wait(-1) }

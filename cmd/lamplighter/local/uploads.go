@@ -30,7 +30,7 @@ func (s *Service) besideFiles(api http.Handler) (http.Handler, error) {
 	}), nil
 }
 
-// takeUpload takes a file at an upload address, unless the import that the address was made for has ended.
+// takeUpload stores a file at an upload address, unless the import of that address has ended.
 func (s *Service) takeUpload(w http.ResponseWriter, r *http.Request, files *archive.FolderInbox) {
 	org, uploadID, ok := billimport.ParseUploadName(strings.TrimPrefix(r.URL.Path, archive.UploadPath))
 	if ok && files.Signed(r) {

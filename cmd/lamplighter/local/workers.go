@@ -75,7 +75,7 @@ func (s *Service) startWorkers(o Options, store table.Store, fs []functions.Func
 // then do not block others.
 const waitingTasks = 4096
 
-// tasks returns how many tasks of state machines run at once; 0 is the engine's default.
+// tasks returns how many tasks of state machines run at once; 0 means the engine's default.
 func (o Options) tasks() int {
 	if providers.Complete {
 		return 0
@@ -83,7 +83,7 @@ func (o Options) tasks() int {
 	return waitingTasks
 }
 
-// answer has a function that answers operations answer a request that came without API Gateway.
+// answer calls an operation's function with a request that did not come through API Gateway.
 func (s *Service) answer(ctx context.Context, function string, in json.RawMessage) (any, error) {
 	var ev events.APIGatewayProxyRequest
 	if err := json.Unmarshal(in, &ev); err != nil {
@@ -92,7 +92,7 @@ func (s *Service) answer(ctx context.Context, function string, in json.RawMessag
 	return s.serving[function](ctx, ev)
 }
 
-// run runs a worker once, as its schedule does.
+// run runs a worker once, as its schedule does in AWS.
 func (s *Service) run(ctx context.Context, worker string) error {
 	_, err := s.workers[worker](ctx, json.RawMessage("{}"))
 	return fault.Wrap("run "+worker, err)

@@ -35,7 +35,7 @@ type Compilation struct {
 	err    error
 }
 
-// Compile starts the command in a shell. The end of ctx ends it.
+// Compile starts the command in a shell. The command is killed when ctx ends.
 func Compile(ctx context.Context, command string, clk clock.Clock) (*Compilation, error) {
 	c := newCompilation(clk)
 	cmd := exec.CommandContext(ctx, "sh", "-c", command) //nolint:gosec // the command line names it
@@ -67,7 +67,7 @@ func newCompilation(clk clock.Clock) *Compilation {
 	}
 }
 
-// readLines follows the output to its end.
+// readLines reads the output to its end.
 func (c *Compilation) readLines(out io.Reader) {
 	for lines := bufio.NewReader(out); ; {
 		line, err := lines.ReadString('\n')
@@ -80,7 +80,7 @@ func (c *Compilation) readLines(out io.Reader) {
 	}
 }
 
-// maxSaid is how many lines about a failure are kept.
+// maxSaid is the largest number of kept output lines about a failure.
 const maxSaid = 40
 
 func (c *Compilation) follow(line string) {
@@ -100,7 +100,7 @@ func (c *Compilation) follow(line string) {
 	}
 }
 
-// expect notes that a package is to be compiled; needs mu.
+// expect records a package to compile. The caller holds mu.
 func (c *Compilation) expect(path string, size int64) {
 	if !c.listed {
 		c.listed, c.left = true, 0
@@ -108,14 +108,14 @@ func (c *Compilation) expect(path string, size int64) {
 	c.sizes[path], c.left = size, c.left+size
 }
 
-// note notes that a package is compiled; needs mu.
+// note records a compiled package. The caller holds mu.
 func (c *Compilation) note(path string) {
 	size := c.sizes[path]
 	delete(c.sizes, path)
 	c.left, c.ready = c.left-size, c.ready+size
 }
 
-// sourceBytes returns the size of a package's files.
+// sourceBytes returns the size of a package's files in bytes.
 func sourceBytes(dir string, files []string) (n int64) {
 	for _, f := range files {
 		if info, err := os.Stat(filepath.Join(dir, f)); err == nil {
@@ -145,10 +145,10 @@ func (c *Compilation) firstError() string {
 	return c.said[i]
 }
 
-// Done is closed when the program is compiled.
+// Done returns a channel that is closed when the program is compiled.
 func (c *Compilation) Done() <-chan struct{} { return c.done }
 
-// Failed is closed when it could not be compiled.
+// Failed returns a channel that is closed when the compilation has failed.
 func (c *Compilation) Failed() <-chan struct{} { return c.failed }
 
 // Output returns the command's output about a failure.

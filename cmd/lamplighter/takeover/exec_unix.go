@@ -60,7 +60,7 @@ func (l *Listener) legacy(at time.Time) (*os.File, error) {
 	return f, nil
 }
 
-// bequeath keeps the descriptor of a socket open when another program takes the process over.
+// bequeath lets the successor inherit the descriptor of a socket, and returns it.
 func bequeath(c syscall.Conn) (uintptr, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// variable is the environment variable that holds the file descriptor of the legacy.
+// variable is the environment variable with the file descriptor of the legacy.
 const variable = "LAMPLIGHTER_TAKEOVER"
 
 // legacy describes the listener and connections that a program leaves to its successor.
@@ -23,7 +23,7 @@ type legacy struct {
 	Left     time.Time `json:"left"` // when it accepted its last connection
 }
 
-// inherit is an open connection without a request under way.
+// inherit is an open connection without a running request.
 type inherit struct {
 	FD     uintptr `json:"fd"`
 	Unread []byte  `json:"unread,omitempty"` // the beginning of a request
@@ -112,7 +112,7 @@ func (in *Inherited) acceptNew() {
 	}
 }
 
-// give hands a connection to Accept, or closes it when there is no Accept any more.
+// give hands a connection to Accept, or closes it if the listener is closed.
 func (in *Inherited) give(a accepted) {
 	select {
 	case in.accepted <- a:
@@ -133,7 +133,7 @@ func (in *Inherited) Accept() (net.Conn, error) {
 	}
 }
 
-// Close closes the socket, and the connections on which nothing came.
+// Close closes the socket. Waiting inherited connections are closed when their wait ends.
 func (in *Inherited) Close() error {
 	in.close.Do(func() { close(in.closed) })
 	return in.Listener.Close()

@@ -30,7 +30,8 @@ func NewListener(ln *net.TCPListener) *Listener {
 	return &Listener{TCPListener: ln, conns: map[*conn]bool{}, changed: make(chan struct{})}
 }
 
-// Accept waits for a connection.
+// Accept returns the next connection. During a takeover it keeps the connection for the successor and returns
+// net.ErrClosed.
 func (l *Listener) Accept() (net.Conn, error) {
 	tcp, err := l.AcceptTCP()
 	if err != nil {
@@ -47,7 +48,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// Close closes the socket, or only ends Accept when it is kept for the successor.
+// Close closes the socket. During a takeover it only ends Accept, and the socket is kept for the successor.
 func (l *Listener) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -57,7 +58,7 @@ func (l *Listener) Close() error {
 	return l.TCPListener.Close()
 }
 
-// Watch is the http.Server's ConnState.
+// Watch is the ConnState of the http.Server.
 func (l *Listener) Watch(nc net.Conn, state http.ConnState) {
 	c, ours := nc.(*conn)
 	switch {
@@ -85,7 +86,7 @@ func (l *Listener) Leave(ctx context.Context, server *http.Server) error {
 	return errors.Join(server.Shutdown(ctx), l.awaitNone(ctx))
 }
 
-// awaitNone waits until no connection is in the hands of the server.
+// awaitNone waits until the server has no connection left. It returns the cause of ctx if ctx ends first.
 func (l *Listener) awaitNone(ctx context.Context) error {
 	for {
 		l.mu.Lock()
@@ -102,7 +103,7 @@ func (l *Listener) awaitNone(ctx context.Context) error {
 	}
 }
 
-// forget takes the connection out of the server's hands, and keeps it for the successor.
+// forget removes the connection from those of the server, and keeps it for the successor if keep is true.
 func (l *Listener) forget(c *conn, keep bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -159,7 +160,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// setIdle notes that the last request is answered.
+// setIdle records that the last request is answered.
 func (c *conn) setIdle() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -177,7 +178,7 @@ func (c *conn) Close() error {
 	return nil
 }
 
-// keepUnlessBusy keeps the connection for the successor, unless a request is under way on it.
+// keepUnlessBusy keeps the connection for the successor, unless a request is running on it.
 func (c *conn) keepUnlessBusy() {
 	c.mu.Lock()
 	if c.busy || c.kept {
@@ -194,7 +195,7 @@ func (c *conn) keepUnlessBusy() {
 	c.l.forget(c, true)
 }
 
-// finish ends a connection that the server has given up. One that was kept stays open.
+// finish closes a connection that the server has given up. A kept connection stays open.
 func (c *conn) finish(closed bool) {
 	c.mu.Lock()
 	kept := c.kept

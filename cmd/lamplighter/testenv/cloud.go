@@ -32,8 +32,8 @@ func (c Cloud) WithSetting(name, value string) Cloud {
 	return out
 }
 
-// ConnectAccount connects a simulated account under its native number, and waits until it is discovered. It gives its
-// id.
+// ConnectAccount connects a simulated account under its native number, and waits until it is discovered. It returns
+// the account's id.
 func (c *Client) ConnectAccount(number string, cloud Cloud) string {
 	c.t.Helper()
 	var account struct {

@@ -53,7 +53,7 @@ func RunningInstancesOf(t *testing.T, c *Client, account string, n int) []Resour
 	return out[:n]
 }
 
-// SubmitAction submits an action and gives its id.
+// SubmitAction submits an action and returns its id.
 func SubmitAction(c *Client, r Resource, verb string) string {
 	var out struct {
 		ActionID string `json:"actionID"`

@@ -37,8 +37,8 @@ func (x *exchange) askAuthorizer(rt *route, ev *events.APIGatewayProxyRequest) (
 	return nil, false
 }
 
-// ask calls the authorizer with the request as a function would get it, without its body. The maps are the event's
-// own: an authorizer only reads them.
+// ask calls the authorizer with the request as a function would get it, without its body. The maps belong to the
+// event: an authorizer must only read them.
 func (x *exchange) ask(ev *events.APIGatewayProxyRequest) (out events.APIGatewayCustomAuthorizerResponse, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.r.Context()), timeout)
 	defer cancel()
@@ -64,7 +64,7 @@ func (x *exchange) ask(ev *events.APIGatewayProxyRequest) (out events.APIGateway
 	})
 }
 
-// allows reports whether a policy lets the request through: something must allow it, and nothing may deny it.
+// allows reports whether a policy permits the request: at least one statement allows it, and none denies it.
 func allows(p events.APIGatewayCustomAuthorizerPolicy) bool {
 	allowed := false
 	for _, s := range p.Statement {

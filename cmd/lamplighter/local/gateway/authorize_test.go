@@ -33,7 +33,7 @@ func (w *witness) answer(_ context.Context, ev asked) (answer, error) {
 	return answer{StatusCode: http.StatusOK}, nil
 }
 
-// send returns the gateway one request from 192.0.2.1, where httptest's come from.
+// send sends the gateway one request from 192.0.2.1, the address of httptest's requests.
 func (w *witness) send(t *testing.T, line, headers string) int {
 	t.Helper()
 	g, err := Load("testdata/template.yaml", map[string]rest.Function{"echo": w.answer, "odd": odd}, w.authorize,

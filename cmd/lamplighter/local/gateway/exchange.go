@@ -32,7 +32,7 @@ const (
 // maxAnswer is the largest answer of a function in bytes, as in Lambda.
 const maxAnswer = 6 << 20
 
-// exchange is one request on its way.
+// exchange is one request and its answer in the gateway.
 type exchange struct {
 	g  *Gateway
 	w  http.ResponseWriter
@@ -46,7 +46,7 @@ func (g *Gateway) beginExchange(w http.ResponseWriter, r *http.Request) *exchang
 	return &exchange{g, w, r, id.New("gw", at), at}
 }
 
-// refusalStatus returns why a request does not reach the interface at all: the status of the page that it gets, or 0.
+// refusalStatus returns the status of the error page for a request that does not reach the interface, or 0.
 func refusalStatus(r *http.Request) int {
 	switch {
 	case !slices.Contains(proxied, r.Method):
@@ -59,13 +59,13 @@ func refusalStatus(r *http.Request) int {
 	return 0
 }
 
-// proxied are the methods that API Gateway knows.
+// proxied are the methods that API Gateway supports.
 var proxied = []string{
 	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
 	http.MethodOptions,
 }
 
-// readBody takes the body; one that is too large gets its page.
+// readBody reads the body. It answers the request and returns false if the body is too large or cannot be read.
 func (x *exchange) readBody() ([]byte, bool) {
 	if x.r.Body == nil || x.r.Body == http.NoBody {
 		return nil, true
@@ -82,7 +82,7 @@ func (x *exchange) readBody() ([]byte, bool) {
 	return nil, false
 }
 
-// writeErrorPage answers as a proxy does that knows nothing of the interface.
+// writeErrorPage answers with an HTML page, as a proxy does that does not know the interface.
 func (x *exchange) writeErrorPage(status int) {
 	text := html.EscapeString(strconv.Itoa(status) + " " + http.StatusText(status))
 	x.header("text/html; charset=utf-8")
@@ -112,7 +112,7 @@ func (x *exchange) writeGatewayResponse(kind string, status int) {
 	_, _ = io.WriteString(x.w, body)
 }
 
-// value returns a parameter of a gateway response: a quoted text, or the id of the request.
+// value returns the value of a gateway response's parameter: a quoted text, or the id of the request.
 func (x *exchange) value(v string) string {
 	if v == "context.requestId" {
 		return x.id
@@ -128,7 +128,7 @@ func (x *exchange) header(format string) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// newEvent returns the request as API Gateway hands it to a function, but for its body.
+// newEvent returns the event that API Gateway would make of the request, without its body.
 func (x *exchange) newEvent(rt *route, params map[string]string) *events.APIGatewayProxyRequest {
 	path := x.r.URL.EscapedPath()
 	ev := &events.APIGatewayProxyRequest{
@@ -189,7 +189,7 @@ func last(m map[string][]string) map[string]string {
 	return out
 }
 
-// headers returns the client's and those that API Gateway adds.
+// headers returns the headers of the client and those that API Gateway adds.
 func (x *exchange) headers() map[string][]string {
 	h := maps.Clone(map[string][]string(x.r.Header))
 	h["Host"] = []string{x.r.Host}
@@ -213,7 +213,7 @@ func invocationContext(ev *events.APIGatewayProxyRequest) context.Context {
 		&lambdacontext.LambdaContext{AwsRequestID: ev.RequestContext.RequestID})
 }
 
-// writeResponse hands a function's answer to the client; one that API Gateway would not understand is a failure.
+// writeResponse writes a function's answer to the client, or a 502 if API Gateway would not understand it.
 func (x *exchange) writeResponse(out events.APIGatewayProxyResponse) {
 	body := []byte(out.Body)
 	if out.IsBase64Encoded {

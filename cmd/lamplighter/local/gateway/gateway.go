@@ -71,7 +71,7 @@ func New(template []byte, functions map[string]rest.Function, a Authorizer, c cl
 	return g, nil
 }
 
-// Load is New with the template that lies at path.
+// Load reads the template at path and calls New with it.
 func Load(path string, functions map[string]rest.Function, a Authorizer, c clock.Clock) (*Gateway, error) {
 	b, err := os.ReadFile(path) //nolint:gosec // the operator names the template
 	if err != nil {
@@ -80,7 +80,8 @@ func Load(path string, functions map[string]rest.Function, a Authorizer, c clock
 	return New(b, functions, a, c)
 }
 
-// Route returns which function the template sends a path to, and whether the authorizer is left out.
+// Route returns the folder of the function that the template routes a path to, and whether the route has no
+// authorizer. It returns false for ok if there is no route.
 func (g *Gateway) Route(method, path string) (folder string, public, ok bool) {
 	r, _ := g.findRoute(method, path)
 	if r == nil {
@@ -89,7 +90,7 @@ func (g *Gateway) Route(method, path string) (folder string, public, ok bool) {
 	return r.folder, r.public, true
 }
 
-// errTimeout is a function that did not answer in time.
+// errTimeout is the error of a function that did not answer in time.
 var errTimeout = errors.New("the function did not answer in time")
 
 // ServeHTTP answers one request.
@@ -132,8 +133,8 @@ type result struct {
 	err error
 }
 
-// invoke calls a function as Lambda does: with a deadline, apart from the client's connection, and surviving its
-// panic.
+// invoke calls a function as Lambda does: with a deadline, independent of the client's connection, and with a panic
+// as an error.
 func (g *Gateway) invoke(rt *route, ev *events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 	ctx, cancel := context.WithTimeout(invocationContext(ev), g.timeout)
 	defer cancel()

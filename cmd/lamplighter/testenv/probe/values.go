@@ -91,7 +91,7 @@ func (c *Caller) listen(number string) Values {
 	return Values{"webhookID": hook.ID, "deliveryID": sent.ID, "integrationID": service.ID}
 }
 
-// scale returns the caller an autoscaler policy.
+// scale makes an autoscaler policy.
 func (c *Caller) scale(t *testing.T, number, account string) Values {
 	t.Helper()
 	var groups []struct{ UID string }
@@ -110,7 +110,7 @@ func (c *Caller) scale(t *testing.T, number, account string) Values {
 	}
 }
 
-// event returns the caller an autoscaler policy on another group of the account, and an event readiness plan on it.
+// event makes an autoscaler policy on another group of the account, and an event readiness plan on it.
 func (c *Caller) event(t *testing.T, number, account string) Values {
 	t.Helper()
 	var groups []struct{ UID, Region, Status string }
@@ -162,10 +162,10 @@ func (c *Caller) budget(t *testing.T, number, account, team string) Values {
 		t.Fatal(err)
 	}
 	var found struct{ Items []struct{ ID string } }
-	// whose id no other organization has
+	// an anomaly of this account has an id that no other organization has
 	c.Call(http.MethodGet, "/reports/anomalies?from=2000-01-01&type=cloud_account&scope_id="+account, nil, &found)
 	if len(found.Items) == 0 {
-		// The bills of this account hold none: one of an account that was connected before.
+		// The bills of this account have no anomaly, so it takes one of an account that was connected before.
 		c.Call(http.MethodGet, "/reports/anomalies?from=2000-01-01&type=cloud_account", nil, &found)
 	}
 	if len(found.Items) == 0 {
@@ -257,7 +257,7 @@ func (c *Caller) hire(t *testing.T, number, resource string) Values {
 	}
 }
 
-// AddColleague returns the address of a new user who is a viewer in the caller's organization.
+// AddColleague makes a user who is a viewer in the caller's organization, and returns the address.
 func (c *Caller) AddColleague(t *testing.T, email string) string {
 	t.Helper()
 	u, err := auth.CreateVerifiedUser(t.Context(), c.Service.Platform, email, testenv.Password, "Colleague")
@@ -282,11 +282,11 @@ func QuerySeparator(path string) string {
 // Yesterday is the start of the day before the test ran, in UTC.
 var Yesterday = clock.System{}.Now().Truncate(24*time.Hour).AddDate(0, 0, -1)
 
-// IDPattern is an id of ours.
+// IDPattern matches an id of the service.
 var IDPattern = regexp.MustCompile(
 	`\b(usr|org|corg|ca|res|grp|act|bulk|job|aud|team|role|asgn|pat|sch|cal|ovr|wake|bud|dash|rule|tagp|chn|sub|ntf|whk|int|dlv|asp|evt)_[0-9a-z]{26}\b`)
 
-// IssuedIDs returns the ids that texts hold.
+// IssuedIDs returns the ids in texts.
 func IssuedIDs(texts map[string]string) map[string]bool {
 	out := map[string]bool{}
 	for _, text := range texts {
@@ -297,7 +297,7 @@ func IssuedIDs(texts map[string]string) map[string]bool {
 	return out
 }
 
-// KnownValues returns the values by name, each as a list, with values of settings that operations take besides.
+// KnownValues returns the values by name, each as a list, and adds values of other settings of operations.
 func KnownValues(e Values) map[string][]string {
 	out := map[string][]string{}
 	for name, v := range e {

@@ -18,7 +18,7 @@ import (
 // Account is the cloud account of all resources.
 const Account = "ca_1"
 
-// batch is how many resources one write tells of.
+// batch is the number of resources in one write.
 const batch = 8192
 
 // Fill writes n resources into the index of an organization, as discovery leaves it: every fourth resource was found
@@ -49,7 +49,7 @@ func Fill(tb testing.TB, t table.Store, org string, n int) {
 	check(s.Fold(ctx, org))
 }
 
-// NoteUntilDue writes statuses of resources until a worker would just not compact the index yet.
+// NoteUntilDue writes statuses of resources until the index is almost due for compaction.
 func NoteUntilDue(tb testing.TB, t table.Store, org string) {
 	tb.Helper()
 	s, ctx := index.NewStore(t, clock.System{}), table.WithOrg(context.Background(), org)

@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/testkit/npmpeer"
 )
 
-// The release of oidc-provider that is tried.
+// The tested release of oidc-provider.
 const certified = "oidc-provider@9.13.3"
 
 //go:embed certified.mjs
@@ -37,7 +37,7 @@ func NewCertified(tb testing.TB, back string) *Certified {
 	return &Certified{"http://127.0.0.1:" + port}
 }
 
-// Client returns how we are known there.
+// Client returns the service's client at the provider.
 func (c *Certified) Client() platform.Client {
 	return platform.Client{ID: ClientID, Secret: Secret, Issuer: c.issuer}
 }
@@ -62,7 +62,7 @@ func (c *Certified) Visit(tb testing.TB, address, person string) url.Values {
 	return nil
 }
 
-// browser keeps cookies, and stops when it is sent away from home.
+// browser keeps cookies, and stops at a redirect that leaves home.
 type browser struct {
 	tb     testing.TB
 	client *http.Client
@@ -103,7 +103,7 @@ func (b *browser) open(r *http.Request, err error) page {
 
 var action = regexp.MustCompile(`action="([^"]+)"`)
 
-// fill answers the form of a page: who one is, or that one agrees.
+// fill submits the form of a page: the log-in or the consent.
 func (b *browser) fill(p page, person string) (*http.Request, error) {
 	found := action.FindStringSubmatch(p.text)
 	if found == nil {

@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// GitHub is a server of GitHub. Its people are those of People; anybody else is known by no address.
+// GitHub is a server of GitHub. It knows the addresses of the persons in People only.
 type GitHub struct {
 	server
 	People map[string]Person // by login; set it before people sign in
 	tokens map[string]string // login by token
 }
 
-// Person is somebody at GitHub.
+// Person is a user of GitHub.
 type Person struct {
 	ID     int64
 	Name   string
@@ -29,7 +29,7 @@ type Email struct {
 	Verified bool   `json:"verified"`
 }
 
-// NewGitHub starts one that ends with the test.
+// NewGitHub starts a server that ends with the test.
 func NewGitHub(tb testing.TB) *GitHub {
 	tb.Helper()
 	g := &GitHub{tokens: map[string]string{}, People: map[string]Person{

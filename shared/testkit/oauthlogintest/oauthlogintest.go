@@ -65,7 +65,7 @@ func (s *server) fails(path string) bool {
 	return true
 }
 
-// Calls returns how often a path was asked for.
+// Calls returns how often a path was requested.
 func (s *server) Calls(path string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +79,7 @@ func (s *server) Break(path string, n int) {
 	s.broken[path] = n
 }
 
-// Client returns how we are known there.
+// Client returns the service's client at the provider.
 func (s *server) Client() platform.Client {
 	return platform.Client{ID: ClientID, Secret: Secret, Issuer: s.URL}
 }
@@ -93,7 +93,7 @@ func (s *server) grant(person string, asked url.Values) string {
 	return code
 }
 
-// redeem takes a token call: the code once, with the verifier and the address that it was asked for with.
+// redeem checks a token call: the code must be new, with the verifier and the address of the login.
 func (s *server) redeem(form url.Values) (grant, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,7 +127,7 @@ func (s *server) Visit(tb testing.TB, address, person string) url.Values {
 	return to.Query()
 }
 
-// sound reports whether a browser was sent as it should be.
+// sound reports whether the parameters of a login request are correct.
 func sound(q url.Values) bool {
 	return q.Get("client_id") == ClientID && q.Get("response_type") == "code" && q.Get("redirect_uri") != "" &&
 		q.Get("state") != "" &&

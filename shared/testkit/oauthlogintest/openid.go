@@ -17,7 +17,7 @@ import (
 )
 
 // OpenID is a provider of OpenID Connect. Its people are alice, whose address is verified, and mallory, who claims
-// the same address without proof; anybody else is NAME@example.com, verified.
+// the same address without proof. Any other NAME has the verified address NAME@example.com.
 type OpenID struct {
 	server
 	clock clock.Clock
@@ -25,7 +25,7 @@ type OpenID struct {
 	edit  func(claims map[string]any)
 }
 
-// NewOpenID starts one that ends with the test and goes by the clock c.
+// NewOpenID starts a provider that ends with the test and uses the clock c.
 func NewOpenID(tb testing.TB, c clock.Clock) *OpenID {
 	tb.Helper()
 	o := &OpenID{clock: c}
@@ -41,7 +41,7 @@ func NewOpenID(tb testing.TB, c clock.Clock) *OpenID {
 	return o
 }
 
-// Rotate makes a new key to sign with; the one before is published no longer.
+// Rotate makes a new signing key. The old key is no longer published.
 func (o *OpenID) Rotate(tb testing.TB) {
 	tb.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -73,7 +73,7 @@ func (o *OpenID) Claims(person string) map[string]any {
 	return c
 }
 
-// Sign makes an ID token that says exactly that.
+// Sign returns an ID token with exactly these claims.
 func (o *OpenID) Sign(tb testing.TB, claims map[string]any) string {
 	tb.Helper()
 	o.mu.Lock()
@@ -141,7 +141,7 @@ func (o *OpenID) keys(w http.ResponseWriter, _ *http.Request) {
 	answer(w, http.StatusOK, set)
 }
 
-// token exchanges a code, for us alone.
+// token exchanges a code for the service's client only.
 func (o *OpenID) token(w http.ResponseWriter, r *http.Request) {
 	id, secret, ok := r.BasicAuth() // each part encoded as in a form (RFC 6749 section 2.3.1)
 	if !ok || id != url.QueryEscape(ClientID) || secret != url.QueryEscape(Secret) {

@@ -35,7 +35,7 @@ type Signer struct {
 	DER []byte
 }
 
-// NewSigner makes a key of so many bits, with a certificate that change may change.
+// NewSigner makes a key of so many bits, with a certificate. change may change the certificate.
 func NewSigner(bits int, change func(*x509.Certificate)) Signer {
 	key, err := rsa.GenerateKey(rand.Reader, bits)
 	if err != nil {
@@ -44,7 +44,7 @@ func NewSigner(bits int, change func(*x509.Certificate)) Signer {
 	return Certify(key, change)
 }
 
-// Certify makes a certificate for key that signs itself.
+// Certify makes a self-signed certificate for key.
 func Certify(key *rsa.PrivateKey, change func(*x509.Certificate)) Signer {
 	c := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "idp"},
@@ -128,7 +128,7 @@ type Provider struct {
 	Signer   Signer
 }
 
-// NewProvider makes one that signs by Genuine.
+// NewProvider returns a provider that signs with Genuine.
 func NewProvider() *Provider {
 	return &Provider{"https://idp.test/metadata", "https://idp.test/sso", Genuine()}
 }
@@ -136,7 +136,7 @@ func NewProvider() *Provider {
 // Metadata describes the provider.
 func (p *Provider) Metadata() []byte { return MetadataOf(p.EntityID, p.SSOURL, p.Signer.DER) }
 
-// MetadataOf describes a provider with these certificates for signing.
+// MetadataOf returns the metadata of a provider with these signing certificates.
 func MetadataOf(entity, sso string, certificates ...[]byte) []byte {
 	var keys strings.Builder
 	for _, der := range certificates {
@@ -152,7 +152,7 @@ func MetadataOf(entity, sso string, certificates ...[]byte) []byte {
 		"urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST", RedirectBinding, sso)
 }
 
-// Response is all that a response says. Fields that are "" are left out where that is possible.
+// Response is the contents of a response. Empty fields are left out where that is possible.
 type Response struct {
 	Issuer, AssertionIssuer, InResponseTo, ConfirmedFor string
 	Destination, Recipient, Audience, Status            string
@@ -188,12 +188,12 @@ func (p *Provider) Respond(r Request, email string, now time.Time) Response {
 	}
 }
 
-// At writes the time that lies d after Now.
+// At formats the time d after Now.
 func (s Response) At(d time.Duration) string {
 	return s.Now.Add(d).UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// Attr writes an attribute, or nothing when it has no value.
+// Attr formats an attribute, or returns "" for an empty value.
 func Attr(name, value string) string {
 	if value == "" {
 		return ""
@@ -265,7 +265,7 @@ func (s Response) Document(t testing.TB) []byte {
 	return b
 }
 
-// Sign puts a signature into e, behind its Issuer.
+// Sign inserts a signature into e, after its Issuer.
 func (s Response) Sign(e *etree.Element) {
 	ctx, err := dsig.NewSigningContext(s.By.Key, [][]byte{s.By.DER})
 	if err != nil {
@@ -322,7 +322,7 @@ func (s Response) Resign(e *etree.Element, change func(info *etree.Element, dige
 	Child(sig, "SignatureValue").SetText(base64.StdEncoding.EncodeToString(value))
 }
 
-// StripSignatures takes out all signatures.
+// StripSignatures removes all signatures.
 func StripSignatures(e *etree.Element) {
 	for _, c := range e.ChildElements() {
 		if c.Tag == "Signature" {
@@ -333,7 +333,7 @@ func StripSignatures(e *etree.Element) {
 	}
 }
 
-// replaceText makes an assertion one about somebody else.
+// replaceText replaces from by to in all texts of an element.
 func replaceText(e *etree.Element, from, to string) {
 	for _, tok := range e.Child {
 		switch c := tok.(type) {

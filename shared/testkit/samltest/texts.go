@@ -21,7 +21,7 @@ func onBytes(name, from, to string) Attack {
 	}}
 }
 
-// besideForged returns an attack with a second root: the unsigned response about somebody else.
+// besideForged returns an attack with a second root: an unsigned response about another user.
 func besideForged(name string, join func(good, forged []byte) [][]byte) Attack {
 	forge := OnTree("", func(r *etree.Element) bool { replaceElement(r, forgeResponse(r)); return true })
 	return Attack{Name: name, Change: func(doc []byte, host string) []byte {
@@ -76,7 +76,7 @@ var Texts = []Attack{
 	malformed(onBytes("an end after the response", `\z`, `</x>`)),
 	onBytes("a beginning after the response", `\z`, `<x>`),
 	onBytes("half a tag after the response", `\z`, `<`),
-	// CVE-2022-39299 (passport-saml): one root was verified, another one read.
+	// CVE-2022-39299 (passport-saml): one root was verified, and another one was read.
 	besideForged("a forged response after the genuine one", func(good, forged []byte) [][]byte {
 		return [][]byte{good, forged}
 	}),

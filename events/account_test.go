@@ -23,7 +23,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// The ids that the samples name.
+// The ids in the samples.
 const (
 	org     = "org_01k8z3v5y0e6m9x2q4t7r1c8bd"
 	user    = "usr_01k8z3v5y0e6m9x2q4t7r1c8bd"
@@ -32,15 +32,15 @@ const (
 	session = "session"
 )
 
-// awsAccount answers the calls that the samples lead to: a DynamoDB table with fixed items, which takes writes and keeps
-// none, and a signing key of KMS. Conditions are not its business: shared/engine/table is held to those elsewhere.
+// awsAccount answers the AWS calls that the samples cause: a DynamoDB table with fixed items, which accepts writes
+// and drops them, and a signing key of KMS. It does not check conditions: the tests of shared/engine/table do that.
 type awsAccount struct {
 	t     testing.TB
 	items map[table.Key]map[string]any
 	key   *ecdsa.PrivateKey
 }
 
-// newAccount serves the account and tells where.
+// newAccount starts a server for the account and returns its address.
 func newAccount(t testing.TB) string {
 	t.Helper()
 	srv := httptest.NewServer(newAWSAccount(t))
@@ -82,7 +82,7 @@ func (a *awsAccount) copyPartition(from table.Store, org, pk string) []table.Ite
 	return page.Items
 }
 
-// fill stores what the samples read.
+// fill stores the items that the samples read.
 func (a *awsAccount) fill() {
 	at, later := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC), time.Now().Add(time.Hour).Unix()
 	owner := []grant.Grant{{Role: "owner", Scope: "org"}}
@@ -151,7 +151,7 @@ func attribute(v any) map[string]any {
 	}
 }
 
-// call is the part of the services' requests that is looked at.
+// call is the part of AWS requests that the account reads.
 type call struct {
 	Key          map[string]map[string]string
 	RequestItems map[string]struct {
@@ -176,7 +176,7 @@ func (a *awsAccount) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.t.Errorf("the account does not know %q", operation)
 		w.WriteHeader(http.StatusBadRequest)
 	}
-	// who asked may have lost patience, and asks again
+	// the caller may have given up waiting, and will ask again
 	if err := json.NewEncoder(w).Encode(out); err != nil && r.Context().Err() == nil {
 		a.t.Error(err)
 	}
@@ -229,7 +229,8 @@ func (a *awsAccount) batch(c call) any {
 	return map[string]any{"Responses": responses, "UnprocessedKeys": map[string]any{}}
 }
 
-// query finds the partition among the values of the expression; others are the beginning of the sort keys, or their range.
+// query returns the items of the partition in the expression's values. Other values are prefixes of sort keys, or
+// their range.
 func (a *awsAccount) query(c call) any {
 	items := []any{}
 	var values []string

@@ -11,14 +11,15 @@ import (
 	"testing"
 )
 
-// The bootstraps that the tests run lie in build/host. They stay there: go build links again only what has changed.
+// The folder of the bootstraps that the tests run. The files stay there, so go build links only the changed functions
+// again.
 const (
 	root = ".."
 	host = "../build/host"
 )
 
-// bootstrap returns the file of a function as it is deployed, but for this machine, and with paths in it where the deployed one
-// has none: so it is linked from what `make test` has compiled already. All functions are built with the first of them.
+// bootstrap returns the deployed file of a function, built for this machine. Unlike the deployed file it contains
+// paths, so that `make test` has already compiled most of it. The first call builds all functions.
 func bootstrap(t testing.TB, function string) string {
 	t.Helper()
 	if err := buildAll(); err != nil {
@@ -27,10 +28,11 @@ func bootstrap(t testing.TB, function string) string {
 	return filepath.Join(host, function)
 }
 
-// tags are the build tags of what is deployed. `make` has them in GOFLAGS, so that all that it compiles is compiled once.
+// tags are the build tags of the deployed functions. `make` has them in GOFLAGS, so that each package is compiled
+// once.
 const tags = "lambda.norpc,nethttpomithttp2,grpcnotrace"
 
-// buildAll builds every function, and the bare one of the benchmark.
+// buildAll builds every function, and the minimal function of the benchmark.
 var buildAll = sync.OnceValue(func() error {
 	if err := openSources("functions", "shared"); err != nil {
 		return err
@@ -45,7 +47,7 @@ var buildAll = sync.OnceValue(func() error {
 	return nil
 })
 
-// functionNames returns the folders of functions/ that hold a Lambda.
+// functionNames returns the folders of functions/ with a Lambda.
 func functionNames() ([]string, error) {
 	mains, err := filepath.Glob(filepath.Join(root, "functions/*/lambda/main.go"))
 	if err == nil && len(mains) < 10 {
@@ -61,8 +63,8 @@ func functionNames() ([]string, error) {
 // functionOf returns the name of the function that a file of its lambda folder belongs to.
 func functionOf(file string) string { return filepath.Base(filepath.Dir(filepath.Dir(file))) }
 
-// openSources opens the folders of the sources. `go test` keeps a result until a file or folder changes that the test itself
-// has opened, and knows nothing of those that its `go build` reads.
+// openSources opens the folders of the sources. `go test` reuses a result until a file or folder changes that the
+// test itself has opened. It does not know the files that the test's `go build` reads.
 func openSources(folders ...string) error {
 	for _, f := range append(folders, "go.mod", "go.sum") {
 		err := filepath.WalkDir(filepath.Join(root, f), func(_ string, _ fs.DirEntry, err error) error { return err })

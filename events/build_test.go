@@ -12,8 +12,8 @@ import (
 	"lamplighter.dev/shared/testkit/lambdaemulator"
 )
 
-// heavy returns the functions that work behind the requests. Every other one answers while somebody waits, or each minute,
-// and must stay light.
+// heavy returns the functions that work behind the requests. Every other function answers a waiting client, or runs
+// each minute, and must stay light.
 func heavy() []string {
 	var out []string
 	for _, f := range functions.All() {
@@ -24,16 +24,17 @@ func heavy() []string {
 	return out
 }
 
-// What the bootstrap of an API function may weigh, stripped: for arm64, as it is deployed, and for the machine of the tests,
-// where code may take a tenth more.
+// The largest sizes of stripped bootstraps in bytes: of an API function for arm64, as it is deployed, of the same for
+// the machine of the tests, where code may take a tenth more, and of a worker.
 const (
 	maxBootstrap = 12_000_000
 	maxHost      = maxBootstrap + maxBootstrap/10
 	maxWorker    = 60_000_000
 )
 
-// weighed returns the file of a function that is weighed, and what it may weigh. `make weigh` names the folder in which `make build`
-// has laid what is deployed; without it there is what the tests of this machine run.
+// weighed returns the file of a function to weigh, and its largest size in bytes. `make weigh` names the folder in
+// which `make build` puts the deployed files. Without that folder, weighed returns the file for the tests of this
+// machine.
 func weighed(t *testing.T, function string) (path string, limit int64) {
 	t.Helper()
 	if built := os.Getenv("LAMPLIGHTER_BUILT"); built != "" {
@@ -59,7 +60,8 @@ func TestAPIFunctionsStayLight(t *testing.T) {
 	}
 }
 
-// TestWorkersStayBelowSixtyMegabytes weighs the functions that link the SDKs of clouds, as they are deployed: `make weigh`.
+// TestWorkersStayBelowSixtyMegabytes checks the deployed size of the functions that link the SDKs of clouds: `make
+// weigh`.
 func TestWorkersStayBelowSixtyMegabytes(t *testing.T) {
 	built := os.Getenv("LAMPLIGHTER_BUILT")
 	if built == "" {
@@ -82,8 +84,8 @@ func checkWeight(t *testing.T, name, path string, limit int64) {
 	}
 }
 
-// BenchmarkStart measures, side by side, the time from exec to the first answer of an API function (GET /actions/{id}) and
-// of the least that a Lambda on DynamoDB can be. At most twice as long is wanted.
+// BenchmarkStart measures, side by side, the time from exec to the first answer of an API function (GET
+// /actions/{id}) and of a minimal Lambda on DynamoDB. The goal is at most twice the minimal time.
 func BenchmarkStart(b *testing.B) {
 	event, err := os.ReadFile("actions.get-action.json")
 	if err != nil {

@@ -23,12 +23,12 @@ import (
 	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// maxShare is how much of its memory a function may take, in percent, at most at any time.
+// maxShare is the largest part of its memory that a function may use, in percent.
 const maxShare = 80
 
-// TestLargeInventoriesFitIntoTheFunctionsThatReadThem runs a built function in the least memory that the templates give to one that
-// reads the index of the inventory, on a store with one organization of half a million resources, and on one with many of a
-// thousand.
+// TestLargeInventoriesFitIntoTheFunctionsThatReadThem runs a built function in the least memory that the templates
+// give to a reader of the inventory's index. It uses a store with one organization of half a million resources, and a
+// store with many of a thousand.
 func TestLargeInventoriesFitIntoTheFunctionsThatReadThem(t *testing.T) {
 	race.SkipSequential(t)
 	if testing.Short() {
@@ -54,7 +54,7 @@ func TestLargeInventoriesFitIntoTheFunctionsThatReadThem(t *testing.T) {
 	}
 }
 
-// holdBelow asks a built function of a size for the inventories of all organizations, and looks at what it took.
+// holdBelow asks a built function with size MB for the inventories of all organizations, and checks its peak memory.
 func holdBelow(t *testing.T, endpoint string, size, orgs int, queries []string) {
 	t.Helper()
 	sample, err := os.ReadFile("resources.list.json")
@@ -82,7 +82,7 @@ func holdBelow(t *testing.T, endpoint string, size, orgs int, queries []string) 
 	}
 }
 
-// ask sends the sample with other parameters of the query; the answer has to list some.
+// ask sends the sample with other query parameters. The answer must list resources.
 func ask(t *testing.T, f *lambdaemulator.Function, sample []byte, query string) {
 	t.Helper()
 	var event map[string]json.RawMessage
@@ -108,7 +108,7 @@ func ask(t *testing.T, f *lambdaemulator.Function, sample []byte, query string) 
 	}
 }
 
-// peakMemory returns how many bytes of memory a process has held at most.
+// peakMemory returns the peak memory of a process in bytes.
 func peakMemory(t *testing.T, pid int) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -123,7 +123,7 @@ func peakMemory(t *testing.T, pid int) int {
 	return kB << 10
 }
 
-// leastSize returns the least memory that the templates give to a function that declares to read the index, in MB.
+// leastSize returns the least memory in MB that the templates give to a function that declares to read the index.
 func leastSize(t *testing.T) int {
 	t.Helper()
 	sizes, err := stacks.ReadSizes(root)
@@ -148,7 +148,7 @@ func readers() []string {
 	return out
 }
 
-// newInventories serves the account of the samples with that many organizations, each with that many resources.
+// newInventories serves the account of the samples with orgs organizations of rows resources each.
 func newInventories(t *testing.T, orgs, rows int) string {
 	t.Helper()
 	stored, a := tabletest.New(t), newAWSAccount(t)

@@ -1,5 +1,6 @@
-// Package events holds a sample for every kind of trigger, named <function>.<what>.json. Its tests replay each of them
-// against the built bootstrap of its function through the Lambda Runtime API, and keep the figures of the builds.
+// Package events holds a sample for every kind of trigger, named <function>.<what>.json. Its tests replay each of
+// them against the built bootstrap of its function through the Lambda Runtime API, and keep the figures of the
+// builds.
 package events_test
 
 import (
@@ -28,7 +29,7 @@ var update = flag.Bool("update", false, "write the golden answers anew")
 
 const issuer = "https://api.example.com"
 
-// environment returns what the templates give a function, with AWS at endpoint.
+// environment returns the environment variables that the templates give a function, with AWS at endpoint.
 func environment(endpoint string) []string {
 	return []string{
 		"AWS_ENDPOINT_URL=" + endpoint, "LAMPLIGHTER_TABLE=lamplighter", "LAMPLIGHTER_STAGE=dev",
@@ -44,7 +45,7 @@ func environment(endpoint string) []string {
 	}
 }
 
-// signToken returns an access token that the account's key has signed, for the next minute.
+// signToken returns an access token, signed by the account's key, for the next minute.
 func signToken(t *testing.T, endpoint string) string {
 	t.Helper()
 	cfg := aws.Config{Region: "eu-west-1", BaseEndpoint: &endpoint,
@@ -102,7 +103,7 @@ func TestEverySampleIsAnsweredByTheBuiltFunction(t *testing.T) {
 // stray is a request for a path that no group has.
 const stray = `{"httpMethod":"GET","path":"/no/such/path","headers":{},"multiValueHeaders":{},"requestContext":{"requestId":"stray"}}`
 
-// isGroup holds a function without a sample to be an operation group, which needs none: it finds no such path.
+// isGroup checks that a function without a sample is an operation group, which needs none: it answers 404 to stray.
 func isGroup(t *testing.T, name string, answer []byte) {
 	t.Helper()
 	var got struct {
@@ -116,7 +117,7 @@ func isGroup(t *testing.T, name string, answer []byte) {
 	}
 }
 
-// replay sends event to the built function and gives its answer, or the error that it reports, as indented JSON.
+// replay sends event to the built function and returns its answer, or its error, as indented JSON.
 func replay(t *testing.T, function, endpoint string, event []byte) []byte {
 	t.Helper()
 	f, err := lambdaemulator.StartFunction(bootstrap(t, function), environment(endpoint)...)

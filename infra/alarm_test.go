@@ -14,7 +14,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// stack is what these tests read of the synthesized templates.
+// stack is the part of the synthesized templates that these tests read.
 type stack struct {
 	templates map[string][]byte // of the root under "", of the nested stacks under their ids
 	Resources map[string]synthesizedResource
@@ -25,7 +25,7 @@ type synthesizedResource struct {
 	Properties json.RawMessage
 }
 
-// synthesized returns the stacks of a stage, which are made once.
+// synthesized returns the stacks of a stage. They are made once.
 func synthesized(t *testing.T, s Stage) stack {
 	t.Helper()
 	if out, ok := made[s.Name]; ok {
@@ -75,7 +75,7 @@ func nestedIn(root awscdk.Stack) map[string]awscdk.Stack {
 	return out
 }
 
-// resources returns the properties of all resources of a type, by their ids without the hash that CDK puts behind them.
+// resources returns the properties of all resources of a type, by their ids without CDK's hash.
 func resources[T any](t *testing.T, s stack, kind string) map[string]T {
 	t.Helper()
 	out := map[string]T{}
@@ -95,7 +95,7 @@ func resources[T any](t *testing.T, s stack, kind string) map[string]T {
 	return out
 }
 
-// alarm is an alarm as CloudWatch takes it.
+// alarm is an alarm in CloudFormation's form.
 type alarm struct {
 	cloudwatchMetric
 	Metrics            []alarmMetric
@@ -135,10 +135,10 @@ func (m cloudwatchMetric) key() string {
 	return strings.Join(out, " ")
 }
 
-// points are what was measured, by metric and by minute.
+// points are measured values, by metric and by minute.
 type points map[string]map[int][]float64
 
-// statistic returns a metric over the period that ends at a minute, and whether there is anything to go by.
+// statistic returns a metric over the minutes before end, and false if there are no points.
 func (p points) statistic(t *testing.T, key, statistic string, end, minutes int) (float64, bool) {
 	t.Helper()
 	var vs []float64
@@ -162,8 +162,8 @@ func (p points) statistic(t *testing.T, key, statistic string, end, minutes int)
 	return 0, false
 }
 
-// raised reports whether the alarm is in the state ALARM at a minute: whether as many of its periods breach as it wants
-// (CloudWatch user guide, "Alarm evaluation").
+// raised reports whether the alarm is in the state ALARM at a minute: enough of its periods breach (CloudWatch user
+// guide, "Alarm evaluation").
 func (a *alarm) raised(t *testing.T, p points, minute int) bool {
 	t.Helper()
 	if a.TreatMissingData != "notBreaching" || a.ComparisonOperator != "GreaterThanOrEqualToThreshold" {
@@ -179,7 +179,7 @@ func (a *alarm) raised(t *testing.T, p points, minute int) bool {
 	return breaching >= max(a.DatapointsToAlarm, 1) && (a.DatapointsToAlarm > 0 || breaching == a.EvaluationPeriods)
 }
 
-// value returns what the alarm compares with its threshold, of the five minutes before a minute.
+// value returns the value that the alarm compares with its threshold, over the five minutes before a minute.
 func (a *alarm) value(t *testing.T, p points, end int) (float64, bool) {
 	t.Helper()
 	if len(a.Metrics) == 0 {
@@ -196,7 +196,7 @@ func (a *alarm) value(t *testing.T, p points, end int) (float64, bool) {
 		sum, some = sum+v, some || ok
 		terms = append(terms, "FILL("+m.ID+",0)")
 	}
-	// with FILL what is missing is 0; any other expression is not understood here
+	// FILL makes missing points 0; this test understands no other expression
 	if expression != strings.Join(terms, "+") {
 		t.Fatalf("an alarm is about %s, which this test cannot evaluate", expression)
 	}

@@ -14,23 +14,25 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// signal is what an operator is told of: a figure, or the sum of several, that is at its threshold or above in so many periods of
-// five minutes one after the other. CloudWatch takes $0.10 a month for each figure of an alarm, ten of an account are free
-// (aws.amazon.com/cloudwatch/pricing, 2026-11): so a signal is about all functions, or all machines, at once.
+// signal is a condition that operators are told about: a figure, or the sum of several, is at its threshold or above
+// it for some consecutive periods of five minutes. CloudWatch takes $0.10 a month for each figure of an alarm, and
+// ten of an account are free (aws.amazon.com/cloudwatch/pricing, 2026-11). Therefore a signal is about all functions,
+// or all machines, at once.
 type signal struct {
 	id        string
-	tells     string // what has happened, and what to do
+	tells     string // the event, and the operator's next step
 	figures   []figure
 	threshold float64
 	periods   float64
-	wide      bool // only where Stage.Wide: what small stages can do without
+	wide      bool // only where Stage.Wide: small stages do without it
 }
 
-// longestPending is an hour more than the longest TimeoutSeconds of our machines, a day: an erasure waits for most of that.
+// longestPending is one hour more than the longest TimeoutSeconds of our machines, a day, in seconds. An erasure
+// waits for most of that day.
 const longestPending = 25 * 3600
 
-// signals returns what an operator of the stage is told of. The metrics of AWS that they are about are in each service's developer
-// guide under "metrics"; those of the namespace Lamplighter come from the metric filters of template.yaml.
+// signals returns the signals of the stage. Each service's developer guide describes its AWS metrics under "metrics";
+// the metrics of the namespace Lamplighter come from the metric filters of template.yaml.
 func (v *service) signals(s Stage) []signal {
 	out := []signal{
 		{
@@ -58,7 +60,7 @@ func (v *service) signals(s Stage) []signal {
 				"without being done",
 		},
 		{
-			// where Refused tells less
+			// the signal Refused says less
 			id: "UnbalancedReports", figures: []figure{lamplighter("unbalancedReports-"+s.Name, "Sum")}, threshold: 1,
 			wide: true,
 			tells: "A report did not add up and was answered 500: search the log for unbalancedReports, which names " +
@@ -108,7 +110,7 @@ func (v *service) signals(s Stage) []signal {
 	return out
 }
 
-// codesReader is the function that somebody waits for in front of a screen.
+// codesReader is the function that mails codes. People wait for those codes in front of a screen.
 const codesReader = "mailer"
 
 // readsStream reports whether a stream of the table calls the function.
@@ -118,7 +120,8 @@ func (v *service) readsStream(f function) bool {
 	})
 }
 
-// addAlarms raises an alarm on each signal of the stage, and tells the stage's operators. It returns the alarms by their signals' ids.
+// addAlarms adds an alarm for each signal of the stage, with notifications to the stage's operators. It returns the
+// alarms by their signals' ids.
 func (v *service) addAlarms(s Stage) map[string]awscloudwatch.Alarm {
 	topic := awssns.NewTopic(v.Stack, jsii.String("Alarms"), &awssns.TopicProps{
 		DisplayName: jsii.String("Lamplighter " + s.Name), EnforceSSL: jsii.Bool(true),
@@ -135,7 +138,8 @@ func (v *service) addAlarms(s Stage) map[string]awscloudwatch.Alarm {
 	return out
 }
 
-// subscribe sends what the topic tells to the stage's operators. A stage without any deploys, and says so each time.
+// subscribe subscribes the stage's operators to the topic. A stage without operators deploys with a warning each
+// time.
 func (v *service) subscribe(topic awssns.Topic, s Stage) {
 	for _, address := range s.Operators {
 		if strings.HasPrefix(address, "https://") {
@@ -151,7 +155,7 @@ func (v *service) subscribe(topic awssns.Topic, s Stage) {
 	}
 }
 
-// alarm makes the alarm of a signal; silence is health.
+// alarm makes the alarm of a signal. Missing data counts as healthy.
 func (v *service) alarm(sig signal) awscloudwatch.Alarm {
 	return awscloudwatch.NewAlarm(v.Stack, jsii.String(sig.id+"Alarm"), &awscloudwatch.AlarmProps{
 		Metric: sum(sig.figures), Threshold: jsii.Number(sig.threshold),
@@ -162,8 +166,8 @@ func (v *service) alarm(sig signal) awscloudwatch.Alarm {
 	})
 }
 
-// sum returns a figure as a metric, or what several are together. Most metrics of AWS have no points while nothing happens: FILL
-// makes them 0, for a sum with what is missing is missing.
+// sum returns a figure as a metric, or the sum of several. Most metrics of AWS have no points while there is no
+// activity. FILL makes them 0, because a sum with a missing value is missing too.
 func sum(fs []figure) awscloudwatch.IMetric {
 	if len(fs) == 1 {
 		return fs[0].metric()

@@ -16,7 +16,7 @@ const (
 	groupsShare     = 400   // of them that the operation groups are to have between them
 )
 
-// shared is a function as it takes part in the account's concurrent executions. Reserved 0 takes of what nobody has reserved.
+// shared is a function as a user of the account's concurrent executions. With reserved 0 it uses the unreserved ones.
 type shared struct {
 	folder   string
 	reserved int
@@ -54,7 +54,7 @@ func sharing(t *testing.T, reserve bool) []shared {
 	return out
 }
 
-// number returns what a function reserves where the condition holds.
+// number returns the number of executions that a function reserves if the condition holds.
 func number(t *testing.T, id string, written []string) int {
 	t.Helper()
 	var n int
@@ -66,10 +66,10 @@ func number(t *testing.T, id string, written []string) int {
 	return n
 }
 
-// pool is the account's concurrent executions as Lambda gives them out.
+// pool is the account's concurrent executions, divided as Lambda divides them.
 type pool struct {
-	free    int            // what nobody has reserved
-	room    map[string]int // what is left of reservations
+	free    int            // unreserved executions
+	room    map[string]int // the rest of each reservation
 	without map[string]bool
 }
 
@@ -82,7 +82,7 @@ func newPool(fs []shared) *pool {
 	return p
 }
 
-// take begins an execution and reports whether there was room; else Lambda throttles.
+// take begins an execution and reports whether there was room. Without room Lambda throttles.
 func (p *pool) take(folder string) bool {
 	if p.without[folder] {
 		p.free--
@@ -115,7 +115,8 @@ func TestConcurrency_LeavesEachItsShare(t *testing.T) {
 	}
 }
 
-// A wave of work, as when each organization is discovered at once, must not keep anybody from being let in and answered.
+// A wave of work, as when each organization is discovered at once, must not delay the authorizer or the answers to
+// requests.
 func TestConcurrency_AWaveOfWorkLeavesRequestsAlone(t *testing.T) {
 	fs := sharing(t, true)
 	p := newPool(fs)

@@ -7,7 +7,8 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// fromContext returns what whoever deploys says of a stage: `cdk deploy -c <key>:<stage>=…`; "" where it says nothing.
+// fromContext returns the CDK context value of a stage's key, set by `cdk deploy -c <key>:<stage>=…`, or "" if there
+// is none.
 func fromContext(app awscdk.App, key, stage string) string {
 	v, _ := app.Node().TryGetContext(jsii.String(key + ":" + stage)).(string)
 	return v
@@ -18,7 +19,8 @@ func domainOf(app awscdk.App, stage string) Domain {
 	return Domain{Name: fromContext(app, "domain", stage), Certificate: fromContext(app, "certificate", stage)}
 }
 
-// operatorsOf reads who is told of the stage's alarms: `-c operators:prod=ops@example.com,https://hook.example.com/…`.
+// operatorsOf reads the receivers of the stage's alarms: `-c
+// operators:prod=ops@example.com,https://hook.example.com/…`.
 func operatorsOf(app awscdk.App, stage string) []string {
 	return strings.FieldsFunc(fromContext(app, "operators", stage), func(r rune) bool { return r == ',' || r == ' ' })
 }

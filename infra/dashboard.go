@@ -7,14 +7,14 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// graph is one picture of the dashboard.
+// graph is a graph of the dashboard.
 type graph struct {
 	title string
 	lines []awscloudwatch.IMetric
 }
 
-// addDashboard draws what is asked, how long answers take, what the table is used for and what goes wrong. What there is of each
-// function and machine is searched for: an account has three dashboards of up to 50 metrics for nothing.
+// addDashboard draws requests, latencies, usage of the table and errors. The graphs search for the metrics of each
+// function and machine. Three dashboards of up to 50 metrics are free in an account.
 func (v *service) addDashboard(s Stage) {
 	board := awscloudwatch.NewDashboard(v.Stack, jsii.String("Dashboard"), &awscloudwatch.DashboardProps{
 		DashboardName: jsii.String("lamplighter-" + s.Name),
@@ -48,7 +48,7 @@ func (v *service) graphs(s Stage) []graph {
 	}
 }
 
-// labelled returns the figures as a graph names them.
+// labelled returns the figures with their labels in a graph.
 func labelled(fs ...figure) []awscloudwatch.IMetric {
 	var out []awscloudwatch.IMetric
 	for _, f := range fs {
@@ -57,7 +57,7 @@ func labelled(fs ...figure) []awscloudwatch.IMetric {
 	return out
 }
 
-// found searches for a metric of everything of the stage.
+// found returns a search for a metric of all functions, or all machines, of the stage.
 func found(schema string, s Stage, name, statistic string) []awscloudwatch.IMetric {
 	return []awscloudwatch.IMetric{awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
 		Expression: jsii.String(fmt.Sprintf(`SEARCH('{%s} MetricName="%s" "lamplighter-%s"', '%s', 300)`, schema,

@@ -5,7 +5,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// setDomain puts the API under the stage's own domain, and closes API Gateway's.
+// setDomain puts the API under the stage's own domain, and disables API Gateway's address.
 func (v *service) setDomain(s Stage) {
 	domain := awsapigateway.NewCfnDomainName(v.Stack, jsii.String("Domain"), &awsapigateway.CfnDomainNameProps{
 		DomainName: jsii.String(s.Domain.Name), RegionalCertificateArn: jsii.String(s.Domain.Certificate),

@@ -19,8 +19,8 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// deployment is a stack that things happen to: lines of its log pass through its metric filters, events through its rule, and what
-// comes of them is measured as AWS measures it.
+// deployment is a simulated stack. Lines of its log pass through its metric filters and events through its rule, and
+// it measures the results as AWS does.
 type deployment struct {
 	t       *testing.T
 	stage   Stage
@@ -55,7 +55,7 @@ func deploy(t *testing.T, s Stage) *deployment {
 	}
 }
 
-// measure notes a value of a metric.
+// measure records a value of a metric.
 func (d *deployment) measure(v float64, metric string) {
 	if d.points[metric] == nil {
 		d.points[metric] = map[int][]float64{}
@@ -63,7 +63,7 @@ func (d *deployment) measure(v float64, metric string) {
 	d.points[metric][d.minute] = append(d.points[metric][d.minute], v)
 }
 
-// valueOf returns what a metric filter makes of a line: a number that it says, or a member of the line.
+// valueOf returns the value that a metric filter reads from a line: a member of the line, or a constant number.
 func valueOf(t *testing.T, value, line string) float64 {
 	t.Helper()
 	p := filterPattern{t: t}
@@ -80,7 +80,7 @@ func valueOf(t *testing.T, value, line string) float64 {
 	return n
 }
 
-// log writes a line into the log group, of which metric filters make metrics.
+// log writes a line into the log group. The metric filters turn it into metrics.
 func (d *deployment) log(line string) {
 	d.t.Helper()
 	for _, f := range d.filters {
@@ -92,7 +92,7 @@ func (d *deployment) log(line string) {
 	}
 }
 
-// event puts an event on the bus; a rule that it matches sends it to its queue.
+// event puts an event on the bus. A matching rule sends it to its queue.
 func (d *deployment) event(e map[string]any) {
 	d.t.Helper()
 	for _, r := range d.rules {
@@ -106,15 +106,15 @@ func (d *deployment) event(e map[string]any) {
 	}
 }
 
-// report writes the line that Lambda writes of an invocation.
+// report writes Lambda's log line about an invocation.
 func (d *deployment) report(status string, size, used int) {
 	d.t.Helper()
 	d.log(fmt.Sprintf(`{"time":"2026-11-22T09:30:29.470Z","type":"platform.report","record":{"requestId":"79b5e81f-9cdd-4145-b1f6-7c50ef8a2a36",`+
 		`"metrics":{"durationMs":1233.96,"billedDurationMs":1698,"memorySizeMB":%d,"maxMemoryUsedMB":%d,"initDurationMs":463.512},"status":%q}}`, size, used, status))
 }
 
-// ends puts the end of an execution on the bus, as Step Functions tells it (developer guide, "Automating event delivery with
-// EventBridge").
+// ends puts the end of an execution on the bus, in the form of Step Functions (developer guide, "Automating event
+// delivery with EventBridge").
 func (d *deployment) ends(machine, status string, cause any) {
 	d.t.Helper()
 	d.event(map[string]any{"source": "aws.states", "detail-type": "Step Functions Execution Status Change",
@@ -124,7 +124,7 @@ func (d *deployment) ends(machine, status string, cause any) {
 		}})
 }
 
-// lines returns what a platform of the stage writes into its log while do uses it.
+// lines returns the log lines that a platform of the stage writes during do.
 func (d *deployment) lines(do func(*platform.Platform, *clock.Manual)) []string {
 	var b bytes.Buffer
 	clk := clock.NewManual(time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC))
@@ -132,7 +132,7 @@ func (d *deployment) lines(do func(*platform.Platform, *clock.Manual)) []string 
 	return strings.Split(strings.TrimSpace(b.String()), "\n")
 }
 
-// task runs a task of a worker that has a time-out of 100 s.
+// task runs a task of a worker with a time-out of 100 s.
 func (d *deployment) task(took time.Duration) {
 	d.t.Helper()
 	for _, line := range d.lines(func(p *platform.Platform, clk *clock.Manual) {
@@ -154,7 +154,7 @@ type deadlined struct {
 
 func (c deadlined) Deadline() (time.Time, bool) { return c.at, true }
 
-// swept writes what the sweeper writes.
+// swept writes the log line of the sweeper.
 func (d *deployment) swept(oldest, parked int) {
 	for _, line := range d.lines(func(p *platform.Platform, _ *clock.Manual) {
 		p.Log.Info("swept", "pending", 1, "parked", parked, "oldestPendingSeconds", oldest)
@@ -163,13 +163,13 @@ func (d *deployment) swept(oldest, parked int) {
 	}
 }
 
-// healthy is five minutes in which all goes well, and in which what is refused is refused as it should be.
+// healthy simulates five minutes without faults. They contain refusals that are correct.
 func (d *deployment) healthy() {
 	d.report("success", 256, 120)
-	d.report("success", 512, 409) // four fifths: what functions are sized for
+	d.report("success", 512, 409) // four fifths: functions are sized for that
 	d.report("error", 320, 60)    // the authorizer refuses a credential
 	d.task(50 * time.Second)
-	d.swept(80_000, 0) // an erasure waits for what may still write
+	d.swept(80_000, 0) // an erasure waits for late writers
 	d.ends("lamplighter-"+d.stage.Name+"-action", "SUCCEEDED", nil)
 	d.ends("lamplighter-"+d.stage.Name+"-action", "ABORTED", "the organization was deleted")
 	d.ends("another-application", "FAILED", "States.TaskFailed")
@@ -182,7 +182,7 @@ func (d *deployment) healthy() {
 	d.measure(20, "AWS/Lambda Throttles")
 }
 
-// faults are what goes wrong, by the alarm that it raises. Each is what happens in five minutes.
+// faults lists faults by the alarm that they raise. Each function simulates the fault's events of five minutes.
 var faults = map[string]map[string]func(d *deployment){
 	"Errors": {
 		"an invocation fails":           func(d *deployment) { d.report("error", 512, 100) },
@@ -262,14 +262,14 @@ var faults = map[string]map[string]func(d *deployment){
 	}},
 }
 
-// after returns the alarms that are raised when something has gone on for a quarter of an hour, besides what goes on always.
+// after returns the alarms that are raised after a quarter of an hour of happens, besides the usual healthy activity.
 func (d *deployment) after(happens func(*deployment)) string {
 	d.t.Helper()
 	d.points = points{}
 	for d.minute = range 15 {
 		if d.minute%5 == 0 {
 			d.healthy()
-			for range int(d.stage.Errors) { // a stage may bear with what happens once
+			for range int(d.stage.Errors) { // a stage may tolerate single faults
 				happens(d)
 			}
 		}

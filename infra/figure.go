@@ -6,7 +6,8 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// figure is a CloudWatch metric of one thing: Value is what the dimension Of has. Some have no dimension.
+// figure is a CloudWatch metric of one thing. Of is its dimension, and Value the dimension's value. Some figures have
+// no dimension.
 type figure struct {
 	Space, Name, Of string
 	Value           *string
@@ -26,7 +27,7 @@ func (f figure) metric() awscloudwatch.Metric {
 	return awscloudwatch.NewMetric(p)
 }
 
-// lamplighter returns a metric that a metric filter makes of the log.
+// lamplighter returns a metric of the metric filters.
 func lamplighter(name, statistic string) figure {
 	return figure{Space: "Lamplighter", Name: name, Statistic: statistic, Label: name}
 }
@@ -37,7 +38,7 @@ func (v *service) requests(s Stage, name, statistic string) figure {
 		name + " " + statistic}
 }
 
-// ofTable returns a metric of the table: the stack's own, or the one that the parameter TableName names.
+// ofTable returns a metric of the table: the stack's own table, or the one in the parameter TableName.
 func (v *service) ofTable(name string) figure {
 	own := v.template.GetCondition(jsii.String("OwnTable"))
 	table := awscdk.Fn_ConditionIf(own.LogicalId(), v.template.GetResource(jsii.String("Table")).Ref(),
@@ -45,13 +46,14 @@ func (v *service) ofTable(name string) figure {
 	return figure{"AWS/DynamoDB", name, "TableName", awscdk.Token_AsString(table, nil), "Sum", name}
 }
 
-// ofFunction returns a metric of the function of a folder. Its name is known, so that an alarm waits for no nested stack.
+// ofFunction returns a metric of the function of a folder. The function's name is fixed, so an alarm waits for no
+// nested stack.
 func ofFunction(s Stage, folder, name, statistic string) figure {
 	return figure{"AWS/Lambda", name, "FunctionName", jsii.String("lamplighter-" + s.Name + "-" + folder), statistic,
 		folder + " " + name}
 }
 
-// visible returns how many messages lie in the queue that the template has under an id.
+// visible returns the number of visible messages in the queue with an id of the template.
 func (v *service) visible(id string) figure {
 	queue := v.template.GetResource(jsii.String(id))
 	name := awscdk.Token_AsString(queue.GetAtt(jsii.String("QueueName"), awscdk.ResolutionTypeHint_STRING), nil)

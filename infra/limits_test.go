@@ -13,8 +13,9 @@ import (
 	"lamplighter.dev/infra/stacks"
 )
 
-// Work that is pending for longer than its machine may run is not being done. That of a plan is pending from the end of its event on
-// (workqueue.Work.Until), and given up two days after it at last: whoever looks after the service is to hear of that earlier.
+// Work that is pending for longer than its machine may run has stopped. The work of a plan is pending from the end of
+// its event on (workqueue.Work.Until), and given up two days after it at the latest. Operators must be told earlier
+// than that.
 func TestOldestPending_IsLongerThanAnyMachineRuns(t *testing.T) {
 	files, err := filepath.Glob("../statemachines/*.asl.json")
 	if err != nil || len(files) == 0 {
@@ -36,8 +37,8 @@ func TestOldestPending_IsLongerThanAnyMachineRuns(t *testing.T) {
 	}
 }
 
-// The metric filters name sizes of functions, for a pattern can compare a field with nothing else. CloudWatch Logs takes patterns of
-// 1,024 characters (API reference, MetricFilter).
+// The metric filters contain sizes of functions, because a pattern can compare a field only with a constant.
+// CloudWatch Logs takes patterns of 1,024 characters (API reference, MetricFilter).
 func TestMetricFilters_KnowTheSizesOfFunctions(t *testing.T) {
 	b, err := os.ReadFile("../template.yaml")
 	if err != nil {

@@ -1,5 +1,6 @@
-// Command infra is the CDK app: one stack for each stage, made of template.yaml, its children and what differs by stage. `cdk synth`
-// runs it, and so does `go run ./infra`, which needs nothing but Go and node and leaves the templates in build/cdk.out.
+// Command infra is the CDK app: one stack for each stage, made of template.yaml, its children and the settings of the
+// stage. `cdk synth` runs it, and so does `go run ./infra`, which needs only Go and node and writes the templates to
+// build/cdk.out.
 package main
 
 import (
@@ -18,7 +19,7 @@ func main() {
 	}
 }
 
-// synthesize writes the stacks of every stage; root is where template.yaml is.
+// synthesize writes the stacks of every stage. root is the folder of template.yaml.
 func synthesize(root string) error {
 	if err := built(root); err != nil {
 		return err
@@ -34,7 +35,7 @@ func synthesize(root string) error {
 	return nil
 }
 
-// outdir returns where the CDK command asks for the assembly; build/cdk.out when nobody asks.
+// outdir returns the folder of the assembly: nil if CDK_OUTDIR names one, else build/cdk.out.
 func outdir(root string) *string {
 	if os.Getenv("CDK_OUTDIR") != "" {
 		return nil
@@ -42,7 +43,7 @@ func outdir(root string) *string {
 	return jsii.String(filepath.Join(root, "build", "cdk.out"))
 }
 
-// built refuses to deploy functions that were not built: an asset of an empty folder would deploy nothing.
+// built returns an error if the functions were not built: an asset of an empty folder would deploy no code.
 func built(root string) error {
 	folders, err := filepath.Glob(filepath.Join(root, "functions", "*", "lambda"))
 	if err != nil {

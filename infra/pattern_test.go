@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// filterPattern is a pattern of CloudWatch Logs for lines of JSON, of what template.yaml uses of them: =, != and >= with a text or
-// a number, IS TRUE, && before ||, and parentheses (CloudWatch Logs user guide, "Filter pattern syntax"). A comparison with what
-// a line has not is false.
+// filterPattern is a pattern of CloudWatch Logs for lines of JSON. It supports the syntax that template.yaml uses: =,
+// != and >= with a text or a number, IS TRUE, && before ||, and parentheses (CloudWatch Logs user guide, "Filter
+// pattern syntax"). A comparison with a missing member is false.
 type filterPattern struct {
 	t      *testing.T
 	tokens []string
@@ -93,7 +93,7 @@ func (p *filterPattern) one() bool {
 	return ok && map[string]bool{"=": number == limit, "!=": number != limit, ">=": number >= limit}[op]
 }
 
-// member returns what the line has at a path: "$.record.status".
+// member returns the line's value at a path such as "$.record.status", or nil.
 func (p *filterPattern) member(path string) any {
 	var v any = p.line
 	for name := range strings.SplitSeq(strings.TrimPrefix(path, "$."), ".") {
@@ -103,8 +103,8 @@ func (p *filterPattern) member(path string) any {
 	return v
 }
 
-// matchesEvent reports whether an event matches a pattern of EventBridge, of what template.yaml uses of them: values, prefix,
-// anything-but, exists and $or (EventBridge user guide, "Comparison operators").
+// matchesEvent reports whether an event matches a pattern of EventBridge. It supports the syntax that template.yaml
+// uses: values, prefix, anything-but, exists and $or (EventBridge user guide, "Comparison operators").
 func matchesEvent(t *testing.T, pattern, event map[string]any) bool {
 	t.Helper()
 	for name, want := range pattern {

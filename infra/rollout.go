@@ -5,12 +5,12 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// guards are the alarms that turn a deployment back: those that end when what raised them ends. A queue that waits to be read would
-// keep the next deployment from beginning.
+// guards are the alarms that roll a deployment back. Each of them ends with its cause. An alarm on a queue that waits
+// to be read would stop the next deployment from beginning.
 var guards = []string{"Errors", "Refused"}
 
-// shiftSlowly lets each function and machine take a tenth of the calls with its new version for five minutes, and all of them
-// after that, unless one of the guards is raised: then every alias goes back to the version before, and so does the stack.
+// shiftSlowly sends a tenth of the calls of each function and machine to its new version for five minutes, and all
+// calls after that. If one of the guards is raised, every alias returns to the version before, and so does the stack.
 func (v *service) shiftSlowly(alarms map[string]awscloudwatch.Alarm) {
 	var names []*string
 	for _, g := range guards {

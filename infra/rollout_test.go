@@ -16,7 +16,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// deployed are the stacks as CloudFormation gets them: what SAM makes of what CDK has made of the templates.
+// deployed is the stacks as CloudFormation receives them, after CDK and SAM have transformed the templates.
 type deployed struct {
 	Resources map[string]deployedResource            // of all stacks
 	stacks    map[string]map[string]deployedResource // of the root under "", of the nested stacks under their ids
@@ -30,7 +30,7 @@ type deployedResource struct {
 	Properties          map[string]any
 }
 
-// transformed are the stacks that deployedAs has made.
+// transformed caches the stacks of deployedAs.
 var transformed = map[string]deployed{}
 
 // deployedAs returns the stacks of a stage, transformed by SAM once.
@@ -57,7 +57,7 @@ func deployedAs(t *testing.T, s Stage) deployed {
 	return out
 }
 
-// expand returns what SAM makes of templates.
+// expand returns SAM's transformation of templates.
 func expand(t *testing.T, files []string) []map[string]deployedResource {
 	t.Helper()
 	cmd := exec.Command("python3", append([]string{".ci/sam-transform.py"}, files...)...)
@@ -111,7 +111,7 @@ func TestRollout_EverythingThatCallsAFunctionCallsWhatIsLive(t *testing.T) {
 			}
 		}
 	}
-	// the API knows functions by their names, and the last one is the authorizer
+	// the API calls functions by their names, and the last one is the authorizer
 	if n := strings.Count(callers, ":live"); n == 0 || n != strings.Count(callers, "/invocations") {
 		t.Errorf("of %d functions that the API calls %d are live", strings.Count(callers, "/invocations"), n)
 	}
@@ -123,7 +123,7 @@ func TestRollout_EverythingThatCallsAFunctionCallsWhatIsLive(t *testing.T) {
 	}
 }
 
-// The API calls functions by a role: neither is in the other's template.
+// The API calls functions by a role: neither needs the other's template.
 func TestRollout_TheAPICallsFunctionsByARole(t *testing.T) {
 	needNode(t)
 	defer jsii.Close()
@@ -142,7 +142,7 @@ func TestRollout_TheAPICallsFunctionsByARole(t *testing.T) {
 	}
 }
 
-// The schedules share the role that SAM would make for each.
+// The schedules share the role that SAM would otherwise make for each.
 func TestRollout_SchedulesShareARole(t *testing.T) {
 	needNode(t)
 	defer jsii.Close()
@@ -159,8 +159,8 @@ func TestRollout_SchedulesShareARole(t *testing.T) {
 	}
 }
 
-// A running execution ends on the version that it began on: it keeps its definition, the definition names a version of the worker,
-// and a deployment leaves versions where they are.
+// A running execution ends on the version that it began on: it keeps its definition, the definition names a version
+// of the worker, and a deployment does not delete versions.
 func TestRollout_ExecutionsEndOnTheVersionThatTheyBeganOn(t *testing.T) {
 	needNode(t)
 	defer jsii.Close()

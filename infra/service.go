@@ -19,7 +19,7 @@ import (
 	"lamplighter.dev/infra/stacks"
 )
 
-// service is the included template, its children, and the resources in them that stages and alarms are about.
+// service is the included template, its children, and the resources in them that stages and alarms use.
 type service struct {
 	awscdk.Stack
 	template  cloudformationinclude.CfnInclude
@@ -35,8 +35,9 @@ type function struct {
 	folder string
 }
 
-// NewService returns the stack of one stage and its nested stacks: what template.yaml in root and its children describe, with the
-// built code as assets, and with what only a deployment knows. Nothing is described twice.
+// NewService returns the stack of one stage and its nested stacks: the resources of template.yaml in root and its
+// children, with the built code as assets, and with the resources that only a deployment can describe. Each resource
+// is described in one place.
 func NewService(scope constructs.Construct, root string, s Stage) awscdk.Stack {
 	v := include(scope, root, s)
 	v.adjust(s)
@@ -86,7 +87,7 @@ func children(root string) map[string]*cloudformationinclude.CfnIncludeProps {
 	return out
 }
 
-// includeChild takes over the functions, the machines and the stream mappings of a nested stack.
+// includeChild reads the functions, the machines and the stream mappings of a nested stack.
 func (v *service) includeChild(child *cloudformationinclude.IncludedNestedStack) {
 	for _, c := range *child.IncludedTemplate.Node().Children() {
 		switch r := c.(type) {
@@ -106,14 +107,14 @@ func (v *service) includeChild(child *cloudformationinclude.IncludedNestedStack)
 	}
 }
 
-// upload makes an asset of the local path that a template in infra/stacks names.
+// upload makes an asset of the local path in a template of infra/stacks.
 func (v *service) upload(stack constructs.Construct, id, path string) awss3assets.Asset {
 	return awss3assets.NewAsset(stack, jsii.String(id+"Asset"), &awss3assets.AssetProps{
 		Path: jsii.String(filepath.Join(v.root, "infra", "stacks", path)),
 	})
 }
 
-// adjust sets what differs by stage in the template's own resources.
+// adjust sets the stage's settings in the template's own resources.
 func (v *service) adjust(s Stage) {
 	logs := v.template.GetResource(jsii.String("Logs")).(awslogs.CfnLogGroup)
 	logs.SetRetentionInDays(jsii.Number(s.LogDays))

@@ -16,7 +16,7 @@ import (
 	"lamplighter.dev/infra/stacks"
 )
 
-// needNode skips where CDK cannot run: jsii drives node.
+// needNode skips the test where CDK cannot run: jsii needs node.
 func needNode(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -27,7 +27,7 @@ func needNode(t *testing.T) {
 	}
 }
 
-// checkout returns a folder with the real templates and an empty file for every artefact that they name.
+// checkout returns a folder with the real templates and an empty file for every artefact in them.
 func checkout(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
@@ -134,7 +134,8 @@ func TestSynthesizeRefusesWhatWasNotBuilt(t *testing.T) {
 	}
 }
 
-// CloudFormation's reference gives Fn::GetAtt a list in JSON; of a short form that it does not understand CDK makes a text.
+// CloudFormation's reference gives Fn::GetAtt a list in JSON. CDK turns a short form that it does not understand into
+// a text.
 func TestTemplates_NameAttributesByLists(t *testing.T) {
 	needNode(t)
 	defer jsii.Close()

@@ -1,20 +1,20 @@
 package main
 
-// Stage is what differs between two deployments of the service.
+// Stage is the settings that differ between two deployments of the service.
 type Stage struct {
 	Name      string
 	LogDays   float64  // how long logs are kept
 	Protected bool     // the table refuses to be deleted
 	Errors    float64  // failed invocations of one function in five minutes that raise the alarm
 	Wide      bool     // alarms beyond the ten that are free, and a dashboard
-	Operators []string // who is told of alarms: addresses of mails, or of hooks that begin with https://
+	Operators []string // receivers of alarms: addresses of mails, or of hooks that begin with https://
 	Reserved  bool     // concurrent executions are reserved and capped, which needs the account's quota of 1,000
 	Canary    bool     // new versions take over slowly, and not at all when alarms are raised meanwhile
 	Domain    Domain
 }
 
-// Domain is the name under which clients reach the API. It comes from the CDK context ("domain", "certificate"), because
-// it belongs to whoever deploys; without it API Gateway's own address is used.
+// Domain is the name under which clients reach the API. It comes from the CDK context ("domain", "certificate"),
+// because it belongs to the deploying organization. Without it API Gateway's own address is used.
 type Domain struct{ Name, Certificate string }
 
 var stages = []Stage{

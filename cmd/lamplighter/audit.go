@@ -21,7 +21,7 @@ const auditUsage = `usage: lamplighter audit <command>
   export           print a chain as NDJSON, straight from the store (export -help lists its flags)
 `
 
-// runAudit carries out lamplighter audit.
+// runAudit runs `lamplighter audit`.
 func runAudit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	command := ""
 	if len(args) > 0 {
@@ -40,17 +40,17 @@ func runAudit(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	}
 }
 
-// proof goes along the files.
+// proof is the state of a verification across the files of an export.
 type proof struct {
 	walk  audit.Walk
-	head  string // the hash that must occur, "" for none
-	row   int64  // the number of the row that had it, 0 where nobody knows
-	found string // where it did
+	head  string // the hash that a row must have, "" if none is required
+	row   int64  // the number of the row that had it, 0 if unknown
+	found string // the place of the row with that hash
 	stdin io.Reader
 	out   io.Writer
 }
 
-// auditVerify proves exports.
+// auditVerify verifies exports of an audit log.
 func auditVerify(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	p := &proof{walk: audit.Walk{Exported: true}, stdin: stdin, out: stdout}
 	f := flag.NewFlagSet("lamplighter audit verify", flag.ContinueOnError)
@@ -72,7 +72,7 @@ func auditVerify(args []string, stdin io.Reader, stdout, stderr io.Writer) error
 	return p.conclude()
 }
 
-// ignoreHelp is no error when somebody asked for help.
+// ignoreHelp returns nil for flag.ErrHelp, and any other error unchanged.
 func ignoreHelp(err error) error {
 	if errors.Is(err, flag.ErrHelp) {
 		return nil
@@ -80,7 +80,7 @@ func ignoreHelp(err error) error {
 	return err
 }
 
-// file goes along one file.
+// file verifies the rows of one file; "-" is the standard input.
 func (p *proof) file(name string) error {
 	in := p.stdin
 	if name != "-" {
@@ -119,7 +119,7 @@ func counted(rows int64) string {
 	return fmt.Sprintf("%d rows", rows)
 }
 
-// step takes one row.
+// step verifies the next row. It returns an error at a break of the chain.
 func (p *proof) step(row audit.Sealed) error {
 	if b := p.walk.Step(row); b != nil {
 		return fmt.Errorf("the chain breaks at row %d (%.64q): %s", b.Seq, b.ID, b.Why)
@@ -134,7 +134,7 @@ func (p *proof) step(row audit.Sealed) error {
 	return nil
 }
 
-// conclude returns what was proved.
+// conclude prints the result of the proof, and returns an error when the chain has no rows or lacks the given hash.
 func (p *proof) conclude() error {
 	w := p.walk
 	switch {
@@ -166,7 +166,8 @@ func (p *proof) conclude() error {
 	return err
 }
 
-// unfound says why no row has the hash that was kept: a restore of the service took the row away, or somebody rewrote it.
+// unfound returns the error for a kept hash that no row has. Either a restore of the service removed the row, or the
+// log was rewritten.
 func (p *proof) unfound() error {
 	undone := slices.IndexFunc(p.walk.Restores, func(r audit.Restore) bool { return p.row >= r.Seq })
 	switch {

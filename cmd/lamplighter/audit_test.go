@@ -25,10 +25,10 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// exports are a log of ten rows in two files, as NDJSON and as CSV.
+// exports are the files of a log of ten rows: two parts as NDJSON and CSV.
 type exports struct{ first, second, sheet string }
 
-// exported reads the exports under testdata, or makes them.
+// exported returns the exports under testdata, or makes them.
 func exported(t *testing.T) exports {
 	t.Helper()
 	if *update {
@@ -153,7 +153,7 @@ func TestAuditVerify(t *testing.T) {
 	}
 }
 
-// compare holds got against a golden file, or writes it.
+// compare compares got with a golden file, or writes it.
 func compare(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -180,8 +180,8 @@ func TestAuditVerifyReadsTheStandardInput(t *testing.T) {
 	}
 }
 
-// TestAnAuditLogFromItsFirstRequestToItsProof makes changes at the gateway, takes their record away, and proves it with
-// what an operator has: the interface, and the program.
+// TestAnAuditLogFromItsFirstRequestToItsProof makes changes at the gateway, exports their audit rows, and proves the
+// rows with the tools of an operator: the interface and the program.
 func TestAnAuditLogFromItsFirstRequestToItsProof(t *testing.T) {
 	t.Parallel()
 	s := testenv.Start(t, testenv.Setup{})
@@ -245,7 +245,7 @@ func TestAnAuditLogFromItsFirstRequestToItsProof(t *testing.T) {
 	}
 }
 
-// printed returns what the program prints.
+// printed runs `lamplighter audit` and returns its output.
 func printed(t *testing.T, args ...string) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -291,7 +291,7 @@ func TestAnExportDoesNotSpeakToTheTerminal(t *testing.T) {
 	}
 }
 
-// A hash that was kept of a row that a restore took away is told from one that was rewritten.
+// The verification tells a kept hash whose row was removed by a restore from one whose row was rewritten.
 func TestAuditVerify_TellsARestoreFromALogThatWasRewritten(t *testing.T) {
 	c := clock.NewManual(time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC))
 	store := tabletest.NewAt(t, c)

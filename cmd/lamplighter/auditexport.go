@@ -17,15 +17,15 @@ import (
 	"lamplighter.dev/shared/foundation/seal"
 )
 
-// source is which store to use and, of the audit log, which chain to print.
+// source names the store and the chain of the audit log to print.
 type source struct {
 	dir, table, endpoint string
 	org                  string
 	system               int
 }
 
-// auditExport prints a chain from the store. It is the only way to those of the installation: they hold what belongs to
-// no organization, such as guesses at passwords, and no operation shows them to anybody.
+// auditExport prints a chain from the store. It is the only way to read the chains of the installation. Their rows
+// belong to no organization, for example guesses at passwords, and no operation shows them.
 func auditExport(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	var s source
 	f := flag.NewFlagSet("lamplighter audit export", flag.ContinueOnError)
@@ -47,8 +47,9 @@ func auditExport(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	return errors.Join(s.link(ctx, store, at, stderr), printChain(ctx, store, at, stdout), closing())
 }
 
-// link links what waits for the chain, so that it is printed too. That takes the secret that seals what waits: where it is not
-// at hand, of a table in AWS, the service links it within three minutes, and this says what is left out.
+// link links the pending entries of the chain, so that they are printed too. It needs the secret that seals pending
+// entries. For a table in AWS the secret is not available here: the service links the entries within three minutes,
+// and link prints how many are left out.
 func (s *source) link(ctx context.Context, store table.Store, at audit.Place, stderr io.Writer) error {
 	var secret []byte
 	if s.table == "" {
@@ -67,7 +68,7 @@ func (s *source) link(ctx context.Context, store table.Store, at audit.Place, st
 	return err
 }
 
-// flags are those that say where the store is.
+// flags defines the flags that name the store.
 func (s *source) flags(f *flag.FlagSet) {
 	f.StringVar(&s.dir, "dir", envOr("LAMPLIGHTER_DIR", ".lamplighter"),
 		"folder of the embedded store, which nobody may be serving just now (LAMPLIGHTER_DIR)")
@@ -76,7 +77,7 @@ func (s *source) flags(f *flag.FlagSet) {
 	f.StringVar(&s.endpoint, "endpoint", "", "of -table: an emulator's address; empty is AWS")
 }
 
-// place returns where the chain is kept.
+// place returns the chain's place in the store. Exactly one of -org and -system must be given.
 func (s *source) place() (audit.Place, error) {
 	systems := audit.SystemPlaces()
 	switch {
@@ -88,7 +89,7 @@ func (s *source) place() (audit.Place, error) {
 	return audit.Place{}, fmt.Errorf("audit export wants either -org ID or -system N, from 0 to %d", len(systems)-1)
 }
 
-// open opens the store, which it does not make.
+// open opens an existing store, and returns it with the function that closes it. It does not create a store.
 func (s *source) open() (table.Store, func() error, error) {
 	if s.table != "" {
 		return table.NewDynamoDB(table.Remote{Table: s.table, Endpoint: s.endpoint}), func() error { return nil }, nil

@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/azuretwin"
 )
 
-// TestTheWalkOnAzureWorks pastes what docs/operations/azure.md tells, against the twin that it names.
+// TestTheWalkOnAzureWorks runs the commands of docs/operations/azure.md against the twin that the page names.
 func TestTheWalkOnAzureWorks(t *testing.T) {
 	t.Parallel()
 	needShell(t)

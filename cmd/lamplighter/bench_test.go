@@ -19,7 +19,8 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// BenchmarkGET is one GET through gateway, authorizer, rest and the embedded table. At most 150 µs of CPU are wanted.
+// BenchmarkGET measures one GET through gateway, authorizer, rest and the embedded table. The goal is at most 150 µs
+// of CPU.
 func BenchmarkGET(b *testing.B) {
 	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	e := testenv.Start(b, testenv.Setup{Clock: clock.NewManual(noon)})
@@ -46,7 +47,7 @@ func BenchmarkGET(b *testing.B) {
 	b.ReportMetric(float64((cpu(b)-used).Microseconds())/float64(served), "µs-cpu/op(≤150)")
 }
 
-// cpu returns what this process has used so far.
+// cpu returns the processor time that this process has used so far, in user mode and in the kernel.
 func cpu(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage
@@ -56,8 +57,8 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkReady is the time from exec to the line that says so, and the memory then, with 100,000 resources stored. At
-// most 1 s and 200 MB are wanted.
+// BenchmarkReady measures the time from exec to the line that reports readiness, and the memory then, with 100,000
+// stored resources. The goal is at most 1 s and 200 MB.
 func BenchmarkReady(b *testing.B) {
 	dir := b.TempDir()
 	e := testenv.Start(b, testenv.Setup{Dir: dir})
@@ -76,7 +77,7 @@ func BenchmarkReady(b *testing.B) {
 	b.ReportMetric(resident, "MB-resident(≤200)")
 }
 
-// ready starts the program, waits until it is ready and gives its resident memory in MB.
+// ready starts the program, waits until it is ready and returns its resident memory in MB.
 func ready(b *testing.B, program, dir string) float64 {
 	b.Helper()
 	cmd := exec.CommandContext(b.Context(), program, "serve", "-root", "../..", "-dir", dir, "-addr", "127.0.0.1:0")
@@ -101,7 +102,7 @@ func ready(b *testing.B, program, dir string) float64 {
 	return 0
 }
 
-// rss reads a process's resident memory; 0 where the system does not tell.
+// rss returns a process's resident memory, or 0 if the system does not report it.
 func rss(b *testing.B, pid int) float64 {
 	b.Helper()
 	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))

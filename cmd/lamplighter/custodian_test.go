@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// stopByCustodian stops the instances that run.
+// stopByCustodian is a Custodian policy that stops the running instances.
 const stopByCustodian = `policies:
   - name: stop-running
     resource: aws.ec2
@@ -18,9 +18,9 @@ const stopByCustodian = `policies:
     actions: [stop]
 `
 
-// compareCustodian starts the fleet again and has Cloud Custodian, the program that LAMPLIGHTER_CUSTODIAN names, stop it on the same moto. It
-// neither verifies nor records. Nothing is asked of it but that it stops them: it is there to be measured. The kernel's account of its
-// memory begins with this process's, of which it was forked: less than that is not seen.
+// compareCustodian starts the fleet again and lets Cloud Custodian, the program in LAMPLIGHTER_CUSTODIAN, stop it on
+// the same moto. Custodian neither verifies nor records. The test only measures it. The kernel's figure for its peak
+// memory starts at the memory of this process, which forked it, so a lower peak is not visible.
 func (m moto) compareCustodian(g *tollgate, size int) {
 	m.t.Helper()
 	bin := os.Getenv("LAMPLIGHTER_CUSTODIAN")
@@ -52,7 +52,7 @@ func (m moto) compareCustodian(g *tollgate, size int) {
 	}
 }
 
-// startAll starts what is stopped.
+// startAll starts all stopped instances.
 func (m moto) startAll() {
 	m.t.Helper()
 	var form strings.Builder
@@ -63,7 +63,7 @@ func (m moto) startAll() {
 	m.call("ec2", "us-east-1", form.String())
 }
 
-// instancesIn returns the ids of the instances in a state: all of them, for moto knows no pages here.
+// instancesIn returns the ids of all instances in a state. moto has no pages here.
 func (m moto) instancesIn(state string) (ids []string) {
 	m.t.Helper()
 	answer := m.call("ec2", "us-east-1",

@@ -9,8 +9,8 @@ import (
 	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// TestVersions_WorkAtOnceOnOneTable runs the earlier version and this one on one table, as while a deployment shifts. What one is asked
-// to do, the other may do.
+// TestVersions_WorkAtOnceOnOneTable runs the earlier version and this one on one table at the same time, as during a
+// deployment. Each request may reach either version.
 func TestVersions_WorkAtOnceOnOneTable(t *testing.T) {
 	endpoint := tabletest.StartDynoxide(t)
 	earlier, current := bothVersions(t)

@@ -22,11 +22,11 @@ const (
 	sharedSize  = 40 // resources of the account
 )
 
-// shared is what versions of the service have in one store, as whoever wrote it last left it.
+// shared is the records that several versions of the service have in one store, as the last version left them.
 type shared struct {
 	t       *testing.T
 	at      *served
-	beside  []*served // what else works on the store now: a mail is sent by whichever sees it first
+	beside  []*served // other programs on the store now: the first one that sees a mail sends it
 	client  *local.Client
 	org     string
 	account string
@@ -46,7 +46,7 @@ func (s *shared) call(method, path string, in, out any) {
 	}
 }
 
-// takeTurn has the program find and change what is there; in an empty store it makes that.
+// takeTurn lets the program find and change the records of the store. In an empty store it makes them first.
 func (s *shared) takeTurn(by string, p *served) {
 	s.t.Helper()
 	s.enter(p)
@@ -59,7 +59,7 @@ func (s *shared) takeTurn(by string, p *served) {
 	s.changeAll(by)
 }
 
-// enter goes on at another program, by password once there is one.
+// enter continues with another program. It logs in with the password if there is a user.
 func (s *shared) enter(p *served) {
 	s.t.Helper()
 	s.at, s.client = p, local.NewClient(p.address())
@@ -75,7 +75,7 @@ func (s *shared) logIn() {
 	}
 }
 
-// mails returns what was printed, with the mails of all that work on the store.
+// mails returns the output of all programs that work on the store. The output contains their mails.
 func (s *shared) mails() string {
 	printed := []string{s.at.printed()}
 	for _, p := range s.beside {
@@ -139,7 +139,7 @@ func (s *shared) made(path string, in map[string]any) string {
 	return out.ID
 }
 
-// findAll holds the answers to what was left. It asks with the token that was left.
+// findAll checks that the program reads all records of the version before. It asks with that version's token.
 func (s *shared) findAll(by string) {
 	s.t.Helper()
 	session := s.client.Token
@@ -176,7 +176,7 @@ func (s *shared) findAll(by string) {
 	}
 }
 
-// findNames holds the names of records to those that they were given.
+// findNames checks that records have the names that they were given.
 func (s *shared) findNames(by string) {
 	s.t.Helper()
 	for path, want := range s.names {
@@ -218,7 +218,7 @@ func (s *shared) changeAll(by string) {
 	s.workAll(by)
 }
 
-// workAll makes a token, acts, and looks at what was recorded of it.
+// workAll makes a token, submits an action, and checks the records of both.
 func (s *shared) workAll(by string) {
 	s.t.Helper()
 	var token struct {
@@ -252,7 +252,7 @@ func (s *shared) act() {
 	s.one.Status = status
 }
 
-// discover has the account discovered.
+// discover starts a discovery of the account.
 func (s *shared) discover() {
 	s.t.Helper()
 	var job struct {
@@ -274,7 +274,7 @@ func (s *shared) waitDiscovered(id string) {
 	})
 }
 
-// prove holds the audit log to its chain, and to having grown.
+// prove checks that the audit log's chain holds and that the log has grown.
 func (s *shared) prove(by string) {
 	s.t.Helper()
 	var v audit.Verdict
@@ -285,7 +285,7 @@ func (s *shared) prove(by string) {
 	s.rows = v.LastSeq
 }
 
-// proveExport has the version export the audit log from the embedded store in dir, and prove it.
+// proveExport lets the version export the audit log from the embedded store in dir, and verify it.
 func (s *shared) proveExport(v programVersion, dir string) {
 	s.t.Helper()
 	var export, proof bytes.Buffer

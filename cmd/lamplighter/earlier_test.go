@@ -20,8 +20,8 @@ type programVersion struct {
 	run  func(ctx context.Context, args []string, out io.Writer) error
 }
 
-// TestVersions_TakeTurnsOnOneStore starts the earlier version and this one on one store in turn. Each finds what the other left, and
-// changes it.
+// TestVersions_TakeTurnsOnOneStore starts the earlier version and this one on one store in turn. Each finds the
+// records of the other, and changes them.
 func TestVersions_TakeTurnsOnOneStore(t *testing.T) {
 	nightly.SkipByDay(t)
 	t.Parallel()
@@ -38,7 +38,7 @@ func TestVersions_TakeTurnsOnOneStore(t *testing.T) {
 	}
 }
 
-// bothVersions returns the earlier version, built from the history, and that of this checkout.
+// bothVersions returns the earlier version, built from the git history, and the version of this checkout.
 func bothVersions(t *testing.T) (earlier, current programVersion) {
 	t.Helper()
 	if testing.Short() {
@@ -46,7 +46,7 @@ func bothVersions(t *testing.T) (earlier, current programVersion) {
 	}
 	root := checkOutEarlier(t)
 	program := filepath.Join(t.TempDir(), "lamplighter")
-	// Without paths in it, so that each run takes what the one before has compiled in another folder.
+	// Trimmed of paths, so that each run reuses the packages that the run before compiled in another folder.
 	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", program, "./cmd/lamplighter") //nolint:gosec // ours
 	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -64,7 +64,7 @@ func bothVersions(t *testing.T) (earlier, current programVersion) {
 	}}
 }
 
-// checkOutEarlier puts the commit that testdata names into a folder of the test's.
+// checkOutEarlier checks out the commit named in testdata into a folder of the test.
 func checkOutEarlier(t *testing.T) string {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -97,14 +97,15 @@ func (v programVersion) serve(t *testing.T, args ...string) *served {
 	return serveUntil(t, "  Mails   ", func(ctx context.Context, out io.Writer) error { return v.run(ctx, args, out) })
 }
 
-// address returns where the service answers.
+// address returns the address of the service.
 func (s *served) address() string {
 	_, api, _ := strings.Cut(s.printed(), "API     ")
 	api, _, _ = strings.Cut(api, "\n")
 	return api
 }
 
-// eventually asks until done is true, less and less often: what it asks counts into the organization's minute.
+// eventually calls done until it returns true, with growing pauses, because its requests count towards the
+// organization's minute. It fails the test after a pause of 20 seconds.
 func eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	for pause := 200 * time.Millisecond; !done(); pause *= 2 {

@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// choices are what `lamplighter serve` can be told, by flags or by environment variables; a flag wins.
+// choices are the settings of `lamplighter serve`, from flags or environment variables. A flag wins.
 type choices struct {
 	addr        string
 	dir         string
@@ -30,13 +30,13 @@ type choices struct {
 	successor   string
 	demo        bool
 	verbose     bool
-	clients     map[string]*string // what platform.ReadOAuthClients reads, where a flag may say it
+	clients     map[string]*string // values of flags for platform.ReadOAuthClients, by variable
 	google      platform.Client
 	github      platform.Client
 	googleCloud platform.Client
 }
 
-// parseFlags reads the flags of serve. Asking for help is flag.ErrHelp.
+// parseFlags parses the flags of serve. It returns flag.ErrHelp for -help.
 func parseFlags(args []string, out io.Writer) (choices, error) {
 	var c choices
 	f := flag.NewFlagSet("lamplighter serve", flag.ContinueOnError)
@@ -90,8 +90,8 @@ func envOr(name, otherwise string) string {
 	return otherwise
 }
 
-// providers are the flags of platform.ReadOAuthClients. The secrets come from the environment alone: other users of the machine see
-// the flags of every process.
+// providers defines the flags of platform.ReadOAuthClients. The secrets come from the environment alone: other users
+// of the machine see the flags of every process.
 func (c *choices) providers(f *flag.FlagSet) {
 	c.clients = map[string]*string{}
 	for variable, use := range map[string]string{
@@ -110,7 +110,7 @@ func (c *choices) providers(f *flag.FlagSet) {
 	}
 }
 
-// getenv returns the environment, or what a flag says instead.
+// getenv returns the value of a flag for the variable, or else of the environment variable.
 func (c *choices) getenv(variable string) string {
 	if v, ok := c.clients[variable]; ok {
 		return *v
@@ -140,7 +140,8 @@ func (c *choices) check() (err error) {
 	return nil
 }
 
-// loopback refuses an address that other machines reach: the demo's password is public, and there is no TLS here.
+// loopback returns an error for an address that other machines can reach: the demo's password is public, and there is
+// no TLS here.
 func loopback(addr string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -153,8 +154,8 @@ func loopback(addr string) error {
 	return nil
 }
 
-// findRoot returns the working directory when the template is there, else the folder above the one of this program, which is
-// where `make build` puts it.
+// findRoot returns the working directory if it has the template, or else the folder above the program's folder. `make
+// build` puts the program into a subfolder of the repository.
 func findRoot() string {
 	if _, err := os.Stat("template.yaml"); errors.Is(err, os.ErrNotExist) {
 		if self, err := os.Executable(); err == nil {

@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 )
 
-// TestTheWalkOnGoogleCloudWorks pastes what docs/operations/gcp.md tells, against the twin that it names.
+// TestTheWalkOnGoogleCloudWorks runs the commands of docs/operations/gcp.md against the twin that the page names.
 func TestTheWalkOnGoogleCloudWorks(t *testing.T) {
 	t.Parallel()
 	needShell(t)

@@ -17,7 +17,7 @@ import (
 	"lamplighter.dev/shared/testkit/hostilebill"
 )
 
-// TestServe_OutlivesHostileBills uploads the files that ended the whole service to a service that runs as users run it.
+// TestServe_OutlivesHostileBills uploads files that once crashed the service to a service in a process of its own.
 func TestServe_OutlivesHostileBills(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -18,7 +18,7 @@ const keysUsage = `usage: lamplighter keys rotate [-dir DIR] [-now] [-revoke]
        lamplighter keys list [-dir DIR]
 `
 
-// keyChoices are what `lamplighter keys` can be told.
+// keyChoices are the settings of `lamplighter keys`.
 type keyChoices struct {
 	command string
 	dir     string
@@ -27,7 +27,7 @@ type keyChoices struct {
 	revoke  bool
 }
 
-// runKeys looks after the key files of a local service.
+// runKeys runs `lamplighter keys`, which lists and rotates the key files of a local service.
 func runKeys(args []string, out, complain io.Writer) error {
 	c, err := parseKeys(args, complain)
 	if errors.Is(err, flag.ErrHelp) {

@@ -21,7 +21,7 @@ func keyed(t *testing.T, dir string, args ...string) (string, error) {
 	return out.String(), err
 }
 
-// A service that was set up, told to rotate its keys, and started again opens what it sealed and honours its tokens.
+// A service that was set up, told to rotate its keys, and restarted opens its sealed values and accepts its tokens.
 func TestKeysAreRotatedUnderAService(t *testing.T) {
 	dir, c := t.TempDir(), clock.NewManual(clock.System{}.Now())
 	open := func() *local.Service {

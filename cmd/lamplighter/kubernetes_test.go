@@ -14,7 +14,8 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/kubernetestwin"
 )
 
-// TestTheWalkOnKubernetesWorks pastes what docs/operations/kubernetes.md tells, against the twins that it names.
+// TestTheWalkOnKubernetesWorks runs the commands of docs/operations/kubernetes.md against the twins that the page
+// names.
 func TestTheWalkOnKubernetesWorks(t *testing.T) {
 	t.Parallel()
 	needShell(t)
@@ -54,7 +55,7 @@ func TestTheWalkOnKubernetesWorks(t *testing.T) {
 	s.shut(t)
 }
 
-// serveTwins does what shared/cloud/kubernetes/twin/serve does, and returns where.
+// serveTwins starts the same twins as shared/cloud/kubernetes/twin/serve, and returns their address.
 func serveTwins(t *testing.T) string {
 	t.Helper()
 	own, prod, aws := kubernetestwin.New(), kubernetestwin.New(), &awstwin.Cloud{}

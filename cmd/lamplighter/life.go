@@ -11,14 +11,14 @@ import (
 	"strconv"
 )
 
-// The files in the folder of the local service that tell how the service before ended.
+// The files in the folder of the local service that record the end of the last service.
 const (
 	lifeFile  = "running.json" // is there while the service runs
-	crashFile = "crash.log"    // what Go writes when the process ends by a fatal error
+	crashFile = "crash.log"    // Go's report of a fatal error
 	oldCrash  = "crash.old.log"
 )
 
-// life is the time from the start to the end of the service.
+// life is one run of the service, from its start to its end.
 type life struct {
 	dir   string
 	begun bool
@@ -26,9 +26,9 @@ type life struct {
 	Kills int64 `json:"kills"`
 }
 
-// begin notes that the service runs, and finds how the one before it ended. It ended by its own fault when Go reported
-// a fatal error (a stack overflow, no memory, a panic), or when the machine killed a process for want of memory
-// meanwhile. One that was killed from outside did not: that is no reason to give up its work.
+// begin records that the service runs, and reports whether the one before it died by its own fault. It did if Go
+// reported a fatal error (a stack overflow, no memory, a panic), or if the machine has since killed a process for
+// lack of memory. A kill from outside does not count, because it is no reason to give up the work of that service.
 func (l *life) begin() (died bool, err error) {
 	l.Kills = memoryKills()
 	var before life
@@ -52,7 +52,7 @@ func (l *life) begin() (died bool, err error) {
 
 func (l *life) path(name string) string { return filepath.Join(l.dir, name) }
 
-// keepCrash keeps the report of the crash before, and has Go write the next one.
+// keepCrash keeps the report of the last crash, and opens the file for the next one.
 func (l *life) keepCrash() error {
 	if info, err := os.Stat(l.path(crashFile)); err == nil && info.Size() > 0 {
 		if err = os.Rename(l.path(crashFile), l.path(oldCrash)); err != nil {
@@ -66,7 +66,7 @@ func (l *life) keepCrash() error {
 	return errors.Join(debug.SetCrashOutput(f, debug.CrashOptions{}), f.Close())
 }
 
-// end notes that the service ended as it was told to. It does nothing when the service did not begin.
+// end records an orderly end of the service. It does nothing if begin was not called.
 func (l *life) end() error {
 	if !l.begun {
 		return nil
@@ -75,8 +75,8 @@ func (l *life) end() error {
 	return errors.Join(err, os.Remove(l.path(crashFile)), os.Remove(l.path(lifeFile)))
 }
 
-// memoryKills returns how many processes this machine has killed for want of memory since it began, as Linux counts
-// them; 0 elsewhere.
+// memoryKills returns how many processes this machine has killed for lack of memory since it started, as Linux counts
+// them. On other systems it returns 0.
 func memoryKills() int64 {
 	b, err := os.ReadFile("/proc/vmstat")
 	if err != nil {

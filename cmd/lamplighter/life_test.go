@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// lifeMode is set in a child process of the test of lives: how it ends.
+// lifeMode is the environment variable that tells a child process of the test how to end.
 const lifeMode = "LAMPLIGHTER_TEST_LIFE"
 
 func overflow(n int) int {
@@ -66,7 +66,7 @@ func TestLife_TellsHowTheOneBeforeEnded(t *testing.T) {
 				if err := l.end(); err != nil {
 					t.Error(err)
 				}
-				// else a kill of any process of the machine, later, would be this one's
+				// otherwise a later kill of any process of the machine would count as this one's
 				if _, err := os.Stat(l.path(lifeFile)); !errors.Is(err, fs.ErrNotExist) {
 					t.Errorf("the end leaves %s: %v", lifeFile, err)
 				}

@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// mailsCommand lists and redrives the mails that were given up.
+// mailsCommand lists and redrives given-up mails.
 var mailsCommand = stuckCommand{
 	name: "mails", list: "dead", retry: "redrive", retried: "is queued again",
 	usage: `usage: lamplighter mails dead [-dir DIR | -table NAME]
@@ -26,7 +26,7 @@ var mailsCommand = stuckCommand{
 	},
 }
 
-// listDead prints a line for each mail that was given up.
+// listDead prints a line for each given-up mail.
 func listDead(ctx context.Context, s table.Store, out io.Writer) error {
 	list := func(cursor string) ([]mailer.Dead, string, error) { return mailer.ListDead(ctx, s, cursor) }
 	err := printPages(out, list, func(d mailer.Dead) string {

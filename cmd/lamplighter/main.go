@@ -1,4 +1,4 @@
-// Command lamplighter is the whole service in one process, for a laptop, and what an operator needs beside it:
+// Command lamplighter is the whole service in one process, for a laptop, with the tools of an operator:
 //
 //	lamplighter serve      answer on http://127.0.0.1:8080
 //	lamplighter openapi    print the interface description
@@ -26,7 +26,7 @@ import (
 // version is set by the linker.
 var version = "dev"
 
-// readBill is the command that reads a bill for a service on this machine (package confined). It is not for people.
+// readBill is the command that reads a bill for a service on this machine (package confined). Users do not call it.
 const readBill = "read-bill"
 
 const usage = `usage: lamplighter <command>
@@ -75,7 +75,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 }
 
-// printText runs a command that only prints.
+// printText runs a command that only prints a text.
 func printText(command string, stdout io.Writer) (err error) {
 	switch command {
 	case "openapi":

@@ -13,8 +13,8 @@ import (
 	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// account returns the body that connects moto's account. Its bills are asked of Cost Explorer, for moto knows no Data Exports, and what does not
-// answer is tried for long.
+// account returns the body that connects moto's account. Its bills come from Cost Explorer, because moto has no Data
+// Exports, and calls that get no answer are retried for a long time.
 func (m moto) account(regions ...string) map[string]any {
 	return map[string]any{
 		"provider": "aws", "authMethod": "static_keys", "cloudAccountID": motoNumber, "name": "Emulated",
@@ -24,7 +24,7 @@ func (m moto) account(regions ...string) map[string]any {
 	}
 }
 
-// connect connects moto's account, waits for its discovery and gives its id.
+// connect connects moto's account, waits for its discovery and returns its id.
 func (m moto) connect(c *testenv.Client, regions ...string) string {
 	m.t.Helper()
 	var account struct {
@@ -36,7 +36,7 @@ func (m moto) connect(c *testenv.Client, regions ...string) string {
 	return account.ID
 }
 
-// three returns the database, the instance and the Auto Scaling group in us-east-1, which may be acted on.
+// three returns the database, the instance and the Auto Scaling group in us-east-1 that can be acted on.
 func (m moto) three(c *testenv.Client) []testenv.Resource {
 	m.t.Helper()
 	var out []testenv.Resource
@@ -51,8 +51,8 @@ func (m moto) three(c *testenv.Client) []testenv.Resource {
 	return out
 }
 
-// Two regions are discovered; an instance, a database and an Auto Scaling group are stopped, and started after a restart. (moto has
-// a thousand snapshots in each of its regions.)
+// Two regions are discovered; an instance, a database and an Auto Scaling group are stopped, and started after a
+// restart. (moto has a thousand snapshots in each of its regions.)
 func TestResourcesOnMotoAreStoppedAndStarted(t *testing.T) {
 	t.Parallel()
 	m, e := furnish(t), testenv.Start(t, testenv.Setup{})
@@ -83,7 +83,7 @@ func TestResourcesOnMotoAreStoppedAndStarted(t *testing.T) {
 	m.vanishes(c, id)
 }
 
-// actOn has each resource stopped or started, and waits until all are.
+// actOn stops or starts each resource, and waits until all actions have ended.
 func (m moto) actOn(e *testenv.Env, c *testenv.Client, verb string, rs []testenv.Resource) {
 	m.t.Helper()
 	var ids []string
@@ -96,7 +96,8 @@ func (m moto) actOn(e *testenv.Env, c *testenv.Client, verb string, rs []testenv
 	}
 }
 
-// refusesMembers tries to stop what the Auto Scaling group would replace.
+// refusesMembers checks that the service refuses to stop members of the Auto Scaling group, because the group would
+// replace them.
 func (m moto) refusesMembers(c *testenv.Client) {
 	m.t.Helper()
 	var members []testenv.Resource
@@ -156,7 +157,7 @@ func TestAGroupOnMotoIsStoppedAndStartedByTiers(t *testing.T) {
 	}
 }
 
-// wholeGroup runs a bulk action to its end, and tells when each resource changed.
+// wholeGroup runs a bulk action to its end, and returns the time of each resource's change.
 func (m moto) wholeGroup(e *testenv.Env, c *testenv.Client, group, verb string, rs []testenv.Resource) []time.Time {
 	m.t.Helper()
 	var bulk struct {
@@ -182,8 +183,8 @@ func (m moto) wholeGroup(e *testenv.Env, c *testenv.Client, group, verb string, 
 	return at
 }
 
-// An account under another's number, and one behind an address where nobody answers. moto opens to any keys: how refused
-// ones are answered is held against the twin, in shared/cloud/aws.
+// The service stores neither an account under another account's number nor one behind an address where no server
+// listens. moto accepts any keys; shared/cloud/aws tests refused keys against the twin.
 func TestAnAccountThatMotoDoesNotOpenIsNotStored(t *testing.T) {
 	t.Parallel()
 	m, e := moto{t, tabletest.StartMoto(t)}, testenv.Start(t, testenv.Setup{})
@@ -206,7 +207,7 @@ func TestAnAccountThatMotoDoesNotOpenIsNotStored(t *testing.T) {
 	}
 }
 
-// TestTheWalkOfTheReadmeOnAWSWorks pastes the page of the tour on AWS, with moto.
+// TestTheWalkOfTheReadmeOnAWSWorks runs the commands of the tour's page on AWS, with moto.
 func TestTheWalkOfTheReadmeOnAWSWorks(t *testing.T) {
 	needShell(t)
 	m, s := tabletest.StartMoto(t), serveIn(t, t.TempDir())

@@ -13,21 +13,21 @@ import (
 	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// motoNumber is the account that moto serves to whoever does not assume a role.
+// motoNumber is the account id that moto uses for callers that do not assume a role.
 const motoNumber = "123456789012"
 
-// moto is a cloud of AWS that moto_server plays. It is asked by the form-encoded calls that AWS takes, not through the SDK:
-// what the service claims is compared with what somebody else reads, and only shared/cloud/aws links the SDK.
+// moto is an AWS cloud that moto_server emulates. The test calls it with the form-encoded requests that AWS takes,
+// not through the SDK: only shared/cloud/aws links the SDK, and an independent reader checks the service's answers.
 type moto struct {
 	t   *testing.T
 	url string
 }
 
-// versions are those of the services' interfaces.
+// versions are the API versions of the services.
 var versions = map[string]string{"ec2": "2016-11-15", "rds": "2014-10-31", "autoscaling": "2011-01-01"}
 
-// call makes a call of a service in a region and gives the answer. moto checks no signature; it finds service and region
-// in the credential.
+// call makes a call of a service in a region and returns the body of the answer. moto checks no signature; it reads
+// service and region from the credential.
 func (m moto) call(service, region, form string) string {
 	m.t.Helper()
 	body := strings.NewReader(form + "&Version=" + versions[service])
@@ -49,7 +49,7 @@ func (m moto) call(service, region, form string) string {
 	return string(b)
 }
 
-// under returns the texts of the elements of an answer whose path ends as told: "instanceState/name".
+// under returns the texts of an answer's elements whose path ends with the given one, such as "instanceState/name".
 func under(t *testing.T, answer, path string) []string {
 	t.Helper()
 	var at, found []string
@@ -74,8 +74,8 @@ func under(t *testing.T, answer, path string) []string {
 	}
 }
 
-// furnish starts moto with an instance, a database and an Auto Scaling group of two in us-east-1, two of whose processes
-// their owner has suspended, and a database in eu-west-1.
+// furnish starts moto with an instance, a database and an Auto Scaling group of two in us-east-1, and a database in
+// eu-west-1. The owner of the group has suspended two of its processes.
 func furnish(t *testing.T) moto {
 	t.Helper()
 	m := moto{t, tabletest.StartMoto(t)}
@@ -94,7 +94,7 @@ func furnish(t *testing.T) moto {
 	return m
 }
 
-// words returns what moto says itself of the resource of a type.
+// words returns moto's own words for the state of a resource.
 func (m moto) words(r testenv.Resource) string {
 	m.t.Helper()
 	switch r.Type {
@@ -114,7 +114,8 @@ func (m moto) words(r testenv.Resource) string {
 	}
 }
 
-// lit and unlit are moto's words for what runs and for what is stopped. A stop of the group suspends what would raise it.
+// lit and unlit are moto's words for running and for stopped resources, by type. A stop of the group suspends the
+// processes that would raise it.
 var (
 	lit = map[string]string{"aws-ec2": "running", "aws-rds": "available",
 		"aws-asg": "1 4 2 AZRebalance AlarmNotification"}
@@ -122,7 +123,7 @@ var (
 		"aws-asg": "0 0 0 AZRebalance AlarmNotification ScheduledActions"}
 )
 
-// holds compares what the service says of resources, and what moto says, with what they should be.
+// holds compares the service's status of resources, and moto's words for them, with the expected ones.
 func (m moto) holds(c *testenv.Client, status string, words map[string]string, rs []testenv.Resource) {
 	m.t.Helper()
 	for _, r := range rs {

@@ -46,7 +46,7 @@ func newTollgate(t testing.TB, to string) *tollgate {
 	return g
 }
 
-// take returns what was counted since the last take.
+// take returns the number of calls since the last take, by operation.
 func (g *tollgate) take() map[string]int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -55,7 +55,8 @@ func (g *tollgate) take() map[string]int {
 	return out
 }
 
-// fleetSizes are 200 instances; LAMPLIGHTER_FLEET names others, for who measures: "1000,10000".
+// fleetSizes returns the fleet sizes of the test: 200 instances, or the sizes in LAMPLIGHTER_FLEET for measurements:
+// "1000,10000".
 func fleetSizes(t *testing.T) (sizes []int) {
 	t.Helper()
 	names := os.Getenv("LAMPLIGHTER_FLEET")
@@ -72,15 +73,15 @@ func fleetSizes(t *testing.T) (sizes []int) {
 	return sizes
 }
 
-// TestAFleetOnMotoIsDiscoveredAndStoppedInFewCalls discovers instances in one region and stops them all, verified and recorded.
-// moto answers one call at a time, and takes some milliseconds for each instance that it describes: calls and descriptions are
-// what counts.
+// TestAFleetOnMotoIsDiscoveredAndStoppedInFewCalls discovers instances in one region and stops them all, verified and
+// recorded. It counts calls and descriptions, because moto answers one call at a time and takes some milliseconds for
+// each instance that it describes.
 func TestAFleetOnMotoIsDiscoveredAndStoppedInFewCalls(t *testing.T) {
 	for _, size := range fleetSizes(t) {
 		t.Run(strconv.Itoa(size), func(t *testing.T) {
 			g := newTollgate(t, tabletest.StartMoto(t))
 			m, e := moto{t, g.URL}, testenv.Start(t, testenv.Setup{Sync: true})
-			// moto loads each service with its first call, for seconds
+			// moto loads each service at its first call, which takes seconds
 			m.connectFleet(e, e.NewOwner("glinda@example.com"), "eu-west-1")
 			m.launch(size)
 			c := e.NewOwner("dorothy@example.com")
@@ -113,8 +114,8 @@ func TestAFleetOnMotoIsDiscoveredAndStoppedInFewCalls(t *testing.T) {
 	}
 }
 
-// launch starts instances, a thousand in each zone after the other: the subnet of a zone has addresses for 4,000, and moto looks for a free
-// one the longer the fewer are left.
+// launch starts instances, a thousand in each zone after the other. The subnet of a zone has 4,000 addresses, and
+// moto takes longer to find a free one the fewer are left.
 func (m moto) launch(size int) {
 	m.t.Helper()
 	for n := 0; n < size; n += 1000 {
@@ -133,7 +134,7 @@ func (m moto) connectFleet(e *testenv.Env, c *testenv.Client, region string) {
 	c.WaitDiscovered(account.ID, account.JobID)
 }
 
-// awaitLong waits for what moto takes minutes for.
+// awaitLong waits up to ten minutes for all work to end. moto takes minutes for some of it.
 func (m moto) awaitLong(e *testenv.Env) {
 	m.t.Helper()
 	ctx, cancel := context.WithTimeout(m.t.Context(), 10*time.Minute)

@@ -12,8 +12,8 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 )
 
-// TestTheWalkThroughOrganizationsWorks pastes what docs/operations/organisations.md tells, against the twins that it names and the
-// simulated cloud.
+// TestTheWalkThroughOrganizationsWorks runs the commands of docs/operations/organisations.md against the twins that
+// the page names and the simulated cloud.
 func TestTheWalkThroughOrganizationsWorks(t *testing.T) {
 	t.Parallel()
 	needShell(t)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestMain makes the binary of the tests the command itself when its first argument is no flag. A service that a test runs
-// starts it with "read-bill".
+// TestMain runs the command itself if the first argument of the test binary is no flag. A service under test starts
+// the binary with "read-bill".
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
 		main()
@@ -20,13 +20,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// processes is how much processor time this process and its children have used, in hundredths of a second: wall time says little on
-// a machine that does other things, too.
+// processes is the processor time of this process and of its children, in hundredths of a second. Wall time would say
+// little on a machine that does other work too.
 type processes struct{ own, children int }
 
-// measureProcesses also has the peak of this process's memory counted from now on.
+// measureProcesses returns the processor time so far. It also resets the peak of this process's memory.
 func measureProcesses() processes {
-	debug.FreeOSMemory()                                          // what hashes of passwords took
+	debug.FreeOSMemory()                                          // the memory of password hashes
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o200) // not there on every system, nor allowed
 	var p processes
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is well formed
@@ -42,7 +42,7 @@ func measureProcesses() processes {
 	return p
 }
 
-// readStat reads the ids and the processor time of a process; zeros when it is gone.
+// readStat reads the ids and the processor time of a process, or zeros if the process has ended.
 func readStat(name string) (parent, id, used int) {
 	raw, _ := os.ReadFile(name) //nolint:gosec // of /proc
 	head, tail, _ := strings.Cut(string(raw), ") ")
@@ -54,7 +54,7 @@ func readStat(name string) (parent, id, used int) {
 	return number(f[1]), number(strings.Fields(head)[0]), number(f[11]) + number(f[12])
 }
 
-// since tells what was used since p, and the peak of this process's memory.
+// since returns a text with the processor time since p, and the peak of this process's memory.
 func (p processes) since() string {
 	peak := memoryOf("VmHWM:")
 	now := measureProcesses()
@@ -62,7 +62,7 @@ func (p processes) since() string {
 		float64(now.own-p.own)/100, float64(now.children-p.children)/100, peak)
 }
 
-// memoryOf returns a line of the system's account of this process's memory.
+// memoryOf returns a line of the kernel's memory statistics of this process.
 func memoryOf(name string) string {
 	status, _ := os.ReadFile("/proc/self/status") // not there on every system
 	_, rest, _ := strings.Cut(string(status), name)

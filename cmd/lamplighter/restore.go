@@ -12,14 +12,14 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// restoreChoices are what `lamplighter restore` can be told.
+// restoreChoices are the settings of `lamplighter restore`.
 type restoreChoices struct {
 	remote table.Remote
 	to     string
 	at     time.Time
 }
 
-// runRestore makes a table of the backups of another one, and says what to deploy with.
+// runRestore restores a table from the backups of another one, and prints the parameters for the next deployment.
 func runRestore(ctx context.Context, args []string, out, complain io.Writer) error {
 	c, err := parseRestore(args, complain)
 	if errors.Is(err, flag.ErrHelp) {

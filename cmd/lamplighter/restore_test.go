@@ -17,16 +17,16 @@ import (
 	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// drillRows are how many rows the store of a drill has beside those that the drill makes.
+// drillRows is the number of filling rows in the store of a drill.
 const drillRows = 5000
 
-// drill is the restore of a store, as docs/operations/restore.md tells operators to do it.
+// drill is the restore of a store, in the steps of docs/operations/restore.md.
 type drill struct {
 	t       *testing.T
 	setup   testenv.Setup
 	restore func() testenv.Setup // makes the copy, of the store as it is, while no service runs on it
 
-	owner credentials // made before the point to which the store is restored
+	owner credentials // made before the restore point
 	code  string      // to reset the password of coder
 }
 
@@ -37,7 +37,7 @@ const (
 	drillGuest = "eve@example.com"
 )
 
-// credentials are what lets somebody in.
+// credentials are an organization's id and the credentials of one user in it.
 type credentials struct{ org, access, refresh, pat, revoked, ticket string }
 
 // TestRestoreDrill restores the embedded store of a laptop from a copy of its folder.
@@ -71,8 +71,8 @@ func copied(t *testing.T, dir string) string {
 	return to
 }
 
-// TestRestoreCommandOnMoto restores a table from its continuous backups. The service itself does not run on moto: it copies the
-// whole table for each transaction.
+// TestRestoreCommandOnMoto restores a table from its continuous backups. The service itself does not run on moto: it
+// copies the whole table for each transaction.
 func TestRestoreCommandOnMoto(t *testing.T) {
 	r := tabletest.NewTable(t, tabletest.StartMoto(t))
 	if err := table.KeepBackups(t.Context(), r); err != nil {
@@ -126,7 +126,7 @@ func TestRestoreCommand_SaysWhatItWants(t *testing.T) {
 	}
 }
 
-// drillWrites are the puts of what fills the store of a drill.
+// drillWrites returns the writes that fill the store of a drill.
 func drillWrites(org string) []table.Write {
 	ws := make([]table.Write, drillRows)
 	for i := range ws {
@@ -136,7 +136,7 @@ func drillWrites(org string) []table.Write {
 	return ws
 }
 
-// countRows counts what fills the store of a drill.
+// countRows counts the rows that drillWrites has written.
 func (d *drill) countRows(ctx context.Context, s table.Store) int {
 	d.t.Helper()
 	n := 0
@@ -152,7 +152,7 @@ func (d *drill) countRows(ctx context.Context, s table.Store) int {
 	}
 }
 
-// timed does a step of the drill and says what it took.
+// timed runs a step of the drill and logs its duration.
 func (d *drill) timed(step string, do func()) {
 	d.t.Helper()
 	began := clock.System{}.Now()
@@ -160,7 +160,8 @@ func (d *drill) timed(step string, do func()) {
 	d.t.Logf("%-45s %6d ms", step, clock.System{}.Now().Sub(began).Milliseconds())
 }
 
-// run makes credentials, restores the store as it is then, goes on for a while in the one that is lost, and looks at the restored one.
+// run makes credentials, restores the store as it is at that point, continues to use the lost store for a while, and
+// then checks the restored one.
 func (d *drill) run() {
 	d.t.Helper()
 	d.fill()
@@ -175,7 +176,7 @@ func (d *drill) run() {
 	d.timed("log-in, and a look at what is there", func() { d.works(e) })
 }
 
-// fill makes what is restored: credentials of every kind.
+// fill makes the records to restore: rows, and credentials of every kind.
 func (d *drill) fill() {
 	d.t.Helper()
 	e := testenv.Start(d.t, d.setup)
@@ -196,7 +197,7 @@ func (d *drill) fill() {
 	d.owner.ticket, d.code = d.newTicket(e, drillOwner), newCode(e, drillCoder)
 }
 
-// logIn returns the tokens of another session of the owner's.
+// logIn returns the tokens of a new session of the owner.
 func (d *drill) logIn(c *testenv.Client) credentials {
 	d.t.Helper()
 	var s struct {
@@ -217,13 +218,13 @@ func newToken(c *testenv.Client, name string) string {
 	return made.Token
 }
 
-// newCode has a code mailed that resets the password.
+// newCode requests a mail with a code that resets the password, and returns the code.
 func newCode(e *testenv.Env, email string) string {
 	e.NewClient().Call(http.MethodPost, "/auth/password/forget", map[string]string{"email": email}, nil)
 	return e.WaitForCode(email)
 }
 
-// newTicket exchanges such a code for a ticket.
+// newTicket exchanges a new code for a ticket.
 func (d *drill) newTicket(e *testenv.Env, email string) string {
 	d.t.Helper()
 	var got struct {
@@ -236,7 +237,7 @@ func (d *drill) newTicket(e *testenv.Env, email string) string {
 	return got.Ticket
 }
 
-// goOn is what happens in the lost store after the point to which it is restored: a token is revoked, an invitation withdrawn.
+// goOn changes the lost store after the restore point: it revokes a token and withdraws an invitation.
 func (d *drill) goOn() {
 	d.t.Helper()
 	e := testenv.Start(d.t, d.setup)
@@ -254,14 +255,15 @@ func (d *drill) goOn() {
 	c.Call(http.MethodPost, "/organisations", map[string]string{"name": "Made too late"}, nil)
 }
 
-// client uses a token.
+// client returns a client with a token.
 func (d *drill) client(e *testenv.Env, token string) *testenv.Client {
 	c := e.NewClient()
 	c.Token, c.Org = token, d.owner.org
 	return c
 }
 
-// believes shows why a restore raises the epoch: without it the restored store lets in whoever was let in then.
+// believes shows why a restore raises the epoch: without it the restored store accepts every credential of the
+// restore point.
 func (d *drill) believes(restored testenv.Setup) {
 	d.t.Helper()
 	e := testenv.Start(d.t, restored)
@@ -271,7 +273,7 @@ func (d *drill) believes(restored testenv.Setup) {
 	}
 }
 
-// refuses shows that nothing lets in that was made before the restore.
+// refuses checks that every credential from before the restore is refused.
 func (d *drill) refuses(e *testenv.Env) {
 	d.t.Helper()
 	for _, token := range []string{d.owner.access, d.owner.pat, d.owner.revoked} {
@@ -292,7 +294,7 @@ func (d *drill) refuses(e *testenv.Env) {
 	}
 }
 
-// works shows that people log in anew, and find what was there at the point and nothing later.
+// works checks that people can log in anew, and that they find the records of the restore point and no later ones.
 func (d *drill) works(e *testenv.Env) {
 	d.t.Helper()
 	c := e.NewClient()

@@ -42,7 +42,7 @@ func runServe(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	return err
 }
 
-// serveAt runs the service until ctx ends; when a successor is to take over its error is errReplaced.
+// serveAt runs the service until ctx ends. It returns errReplaced if a successor is to take over.
 func serveAt(ctx context.Context, at *site, c choices, stdout, stderr io.Writer) error {
 	began := clock.System{}.Now()
 	o, err := options(c, at, stdout, stderr)
@@ -79,7 +79,7 @@ func serveAt(ctx context.Context, at *site, c choices, stdout, stderr io.Writer)
 	return errReplaced
 }
 
-// listen takes the address, and says what to do when another program has it.
+// listen listens on addr. If another program uses the address, the error says how to choose another one.
 func listen(ctx context.Context, addr string) (net.Listener, error) {
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -123,11 +123,11 @@ func options(c choices, at *site, stdout, stderr io.Writer) (local.Options, erro
 	return o, nil
 }
 
-// grace is how long requests under way may take when the service is told to stop.
+// grace is how long running requests may take after the service is told to stop.
 const grace = 10 * time.Second
 
-// answer serves until ctx ends, or until a successor is to take over: then the error is errReplaced. ready is called when
-// requests are answered.
+// answer serves until ctx ends, or until a successor is to take over. In that case it returns errReplaced. It calls
+// ready when requests are answered.
 func answer(ctx context.Context, s *local.Service, at *site, ready func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -157,7 +157,7 @@ func answer(ctx context.Context, s *local.Service, at *site, ready func(context.
 	return errors.Join(ignoreCancel(err), server.Shutdown(last))
 }
 
-// ignoreCancel drops the complaint of what was under way when the service was told to stop.
+// ignoreCancel returns nil for the error of work that was in progress when the service was told to stop.
 func ignoreCancel(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return nil
@@ -165,7 +165,7 @@ func ignoreCancel(err error) error {
 	return err
 }
 
-// demo makes the demo, unless it is not wanted.
+// demo makes the demo, unless it is switched off.
 func demo(ctx context.Context, s *local.Service, c choices, base string) (local.DemoResource, error) {
 	if !c.demo {
 		return local.DemoResource{}, nil
@@ -173,7 +173,7 @@ func demo(ctx context.Context, s *local.Service, c choices, base string) (local.
 	return s.Demo(ctx, base)
 }
 
-// welcome says how to begin.
+// welcome prints the address and the first commands.
 func welcome(out io.Writer, c choices, base string, res local.DemoResource, took time.Duration) error {
 	p := &printer{out: out}
 	p.line("Lamplighter %s is ready (%s).", version, took.Round(10*time.Millisecond))
@@ -190,7 +190,7 @@ func welcome(out io.Writer, c choices, base string, res local.DemoResource, took
 	return p.err
 }
 
-// mails says where mails go. The server's address is not repeated: it holds a password.
+// mails describes where mails go. It omits the server's address, which contains a password.
 func mails(c choices) string {
 	if c.smtp != "" {
 		return "by SMTP, from " + c.mailFrom
@@ -198,7 +198,7 @@ func mails(c choices) string {
 	return filepath.Join(c.dir, "mails") + ", and their codes here"
 }
 
-// printer writes lines and keeps the first failure.
+// printer writes lines and keeps the first error.
 type printer struct {
 	out io.Writer
 	err error
@@ -210,7 +210,7 @@ func (p *printer) line(format string, args ...any) {
 	}
 }
 
-// demo prints commands that work when they are pasted one after the other.
+// demo prints commands that work when a user pastes them one after the other.
 func (p *printer) demo(base string, res local.DemoResource) {
 	p.line(`  TOKEN=$(curl -s %s/auth/login -H 'Content-Type: application/json' \`, base)
 	p.line(`    -d '{"email":"%s","password":"%s"}' | sed 's/.*"accessToken":"\([^"]*\)".*/\1/')`, local.DemoEmail,

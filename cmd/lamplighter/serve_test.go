@@ -25,13 +25,13 @@ import (
 type served struct {
 	mu    sync.Mutex
 	out   bytes.Buffer
-	last  string        // what is printed when the service is ready, and only then
+	last  string        // printed only when the service is ready
 	ready chan struct{} // gets one value then
 	done  chan error    // closed behind its one value
 	stop  context.CancelFunc
 }
 
-// Write keeps what the command prints.
+// Write stores the output of the command, and signals ready at the line that ends its start.
 func (s *served) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,7 +43,7 @@ func (s *served) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lastCommand is in the last of the commands to begin with.
+// lastCommand is a text in the last of the printed first commands.
 const lastCommand = `"resourceUID"`
 
 func (s *served) printed() string {
@@ -52,7 +52,7 @@ func (s *served) printed() string {
 	return s.out.String()
 }
 
-// serveIn runs the command on the folder dir until the test ends, and waits until it has said how to begin.
+// serveIn runs the command on the folder dir until the test ends, and waits until it has printed the first commands.
 func serveIn(t *testing.T, dir string) *served {
 	t.Helper()
 	return serveUntil(t, lastCommand, func(ctx context.Context, out io.Writer) error {
@@ -81,7 +81,7 @@ func serveUntil(t *testing.T, last string, command func(context.Context, io.Writ
 	return s
 }
 
-// shut stops the command and holds it to a clean end.
+// shut stops the command and checks that it ends without an error.
 func (s *served) shut(t *testing.T) {
 	t.Helper()
 	s.stop()
@@ -90,7 +90,7 @@ func (s *served) shut(t *testing.T) {
 	}
 }
 
-// needShell skips where commands cannot be pasted.
+// needShell skips the test on systems without a shell for the commands.
 func needShell(t *testing.T) {
 	t.Helper()
 	for _, tool := range []string{"bash", "curl", "sed"} {
@@ -123,7 +123,7 @@ func TestTheWalkOfTheReadmeWorks(t *testing.T) {
 	s.shut(t)
 }
 
-// TestREADME_TheFirstCommandsWork pastes the commands of the README, which need no function of the tour.
+// TestREADME_TheFirstCommandsWork runs the commands of the README, which need no shell function of the tour.
 func TestREADME_TheFirstCommandsWork(t *testing.T) {
 	t.Parallel()
 	needShell(t)
@@ -162,7 +162,7 @@ func (s *served) paste(t *testing.T, dir, commands string) string {
 	return string(out)
 }
 
-// wantIn holds what commands printed to texts that are in it, and to no error.
+// wantIn checks that the output of commands contains the texts, and no error.
 func wantIn(t *testing.T, out string, texts ...string) {
 	t.Helper()
 	for _, want := range texts {
@@ -178,7 +178,8 @@ func wantIn(t *testing.T, out string, texts ...string) {
 	}
 }
 
-// TestTheWalkThatTellsAndPreparesWorks pastes the page of the tour on notifications, autoscaling and event readiness.
+// TestTheWalkThatTellsAndPreparesWorks runs the commands of the tour's page on notifications, autoscaling and event
+// readiness.
 func TestTheWalkThatTellsAndPreparesWorks(t *testing.T) {
 	t.Parallel()
 	needShell(t)
@@ -193,8 +194,8 @@ func TestTheWalkThatTellsAndPreparesWorks(t *testing.T) {
 	s.shut(t)
 }
 
-// TestTheWalkWithFaultsKeepsToItsOrganization pastes the page of the tour on a cloud with faults, and checks that the demo's
-// organization does not have that cloud.
+// TestTheWalkWithFaultsKeepsToItsOrganization runs the tour's commands for a cloud with faults, and checks that the
+// demo's organization does not have that cloud.
 func TestTheWalkWithFaultsKeepsToItsOrganization(t *testing.T) {
 	t.Parallel()
 	needShell(t)
@@ -208,7 +209,8 @@ func TestTheWalkWithFaultsKeepsToItsOrganization(t *testing.T) {
 	s.shut(t)
 }
 
-// TestWaitFor_GivesUpWithAMessage runs wait_for of the tour against an answer that never has the text, with a sleep of no time.
+// TestWaitFor_GivesUpWithAMessage runs the tour's wait_for, with a sleep of no time, against an answer that never
+// contains the text.
 func TestWaitFor_GivesUpWithAMessage(t *testing.T) {
 	t.Parallel()
 	needShell(t)
@@ -223,7 +225,7 @@ func TestWaitFor_GivesUpWithAMessage(t *testing.T) {
 	}
 }
 
-// TestTheWalkWithPeopleWorks pastes the page of the tour on people, tokens and the audit log.
+// TestTheWalkWithPeopleWorks runs the commands of the tour's page on people, tokens and the audit log.
 func TestTheWalkWithPeopleWorks(t *testing.T) {
 	t.Parallel()
 	needShell(t)
@@ -249,7 +251,7 @@ func TestTheWalkWithPeopleWorks(t *testing.T) {
 	s.shut(t)
 }
 
-// TestTheWalkWithSchedulesWorks pastes the page of the tour on schedules, overrides and links.
+// TestTheWalkWithSchedulesWorks runs the commands of the tour's page on schedules, overrides and links.
 func TestTheWalkWithSchedulesWorks(t *testing.T) {
 	t.Parallel()
 	needShell(t)
@@ -263,7 +265,8 @@ func TestTheWalkWithSchedulesWorks(t *testing.T) {
 	s.shut(t)
 }
 
-// TestTheWalkWithCostsWorks pastes the page of the tour on costs, and compares the last month with the bills.
+// TestTheWalkWithCostsWorks runs the commands of the tour's page on costs, and compares the last month with the
+// bills.
 func TestTheWalkWithCostsWorks(t *testing.T) {
 	t.Parallel()
 	needShell(t)

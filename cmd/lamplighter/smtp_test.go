@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/testkit/smtptest"
 )
 
-// Where the operator names a mail server, a code comes by it, and nobody else sees it.
+// With a mail server from the operator, a code is sent by that server alone.
 func TestMailsGoToTheOperatorsServer(t *testing.T) {
 	sink := smtptest.New(t, smtptest.WithoutTLS)
 	t.Setenv("LAMPLIGHTER_SMTP_URL", "smtp://"+sink.Address+"?tls=optional")

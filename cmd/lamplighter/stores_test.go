@@ -18,14 +18,15 @@ import (
 	"lamplighter.dev/shared/api/platform"
 )
 
-// keptStore is what is known of a store that an earlier version of the service has written.
+// keptStore describes a store that an earlier version of the service has written.
 type keptStore struct {
 	Made time.Time           `json:"made"`
 	IDs  map[string][]string `json:"ids"` // in the answers to GET, by path
 }
 
-// TestStores_OfEarlierVersionsAreRead starts the service on stores that earlier versions left, and finds in them what those found. One
-// of another layout is refused by its number. With -update, what this version leaves takes the place of what its layout has.
+// TestStores_OfEarlierVersionsAreRead starts the service on the stores of earlier versions, and finds the records
+// that those versions found. It expects an error with the layout's number for a store of another layout. With
+// -update, the store of this version replaces the kept store of its layout.
 func TestStores_OfEarlierVersionsAreRead(t *testing.T) {
 	dir := filepath.Join("testdata", "stores")
 	if *update {
@@ -54,7 +55,7 @@ func TestStores_OfEarlierVersionsAreRead(t *testing.T) {
 	}
 }
 
-// readStore holds the answers of the service on the store in dir to those that are kept.
+// readStore compares the answers of the service on the store in dir with the kept answers.
 func readStore(t *testing.T, dir, answers string) {
 	t.Helper()
 	b, err := os.ReadFile(answers) //nolint:gosec // of ours
@@ -86,7 +87,7 @@ func idsOf(c *testenv.Client, path string) []string {
 	return slices.Compact(ids)
 }
 
-// keepStore leaves a store with one of everything, and the answers from it.
+// keepStore writes a store with one of everything, and the answers from it.
 func keepStore(t *testing.T, to string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -122,7 +123,7 @@ func keepStore(t *testing.T, to string) {
 	}
 }
 
-// scheduled makes a calendar and a schedule that takes the first resource, and that fires on a day that seldom comes.
+// scheduled makes a calendar, and a schedule for the first resource that fires only on a rare day.
 func scheduled(t *testing.T, c *testenv.Client) {
 	t.Helper()
 	var made struct{ ID string }

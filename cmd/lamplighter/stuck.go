@@ -10,16 +10,16 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// stuckCommand is a command about what the service gave up: one word lists it, another takes ids and has it tried again.
+// stuckCommand is a command for given-up work: one word lists the work, another takes ids and retries it.
 type stuckCommand struct {
 	name, usage string
 	list, retry string
 	printAll    func(context.Context, table.Store, io.Writer) error
 	tryAgain    func(ctx context.Context, s table.Store, id string) error
-	retried     string // what is printed after an id that is tried again
+	retried     string // printed after the id of retried work
 }
 
-// run runs the command with the words after its name.
+// run runs the command with its arguments.
 func (c stuckCommand) run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 || args[0] != c.list && args[0] != c.retry {
 		return fmt.Errorf("%s wants a command\n%s", c.name, c.usage)
@@ -57,7 +57,7 @@ func (c stuckCommand) retryAll(ctx context.Context, s table.Store, ids []string,
 	return nil
 }
 
-// printPages prints a line for each of what list tells, page by page.
+// printPages prints a line for each item of list, page by page.
 func printPages[T any](out io.Writer, list func(cursor string) ([]T, string, error), line func(T) string) error {
 	for cursor, more := "", true; more; more = cursor != "" {
 		found, next, err := list(cursor)

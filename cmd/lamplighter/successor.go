@@ -17,7 +17,7 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// errReplaced says that the service ended because the complete program takes over.
+// errReplaced is the error of a service that ended because the complete program takes over.
 var errReplaced = errors.New("the complete program takes over")
 
 func ignoreReplaced(err error) error {
@@ -27,8 +27,8 @@ func ignoreReplaced(err error) error {
 	return err
 }
 
-// site is where the service answers. A first stage has besides the complete program that is being compiled, and a complete
-// program that took over what the first stage left.
+// site is the listener of the service. A first stage also has the running compilation of the complete program. A
+// complete program also has the connections that it took over from the first stage.
 type site struct {
 	net.Listener
 
@@ -41,8 +41,8 @@ type site struct {
 	left      time.Time // when the last connection was accepted
 }
 
-// openSite takes the address, or the sockets of the program before, and begins to compile the complete program when
-// -compile says how.
+// openSite listens on the address, or takes over the sockets of the program before. It starts to compile the complete
+// program if -compile has a command.
 func openSite(ctx context.Context, c choices, stderr io.Writer) (*site, error) {
 	at := &site{path: c.successor, stderr: stderr, stop: func() {}}
 	var err error
@@ -68,14 +68,14 @@ func (at *site) close() {
 	_ = at.Close() // the server has closed it, or the error is another one
 }
 
-// watch tells the listener of a first stage how far its connections are.
+// watch reports the states of connections to the listener of a first stage.
 func (at *site) watch(c net.Conn, state http.ConnState) {
 	if at.kept != nil {
 		at.kept.Watch(c, state)
 	}
 }
 
-// announce says what is being compiled.
+// announce prints a message about the running compilation.
 func (at *site) announce(out io.Writer) error {
 	if at.next == nil {
 		return nil
@@ -86,7 +86,7 @@ func (at *site) announce(out io.Writer) error {
 	return err
 }
 
-// announceTakeover says that everything is there, and how long no connection was accepted.
+// announceTakeover prints that the complete program runs, and how long no connection was accepted.
 func announceTakeover(out io.Writer, left time.Time) error {
 	_, err := fmt.Fprintf(out,
 		"AWS, Azure, Google Cloud and Kubernetes are supported now. The complete program took over in %s.\n",
@@ -94,8 +94,8 @@ func announceTakeover(out io.Writer, left time.Time) error {
 	return err
 }
 
-// successor returns a channel that is closed when the complete program is compiled and starts. A failure is told on the terminal,
-// and the service goes on.
+// successor returns a channel that is closed when the complete program is compiled and starts. A failure is printed
+// on the terminal, and the service continues.
 func (at *site) successor(ctx context.Context) <-chan struct{} {
 	if at.next == nil {
 		return nil
@@ -122,22 +122,23 @@ func (at *site) successor(ctx context.Context) <-chan struct{} {
 }
 
 func (at *site) complain(format string, args ...any) {
-	_, _ = fmt.Fprintf(at.stderr, format, args...) // there is nobody else to tell
+	_, _ = fmt.Fprintf(at.stderr, format, args...) // the error has no other reader
 }
 
-// How long the loops and tasks under way may take before the takeover, and requests in it. What takes longer is carried on
+// The time limits for running loops and tasks before the takeover, and for requests during it. Longer work continues
 // from the store. A request cannot take longer than the server's timeouts.
 const (
 	drainTime   = 15 * time.Second
 	requestTime = time.Minute
 )
 
-// leave ends the server for the successor: first the work behind the requests, while requests are answered, then the requests
-// under way, while new connections wait. It returns errReplaced, or nil when ctx has ended.
+// leave ends the server for the successor. First the work behind the requests ends, while requests are still
+// answered. Then the running requests end, while new connections wait. leave returns errReplaced, or nil if ctx has
+// ended.
 func (at *site) leave(ctx context.Context, s *local.Service, server *http.Server) error {
 	drain, cancel := context.WithTimeout(ctx, drainTime)
 	defer cancel()
-	_ = s.Drain(drain) // what is not done in time is carried on from the store
+	_ = s.Drain(drain) // unfinished work continues from the store
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -147,7 +148,7 @@ func (at *site) leave(ctx context.Context, s *local.Service, server *http.Server
 	return errors.Join(at.kept.Leave(requests, server), errReplaced)
 }
 
-// exec puts the complete program into the place of this one.
+// exec replaces this program by the complete program.
 func (at *site) exec(args []string) error {
 	at.stop()
 	return at.kept.Exec(at.path, append([]string{at.path, "serve"}, withoutSuccessor(args)...), at.left)

@@ -14,10 +14,10 @@ import (
 	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// later is a member that only a later version of the service knows.
+// later is a row member that only a later version of the service knows.
 const later = "ofALaterVersion"
 
-// replaced are the rows that are written as a whole, and why nothing can be lost with them.
+// replaced lists the rows that are always written as a whole, with the reason why that loses nothing.
 var replaced = map[string]string{
 	`AUDIT`: "rows of the audit log are never changed, and hashed as they are",
 	`^ORG#.*#INV[# ]?.*`: "the index has a number of its own for its format, and is made anew from records; " +
@@ -46,8 +46,8 @@ func isReplaced(k table.Key) bool {
 	return false
 }
 
-// TestRows_KeepWhatALaterVersionAdded gives each row a member that this version does not know, as the next one will. All operations go
-// on, and the member stays where the row stays.
+// TestRows_KeepWhatALaterVersionAdded adds an unknown member to each row, as a later version may. All operations
+// still work, and the member stays as long as its row does.
 func TestRows_KeepWhatALaterVersionAdded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -82,7 +82,7 @@ func registerCluster(c *testenv.Client, account string) {
 		map[string]string{"method": "cloud_iam"}, nil)
 }
 
-// mark gives the rows of the store in dir the member.
+// mark adds the unknown member to the rows of the store in dir.
 func mark(t *testing.T, dir string) []table.Key {
 	t.Helper()
 	path := filepath.Join(dir, "store.db")

@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// workCommand lists and unparks the work that the sweeper parked.
+// workCommand lists and unparks parked work. The sweeper parks work that it has given up.
 var workCommand = stuckCommand{
 	name: "work", list: "parked", retry: "unpark", retried: "is pending again: the sweeper starts it within a minute",
 	usage: `usage: lamplighter work parked [-dir DIR | -table NAME]

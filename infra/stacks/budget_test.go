@@ -15,16 +15,16 @@ import (
 	"lamplighter.dev/infra/stacks"
 )
 
-// CloudFormation takes 500 resources in a stack. Each stack of ours is to have at most 300, so that there is room to split it
-// without haste. API Gateway takes 300 resources, which are paths and parts of paths, in a REST API.
+// CloudFormation takes 500 resources in a stack. Each stack of ours is to have at most 300, so that there is room to
+// split it without haste. API Gateway takes 300 resources, which are paths and parts of paths, in a REST API.
 const (
 	mostResources = 300
 	mostPaths     = 300
 	planned       = 80 // functions
 )
 
-// In prod CodeDeploy has a group for each function, and an application and a role for each stack with functions. The root has the
-// alarms, their topic, the dashboard and the domain instead (infra/).
+// In prod CodeDeploy has a group for each function, and an application and a role for each stack with functions. The
+// root has the alarms, their topic, the dashboard and the domain instead (infra/).
 const (
 	codeDeploy = 2
 	ofCDK      = 24
@@ -42,7 +42,7 @@ func parseFile(t *testing.T, f stacks.File) map[string]templateResource {
 	return doc.Resources
 }
 
-// count returns how many resources SAM makes of a template, and how many CDK adds in prod.
+// count returns how many resources SAM makes of a template, and how many there are in prod with those of CDK.
 func count(resources map[string]templateResource) (bySAM, inProd int) {
 	functions := 0
 	for _, r := range resources {
@@ -57,8 +57,8 @@ func count(resources map[string]templateResource) (bySAM, inProd int) {
 	return bySAM, bySAM + functions + codeDeploy
 }
 
-// withMore returns the resources of a stack with n functions more, as today's are on average: of three one is a worker with a
-// schedule, and for every five there is a state machine.
+// withMore returns the resources of a stack with n more functions of today's average: one function of three is a
+// worker with a schedule, and every five functions have a state machine.
 func withMore(resources map[string]templateResource, n int) map[string]templateResource {
 	out := maps.Clone(resources)
 	for i := range n {
@@ -75,8 +75,8 @@ func withMore(resources map[string]templateResource, n int) map[string]templateR
 	return out
 }
 
-// TestStacks_StayWithinTheirBudget counts what SAM and CDK make of each template: now, and with all functions that are planned. Where
-// those will be is open, so each stack in turn is given all of them.
+// TestStacks_StayWithinTheirBudget counts the resources that SAM and CDK make of each template: now, and with all
+// planned functions. The stacks of those functions are not decided, so each stack in turn gets all of them.
 func TestStacks_StayWithinTheirBudget(t *testing.T) {
 	files, err := stacks.Read(root)
 	if err != nil {
@@ -103,8 +103,8 @@ func TestStacks_StayWithinTheirBudget(t *testing.T) {
 	t.Logf("%d resources in all", all)
 }
 
-// TestStacks_TheNextLimitIsThePathsOfTheAPI holds the limits that a stack does not have by itself, at the planned size, and names the
-// one that is used most.
+// TestStacks_TheNextLimitIsThePathsOfTheAPI checks the limits that all stacks share, at the planned size, and names
+// the most used one.
 func TestStacks_TheNextLimitIsThePathsOfTheAPI(t *testing.T) {
 	groups, paths := map[string]bool{}, map[string]bool{}
 	for _, r := range routesOf(t) {
@@ -134,18 +134,18 @@ func TestStacks_TheNextLimitIsThePathsOfTheAPI(t *testing.T) {
 	}
 }
 
-// limit is a limit of AWS at the planned size.
+// limit is a limit of AWS with its use at the planned size.
 type limit struct {
 	what     string
 	is, most int
 	wayOut   string
 }
 
-// used returns which part of the limit is used.
+// used returns the used part of the limit; 1 is all of it.
 func (l limit) used() float64 { return float64(l.is) / float64(l.most) }
 
-// expanded returns how many CloudFormation resources SAM makes of one of a template: a function and a machine have a role, a version
-// and an alias, an API has a deployment and a stage.
+// expanded returns the number of CloudFormation resources that SAM makes of a template's resource: a function and a
+// machine have a role, a version and an alias, an API has a deployment and a stage.
 func expanded(r templateResource) int {
 	n := 1
 	switch r.Type {
@@ -157,7 +157,7 @@ func expanded(r templateResource) int {
 	return n
 }
 
-// addPath adds a path and those above it: each is a resource of API Gateway's.
+// addPath adds a path and its parent paths. Each is a resource of API Gateway.
 func addPath(paths map[string]bool, path string) {
 	for i, r := range path {
 		if r == '/' && i > 0 {
@@ -167,7 +167,7 @@ func addPath(paths map[string]bool, path string) {
 	paths[path] = true
 }
 
-// countBySAM returns how many resources SAM itself makes of a template, where it is installed.
+// countBySAM returns how many resources SAM itself makes of a template, and false if SAM is not installed.
 func countBySAM(t *testing.T, path string) (int, bool) {
 	t.Helper()
 	if exec.Command("python3", "-c", "import samtranslator").Run() != nil {

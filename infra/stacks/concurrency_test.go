@@ -12,8 +12,9 @@ import (
 	"lamplighter.dev/shared/api/platform"
 )
 
-// reserve divides a pool of concurrent executions among functions by their shares. Where there is enough each gets its share; else its
-// part of the pool, rounded by the method of the largest remainder, but at least one.
+// reserve divides a pool of concurrent executions among functions by their shares. If the pool is large enough, each
+// function gets its share. Otherwise each gets its proportional part of the pool, rounded by the method of the
+// largest remainder, and at least one.
 func reserve(pool int, shares map[string]int) map[string]int {
 	all := 0
 	for _, n := range shares {
@@ -39,7 +40,7 @@ func reserve(pool int, shares map[string]int) map[string]int {
 	return out
 }
 
-// descending returns the names in the order of a figure of their shares, the largest first.
+// descending returns the names, sorted by a figure of their shares, the largest first.
 func descending(shares map[string]int, figure func(int) int) []string {
 	return slices.SortedFunc(maps.Keys(shares), func(a, b string) int {
 		if n := figure(shares[b]) - figure(shares[a]); n != 0 {
@@ -49,7 +50,8 @@ func descending(shares map[string]int, figure func(int) int) []string {
 	})
 }
 
-// writeReserved writes what the functions of a child reserve. A place is missing where a function with a share has no such property.
+// writeReserved writes the reservations of the functions of a child. A function with a share but without the property
+// is reported as missing.
 func (r *registry) writeReserved(child string) {
 	shares := map[string]int{}
 	for _, f := range r.functions {
@@ -79,8 +81,8 @@ func TestReserve_DividesAPoolByShares(t *testing.T) {
 	}
 }
 
-// A worker that is added takes from the others of its wing. All wings together leave the operation groups what they are to have
-// (infra/concurrency_test.go).
+// A new worker takes its reservation from the other workers of its wing. All wings together leave the operation
+// groups their part (infra/concurrency_test.go).
 func TestReserved_ANewWorkerTakesFromItsWing(t *testing.T) {
 	r := newRegistry(t, functions.All())
 	all := 0
@@ -105,7 +107,7 @@ func TestReserved_ANewWorkerTakesFromItsWing(t *testing.T) {
 	}
 }
 
-// Who answers while somebody waits is not among the workers of a night: their few executions are taken for minutes.
+// A function with a waiting caller must not be one of the nightly workers, whose few executions are busy for minutes.
 func TestLinks_AreMadeByAFunctionOfTheirOwn(t *testing.T) {
 	d := parseTemplate(t)
 	ids, declared := d.functions(), map[string]platform.Declaration{}

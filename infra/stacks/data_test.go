@@ -10,8 +10,8 @@ import (
 	"lamplighter.dev/infra/stacks"
 )
 
-// kept are the resources that store data, or without which stored data cannot be read, by their ids. CloudFormation knows them by these
-// ids in the root stack: under another id, or in another stack, it would make new and empty ones.
+// kept lists, by id, the resources that store data and those that are needed to read it. CloudFormation knows them by
+// these ids in the root stack: under another id, or in another stack, it would make new and empty ones.
 var kept = map[string]string{
 	"Table": "AWS::DynamoDB::Table", "Archive": "AWS::S3::Bucket", "LineItems": "AWS::S3::Bucket",
 	"SecretsKey": "AWS::KMS::Key", "SigningKey": "AWS::KMS::Key", "Pepper": "AWS::SecretsManager::Secret",
@@ -41,7 +41,8 @@ func TestRoot_KeepsWhatStoresData(t *testing.T) {
 	}
 }
 
-// TestAPI_ComesAfterItsFunctions wants the API to name each child: CloudFormation makes a resource after those that it names.
+// TestAPI_ComesAfterItsFunctions checks that the API names each child. CloudFormation makes a resource after the
+// resources that it names.
 func TestAPI_ComesAfterItsFunctions(t *testing.T) {
 	files, err := stacks.Read(root)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/infra/stacks"
 )
 
-// A schedule without a name of its own gets its id from SAM, which two stages of one account and region share
+// A schedule without a name gets its id from SAM. Two stages of one account and region would share that id
 // (aws/serverless-application-model, issue 3109).
 func TestSchedules_AreNamedByStage(t *testing.T) {
 	d, n := parseTemplate(t), 0
@@ -36,10 +36,11 @@ func TestSchedules_AreNamedByStage(t *testing.T) {
 	}
 }
 
-// retained are the types of resources that a deployment leaves behind when it replaces them: those of data, and functions. SAM gives
-// what a function says to its version, which is meant, and to its role and alias: these are never replaced, because neither the role
-// nor the alias has a name or a place that a deployment changes. It would give it to schedules, stream mappings, permissions and
-// configurations of calls as well, if they were Events and properties of the function: those that were left would go on calling it.
+// retained lists the resource types that a deployment leaves behind when it replaces them: data and functions. SAM
+// copies a function's UpdateReplacePolicy to its version, as intended, and to its role and alias. Those two are never
+// replaced, because neither has a name or a place that a deployment changes. If schedules, stream mappings,
+// permissions and configurations of calls were Events and properties of the function, SAM would copy the policy to
+// them as well, and the retained ones would go on calling the function.
 var retained = map[string]bool{
 	"AWS::Serverless::Function": true, "AWS::DynamoDB::Table": true, "AWS::S3::Bucket": true, "AWS::KMS::Key": true,
 	"AWS::SecretsManager::Secret": true, "AWS::Logs::LogGroup": true,
@@ -60,7 +61,8 @@ func TestReplaced_OnlyDataAndVersionsStay(t *testing.T) {
 	}
 }
 
-// checkSpreadsToVersions fails where SAM would make more of a function than its version, role and alias, or could replace one of them.
+// checkSpreadsToVersions fails if SAM would make more of a function than its version, role and alias, or could
+// replace one of them.
 func checkSpreadsToVersions(t *testing.T, id string, r templateResource) {
 	t.Helper()
 	if len(r.Properties.Events) > 0 || r.Properties.EventInvokeConfig != nil {
@@ -75,7 +77,7 @@ func checkSpreadsToVersions(t *testing.T, id string, r templateResource) {
 	}
 }
 
-// rights returns what a role or a function is allowed, as text.
+// rights returns the policies of a role or a function as text.
 func (d templateDoc) rights(t *testing.T, id string) string {
 	t.Helper()
 	b, err := json.Marshal(d.Resources[id].Properties.Policies)
@@ -85,8 +87,9 @@ func (d templateDoc) rights(t *testing.T, id string) string {
 	return string(b)
 }
 
-// Azure and Google take the ARN of the caller's role as the subject of a token, and an administrator there names one. So the functions
-// that open accounts of customers share a role of a fixed name, and no function assumes roles of customers as itself.
+// Azure and Google take the ARN of the caller's role as the subject of a token, and an administrator there names one.
+// Therefore the functions that open accounts of customers share a role with a fixed name, and no function assumes
+// roles of customers as itself.
 func TestClouds_AreOpenedByOneRole(t *testing.T) {
 	d := parseTemplate(t)
 	role := d.Resources["CloudsRole"]
@@ -142,7 +145,7 @@ func TestPricesync_HasTheKeyOfGoogle(t *testing.T) {
 	}
 }
 
-// Each of these was missing, or was given to more functions than use it.
+// Each of these rights was missing once, or more functions than needed had it.
 func TestPolicies_AllowWhatIsUsedAndNoMore(t *testing.T) {
 	d := parseTemplate(t)
 	ids := d.functions()

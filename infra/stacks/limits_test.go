@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// templateDoc is what these tests read of the templates, by themselves.
+// templateDoc is the part of the templates that these tests read, without help of other packages.
 type templateDoc struct {
 	Resources map[string]templateResource
 }
@@ -64,10 +64,10 @@ func (d templateDoc) functions() map[string]string {
 	return out
 }
 
-// prefixes are the beginnings of partition keys in a filter of the table's stream.
+// prefixes matches the prefixes of partition keys in a filter of the table's stream.
 var prefixes = regexp.MustCompile(`pk[^\]]*\[[^A-Z]*([A-Z#]+)`)
 
-// callers returns the schedules and the streamed partitions that call the function with an id.
+// callers returns the schedules and the streamed partitions that call the function with the id.
 func (d templateDoc) callers(id string) (schedules, streams []string) {
 	live := "${" + id + ".Alias}"
 	for _, r := range d.Resources {
@@ -110,7 +110,7 @@ func TestTemplate_HasEveryFunctionAsDeclared(t *testing.T) {
 	}
 }
 
-// prefixesOf returns what the keys of the partitions begin with.
+// prefixesOf returns the fixed prefixes of the partitions' keys.
 func prefixesOf(ps []table.Partition) string {
 	out := make([]string, len(ps))
 	for i, p := range ps {
@@ -160,7 +160,7 @@ func TestTemplate_TheStreamHasAtMostTwoReaders(t *testing.T) {
 	}
 }
 
-// statements returns those of the policies of one function, as they are written.
+// statements returns the statements of one function's policies.
 func (r templateResource) statements() []map[string]any {
 	var out []map[string]any
 	for _, p := range r.Properties.Policies {
@@ -173,8 +173,8 @@ func (r templateResource) statements() []map[string]any {
 	return out
 }
 
-// Whatever a policy allows on the table it allows on partitions that it names, and Scan, PartiQL and whole transactions by
-// wildcard it allows to nobody. What writes to audit logs may only add to them in a transaction, but for the eraser.
+// Every right of a policy on the table is limited to named partitions. No policy allows Scan, PartiQL, or whole
+// transactions by a wildcard. Writers of audit logs may only add to them in a transaction, except the eraser.
 func TestTemplate_EveryRightOnTheTableNamesPartitions(t *testing.T) {
 	for path, text := range readAll(t) {
 		for _, everything := range []string{"dynamodb:Scan", "dynamodb:*", "dynamodb:PartiQL"} {
@@ -234,16 +234,16 @@ func checkStatement(t *testing.T, name string, s map[string]any) {
 	}
 }
 
-// readsStream reports whether a statement allows to read the stream and nothing else. Streams have no keys to name.
+// readsStream reports whether a statement allows only to read the stream. Streams have no keys.
 func readsStream(s map[string]any) bool {
 	return s["Resource"] == "${TableArn}/stream/*" && len(s) == 3 && reflect.DeepEqual(s["Action"], []any{
 		"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"})
 }
 
-// isTable reports whether the resource of a statement is the table that template.yaml hands down.
+// isTable reports whether the resource of a statement is the table of template.yaml.
 func isTable(resource any) bool { return reflect.DeepEqual(resource, "TableArn") }
 
-// IAM takes 10,240 characters of policies in a role, white space left out.
+// IAM takes 10,240 characters of policies in a role, not counting white space.
 func TestTemplate_PoliciesFitIntoTheirRoles(t *testing.T) {
 	const most, warn = 10_240, 8_000
 	longest := strings.NewReplacer("${AWS::Partition}", "aws-us-gov", "${AWS::Region}", "ap-southeast-1",
@@ -266,8 +266,8 @@ func TestTemplate_PoliciesFitIntoTheirRoles(t *testing.T) {
 	}
 }
 
-// SES calls it SendEmail, and yet asks for the right to SendRawEmail where a mail is given as a whole, as shared/engine/mail/ses
-// gives it. No emulator does.
+// SES calls the operation SendEmail, but also requires the right to SendRawEmail for a mail that is given as a whole,
+// as shared/engine/mail/ses gives it. No emulator requires it.
 func TestTheMailerMaySendAMailAsAWhole(t *testing.T) {
 	_, mailer, _ := strings.Cut(string(readAll(t)["infra/stacks/people.yaml"]), "  MailerFunction:")
 	mailer, _, _ = strings.Cut(mailer, "# declared in")

@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/functions"
 )
 
-// fakeAWS is the command aws: it answers the questions of infra/prune-versions and writes down what it is to delete.
+// fakeAWS is a fake command aws. It answers the queries of infra/prune-versions and records the versions to delete.
 const fakeAWS = `#!/usr/bin/env bash
 case "$1 $2" in
   'lambda list-functions') [[ $4 == *"'lamplighter-prod-'"* ]] && echo FUNCTIONS ;;
@@ -40,7 +40,8 @@ func namesInProd(t *testing.T) (functions, machines []string) {
 	return functions, machines
 }
 
-// Versions are kept at each deployment, and a state machine has 1,000 at most. What is live, or takes a part of the calls, stays.
+// Each deployment keeps versions, and a state machine has 1,000 at most. Versions that are live, or take a part of
+// the calls, stay.
 func TestPruneVersions_DeletesWhatIsOldOfEachFunctionAndMachine(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("SKIPPED: no bash on this machine: infra/prune-versions was not run")
@@ -73,7 +74,8 @@ func TestPruneVersions_DeletesWhatIsOldOfEachFunctionAndMachine(t *testing.T) {
 	checkAges(t, lines(t, filepath.Join(dir, "asked")))
 }
 
-// checkAges wants the executor's versions kept for more than a year: a plan waits in an execution for up to 330 days.
+// checkAges checks that the executor's versions are kept for more than a year: a plan waits in an execution for up to
+// 330 days.
 func checkAges(t *testing.T, asked []string) {
 	t.Helper()
 	since := map[bool]string{}
@@ -102,8 +104,8 @@ func lines(t *testing.T, path string) []string {
 	return strings.Split(strings.TrimSpace(string(b)), "\n")
 }
 
-// What works without a request goes on writing to the table of before, and an execution that waits keeps the version of its worker,
-// whose environment names that table.
+// Work without a request continues to write to the old table, and a waiting execution keeps the version of its
+// worker, whose environment names that table.
 func TestRestore_StopsWhateverWritesAndWaits(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(root, "docs", "operations", "restore.md"))
 	if err != nil {

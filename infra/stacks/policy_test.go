@@ -71,8 +71,8 @@ func policyOf(d *platform.Declaration) []string {
 	return out
 }
 
-// leading returns the condition that a call names partition keys, and only such as match ps. The first line is needed because
-// ForAllValues holds of no values at all.
+// leading returns the condition that a call names partition keys, and only keys that match ps. The first line is
+// needed because ForAllValues is true for no values at all.
 func leading(ps []table.Partition) []string {
 	out := []string{
 		"                \"Null\": {\"dynamodb:LeadingKeys\": \"false\"}\n",
@@ -96,13 +96,13 @@ func leading(ps []table.Partition) []string {
 	return out
 }
 
-// kinds returns the condition that a secret is of one of ks.
+// kinds returns the condition that the kind of a secret is one of ks.
 func kinds(ks []string) []string {
 	return []string{"                StringEquals: {\"kms:EncryptionContext:kind\": [" + strings.Join(ks, ", ") +
 		"]}\n"}
 }
 
-// arns returns those of things of ours by their names.
+// arns returns the ARNs of the stage's resources with these names, in YAML.
 func arns(service, kind string, names []string, suffix string) string {
 	out := make([]string, len(names))
 	for i, n := range names {

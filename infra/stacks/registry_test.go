@@ -23,7 +23,7 @@ const root = "../.."
 
 var update = flag.Bool("update", false, "write what functions declare into the templates, which is `make registry`")
 
-// readAll returns the templates and infra/shared.yaml as they are committed, by their paths.
+// readAll returns the committed templates and infra/shared.yaml, by their paths.
 func readAll(t *testing.T) map[string][]byte {
 	t.Helper()
 	files, err := stacks.Read(root)
@@ -40,8 +40,8 @@ func readAll(t *testing.T) map[string][]byte {
 	return out
 }
 
-// TestTemplate_SaysWhatFunctionsDeclare holds the parts of the templates that come from declarations to them, and writes them with
-// -update, which is `make registry`.
+// TestTemplate_SaysWhatFunctionsDeclare compares the parts of the templates that come from declarations with the
+// declarations. With -update, as in `make registry`, it writes them.
 func TestTemplate_SaysWhatFunctionsDeclare(t *testing.T) {
 	r := newRegistry(t, functions.All())
 	r.write()
@@ -64,12 +64,12 @@ func TestTemplate_SaysWhatFunctionsDeclare(t *testing.T) {
 	}
 }
 
-// registry writes what functions declare into the templates.
+// registry writes the declarations of functions into the templates.
 type registry struct {
 	functions []functions.Function
 	files     map[string]string // the templates and infra/shared.yaml, by their paths
 	pools     map[string]int    // the concurrent executions that each wing may reserve
-	handed    [][2]string       // the names that the root hands down, with what they are in the root
+	handed    [][2]string       // the names that the root hands down, with their values there
 	types     map[string]string // the parameters of the root and their types
 	routes    []functions.Route
 	missing   []string // the places that were not found once
@@ -110,13 +110,14 @@ func newRegistry(t *testing.T, fs []functions.Function) *registry {
 	return r
 }
 
-// afterLine returns what follows a line of a text.
+// afterLine returns the text after a line.
 func afterLine(text, line string) string {
 	_, after, _ := strings.Cut(text, "\n"+line+"\n")
 	return after
 }
 
-// write writes every part: first what the children copy, then the children, then the root, which hands down what they name.
+// write writes every part: first the copied parts of the children, then the children, then the root, which hands down
+// the names that the children use.
 func (r *registry) write() {
 	r.put("LAMPLIGHTER_MACHINES", `(?m)LAMPLIGHTER_MACHINES: .*$`,
 		"LAMPLIGHTER_MACHINES: "+strings.Join(functions.Machines(r.functions), ","), []string{stacks.Shared})
@@ -136,7 +137,8 @@ func (r *registry) write() {
 		pathsOf(r.routes), []string{stacks.Root})
 }
 
-// writeChild writes what a child shares with the others, and the parameters that it names, into the child and into the root.
+// writeChild writes the shared part of a child, and the parameters for the names that it uses, into the child and
+// into the root.
 func (r *registry) writeChild(child string) {
 	const end = "# so far\n"
 	only := []string{child}
@@ -163,7 +165,7 @@ func (r *registry) children() []string {
 	})
 }
 
-// named are the references to a parameter or a resource: !Ref Name, and ${Name} in a text.
+// named matches references to a parameter or a resource: !Ref Name, and ${Name} in a text.
 var named = regexp.MustCompile(`!Ref (\w+)\b(?:[^:]|$)|\$\{(\w+)\}`)
 
 // names returns the names that a child refers to and does not define, in order.
@@ -187,7 +189,7 @@ func (r *registry) typeOf(name string) string {
 	return r.types[name]
 }
 
-// given returns what the root gives its child for a name.
+// given returns the value that the root gives its child for a name.
 func (r *registry) given(name string) string {
 	for _, h := range r.handed {
 		if h[0] == name {
@@ -197,7 +199,7 @@ func (r *registry) given(name string) string {
 	return "!Ref " + name
 }
 
-// pathsOf returns the paths of the API's description, in YAML. Who has no security of its own has the authorizer.
+// pathsOf returns the paths of the API's description, in YAML. A path without its own security has the authorizer.
 func pathsOf(routes []functions.Route) string {
 	var b strings.Builder
 	b.WriteString("        paths:\n")
@@ -215,7 +217,7 @@ func pathsOf(routes []functions.Route) string {
 	return b.String()
 }
 
-// put replaces what a pattern finds, which has to be in one of the files once.
+// put replaces the match of a pattern. The files must have exactly one match; otherwise place is reported as missing.
 func (r *registry) put(place, pattern, text string, in []string) {
 	re, found := regexp.MustCompile(pattern), 0
 	for _, path := range in {
@@ -229,7 +231,8 @@ func (r *registry) put(place, pattern, text string, in []string) {
 	}
 }
 
-// between replaces what is between two lines, which have to be in one of the files once.
+// between replaces the text between two lines. Exactly one file must have both lines; otherwise begin is reported as
+// missing.
 func (r *registry) between(begin, end, text string, in []string) {
 	found := 0
 	for _, path := range in {

@@ -31,7 +31,7 @@ func operations() map[string][]rest.Op {
 	return out
 }
 
-// method is what API Gateway does with a method of a path.
+// method is the template's description of one method of a path.
 type method struct {
 	Security    []map[string][]string `yaml:"security"`
 	Integration struct {
@@ -41,10 +41,11 @@ type method struct {
 	} `yaml:"x-amazon-apigateway-integration"`
 }
 
-// liveFunction is the address by which API Gateway calls what is live of a function.
+// liveFunction matches the address of a function's alias live, and captures the function's folder.
 var liveFunction = regexp.MustCompile(`function:lamplighter-\$\{Stage\}-(\w+):live/invocations$`)
 
-// routesOf reads the routes of the template by itself, so that a mistake of cmd/lamplighter/local/gateway's reader shows too.
+// routesOf reads the routes of the template by itself, so that a mistake of cmd/lamplighter/local/gateway's reader
+// shows too.
 func routesOf(t *testing.T) []route {
 	t.Helper()
 	var doc struct {
@@ -70,7 +71,7 @@ func routesOf(t *testing.T) []route {
 	return out
 }
 
-// route returns the route that a method of a path is.
+// route returns the route of a path's method.
 func (m method) route(t *testing.T, path, name string) route {
 	t.Helper()
 	folder := liveFunction.FindStringSubmatch(m.Integration.URI)
@@ -97,7 +98,8 @@ func serving(routes []route, path string) (route, bool) {
 	return best, found
 }
 
-// fixed counts the segments of a route that are no parameters; the empty ones count too. The whole of a path is more.
+// fixed returns the number of segments that are no parameters, empty ones included. A path without parameters has the
+// highest number.
 func fixed(pattern string) int {
 	if !strings.Contains(pattern, "{") {
 		return len(pattern) + 1
@@ -118,10 +120,10 @@ func matches(pattern, path string) bool {
 	return regexp.MustCompile("^" + expr + "$").MatchString(path)
 }
 
-// anySegment is a path parameter in a quoted pattern.
+// anySegment matches a path parameter in a quoted pattern.
 var anySegment = regexp.MustCompile(`\\\{[^}]+\\\}`)
 
-// placeholder is a path parameter of an operation.
+// placeholder matches a path parameter of an operation.
 var placeholder = regexp.MustCompile(`\{[^}]+\}`)
 
 func TestTheTemplateRoutesEveryOperationToItsFunction(t *testing.T) {

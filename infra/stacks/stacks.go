@@ -1,5 +1,5 @@
-// Package stacks reads the templates that the service is deployed from: template.yaml, which is the root, and its children
-// infra/stacks/*.yaml, which hold the functions, the state machines and the schedules.
+// Package stacks reads the templates of the deployed service: template.yaml is the root, and its children
+// infra/stacks/*.yaml hold the functions, the state machines and the schedules.
 package stacks
 
 import (
@@ -11,7 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Root is the path of the root's template, and Shared that of the text that its children have in common.
+// Root is the path of the root's template. Shared is the path of the text that its children have in common.
 const (
 	Root   = "template.yaml"
 	Shared = "infra/shared.yaml"
@@ -23,10 +23,10 @@ type File struct {
 	Text []byte
 }
 
-// Name returns the name of the stack: "people" of infra/stacks/people.yaml, and "template" of the root.
+// Name returns the name of the stack: "people" for infra/stacks/people.yaml, and "template" for the root.
 func (f File) Name() string { return strings.TrimSuffix(filepath.Base(f.Path), ".yaml") }
 
-// ID returns the id of the stack among the resources of the root: "People" of infra/stacks/people.yaml.
+// ID returns the id of the stack among the resources of the root: "People" for infra/stacks/people.yaml.
 func (f File) ID() string { return strings.ToUpper(f.Name()[:1]) + f.Name()[1:] }
 
 // Read returns the templates of the repository at root: the root's first, then its children by name.
@@ -50,8 +50,8 @@ func Read(root string) ([]File, error) {
 	return out, nil
 }
 
-// ReadResources returns the resources of all templates by their ids, which are unique across them. Each intrinsic function is its
-// argument: "Table.Arn" of !GetAtt Table.Arn.
+// ReadResources returns the resources of all templates by their ids, which are unique across them. Each intrinsic
+// function is its argument: "Table.Arn" of !GetAtt Table.Arn.
 func ReadResources[T any](root string) (map[string]T, error) {
 	files, err := Read(root)
 	if err != nil {
@@ -75,7 +75,7 @@ func ReadResources[T any](root string) (map[string]T, error) {
 	return out, nil
 }
 
-// sized is the part of a function that says how much memory it has.
+// sized is the part of a function with its memory size.
 type sized struct {
 	CodeURI    string `yaml:"CodeUri"`
 	MemorySize int    `yaml:"MemorySize"`
@@ -112,5 +112,5 @@ func ReadSizes(root string) (map[string]int, error) {
 	return out, nil
 }
 
-// Folder returns the folder in functions/ that a CodeUri names, and false for a resource that has no code of ours.
+// Folder returns the folder in functions/ that a CodeUri names, and false for a resource without code of this module.
 func Folder(codeURI string) (string, bool) { return strings.CutPrefix(codeURI, "../../build/") }

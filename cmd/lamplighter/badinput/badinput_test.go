@@ -1,4 +1,5 @@
-// Package badinput asks each operation what no client should, and holds answers to the conventions of the interface.
+// Package badinput sends each operation malformed input, and compares the answers with the conventions of the
+// interface.
 package badinput
 
 import (
@@ -16,7 +17,7 @@ import (
 	"lamplighter.dev/shared/testkit/race"
 )
 
-// bad is a service with one organization that has something, to be asked badly.
+// bad is a service with one organization that has a record of each kind, for malformed requests.
 type bad struct {
 	*probe.Service
 	*probe.Caller
@@ -24,7 +25,7 @@ type bad struct {
 	ops []probe.Operation
 }
 
-// ask asks, with what an operation requires besides.
+// ask sends a request, and adds the query parameters that the operation requires.
 func (b *bad) ask(t testing.TB, method, target, body string, header ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	if path, query, _ := strings.Cut(target, "?"); path == "/reports/tags/trends" &&
@@ -43,7 +44,7 @@ func badly(t *testing.T) *bad {
 	return b
 }
 
-// target returns the path of op with the known ids in it, but for one of them.
+// target returns the path of op with the known ids in it, except one.
 func (b *bad) target(op probe.Operation, name, value string) string {
 	path := op.Path
 	for _, p := range op.Parameters {
@@ -59,7 +60,7 @@ func (b *bad) target(op probe.Operation, name, value string) string {
 	return path
 }
 
-// TestBadInput asks what no client should, of every operation that takes such a thing.
+// TestBadInput sends each kind of malformed input to every operation that takes it.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	b := badly(t)
@@ -141,7 +142,7 @@ func (b *bad) unfitBodies(t *testing.T) {
 			}
 		}
 	}
-	for _, op := range b.ops { // what takes no body does not look at one
+	for _, op := range b.ops { // operations without a body ignore it
 		if probe.BodySchema(op) == nil && op.Method == http.MethodPost {
 			b.ask(t, op.Method, b.target(op, "", ""), "[[[")
 		}
@@ -248,7 +249,7 @@ func (b *bad) strangeQueries(t *testing.T) {
 	}
 	for _, op := range b.ops {
 		if strings.Contains(op.Path, "{provider}") {
-			continue // none is configured: 404, whatever the query; functions/auth tries them
+			continue // no provider is configured: always 404; functions/auth tests them
 		}
 		for _, p := range op.Parameters {
 			if p.Value.In != "query" {

@@ -55,7 +55,7 @@ func (b *bad) tooLarge(t *testing.T) {
 	page(b.ask(t, http.MethodGet, "/nowhere?"+strings.Repeat("a", 10<<10), ""), http.StatusRequestURITooLong)
 }
 
-// forged are members that clients may not set.
+// forged is members that clients may not set.
 const forged = `"id":"grp_00000000000000000000000000","orgId":"org_00000000000000000000000000","organisationID":"x","role":"owner","roles":["owner"],` +
 	`"isAdmin":true,"createdAt":"2001-01-01T00:00:00Z","updatedAt":"2001-01-01T00:00:00Z","createdBy":"usr_forged","ownerId":"usr_forged","status":"connected",` +
 	`"emailVerified":true,"verified":true,"resourceCount":4711,"memberCount":4711,"jobID":"job_forged","sealed":"x","changedBy":"manual:god","reason":"forged",` +
@@ -94,7 +94,7 @@ func (b *bad) massAssignment(t *testing.T) {
 	}
 }
 
-// smuggling sends headers in which some adapter, proxy or framework would look for the caller or the address.
+// smuggling sends headers from which some adapters, proxies or frameworks read the caller or the address.
 func (b *bad) smuggling(t *testing.T) {
 	want := b.ask(t, http.MethodGet, "/organisations", "").Body.String()
 	stranger := b.Service.NewCaller(t, b.NewOwner("stranger@example.com"))
@@ -129,7 +129,7 @@ func (b *bad) smuggling(t *testing.T) {
 	}
 }
 
-// strangeNames are refused wherever something is given a name.
+// strangeNames are names that every operation refuses.
 var strangeNames = map[string]string{
 	"nothing": "", "a space": " ", "spaces of several kinds": " \u00a0\u2003\u3000", "a NUL": "a\x00b",
 	"a line break": "a\nb", "a carriage return": "a\rb",
@@ -187,7 +187,7 @@ func (b *bad) formulas(t *testing.T) {
 	}
 }
 
-// named looks at answers that no function gives.
+// named checks the error answers that come from the gateway, not from a function.
 func (b *bad) named(t *testing.T) {
 	plain := &http.Client{}
 	for _, c := range []struct {
@@ -220,7 +220,7 @@ func (b *bad) named(t *testing.T) {
 	b.limited(t)
 }
 
-// limited uses the minute up.
+// limited sends requests until the minute's limit is reached.
 func (b *bad) limited(t *testing.T) {
 	t.Helper()
 	other := b.NewOwner("limited@example.com")

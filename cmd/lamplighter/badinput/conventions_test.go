@@ -16,9 +16,9 @@ import (
 	"lamplighter.dev/shared/testkit/resttest"
 )
 
-// The conventions of the contract, held against every operation of the interface description, on a service that has one of
-// everything. Operations that change something are held to the first of them by TestFuzz as well, which asks
-// each of them until it answers with success.
+// TestConventions checks the conventions of the contract for every operation of the interface description, on a
+// service that has one of everything. TestFuzz checks the first convention as well for operations that change
+// something, because it calls each of them until one call succeeds.
 func TestConventions(t *testing.T) {
 	t.Parallel()
 	b := badly(t)
@@ -50,7 +50,7 @@ func (b *bad) everyMember(t *testing.T) {
 	}
 }
 
-// timed returns the query parameters of time: their examples are times.
+// timed returns the query parameters whose examples are times.
 func timed(op probe.Operation) []string {
 	var out []string
 	for _, p := range op.Parameters {
@@ -99,14 +99,14 @@ func (b *bad) times(t *testing.T) {
 	}
 }
 
-// tooLong reports whether a report was refused for the length of its window alone.
+// tooLong reports whether a report was refused only because of the length of its window.
 func tooLong(op probe.Operation, answer []byte) bool {
 	m := message(answer)
 	return slices.Contains(op.Tags, "Reports & Analytics") && strings.HasPrefix(m, "from: it is ") &&
 		strings.HasSuffix(m, "a report has at most 800")
 }
 
-// unmeasured reports whether metrics were refused because their window is not one that a provider has points of.
+// unmeasured reports whether metrics were refused because no provider has points for their window.
 func unmeasured(op probe.Operation, answer []byte) bool {
 	reasons := regexp.MustCompile(
 		`^(from: .* (are \d+ points of \d+ s; at most \d+: .*|is less than a period of \d+ s before to, .*|` +
@@ -114,7 +114,7 @@ func unmeasured(op probe.Operation, answer []byte) bool {
 	return op.OperationID == "getResourceMetrics" && reasons.MatchString(message(answer))
 }
 
-// ordered wants a window that ends before it begins refused, and an empty one answered.
+// ordered checks that a window that ends before it begins is refused, and that an empty one is answered.
 func (b *bad) ordered(t *testing.T, op probe.Operation, first, last string) {
 	t.Helper()
 	for query, want := range map[string]int{
@@ -130,23 +130,23 @@ func (b *bad) ordered(t *testing.T, op probe.Operation, first, last string) {
 	}
 }
 
-// message is that of an error of any shape, "" for an answer that is none.
+// message returns the message of an error of any shape, or "" for another answer.
 func message(body []byte) string {
 	var e struct{ Error json.RawMessage }
 	var detail struct{ Message string }
 	var text string
 	if json.Unmarshal(body, &e) != nil || json.Unmarshal(e.Error, &detail) != nil {
-		_ = json.Unmarshal(e.Error, &text) // one of the two fits, or it is no error
+		_ = json.Unmarshal(e.Error, &text) // one of the two fits, or the body is no error
 		return text
 	}
 	return detail.Message
 }
 
-// queries calls visit with each query parameter of each operation that has something to answer.
+// queries calls visit with each query parameter of each operation that can answer on this service.
 func (b *bad) queries(visit func(op probe.Operation, p *openapi3.Parameter)) {
 	for _, op := range b.ops {
 		if strings.Contains(op.Path, "{provider}") {
-			continue // none is configured: 404, whatever the query
+			continue // no provider is configured: always 404
 		}
 		for _, p := range op.Parameters {
 			// filter[…] is no parameter by itself
@@ -157,7 +157,7 @@ func (b *bad) queries(visit func(op probe.Operation, p *openapi3.Parameter)) {
 	}
 }
 
-// anyText reports whether any text will do for s.
+// anyText reports whether s accepts every text.
 func anyText(s *openapi3.Schema) bool {
 	if s.Items != nil {
 		s = s.Items.Value
@@ -171,7 +171,7 @@ func (b *bad) emptyValues(t *testing.T) {
 		if !p.Required && slices.ContainsFunc(op.Parameters, func(o *openapi3.ParameterRef) bool {
 			return o.Value.In == "query" && o.Value.Required
 		}) {
-			return // it is refused for want of the other one, whatever this one is
+			return // always refused, because the other one is missing
 		}
 		want := http.StatusBadRequest
 		if anyText(p.Schema.Value) && p.Name != "sort_by" {
@@ -189,7 +189,7 @@ func (b *bad) emptyValues(t *testing.T) {
 		}
 		for _, query := range []string{p.Name + "=", p.Name} {
 			w := b.ask(t, op.Method, b.target(op, "", "")+"?"+query, "")
-			// others may be missing, too
+			// other required parameters may be missing too
 			if w.Code != want || want == http.StatusBadRequest && !strings.Contains(message(w.Body.Bytes()), says) {
 				t.Errorf("%s?%s: %d %s, want %d", op.OperationID, query, w.Code, w.Body, want)
 			}
@@ -242,7 +242,8 @@ func (b *bad) repeated(t *testing.T) {
 	}
 }
 
-// numbered returns a text of n bytes in which no piece of eight bytes comes twice, so that what an answer shows of it can be told.
+// numbered returns a text of n bytes. No piece of eight bytes occurs twice in it, so a test can tell how much of it
+// an answer shows.
 func numbered(n int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < n; i++ {
@@ -251,7 +252,7 @@ func numbered(n int) string {
 	return b.String()[:n]
 }
 
-// shown returns how many bytes of an answer come from a text that was sent.
+// shown returns how many bytes of a sent text an answer contains.
 func shown(answer, sent string) int {
 	n := 0
 	for i := 0; i+7 <= len(answer); {
@@ -291,7 +292,8 @@ func (b *bad) longValues(t *testing.T) {
 	}
 }
 
-// longBodies sends each member of each body too much: a text, a number, a list, a name, alone and in all members at once.
+// longBodies sends oversized values in each member of each body: a text, a number, a list and a name, in one member
+// and in all members at once.
 func (b *bad) longBodies(t *testing.T) {
 	long, digits := numbered(140_000), "1"+strings.Repeat("0123456789", 90_000)
 	names := map[string]int{}
@@ -308,7 +310,7 @@ func (b *bad) longBodies(t *testing.T) {
 	for o, op := range b.takers() {
 		for m, name := range probe.MemberNames(probe.BodySchema(op), 0) {
 			for i, value := range values {
-				if len(value) > 100_000 && (o+m)%8 > 0 { // what is larger still is read in the same way
+				if len(value) > 100_000 && (o+m)%8 > 0 { // the largest values are read in the same way
 					continue
 				}
 				w := b.ask(t, op.Method, b.target(op, "", ""), `{"`+name+`":`+value+`}`)
@@ -335,7 +337,8 @@ func repeats(text, digits string) int {
 	return n
 }
 
-// exports are asked for in pieces; what is in the service does not fill one, so that rest's own tests show how they go on.
+// exports follows each export from page to page. The data of this service fits into one page; the tests of package
+// rest cover several pages.
 func (b *bad) exports(t *testing.T) {
 	some := 0
 	for _, op := range b.ops {
@@ -344,7 +347,7 @@ func (b *bad) exports(t *testing.T) {
 		}
 		some++
 		ok := op.Responses.Status(http.StatusOK).Value
-		whole := op.Responses.Status(http.StatusAccepted) != nil // what is too large for an answer is a job
+		whole := op.Responses.Status(http.StatusAccepted) != nil // an export too large for an answer is a job
 		if !whole && (ok.Headers["Link"] == nil || op.Parameters.GetByInAndName(
 			"query", "cursor") == nil || op.Parameters.GetByInAndName("query", "format") == nil) {
 			t.Errorf("%s does not go on from answer to answer: embed rest.Export", op.OperationID)

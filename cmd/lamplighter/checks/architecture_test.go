@@ -1,4 +1,5 @@
-// Package checks holds the sources of this repository to its rules: imports, names, sizes, globals, waits, template.yaml and the data model.
+// Package checks tests that the sources of this repository follow its rules: imports, names, sizes, globals, waits,
+// template.yaml and the data model.
 package checks
 
 import (
@@ -23,7 +24,7 @@ import (
 
 const module = "lamplighter.dev/"
 
-// pkg is a package of ours as `go list` tells it.
+// pkg is a package of this module, as `go list` describes it.
 type pkg struct {
 	ImportPath   string
 	Name         string
@@ -36,7 +37,7 @@ type pkg struct {
 // path returns the package's path in the module: "shared/engine/table".
 func (p pkg) path() string { return strings.TrimPrefix(p.ImportPath, module) }
 
-// list asks go for the packages of the patterns, from the root of the repository.
+// list returns go list's packages for the patterns, from the root of the repository.
 func list(t *testing.T, patterns ...string) []pkg {
 	t.Helper()
 	cmd := exec.Command("go",
@@ -58,7 +59,7 @@ func list(t *testing.T, patterns ...string) []pkg {
 	}
 }
 
-// functionOf returns the folder under functions/ that a package belongs to, "" when to none.
+// functionOf returns the folder under functions/ that contains a package, or "".
 func functionOf(path string) string {
 	rest, ok := strings.CutPrefix(path, "functions/")
 	if !ok {
@@ -68,8 +69,8 @@ func functionOf(path string) string {
 	return name
 }
 
-// wings are the folders of shared/ with those that each may import besides itself: the ones below it. Only tests and packages
-// that serve tests import testkit.
+// wings maps each folder of shared/ to the folders that it may import besides itself: the folders below it. Only
+// tests and packages that serve tests import testkit.
 var wings = map[string][]string{
 	"domain":     {"cloud", "people", "api", "engine", "foundation"},
 	"cloud":      {"api", "engine", "foundation"},
@@ -80,7 +81,7 @@ var wings = map[string][]string{
 	"testkit":    {"domain", "cloud", "people", "api", "engine", "foundation"},
 }
 
-// wingOf returns the wing that a package belongs to, "" for one outside of shared/.
+// wingOf returns the wing of a package, or "" if it is outside shared/.
 func wingOf(path string) string {
 	rest, ok := strings.CutPrefix(path, "shared/")
 	if !ok {
@@ -90,7 +91,7 @@ func wingOf(path string) string {
 	return wing
 }
 
-// forbiddenByWing returns why product code of from may not import to; "" when it may.
+// forbiddenByWing returns the reason why product code of from may not import to, or "" if it may.
 func forbiddenByWing(from, to string) string {
 	own, other := wingOf(from), wingOf(to)
 	below, known := wings[own]
@@ -171,7 +172,7 @@ func TestImportsFollowTheArchitecture(t *testing.T) {
 	}
 }
 
-// forbidden returns why from may not import to; "" when it may.
+// forbidden returns the reason why from may not import to, or "" if it may.
 func forbidden(from, to string) string {
 	own, other := functionOf(from), functionOf(to)
 	switch {
@@ -193,7 +194,7 @@ func forbidden(from, to string) string {
 	return ""
 }
 
-// workers may link the SDKs of clouds: they say so. Every other function is an API function, or as light as one.
+// Workers declare that they link the SDKs of clouds. Every other function is an API function, or as light as one.
 func workers() []string {
 	var out []string
 	for _, f := range functions.All() {
@@ -204,7 +205,8 @@ func workers() []string {
 	return out
 }
 
-// heavy are what must not reach an API function: the SDKs of clouds, CDK, and the SDK's own configuration loader.
+// heavy lists the packages that API functions must not link: the SDKs of clouds, CDK, and the SDK's own configuration
+// loader.
 var heavy = []string{
 	"lamplighter.dev/shared/cloud/aws", "lamplighter.dev/shared/cloud/gcp", "lamplighter.dev/shared/cloud/providers",
 	"google.golang.org/api",
@@ -239,7 +241,7 @@ func TestAPIFunctionsLinkNoCloudSDK(t *testing.T) {
 	}
 }
 
-// TestNamesSayTheSubject refuses names that say nothing about what is inside.
+// TestNamesSayTheSubject refuses names of files and folders that do not name their contents.
 func TestNamesSayTheSubject(t *testing.T) {
 	bags := []string{"util", "utils", "common", "helper", "helpers", "types", "manager", "models", "misc", "base"}
 	for path := range sources(t) {
@@ -251,7 +253,7 @@ func TestNamesSayTheSubject(t *testing.T) {
 	}
 }
 
-// TestOnlyTheClockReadsTheTime holds everything but tests to the injected clock.
+// TestOnlyTheClockReadsTheTime checks that all code except tests uses the injected clock.
 func TestOnlyTheClockReadsTheTime(t *testing.T) {
 	reads := []string{"Now", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker", "Since", "Until"}
 	for path, file := range sources(t) {
@@ -275,7 +277,7 @@ func TestOnlyTheClockReadsTheTime(t *testing.T) {
 // forTests reports whether a file is in a package that only tests import.
 func forTests(path string) bool { return servesTests(filepath.ToSlash(filepath.Dir(path))) }
 
-// TestFilesAreOneThing keeps files at a length that is read in one go.
+// TestFilesAreOneThing limits the length of files, so that a file can be read in one go.
 func TestFilesAreOneThing(t *testing.T) {
 	const most = 500
 	for path := range sources(t) {

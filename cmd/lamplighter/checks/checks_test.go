@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// checks is how many checks of the service's security there are.
+// checks is the number of security checks of the service.
 const checks = 90
 
 var (
@@ -19,8 +19,8 @@ var (
 	testFunc  = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)[A-Za-z0-9_]+)\(`)
 )
 
-// TestEveryCheckIsHeldByATestThatExists reads the table of docs/security.md: each of the checks stands in it once, with a
-// test of the tree, or with what it waits for.
+// TestEveryCheckIsHeldByATestThatExists reads the table of docs/security.md. Each check has one row in it, with an
+// existing test or with the reason why the check has to wait.
 func TestEveryCheckIsHeldByATestThatExists(t *testing.T) {
 	doc, err := os.ReadFile("../../../docs/security.md")
 	if err != nil {

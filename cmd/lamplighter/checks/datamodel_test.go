@@ -26,12 +26,12 @@ func readDataModel(t *testing.T) string {
 	return string(b)
 }
 
-// laptop are the partitions of the process on a laptop, which is no function: the embedded workflow engine and the change
-// feed.
+// laptop are the partitions of the process on a laptop, which is no function: the embedded workflow engine and the
+// change feed.
 var laptop = []string{"WF#RUN", "WF#X#*", "FEED#mailer", "FEED#notifier"}
 
-// TestDataModel_HasThePartitionsThatFunctionsDeclare compares the tables of docs/data-model.md with the declarations, in
-// both directions.
+// TestDataModel_HasThePartitionsThatFunctionsDeclare compares the tables of docs/data-model.md with the declarations,
+// in both directions.
 func TestDataModel_HasThePartitionsThatFunctionsDeclare(t *testing.T) {
 	page := readDataModel(t)
 	_, own, _ := strings.Cut(page, "## Partitions of an organization")
@@ -60,7 +60,7 @@ func TestDataModel_HasThePartitionsThatFunctionsDeclare(t *testing.T) {
 	}
 }
 
-// touching returns the functions that declare a partition.
+// touching returns the names of the functions that declare a partition.
 func touching(p table.Partition) []string {
 	var out []string
 	for _, f := range functions.All() {
@@ -77,7 +77,8 @@ var (
 	variable  = regexp.MustCompile(`[<…0-9].*$`)
 )
 
-// firstCells returns the names in the first cells of a table's rows, as patterns: JOB#* of JOB#<job>, PENDING#* of PENDING#00.
+// firstCells returns the names in the first cells of a table's rows, as patterns: JOB#* of JOB#<job>, PENDING#* of
+// PENDING#00.
 func firstCells(page string) []string {
 	var out []string
 	for _, row := range firstCell.FindAllStringSubmatch(page, -1) {
@@ -88,8 +89,8 @@ func firstCells(page string) []string {
 	return out
 }
 
-// TestDataModel_SaysWhoTouchesWhat holds the table of functions by partition to the declarations, and writes it with
-// -update, which is `make registry`.
+// TestDataModel_SaysWhoTouchesWhat compares the table of functions by partition with the declarations. With -update,
+// as in `make registry`, it writes the table.
 func TestDataModel_SaysWhoTouchesWhat(t *testing.T) {
 	have := readDataModel(t)
 	const begin, end = "<!-- made of the declarations by `make registry` -->\n", "<!-- so far -->\n"
@@ -111,7 +112,8 @@ func TestDataModel_SaysWhoTouchesWhat(t *testing.T) {
 	}
 }
 
-// touchTable has a row for each partition: who reads it only, who writes it, who only appends to it.
+// touchTable returns a table with a row for each partition: the functions that only read it, that write it, and that
+// only append to it.
 func touchTable() string {
 	var b strings.Builder
 	b.WriteString("\n| PK | Read by | Written by | Appended to by |\n|---|---|---|---|\n")

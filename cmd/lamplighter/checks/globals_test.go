@@ -11,16 +11,17 @@ import (
 	"testing"
 )
 
-// TestNoProcessGlobals refuses what outlives the platform that it was read for: two platforms in one process would see each
-// other's, a test would see what the one before left, and nothing could end it. Whatever is remembered belongs to a value:
-// of a handler, of a store, or of the platform (platform.Shared). Refused are, in all code but tests,
-//   - an import of weak, by which a global imitates such an owner,
-//   - a variable of a package that is made to change: one that holds a map or pool of sync, a lock, an atomic value, a memo, a
-//     list or a channel, also as a field of its own type,
-//   - a variable of a package that a function changes: assigns, deletes from, clears.
+// TestNoProcessGlobals refuses state that outlives the platform it was read for. With such state two platforms in one
+// process would see each other's values, a test would see the values of the test before, and no call could end it.
+// State belongs to a value: of a handler, of a store, or of the platform (platform.Shared). In all code except tests
+// the test refuses
+//   - an import of weak, because a global imitates such an owner by it,
+//   - a package variable of a mutable type: a map or pool of sync, a lock, an atomic value, a memo, a list or a
+//     channel, also as a field of its own type,
+//   - a package variable that a function changes: assigns, deletes from, clears.
 //
-// A table that is written down and only read stays, and so does what sync.OnceValue gives: it depends on nothing that
-// happens, and is worked out late only so that no start pays for it.
+// A literal table that is only read is allowed, and so is a value of sync.OnceValue: it depends on no event, and is
+// computed late only so that no start pays for it.
 func TestNoProcessGlobals(t *testing.T) {
 	for dir, files := range folders(t) {
 		for _, complaint := range processGlobals(files) {
@@ -70,7 +71,7 @@ func TestProcessGlobals_AreFound(t *testing.T) {
 	}
 }
 
-// folders returns the files of each folder, without tests and what only tests import.
+// folders returns the files of each folder, without tests and without packages that only tests import.
 func folders(t *testing.T) map[string][]*ast.File {
 	t.Helper()
 	out := map[string][]*ast.File{}
@@ -87,7 +88,7 @@ func folders(t *testing.T) map[string][]*ast.File {
 	return out
 }
 
-// processGlobals returns what of a package is refused.
+// processGlobals returns a complaint for each refused variable and import of a package.
 func processGlobals(files []*ast.File) []string {
 	var out []string
 	vars, types := map[string]*ast.ValueSpec{}, map[string]ast.Expr{}
@@ -119,7 +120,7 @@ func processGlobals(files []*ast.File) []string {
 	return out
 }
 
-// noteDeclared notes the variables and types that a declaration makes.
+// noteDeclared records the variables and types of a declaration.
 func noteDeclared(d ast.Decl, vars map[string]*ast.ValueSpec, types map[string]ast.Expr) {
 	g, ok := d.(*ast.GenDecl)
 	if !ok {
@@ -139,15 +140,15 @@ func noteDeclared(d ast.Decl, vars map[string]*ast.ValueSpec, types map[string]a
 	}
 }
 
-// restless are the types and functions of packages by which something is made to change.
+// restless lists, by package, the mutable types and the functions that return them.
 var restless = map[string][]string{
 	"sync":   {"Map", "Pool", "Mutex", "RWMutex", "Once", "Cond", "WaitGroup"},
 	"atomic": {"Bool", "Int32", "Int64", "Uint32", "Uint64", "Uintptr", "Pointer", "Value"},
 	"memo":   {"Memo", "New"}, "list": {"List", "New"},
 }
 
-// changes reports whether a type, or the value of a variable, holds something that is made to change. What a function does
-// inside, or takes, is its own affair.
+// changes reports whether a type, or the value of a variable, holds a mutable type. It ignores function types and the
+// bodies of functions.
 func changes(e ast.Expr, types map[string]ast.Expr) bool {
 	found := false
 	ast.Inspect(e, func(n ast.Node) bool {
@@ -168,7 +169,7 @@ func changes(e ast.Expr, types map[string]ast.Expr) bool {
 	return found || ownChanges(e, types)
 }
 
-// ownChanges is changes for the name of a type of the package.
+// ownChanges applies changes to the name of a type of the package.
 func ownChanges(e ast.Expr, types map[string]ast.Expr) bool {
 	if p, ok := e.(*ast.StarExpr); ok {
 		e = p.X
@@ -214,7 +215,8 @@ func changed(d ast.Decl, vars map[string]*ast.ValueSpec) []string {
 	return out
 }
 
-// root returns the variable of which e is a part: m of m[k], v of v.f; nil when it is no variable by name.
+// root returns the variable at the start of e: m for m[k], v for v.f. It returns nil if e does not begin with a
+// variable name.
 func root(e ast.Expr) *ast.Ident {
 	for {
 		switch x := e.(type) {

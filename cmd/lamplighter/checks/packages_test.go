@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// maxDomainPackages is how many packages shared/domain may have, nested ones counted: a reader keeps so many in mind. Merge a new
-// one with its neighbour, or move it to the one function that calls it.
+// maxDomainPackages is how many packages shared/domain may have, nested ones counted: a reader can remember about
+// that many. Merge a new one with its neighbour, or move it to the one function that calls it.
 const maxDomainPackages = 25
 
 func TestDomain_HasFewPackages(t *testing.T) {
@@ -29,7 +29,7 @@ var aboutMoney = []string{
 	"shared/domain/report",
 }
 
-// Everything depends on the inventory, which would make everything depend on what it imports.
+// Every package depends on the inventory, so every package would depend on the imports of the inventory too.
 func TestInventory_ImportsNothingAboutMoney(t *testing.T) {
 	for _, p := range list(t, "./shared/domain/inventory/...") {
 		for _, imported := range p.Imports {
@@ -40,14 +40,15 @@ func TestInventory_ImportsNothingAboutMoney(t *testing.T) {
 	}
 }
 
-// oneCaller are the packages of shared/ that one function or one package imports, and the reason why each is not a part of it.
+// oneCaller lists the packages of shared/ that only one function or one package imports, with the reason why each is
+// a package of its own.
 var oneCaller = map[string]string{
 	"shared/cloud/gcp/googlerest":    "knows the requests and answers of Google's APIs and no kinds, and is tested alone",
 	"shared/engine/mail/ses":         "keeps the client of SES out of the functions that only queue mail",
 	"shared/foundation/parquetguard": "knows nothing of bills, and is fuzzed and attacked alone",
 }
 
-// unitOf returns what a package belongs to as a caller: its function with all packages of it, or itself.
+// unitOf returns the caller that a package counts for: its function, or the package itself.
 func unitOf(path string) string {
 	if f := functionOf(path); f != "" {
 		return "functions/" + f
@@ -55,7 +56,8 @@ func unitOf(path string) string {
 	return path
 }
 
-// isPartOf reports whether a package lies below its only caller, or is a provider, which only the list of them imports.
+// isPartOf reports whether a package is in a folder below its only caller, or is a provider, which only the list of
+// providers imports.
 func isPartOf(path string, callers []string) bool {
 	return len(callers) == 1 &&
 		(strings.HasPrefix(path, callers[0]+"/") || callers[0] == "shared/cloud/providers" &&

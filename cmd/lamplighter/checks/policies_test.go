@@ -8,7 +8,8 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 )
 
-// open are the operations that name no policy, with the reason. Whoever adds one here says why nobody has to hold anything.
+// open lists the operations without a policy, with the reason. A new entry needs its reason why callers need no
+// grant.
 var open = map[string]string{
 	"signUp": anonymous, "requestVerification": anonymous, "validateCode": anonymous, "forgetPassword": anonymous,
 	"resetPassword": anonymous, "logIn": anonymous, "refresh": "a refresh token is its own credential",
@@ -39,14 +40,15 @@ const (
 	oneself   = "it is about the caller alone"
 )
 
-// waiting are the resources with policies that no operation names yet, by the part of the service that will.
+// waiting lists the resources whose policies no operation uses yet, with the planned part of the service.
 var waiting = map[string]string{
 	"recommendations": "Recommendations", "remediation": "Remediation Workflows",
 	"spaces": "Deployment Spaces", "provisioning": "Provisioning", "projects": "Projects & Environments",
 	"deployments": "Deployments", "builds": "Builds",
 }
 
-// Default deny: an operation demands a policy of the catalogue, or is on the short list of those that need none.
+// Default deny: an operation requires a policy of the catalogue, or is in the short list of operations that need
+// none.
 func TestEveryOperationNamesAPolicyOrSaysWhyNot(t *testing.T) {
 	seen := map[string]bool{}
 	for _, op := range probe.DeclaredOperations() {

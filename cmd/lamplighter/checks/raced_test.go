@@ -26,8 +26,8 @@ func listRaced(t *testing.T, list string) []string {
 	return strings.Fields(string(out))
 }
 
-// TestRaced_LeavesOutOnlyWhatStartsNothing reads the sources: a package with tests that has a go statement is raced, or stands in
-// .ci/raced with the reason why not.
+// TestRaced_LeavesOutOnlyWhatStartsNothing reads the sources. A package with tests that has a go statement is tested
+// with the race detector, or .ci/raced lists it with the reason why not.
 func TestRaced_LeavesOutOnlyWhatStartsNothing(t *testing.T) {
 	script, err := os.ReadFile("../../../.ci/raced")
 	if err != nil {
@@ -58,7 +58,7 @@ func TestRaced_LeavesOutOnlyWhatStartsNothing(t *testing.T) {
 	}
 }
 
-// goStatements returns the folders of the files that have a go statement, tests among them.
+// goStatements returns the folders with a go statement in a file, tests included.
 func goStatements(t *testing.T) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}
@@ -73,8 +73,8 @@ func goStatements(t *testing.T) map[string]bool {
 	return out
 }
 
-// TestRaced_StoresAreLimitedOnce holds that each package whose tests use a store is tested on a limited one, with the detector or
-// without it, and that no test which skips such a store goes untested by the detector.
+// TestRaced_StoresAreLimitedOnce checks that each package whose tests use a store is tested on a limited store once,
+// with the race detector or without it, and that the detector tests the tests that skip a limited store.
 func TestRaced_StoresAreLimitedOnce(t *testing.T) {
 	raced, limited := listRaced(t, "limited"), listRaced(t, "only-limited")
 	for _, p := range limited {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestSDKs_AreThoseOfTheDecision keeps the compiled packages of the AWS SDK at those that the decision gives a reason for:
-// one package can take longer to compile than the rest of the program.
+// TestSDKs_AreThoseOfTheDecision compares the compiled packages of the AWS SDK with the packages that the decision
+// gives a reason for. One package can take longer to compile than the rest of the program.
 func TestSDKs_AreThoseOfTheDecision(t *testing.T) {
 	const decision = "docs/decisions/057-which-sdks-are-compiled.md"
 	b, err := os.ReadFile("../../../" + decision)

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// realWaits are the files of tests that wait on real time, how often, and for what no clock and no channel can say.
+// realWaits lists the test files that wait on real time, with the number of waits and the reason why no clock and no
+// channel can replace them.
 var realWaits = map[string]struct {
 	most int
 	why  string
@@ -74,10 +75,10 @@ var realWaits = map[string]struct {
 	"shared/testkit/npmpeer/npmpeer.go":              {1, "a server of another maker starts"},
 }
 
-// waits are the functions of package time that let real time pass.
+// waits are the functions of package time that wait in real time.
 var waits = []string{"After", "AfterFunc", "NewTicker", "NewTimer", "Sleep", "Tick"}
 
-// Whoever waits for a while waits too long on a quick machine and too briefly on a busy one.
+// A wait of a fixed time is too long on a quick machine and too short on a busy one.
 func TestWaits_OnRealTimeAreListedWithTheirReason(t *testing.T) {
 	eachTestFile(t, func(path string, f *ast.File) {
 		n := len(calls(f, "time", waits...)) + len(calls(f, "System", "Sleep"))
@@ -90,7 +91,7 @@ func TestWaits_OnRealTimeAreListedWithTheirReason(t *testing.T) {
 	})
 }
 
-// A failure that cannot be repeated is half of one.
+// Tests take random numbers from shared/testkit/seed, so that a failure can be repeated.
 func TestRandomNumbers_OfTestsHaveASeed(t *testing.T) {
 	eachTestFile(t, func(path string, f *ast.File) {
 		if filepath.Dir(path) == "shared/testkit/seed" || !slices.ContainsFunc(f.Imports, func(i *ast.ImportSpec) bool {
@@ -126,14 +127,14 @@ func eachTestFile(t *testing.T, look func(path string, f *ast.File)) {
 	}
 }
 
-// onlyTests reports whether a file is one of tests, or of a package that tests alone import.
+// onlyTests reports whether a file is a test file, or belongs to a package that only tests import.
 func onlyTests(path string) bool {
 	dir := filepath.ToSlash(filepath.Dir(path))
 	return strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, ".go") && servesTests(dir)
 }
 
-// calls returns the functions or methods, of those named or of any, that f calls on what is called of: a package, or a composite
-// literal of a type.
+// calls returns the names of the functions or methods that f calls on the package or composite literal of. With names
+// it returns only those.
 func calls(f *ast.File, of string, names ...string) []string {
 	var found []string
 	ast.Inspect(f, func(n ast.Node) bool {
@@ -150,7 +151,7 @@ func calls(f *ast.File, of string, names ...string) []string {
 	return found
 }
 
-// nameOf returns the name of a package, of the type of a literal, or of the field that something is.
+// nameOf returns the name of a package, of a literal's type, or of a field.
 func nameOf(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:

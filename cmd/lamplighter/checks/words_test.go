@@ -13,7 +13,8 @@ import (
 	"lamplighter.dev/shared/api/rest"
 )
 
-// check 46: where a word stands in the path of one operation, it is never the id of another, whatever is called so.
+// check 46: a fixed word in the path of one operation is never taken for the id of another operation, even if a
+// record has that name.
 func TestWordsInPathsAreNeverIDs(t *testing.T) {
 	ops := probe.DeclaredOperations()
 	g := rest.NewGroup("Test")
@@ -54,7 +55,7 @@ func TestWordsInPathsAreNeverIDs(t *testing.T) {
 	}
 }
 
-// fits reports whether the path narrow is one that wide, with its parameters, covers too.
+// fits reports whether the path wide, with its parameters, also matches the path narrow.
 func fits(wide, narrow string) bool {
 	a, b := strings.Split(wide, "/"), strings.Split(narrow, "/")
 	if len(a) != len(b) || wide == narrow {

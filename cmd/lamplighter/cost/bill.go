@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// Line is a part of a bill. Free is what of it the allowances take off that AWS gives for ever.
+// Line is one line of a bill. Free is the part of USD that AWS's permanent free allowances cover.
 type Line struct {
 	Name      string
 	Amount    *big.Rat // in the unit of its price
 	Unit      string
 	USD, Free *big.Rat
-	Apart     bool // not in the sum: it can be switched off, and is no part of what the bars are about
+	Apart     bool // not in the sum: it can be switched off, and the bars do not include it
 }
 
-// Bill is what a workload costs a month.
+// Bill is the monthly cost of a workload.
 type Bill struct {
 	Workload Workload
 	Lines    []Line
 }
 
-// Total returns the sum, and what is left of it after the allowances.
+// Total returns the sum at list prices, and the sum after the free allowances.
 func (b Bill) Total() (list, paid *big.Rat) {
 	list, paid = new(big.Rat), new(big.Rat)
 	for _, l := range b.Lines {
@@ -33,7 +33,7 @@ func (b Bill) Total() (list, paid *big.Rat) {
 	return list, paid
 }
 
-// tally adds up what a workload takes.
+// tally adds up the usage of a workload.
 type tally struct {
 	w                                    Workload
 	m                                    Measured
@@ -49,7 +49,7 @@ func newTally(w Workload, m Measured) *tally {
 	}
 }
 
-// add adds what s takes, so many times.
+// add adds the usage s, multiplied by times.
 func (t *tally) add(times int, s Sample) {
 	n := whole(times)
 	for machine, transitions := range s.Transitions {
@@ -84,7 +84,7 @@ func plus(sum *big.Rat, factors ...*big.Rat) {
 	sum.Add(sum, p)
 }
 
-// Compute returns what w costs in its first month, where one organization of it takes m.
+// Compute returns the bill of w for its first month. One organization of w uses m.
 func Compute(p Prices, w Workload, m Measured) Bill {
 	t := newTally(w, m)
 	t.add(w.Organizations*w.Accounts, m.First)
@@ -118,7 +118,7 @@ func Compute(p Prices, w Workload, m Measured) Bill {
 	return Bill{w, t.lines(p, asked, signed)}
 }
 
-// lines writes the bill; asked is the number of requests, signed that of access tokens.
+// lines appends the lines of the bill. asked is the number of requests, signed the number of access tokens.
 func (t *tally) lines(p Prices, asked, signed int) []Line {
 	const giga = 1_000_000_000
 	out := []Line{}
@@ -155,7 +155,7 @@ func (t *tally) lines(p Prices, asked, signed int) []Line {
 	add("alarms", "alarms", whole(alarms))
 	add("dashboard", "dashboards", whole(dashboards))
 	add("metrics of our own", "metrics", whole(metrics))
-	traced := whole(asked) // what is traced is decided for a request: what nobody asked for is not
+	traced := whole(asked) // X-Ray samples requests; work without a request is not traced
 	if share, ok := new(big.Rat).SetString(t.m.Traced); ok {
 		traced.Mul(traced, share)
 	} else {

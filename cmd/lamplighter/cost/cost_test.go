@@ -22,7 +22,7 @@ func TestCost_StaysBelowWhatItWas(t *testing.T) {
 	}
 	prices := readPrices(t)
 	kinds := make([]Measured, len(Workloads))
-	// one bubble for all: what a process makes once, such as a compressor, belongs to it
+	// one bubble for all: values that a process makes once, such as a compressor, belong to a bubble
 	synctest.Test(t, func(t *testing.T) {
 		for _, i := range []int{0, 1, 3} {
 			kinds[i] = measure(t, Workloads[i])
@@ -43,7 +43,7 @@ func TestCost_StaysBelowWhatItWas(t *testing.T) {
 	writePage(t, "prices", Listed(prices))
 }
 
-// writePage puts text between the two comments of the name.
+// writePage replaces the text between the two comments with the name.
 func writePage(t *testing.T, name, text string) {
 	t.Helper()
 	b, err := os.ReadFile(page)
@@ -89,7 +89,7 @@ func TestPrices_HaveADateAndEachItsSource(t *testing.T) {
 	}
 }
 
-// tiny is what an organization takes in which little happens.
+// tiny returns the usage of an organization with few changes.
 func tiny() Measured {
 	pass := newSample()
 	pass.Transitions["discovery"], pass.Calls["discovery"], pass.Millis["discovery"] = 292, 98, 97*250

@@ -7,13 +7,13 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Sample is what something took.
+// Sample is the usage of one piece of work.
 type Sample struct {
 	Calls       map[string]int         // of functions, by their folders
 	Units       map[string]table.Usage // of functions, from the store
 	Transitions map[string]int         // of machines
 	KeyCalls    int
-	Millis      map[string]int // that functions took on a clock which waits alone move: mostly for clouds
+	Millis      map[string]int // ms that functions took on a clock that only waits move: mostly for clouds
 	CloudCalls  int
 	LogBytes    int
 }
@@ -23,16 +23,17 @@ func newSample() Sample {
 		Millis: map[string]int{}}
 }
 
-// Ledger writes down what functions take. It is a local.Observer and, for the log, an io.Writer; many goroutines may use it.
+// Ledger records the usage of functions. It is a local.Observer and, for the log, an io.Writer. It is safe to use
+// concurrently.
 type Ledger struct {
 	mu sync.Mutex
 	s  Sample
 }
 
-// NewLedger returns an empty one.
+// NewLedger returns an empty Ledger.
 func NewLedger() *Ledger { return &Ledger{s: newSample()} }
 
-// Call notes a call of a function.
+// Call records a call of a function.
 func (l *Ledger) Call(function string, u table.Usage, took time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -45,21 +46,21 @@ func (l *Ledger) Call(function string, u table.Usage, took time.Duration) {
 	}
 }
 
-// Transition notes a state transition.
+// Transition records a state transition.
 func (l *Ledger) Transition(machine string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.s.Transitions[machine]++
 }
 
-// UseKey notes a call to KMS.
+// UseKey records a call to KMS.
 func (l *Ledger) UseKey() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.s.KeyCalls++
 }
 
-// Write notes how much is logged.
+// Write records the size of a log line.
 func (l *Ledger) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,7 +68,7 @@ func (l *Ledger) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Take returns what was noted since the last time.
+// Take returns the usage since the last call of Take.
 func (l *Ledger) Take() Sample {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,10 +77,10 @@ func (l *Ledger) Take() Sample {
 	return out
 }
 
-// minus returns what of s is beyond t: what something took, without what would have been taken anyway.
+// minus returns s without t, for example the usage of a piece of work without the usage of an idle run.
 func (s Sample) minus(t Sample) Sample { return s.combine(t, -1) }
 
-// plus returns what s and t took together.
+// plus returns the sum of s and t.
 func (s Sample) plus(t Sample) Sample { return s.combine(t, 1) }
 
 func (s Sample) combine(t Sample, times int) Sample {
@@ -111,30 +112,30 @@ func add(out, more map[string]int, times int) {
 	}
 }
 
-// Measured is what one organization of a size takes.
+// Measured is the usage of one organization of a size.
 type Measured struct {
 	First      Sample            // the first discovery of an account
-	Pass       Sample            // a pass over an account in which nothing has changed
-	Collection Sample            // one that collects the metrics of the day before, too
+	Pass       Sample            // a pass over an account without changes
+	Collection Sample            // a pass that also collects the metrics of the day before
 	Bulks      Sample            // a stop and a start of a group, from the requests to their ends
 	Requests   map[string]Sample // by method and path
-	Sweep      Sample            // a run that finds nothing, as the following
-	Start      Sample            // of what starts discoveries
-	Evaluate   Sample            // of what has schedules fire, when nothing is due
-	Link       Sample            // of what links the audit log
-	Round      Sample            // of the mailer
+	Sweep      Sample            // a run that finds no work, as the following
+	Start      Sample            // scheduleddiscovery
+	Evaluate   Sample            // the evaluator, when nothing is due
+	Link       Sample            // auditlinker
+	Round      Sample            // a round of the mailer
 	Notify     Sample            // a round of the notifier
 	Archive    Sample
 	Archived   Sample // the actions of two pairs of bulk actions, with their history
 	Remind     Sample
-	Judge      Sample          // of what judges costs and budgets, when no bill has changed
-	Import     Sample          // of what imports bills, when none is due
-	Prices     Sample          // of what fetches prices, when all are new
-	Bill       Sample          // the bills of a day, of all accounts, and what judges them
-	Members    Sample          // of what synchronizes organizations of clouds
+	Judge      Sample          // anomalycheck, when no bill has changed
+	Import     Sample          // billingsync, when no bill is due
+	Prices     Sample          // pricesync, when all prices are new
+	Bill       Sample          // the bills of a day, of all accounts, and their judgement
+	Members    Sample          // organisationsync
 	Mail       Sample          // delivered
-	Bytes      map[string]int  // that a resource, an action, a request leaves in the table
+	Bytes      map[string]int  // left in the table by a resource, an action, a request
 	Memory     map[string]int  // MB of each function
-	Template   map[string]bool // what template.yaml switches on
-	Traced     string          // which part of everything X-Ray traces, a decimal; "" is nothing
+	Template   map[string]bool // options that template.yaml switches on
+	Traced     string          // the share of requests that X-Ray traces, a decimal; "" is none
 }

@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Table writes bills, whose lines are the same, side by side as a table in Markdown.
+// Table returns a Markdown table of bills with the same lines, side by side.
 func Table(bills []Bill) string {
 	var b strings.Builder
 	row := func(name string, cells func(Bill) string) {
@@ -42,7 +42,7 @@ func Table(bills []Bill) string {
 	return b.String()
 }
 
-// Amounts writes how much of each thing the bills count.
+// Amounts returns a Markdown table of the amounts in the bills.
 func Amounts(bills []Bill) string {
 	var b strings.Builder
 	b.WriteString("| | unit |" + strings.Repeat(" |", len(bills)) + "\n|---|---|" + strings.Repeat("---:|",
@@ -57,7 +57,7 @@ func Amounts(bills []Bill) string {
 	return b.String()
 }
 
-// Samples writes what each thing takes in an organization.
+// Samples returns a Markdown table of the usage of each kind of work in an organization.
 func Samples(m Measured) string {
 	var b strings.Builder
 	b.WriteString("| | calls | trips | read units | write units | states | key calls | cloud calls " +
@@ -104,7 +104,7 @@ func total(of map[string]int) (n int) {
 	return n
 }
 
-// Listed writes the prices.
+// Listed returns a Markdown table of the prices.
 func Listed(p Prices) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Of %s, in US dollars, compared on %s.\n\n| | price | for | free each month | source "+
@@ -116,10 +116,10 @@ func Listed(p Prices) string {
 	return b.String()
 }
 
-// dollars writes a sum to the cent, rounded to the nearest.
+// dollars formats a sum, rounded to the nearest cent.
 func dollars(r *big.Rat) string { return r.FloatString(2) }
 
-// amount writes a number in thousands or millions where it is large.
+// amount formats a number; large ones in thousands or millions.
 func amount(r *big.Rat) string {
 	for _, m := range []struct {
 		of   int64

@@ -17,8 +17,8 @@ import (
 	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// measure measures an organization as w has them. What of the others is in it besides is one account: their passes and groups
-// meet an index of the same size.
+// measure measures an organization of the size of w. All accounts but one are connected as one account of the same
+// total size, so that passes and groups read an index of the size of w.
 func measure(t *testing.T, w Workload) (m Measured) {
 	t.Helper()
 	s := open(t)
@@ -33,7 +33,7 @@ func measure(t *testing.T, w Workload) (m Measured) {
 	m.Pass = s.pass(m.Link, account)
 	account = s.connect("444455556666", 2*w.GroupSize, together)
 	group, resource := s.group(account, w.GroupSize)
-	s.bulk(group, "stop") // the first delta, and what only the first one does
+	s.bulk(group, "stop") // the first delta, and work that only the first stop does
 	s.bulk(group, "start")
 	s.sample(account)
 	s.linked(m.Link, newSample())
@@ -57,7 +57,7 @@ func (s *site) pass(link Sample, account string) Sample {
 	return s.linked(link, s.sample(account))
 }
 
-// repeated returns what do takes when there is nothing to do: the second time.
+// repeated returns the usage of the second run of do, when there is nothing left to do.
 func (s *site) repeated(do func(context.Context) error) Sample {
 	s.Helper()
 	s.must(do(s.Context()))
@@ -66,8 +66,8 @@ func (s *site) repeated(do func(context.Context) error) Sample {
 	return s.Take()
 }
 
-// linked adds to what something took what it takes to link the entries of the audit log that it left, without what a run of that
-// takes anyway.
+// linked returns took plus the usage of linking its audit log entries. The usage of an idle run of the linker is not
+// counted.
 func (s *site) linked(idle, took Sample) Sample {
 	s.Helper()
 	s.Take()
@@ -95,7 +95,7 @@ func (s *site) group(account string, size int) (id, resource string) {
 	return made.ID, found[0].ID
 }
 
-// bulk stops or starts the group, and waits until that has ended well.
+// bulk stops or starts the group, and waits until the bulk action has succeeded.
 func (s *site) bulk(group, verb string) {
 	s.Helper()
 	var b struct {
@@ -103,7 +103,7 @@ func (s *site) bulk(group, verb string) {
 	}
 	s.ask(http.MethodPost, "/actions/bulk", map[string]string{"type": verb, "groupID": group}, &b)
 	s.must(s.AwaitIdle(s.Context()))
-	kept := s.Take() // what looking costs is not the bulk action's
+	kept := s.Take() // the reads below are not the bulk action's
 	var done struct {
 		Status           string
 		Total, Completed int
@@ -116,14 +116,14 @@ func (s *site) bulk(group, verb string) {
 	}
 }
 
-// put gives back what was taken.
+// put sets the usage back to s.
 func (l *Ledger) put(s Sample) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.s = s
 }
 
-// requests measures each operation, the second time that it is asked.
+// requests measures the second request of each operation.
 func (s *site) requests(m *Measured, group, resource string) {
 	s.Helper()
 	for _, r := range requests {
@@ -148,7 +148,7 @@ func (s *site) requests(m *Measured, group, resource string) {
 	}
 }
 
-// idle measures what goes on without anybody, and a mail.
+// idle measures the periodic work of a service without requests, and one mail.
 func (s *site) idle(m *Measured) {
 	s.Helper()
 	m.Sweep, m.Start, m.Round = s.repeated(s.Sweep), s.repeated(s.StartDiscoveries), s.repeated(s.Retry)
@@ -164,8 +164,8 @@ func (s *site) idle(m *Measured) {
 	m.Mail = s.Take()
 }
 
-// billed measures what the bills of a day take, of all accounts of the organization: each is due in one hour of six. What is changed by them
-// is judged.
+// billed measures the bills of a day for all accounts of the organization: each account is due in one hour of six.
+// The costs that changed are judged too.
 func (s *site) billed(m *Measured) Sample {
 	s.Helper()
 	const between = 6 // hours
@@ -183,7 +183,7 @@ func (s *site) billed(m *Measured) Sample {
 	return took.plus(s.Take().minus(m.Judge))
 }
 
-// archived has the month archived in which everything was, and measures what that takes; the bytes are those of an action.
+// archived archives the month of the measurement, and returns the usage. The bytes are those of one action.
 func (s *site) archived(m *Measured, w Workload) Sample {
 	s.Helper()
 	s.must(clock.System{}.Sleep(s.Context(), 62*24*time.Hour))
@@ -204,7 +204,8 @@ func (s *site) archived(m *Measured, w Workload) Sample {
 	return took
 }
 
-// stored closes the service and returns the bytes that a resource, an action and a changing request leave in the table.
+// stored closes the service and returns the bytes that a resource, an action and a changing request leave in the
+// table.
 func (s *site) stored(sum map[string]int, w Workload) {
 	s.Helper()
 	s.must(s.Close())
@@ -219,7 +220,7 @@ func (s *site) stored(sum map[string]int, w Workload) {
 	sum["audit"] /= max(rows, 1)
 }
 
-// kindOf tells what a row is of, by its partition.
+// kindOf returns the kind of a row by its partition.
 func kindOf(pk string) string {
 	parts := strings.Split(pk, "#")
 	if len(parts) < 3 || parts[0] != "ORG" {
@@ -235,7 +236,7 @@ func kindOf(pk string) string {
 	}
 }
 
-// template reads the memory of each function, and what is switched on, from the templates.
+// template reads from the templates the memory of each function and the switched-on options.
 func (s *site) template(m *Measured) map[string]bool {
 	s.Helper()
 	b, err := os.ReadFile(filepath.Join(root, stacks.Root))

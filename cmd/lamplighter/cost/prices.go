@@ -1,5 +1,5 @@
-// Package cost computes what the service costs in AWS for four sizes, from what its functions take when they run in this process
-// and a file of prices with their date. It exists so that whoever changes something sees what it adds: `make cost`.
+// Package cost computes the cost of the service in AWS for four sizes. It uses the measured usage of the functions in
+// this process, and a file of dated prices. With `make cost` a developer sees the cost of a change.
 package cost
 
 import (
@@ -12,14 +12,14 @@ import (
 //go:embed prices.json
 var priceFile []byte
 
-// Prices are what AWS asks, in US dollars.
+// Prices are the list prices of AWS in US dollars.
 type Prices struct {
 	Region string           `json:"region"`
 	Date   string           `json:"date"`
 	Of     map[string]Price `json:"prices"`
 }
 
-// Price is what Per of something cost. USD is a decimal.
+// Price is the price of Per units. USD is a decimal.
 type Price struct {
 	USD    string `json:"usd"`
 	Per    int64  `json:"per"`
@@ -42,7 +42,7 @@ func ReadPrices() (Prices, error) {
 	return p, nil
 }
 
-// of returns exactly what so much of name costs, and what of that the free allowance takes off.
+// of returns the exact price of amount units of name, and the part that the free allowance covers.
 func (p Prices) of(name string, amount *big.Rat) (usd, free *big.Rat) {
 	price, ok := p.Of[name]
 	if !ok {

@@ -25,8 +25,8 @@ const (
 	password = "light-the-lamps-2026"
 )
 
-// site is the whole service with one organization in it, measured while it works. It runs in a bubble of synctest, so that what
-// takes a minute takes none.
+// site is the whole service with one organization in it, measured while it works. It runs in a synctest bubble, so a
+// wait of a minute takes no real time.
 type site struct {
 	*testing.T
 	*local.Service
@@ -38,7 +38,7 @@ type site struct {
 	calls   map[string]int // of clouds, so far
 }
 
-// patient is the simulated cloud with kinds that are first looked at when those of AWS are: the simulated ones are usually quicker.
+// patient is the simulated cloud with the polling delays of AWS. The simulated kinds are usually looked at sooner.
 type patient struct{ cloud.Provider }
 
 func (p patient) Kinds() []cloud.Kind {
@@ -70,7 +70,7 @@ func open(t *testing.T) *site {
 	return s
 }
 
-// nobody takes every mail.
+// nobody is a mail sender that accepts every mail and drops it.
 type nobody struct{}
 
 func (nobody) Send(context.Context, mail.Message) error { return nil }
@@ -82,7 +82,7 @@ func (s *site) must(err error) {
 	}
 }
 
-// ask asks an operation, which must succeed.
+// ask sends a request that must succeed.
 func (s *site) ask(method, path string, in, out any) {
 	s.Helper()
 	var body strings.Builder
@@ -119,13 +119,13 @@ func (s *site) logIn(org string) {
 	s.token, s.refresh = out.AccessToken, out.RefreshToken
 }
 
-// everywhere is a cloud in 16 regions, with all six kinds; together is one of instances in one region.
+// everywhere is a cloud in 16 regions with all six kinds; together is a cloud of instances in one region.
 var (
 	everywhere = map[string]string{"regions": "16"}
 	together   = map[string]string{"regions": "1", "kinds": "aws-ec2"}
 )
 
-// connect connects an account of so many resources, and waits for its discovery.
+// connect connects an account with size resources, and waits for its discovery.
 func (s *site) connect(number string, size int, where map[string]string) (id string) {
 	s.Helper()
 	var account struct{ ID string }
@@ -141,7 +141,7 @@ func (s *site) connect(number string, size int, where map[string]string) (id str
 	return account.ID
 }
 
-// sample returns what was taken since the last time, with the calls to the account's cloud.
+// sample returns the usage since the last call, including the calls to the account's cloud.
 func (s *site) sample(account string) Sample {
 	out, n := s.Take(), 0
 	for _, calls := range simulated.CallsByMethod(s.cloud, account) {

@@ -1,6 +1,6 @@
 package cost
 
-// Workload is what an installation has to do in a month.
+// Workload is the monthly work of an installation.
 type Workload struct {
 	Title         string
 	Organizations int
@@ -8,8 +8,8 @@ type Workload struct {
 	PerAccount    int
 	GroupSize     int // resources that are stopped and started together, each working day
 	Users         int // of each organization
-	Bar           int // US dollars a month that are wanted at most
-	Most          int // what it may be until then, so that nothing is added unseen: lower it when the figure has fallen
+	Bar           int // the goal: at most so many US dollars a month
+	Most          int // the limit until then, in US dollars a month: lower it when the cost falls
 }
 
 // Workloads are the columns of the table.
@@ -20,15 +20,15 @@ var Workloads = []Workload{
 	{"one of 500,000", 1, 500, 1000, 100, 500, 500, 370},
 }
 
-// What is assumed of a month, and of AWS.
+// The assumptions about a month, and about AWS.
 const (
 	days          = 30
 	workingDays   = 21
 	passesADay    = 4    // of discovery, of each account
 	mailsAMonth   = 4    // a user
-	perCallMs     = 4    // of an invocation of a function, besides what follows and what it waits
+	perCallMs     = 4    // of an invocation, besides the items below and its waits
 	perTripMs     = 5    // of a round trip to the table
-	perCloudMs    = 250  // of a call to a cloud, which is waited for while it is measured
+	perCloudMs    = 250  // of a call to a cloud; the measurement waits for it
 	perPasswordMs = 250  // of argon2id at a log-in, at 512 MB
 	logLine       = 800  // bytes that Lambda itself logs of an invocation, as JSON
 	answerBytes   = 4000 // of an answer, compressed
@@ -41,18 +41,18 @@ const (
 	everyMinute   = 6 // schedules: sweeper, evaluator, scheduleddiscovery, auditlinker, mailer, notifier
 	everyHour     = 4 // archiver, organisationsync, anomalycheck, billingsync
 	priceRuns     = 5 // of pricesync, a night
-	// lists is the number of objects that the archive of an organization receives in a month: actions, bulk actions,
-	// their chunks, history.
+	// objects a month in the archive of an organization: actions, bulk actions, their chunks, history
 	lists = 4
 )
 
-// request is an operation that users ask for, so often a working day each.
+// request is an operation with the number of its calls by a user on a working day.
 type request struct {
 	Method, Path string
 	Times        int
 }
 
-// requests are what a user asks for on a working day: 180 requests, half of them lists, and an access token each 15 minutes.
+// requests are the requests of a user on a working day: 180 requests, half of them lists, and an access token each 15
+// minutes.
 var requests = []request{
 	{"GET", "/resources?limit=50", 40},
 	{"GET", "/resources/summary", 12},
@@ -71,14 +71,14 @@ func (w Workload) resources() int { return w.Organizations * w.Accounts * w.PerA
 
 func (w Workload) users() int { return w.Organizations * w.Users }
 
-// passes is how many passes of discovery a month has that collect no metrics.
+// passes returns the number of discovery passes a month that collect no metrics.
 func (w Workload) passes() int { return w.Organizations * w.Accounts * (passesADay - 1) * days }
 
-// collections is how many passes of a month collect the metrics of the day before.
+// collections returns the number of discovery passes a month that collect the metrics of the day before.
 func (w Workload) collections() int { return w.Organizations * w.Accounts * days }
 
-// bulkPairs is how often a month has a group stopped and started: each group on each working day.
+// bulkPairs returns how often a month a group is stopped and started: each group on each working day.
 func (w Workload) bulkPairs() int { return w.resources() / w.GroupSize * workingDays }
 
-// requests is how many requests of an operation a month has.
+// requests returns the number of requests of an operation a month.
 func (w Workload) requests(r request) int { return w.users() * r.Times * workingDays }

@@ -1,4 +1,4 @@
-// Package e2e walks through the whole service as its users do.
+// Package e2e tests the whole service as its users use it.
 package e2e
 
 import (
@@ -12,7 +12,8 @@ import (
 	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// ways are what people do with the service, from one end to the other. Each starts a service of its own.
+// ways maps each way to use the service, from one end to the other, to its test. Each test starts a service of its
+// own.
 var ways = map[string]func(*testing.T, testenv.Setup){
 	"a newcomer signs up and works":       newcomer,
 	"a newcomer signs in at a provider":   welcomed,
@@ -25,7 +26,7 @@ var ways = map[string]func(*testing.T, testenv.Setup){
 	"what is refused says why":            refused,
 }
 
-// TestEndToEnd walks all of them on the embedded store.
+// TestEndToEnd runs all ways on the embedded store.
 func TestEndToEnd(t *testing.T) {
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
@@ -35,7 +36,7 @@ func TestEndToEnd(t *testing.T) {
 	}
 }
 
-// newcomer walks from the sign-up to the log-out, as a person with curl does.
+// newcomer goes from the sign-up to the log-out, as a person with curl does.
 func newcomer(t *testing.T, s testenv.Setup) {
 	t.Helper()
 	e := testenv.Start(t, s)
@@ -63,7 +64,7 @@ func newcomer(t *testing.T, s testenv.Setup) {
 	c.CallRefused(http.StatusUnauthorized, http.MethodGet, "/organisations", nil)
 }
 
-// discovered connects a cloud, and finds it as it was after a restart.
+// discovered connects a cloud, and reads the same resources after a restart.
 func discovered(t *testing.T, s testenv.Setup) {
 	t.Helper()
 	e := testenv.Start(t, s)
@@ -81,7 +82,7 @@ func discovered(t *testing.T, s testenv.Setup) {
 	}
 }
 
-// stopped stops an instance, follows the action, reads what is known of it, and starts the instance again.
+// stopped stops an instance, follows the action, reads its records, and starts the instance again.
 func stopped(t *testing.T, s testenv.Setup) {
 	t.Helper()
 	e := testenv.Start(t, s)
@@ -157,7 +158,7 @@ func grouped(t *testing.T, s testenv.Setup) {
 	}
 }
 
-// apart looks at what belongs to one organization with the eyes of another.
+// apart reads the records of one organization as a user of another.
 func apart(t *testing.T, s testenv.Setup) {
 	e := testenv.Start(t, s)
 	mine, theirs := e.NewOwner("mine@example.com"), e.NewOwner("theirs@example.com")
@@ -174,7 +175,7 @@ func apart(t *testing.T, s testenv.Setup) {
 	}
 }
 
-// refused tries what cannot be done.
+// refused tries requests that the service refuses.
 func refused(t *testing.T, s testenv.Setup) {
 	e := testenv.Start(t, s)
 	c := e.NewOwner("kurt@example.com")
@@ -199,7 +200,7 @@ func refused(t *testing.T, s testenv.Setup) {
 	e.NewClient().CallRefused(http.StatusUnauthorized, http.MethodGet, "/resources", nil)
 }
 
-// TestOnDynamoDB walks the same ways with the store in another maker's DynamoDB.
+// TestOnDynamoDB runs the same ways on another maker's DynamoDB.
 func TestOnDynamoDB(t *testing.T) {
 	endpoint := tabletest.StartDynoxide(t)
 	for name, way := range ways {

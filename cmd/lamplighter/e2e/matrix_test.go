@@ -17,7 +17,7 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// cast is a service with somebody for each role.
+// cast is a service with a user for each role.
 type cast struct {
 	*testenv.Env
 	t     *testing.T
@@ -61,14 +61,14 @@ func (c *cast) join(email string, grants ...grant.Grant) *testenv.Client {
 	return out
 }
 
-// minute sets the clock ahead before the organization's minute is used up.
+// minute sets the clock ahead before the organization's minute limit is reached.
 func (c *cast) minute() {
 	if c.asked++; c.asked%80 == 0 {
 		c.clock.Advance(time.Minute)
 	}
 }
 
-// say makes a request, and gives the status and the body of its answer.
+// say makes a request, and returns the status and the body of its answer.
 func (c *cast) say(as *testenv.Client, method, path, body string) (int, string) {
 	c.t.Helper()
 	c.minute()
@@ -80,9 +80,10 @@ func (c *cast) say(as *testenv.Client, method, path, body string) (int, string) 
 	return w.Code, w.Body.String()
 }
 
-// check 41: everybody may do exactly what their role permits, as Cedar has it. Every operation is asked as each system role,
-// as a role of the organization's own, as a member without a role, and as the owner of one team; its answer shows whether
-// the policy was held against the caller, whatever else is wrong with the request.
+// check 41: each caller may do exactly the operations that their role permits, as Cedar decides. Every operation is
+// called with each system role, with a role of the organization's own, as a member without a role, and as the owner
+// of one team. The answer shows whether the policy was checked against the caller, even if the request has other
+// errors.
 func TestOperationsByRoles(t *testing.T) {
 	t.Parallel()
 	c := assemble(t)
@@ -147,7 +148,8 @@ func (c *cast) matrix(name string, as *testenv.Client, op rest.Op, may bool) {
 	}
 }
 
-// check 41: what is taken away is gone on the next request, with a token that was let in before, of a session or a program's.
+// check 41: a withdrawn role or grant is gone on the next request, also for a session token or a program's token that
+// was accepted before.
 func TestARevokedRoleActsOnTheNextRequest(t *testing.T) {
 	t.Parallel()
 	c := assemble(t)
@@ -184,7 +186,7 @@ func TestARevokedRoleActsOnTheNextRequest(t *testing.T) {
 	both("after they were removed", http.StatusUnauthorized, http.StatusForbidden)
 }
 
-// check 43, through the whole service: an admin becomes no owner by any way.
+// check 43, through the whole service: no operation makes an admin an owner.
 func TestNoWayFromAdminToOwner(t *testing.T) {
 	t.Parallel()
 	c := assemble(t)

@@ -12,7 +12,8 @@ import (
 	"lamplighter.dev/shared/api/rest"
 )
 
-// oracle decides with Cedar, an independent engine, what somebody may do: by the policies of roles as the API tells them.
+// oracle decides with Cedar, an independent engine, whether a caller may call an operation. It reads the policies of
+// roles from the API.
 type oracle struct {
 	entities types.EntityMap
 	policies *cedar.PolicySet
@@ -22,7 +23,8 @@ func uid(kind, id string) types.EntityUID {
 	return types.NewEntityUID(types.EntityType(kind), types.String(id))
 }
 
-// newOracle makes that of somebody with grants. A team is in the organization; an action is in the wildcards that cover it.
+// newOracle returns the oracle of a caller with grants. A team is in the organization; an action is in the wildcards
+// that cover it.
 func newOracle(t *testing.T, roles map[string][]string, grants []grant.Grant) *oracle {
 	t.Helper()
 	o := &oracle{entities: types.EntityMap{}}
@@ -51,8 +53,8 @@ func newOracle(t *testing.T, roles map[string][]string, grants []grant.Grant) *o
 	return o
 }
 
-// may reports whether the operation lets them in: one that looks at scopes does so for a grant on anything, any other for a
-// grant on the whole organization only.
+// may reports whether the operation accepts the caller. An operation that checks scopes accepts a grant on any scope;
+// any other operation accepts only a grant on the whole organization.
 func (o *oracle) may(op rest.Op) bool {
 	at := uid("Org", "org")
 	if op.Scoped {

@@ -72,7 +72,7 @@ func joined(t *testing.T, s testenv.Setup) {
 	})
 }
 
-// check 8: who is locked out or removed is out with the next request, whatever they still hold; who is demoted can do less.
+// check 8: a locked or removed user is refused on the next request with every credential; a demoted user can do less.
 func TestWhatIsTakenFromAMemberIsTakenAtOnce(t *testing.T) {
 	e := testenv.Start(t, testenv.Setup{})
 	ada := e.NewOwner("ada@example.com")
@@ -92,7 +92,7 @@ func TestWhatIsTakenFromAMemberIsTakenAtOnce(t *testing.T) {
 			!strings.Contains(err.Error(), " 401 ") {
 			t.Errorf("%s: the session answers %v", after, err)
 		}
-		// A personal access token is its user's, and good for organizations that they belong to.
+		// A personal access token belongs to its user, and is valid for that user's organizations.
 		if err := robot.Do(t.Context(), http.MethodGet, "/users", nil, nil); err == nil ||
 			!strings.Contains(err.Error(), " 40") {
 			t.Errorf("%s: the token answers %v", after, err)
@@ -135,7 +135,8 @@ func TestTwoOwnersRemoveEachOtherOverHTTP(t *testing.T) {
 	}
 }
 
-// An organization that is deleted lets nobody in from that moment, acts on nothing, and half an hour later nothing is left.
+// A deleted organization accepts no caller from that moment and does no work. Half an hour later all its records are
+// gone.
 func TestTheEndOfAnOrganization(t *testing.T) {
 	t.Parallel()
 	clock := &testenv.Ahead{}
@@ -209,7 +210,7 @@ func TestTheEndOfAnOrganization(t *testing.T) {
 	}
 }
 
-// cleared removes from the store file what has expired, as the service does every minute.
+// cleared removes expired rows from the store file, as the service does every minute.
 func cleared(t *testing.T, dir string, c *testenv.Ahead) {
 	t.Helper()
 	s, err := table.Open(filepath.Join(dir, "store.db"), table.Options{Clock: c, SweepEvery: -1})

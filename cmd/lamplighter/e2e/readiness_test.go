@@ -11,8 +11,8 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// A plan goes from its creation to its end over HTTP, through the machine, the executor, the simulated cloud and the callback, on the
-// machine's own clock: its event begins in three seconds and lasts two.
+// A plan runs from its creation to its end over HTTP, through the machine, the executor, the simulated cloud and the
+// callback, on the machine's own clock. Its event begins in three seconds and lasts two.
 func TestAnEventGoesFromDraftToCompletedAndGivesBackWhatWas(t *testing.T) {
 	t.Parallel()
 	s := testenv.Start(t, testenv.Setup{})

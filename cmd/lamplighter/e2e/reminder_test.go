@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/cmd/lamplighter/testenv"
 )
 
-// A token that is made through the API is announced by the loop of the service, in a mail that names it, once.
+// The loop of the service announces the end of a token from the API once, in a mail with the token's name.
 func TestAnEndingTokenIsAnnouncedByMail(t *testing.T) {
 	t.Parallel()
 	clock, dir := &testenv.Ahead{}, t.TempDir()

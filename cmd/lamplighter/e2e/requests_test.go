@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// requestFixture is a service whose answers at its door are looked at, over HTTP.
+// requestFixture is a service for tests of its HTTP answers before an operation runs.
 type requestFixture struct {
 	*testenv.Env
 	t     *testing.T
@@ -29,13 +29,13 @@ func newRequestFixture(t *testing.T) *requestFixture {
 	return d
 }
 
-// reply is what came back.
+// reply is a response with its body.
 type reply struct {
 	*http.Response
 	body string
 }
 
-// ask makes a request with these headers, names and values in turn, some of them more than once.
+// ask makes a request with these headers: names and values in turn, some names more than once.
 func (d *requestFixture) ask(line, body string, headers ...string) reply {
 	d.t.Helper()
 	method, path, _ := strings.Cut(line, " ")
@@ -62,7 +62,7 @@ func (d *requestFixture) ask(line, body string, headers ...string) reply {
 	return reply{res, string(b)}
 }
 
-// want returns ask for an answer of the status, whose data is decoded.
+// want makes a request that must get the status, and returns the decoded data.
 func (d *requestFixture) want(status int, line, body string, headers ...string) map[string]any {
 	d.t.Helper()
 	got := d.ask(line, body, headers...)
@@ -78,7 +78,7 @@ func (d *requestFixture) want(status int, line, body string, headers ...string) 
 
 func bearer(token string) []string { return []string{"Authorization", "Bearer " + token} }
 
-// pat makes a personal access token of the client, and gives its secret and its id.
+// pat makes a personal access token of the client, and returns its secret and its id.
 func (d *requestFixture) pat(c *testenv.Client) (secret, id string) {
 	d.t.Helper()
 	made := d.want(200, "POST /personal-access-tokens", `{"name":"nightly"}`, bearer(c.Token)...)
@@ -87,7 +87,7 @@ func (d *requestFixture) pat(c *testenv.Client) (secret, id string) {
 	return secret, id
 }
 
-// check 1, and check 10: a megabyte of header is the gateway's to refuse, and no failure.
+// check 1, and check 10: the gateway refuses a megabyte of headers, and the service does not fail.
 func TestRefusals_HaveOneShape(t *testing.T) {
 	t.Parallel()
 	d := newRequestFixture(t)
@@ -125,7 +125,7 @@ func TestRefusals_HaveOneShape(t *testing.T) {
 	}
 }
 
-// check 8: what ends a session or a token acts on the next request, whatever the function remembers.
+// check 8: the end of a session or a token takes effect on the next request, even if the function has cached state.
 func TestWhatIsOverIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	d := newRequestFixture(t)
@@ -145,7 +145,7 @@ func TestWhatIsOverIsRefusedAtOnce(t *testing.T) {
 	d.want(401, "GET /resource-groups", "", bearer(secret)...)
 }
 
-// check 12: a token may what its maker may, at that moment.
+// check 12: a token has the permissions of its maker at the time of each request.
 func TestATokenFollowsItsMaker(t *testing.T) {
 	t.Parallel()
 	d := newRequestFixture(t)
@@ -176,7 +176,7 @@ func TestATokenFollowsItsMaker(t *testing.T) {
 	d.want(401, "GET /resource-groups", "", bearer(secret)...)
 }
 
-// without returns an access token of the client's user that names no organization.
+// without returns an access token of the client's user without an organization.
 func (d *requestFixture) without(c *testenv.Client) string {
 	d.t.Helper()
 	claims, err := d.Platform.Tokens.Verify(d.t.Context(), c.Token)
@@ -191,7 +191,7 @@ func (d *requestFixture) without(c *testenv.Client) string {
 	return token
 }
 
-// check 12: the end of a token is the end of its day, and nothing brings it back.
+// check 12: a token ends with its last day, and stays ended.
 func TestATokenEnds(t *testing.T) {
 	t.Parallel()
 	d := newRequestFixture(t)
@@ -203,7 +203,8 @@ func TestATokenEnds(t *testing.T) {
 	d.want(401, "GET /personal-access-tokens", "", bearer(secret)...)
 }
 
-// check 40: the organization is the session's; a token chooses among its maker's own, and nothing else chooses.
+// check 40: the organization comes from the session. A personal access token may choose among its maker's
+// organizations; no other request may choose.
 func TestNothingChoosesAnOrganizationButItsMember(t *testing.T) {
 	t.Parallel()
 	d := newRequestFixture(t)
@@ -238,7 +239,7 @@ func TestNothingChoosesAnOrganizationButItsMember(t *testing.T) {
 	d.want(200, "GET /resource-groups/"+made, "", bearer(c.Token)...)
 }
 
-// check 54: what a client says about where it comes from, or about who it is, changes neither identity nor the record.
+// check 54: headers about a client's address or identity change neither the identity nor the record.
 func TestHeadersDoNotTellWhoOrWhere(t *testing.T) {
 	t.Parallel()
 	d := newRequestFixture(t)
@@ -270,7 +271,8 @@ func TestHeadersDoNotTellWhoOrWhere(t *testing.T) {
 	}
 }
 
-// check 66, check 69: a hundred requests a minute of an organization, by whatever credential, and what counts among them.
+// check 66, check 69: an organization has a hundred requests a minute, over all its credentials. The test also checks
+// the requests that are counted.
 func TestTheHundredAndFirstRequestOfAMinute(t *testing.T) {
 	t.Parallel()
 	d := newRequestFixture(t)

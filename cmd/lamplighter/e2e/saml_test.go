@@ -10,8 +10,8 @@ import (
 	"lamplighter.dev/functions/auth"
 )
 
-// confined wants nothing of what the member has outside of the organization to be seen or touched: its provider must not
-// come as its user into anything else.
+// confined checks that a SAML login cannot see or change the member's records outside the organization: the identity
+// provider must not get into anything else as its user.
 func confined(t *testing.T, member *testenv.Client, foreign string) {
 	t.Helper()
 	var tokens []struct {
@@ -38,7 +38,8 @@ func confined(t *testing.T, member *testenv.Client, foreign string) {
 	member.Call(http.MethodDelete, "/personal-access-tokens/"+here.ID, nil, nil)
 }
 
-// TestSingleSignOnFromTheFirstSettingToThePasswordThatOpensNothing goes the whole way, through the gateway.
+// TestSingleSignOnFromTheFirstSettingToThePasswordThatOpensNothing runs all steps of single sign-on through the
+// gateway.
 func TestSingleSignOnFromTheFirstSettingToThePasswordThatOpensNothing(t *testing.T) {
 	t.Parallel()
 	e := testenv.Start(t, testenv.Setup{})

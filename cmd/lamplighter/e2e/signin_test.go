@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/testkit/oauthlogintest"
 )
 
-// welcomed walks from the sign-in at each provider into an organization, through the routes of the template.
+// welcomed goes from the sign-in at each provider into an organization, through the routes of the template.
 func welcomed(t *testing.T, s testenv.Setup) {
 	t.Helper()
 	google, github := oauthlogintest.NewOpenID(t, clock.System{}), oauthlogintest.NewGitHub(t)

@@ -8,7 +8,8 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 )
 
-// teamed gives a colleague a team to operate in place of the organization: what the team owns is then all there is.
+// teamed gives a colleague the right to operate one team instead of the organization. The colleague then sees only
+// the resources of that team.
 func teamed(t *testing.T, s testenv.Setup) {
 	t.Helper()
 	e := testenv.Start(t, s)
@@ -31,7 +32,7 @@ func teamed(t *testing.T, s testenv.Setup) {
 	ada.Call(http.MethodPost, "/assignments",
 		map[string]string{"email": email, "roleID": grant.Operator, "scope": "team:" + team.ID}, nil)
 	ada.Call(http.MethodGet, "/assignments?email="+email, nil, &all)
-	ada.Call(http.MethodDelete, "/assignments/"+all.Items[0].ID, nil, nil) // what the invitation gave
+	ada.Call(http.MethodDelete, "/assignments/"+all.Items[0].ID, nil, nil) // the role from the invitation
 
 	var seen []testenv.Resource
 	eve.Call(http.MethodGet, "/resources", nil, &seen)

@@ -20,8 +20,9 @@ import (
 	"lamplighter.dev/shared/testkit/resttest"
 )
 
-// TestFuzz sends every operation of the whole service what no client should, behind the real gateway and authorizer, as
-// the owner of an organization that has something. No operation may only ever be refused, or the fuzzer would be blind.
+// TestFuzz sends malformed input to every operation of the whole service, behind the real gateway and authorizer, as
+// the owner of an organization with records. Each operation must succeed at least once, or the fuzzer would test only
+// refusals.
 func TestFuzz(t *testing.T) {
 	t.Parallel()
 	s := probe.Start(t)
@@ -32,7 +33,7 @@ func TestFuzz(t *testing.T) {
 	var o resttest.Options
 	before := auditRows(t, s, c.Org)
 	values := probe.KnownValues(e)
-	// the one thing that a path names by it; not where it may become the organization's
+	// the unit metric, the only record with a name in its path; not where the name could become the organization's
 	values["name"] = []string{e["metric"]}
 	o = resttest.Options{
 		Requests: 100, Seed: 7, Known: values, Before: c.Signed(t),
@@ -49,7 +50,7 @@ func TestFuzz(t *testing.T) {
 			if again && !refused[id] {
 				return true
 			}
-			s.WaitSettled() // what runs would refuse the next operation
+			s.WaitSettled() // running work would refuse the next operation
 			if r, ok := restored(e)[id]; ok {
 				record.saw(r.operation, c.Ask(t, http.MethodPut, r.path, r.body))
 			}
@@ -67,7 +68,7 @@ func TestFuzz(t *testing.T) {
 	}
 	began := time.Now()
 	seen := resttest.FuzzOperations(t, s, functions.Describe(s.Platform).YAML(), o)
-	// some take a hundred guesses, or two
+	// some operations need a hundred or two hundred attempts
 	for again = true; o.Requests == 100 && len(refused) > 0 && len(refused) < 6 && o.Seed < 10; {
 		o.Seed++
 		for status, n := range resttest.FuzzOperations(t, s, functions.Describe(s.Platform).YAML(), o) {
@@ -84,18 +85,18 @@ func TestFuzz(t *testing.T) {
 	}
 }
 
-// scarce are the public operations of which one address has few a minute.
+// scarce lists the public operations with a low limit of requests per address and minute.
 var scarce = map[string]bool{
 	"wake": true, "getWakePage": true, "receiveGitHub": true, "receiveGitLab": true, "receiveBuild": true,
 	"unsubscribe": true, "getUnsubscribePage": true,
 }
 
-// restored returns the changes that bring something back into a state in which an operation can succeed, by the operation before
-// which they are made: what the fuzzer changed at last may be a state in which it never does.
+// restored maps an operation to the change that is made before it, so that the operation can succeed. Without that
+// change the operation may always fail, because of the last change of the fuzzer.
 func restored(e probe.Values) map[string]struct{ operation, path, body string } {
 	group, team := "/resource-groups/"+e["groupID"], "/teams/"+e["teamID"]
 	return map[string]struct{ operation, path, body string }{
-		// none that it can guess
+		// the fuzzer cannot guess the name
 		"deleteOrganisation": {"updateOrganisation", "/organisation", `{"name":"` + rand.Text() + `"}`},
 		"addGroupResource":   {"updateResourceGroup", group, `{"selector":null,"members":[]}`},
 		"removeGroupResource": {"updateResourceGroup", group,
@@ -104,8 +105,8 @@ func restored(e probe.Values) map[string]struct{ operation, path, body string } 
 	}
 }
 
-// unused returns records that nothing names, by the operation that deletes such records: those that the fuzzer knows are in use by then. Name is
-// that of the parameter that takes the id of the record, and id what such an id looks like. Each round makes others.
+// unused returns new, unreferenced records for each round, by the operation that deletes them: by then the records
+// that the fuzzer knows are in use. Name is the parameter of the record's id, and id is the pattern of such an id.
 func unused(round uint64) map[string]struct{ operation, path, body, name, id string } {
 	number := fmt.Sprintf("9000000000%02d", round)
 	return map[string]struct{ operation, path, body, name, id string }{
@@ -128,8 +129,8 @@ func sum(seen map[int]int) int {
 	return n
 }
 
-// succeeds returns the operations that a fuzzer who has probe.Values gets through: all but those that want a code, a password,
-// a token or an identity provider of this minute.
+// succeeds returns the operations that must succeed for a fuzzer with probe.Values: all except those that need a
+// fresh code, password or token, or an identity provider.
 func succeeds(t *testing.T, s *probe.Service) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}
@@ -143,26 +144,26 @@ func succeeds(t *testing.T, s *probe.Service) map[string]bool {
 		"registerCluster", "deregisterCluster",
 		"beginSignIn", "finishSignIn", "initiateSAML", "completeSAML", "getSAMLSettings", "setSAMLSettings",
 		"deleteSAMLSettings",
-		"exchangeGoogleCode", "finalizeGoogleConnection", // a code of this minute
-		// of whose optional members some have to be there, and agree
+		"exchangeGoogleCode", "finalizeGoogleConnection", // needs a fresh code
+		// some of their optional members are required in combination
 		"connectCloudAccount", "connectCloudOrganisation", "createCalendar",
-		// whose configuration depends on its kind
+		// its configuration depends on its kind
 		"createIntegration",
-		// whose scope, or address, depends on the type
+		// their scope, or address, depends on the type
 		"createSubscription", "upsertSubscriptions", "createLegacyNotification",
-		"createAutoscalerPolicy", "updateAutoscalerPolicy", "createEventPlan", // whose sizes, or times, have to agree
+		"createAutoscalerPolicy", "updateAutoscalerPolicy", "createEventPlan", // sizes, or times, have to agree
 		"updateEventPlan", "previewEventCost", "previewReadiness", // as above
-		// of one that has failed, or is over; of databases alone
+		// need a failed or ended plan; for databases alone
 		"retryEventPlan", "resetEventPlan", "calculateDatabaseClass",
-		"applyAutoscalerPolicy", "resumeAutoscalerPolicy", // of one that is paused, or may be applied
-		"redeliverWebhook", "shareRecommendation", // of a delivery that has ended; nobody has one yet
-		"getUnsubscribePage", "unsubscribe", "reportEventPlanStatus", // by a signed link; by the executor alone
-		"receiveGitHub", "receiveGitLab", "receiveBuild", // whose requests are signed; of which nobody has any yet
-		"deleteOverride", "wake", // of one that has ended; of which one address has few
-		"deleteCalendar",                          // of one that the schedules use which were made before
-		"deleteTeam",                              // of one that a budget is for
-		"leaveOrganisation", "deleteOrganisation", // of the one owner, by a name that nobody guesses
-		"deleteAssignment", "removeTeamMember", // of a user who was removed before
+		"applyAutoscalerPolicy", "resumeAutoscalerPolicy", // needs a paused policy, or one that may be applied
+		"redeliverWebhook", "shareRecommendation", // needs an ended delivery; no records exist yet
+		"getUnsubscribePage", "unsubscribe", "reportEventPlanStatus", // needs a signed link; for the executor only
+		"receiveGitHub", "receiveGitLab", "receiveBuild", // signed requests; no builds exist yet
+		"deleteOverride", "wake", // an ended override; few wakes per address
+		"deleteCalendar",                          // used by schedules of earlier requests
+		"deleteTeam",                              // has a budget
+		"leaveOrganisation", "deleteOrganisation", // the only owner; needs the random name
+		"deleteAssignment", "removeTeamMember", // the user was removed before
 	} {
 		if !out[id] {
 			t.Errorf("there is no operation %s any more", id)

@@ -16,12 +16,12 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// ledger counts what should be on record, by operation and status.
+// ledger counts the audit rows that should exist, by operation and status.
 type ledger struct {
 	mu      sync.Mutex
 	changes map[string]bool // operations that change something
 	want    map[string]int
-	may     map[string]int // what is on record only if it came to the operation, which its answer does not tell
+	may     map[string]int // recorded only if the gateway passed the request on; the answer does not tell
 	made    []string       // organizations, whose own records begin with their making
 }
 
@@ -29,15 +29,16 @@ func newLedger(s *probe.Service) *ledger {
 	l := &ledger{changes: map[string]bool{}, want: map[string]int{}, may: map[string]int{}}
 	for _, ops := range local.Operations(s.Platform) {
 		for i := range ops {
-			// what workers report, they report by themselves
+			// workers report by themselves
 			l.changes[ops[i].ID] = ops[i].Changes() && ops[i].Worker == ""
 		}
 	}
 	return l
 }
 
-// saw notes an answer to an operation. What the gateway answers by itself, and what is answered again to an
-// Idempotency-Key, is no change and no try of one, nor is another method than an operation's; a path whose parts name nothing comes to no operation.
+// saw counts an answer to an operation. It ignores answers that are no change and no attempted change: answers of the
+// gateway itself, replayed answers to an Idempotency-Key, other methods than the operation's, and paths that lead to
+// no operation.
 func (l *ledger) saw(id string, answer *httptest.ResponseRecorder) {
 	page := strings.HasPrefix(answer.Header().Get("Content-Type"), "text/html")
 	if !l.changes[id] || page && id != "wake" && id != "unsubscribe" ||
@@ -50,7 +51,7 @@ func (l *ledger) saw(id string, answer *httptest.ResponseRecorder) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	entry := fmt.Sprint(id, " ", answer.Code)
-	// a page of a wake link may be the gateway's
+	// a page of a wake link may come from the gateway
 	if page || answer.Body.String() == `{"error":{"message":"not found"}}` {
 		l.may[entry]++
 		return
@@ -63,8 +64,8 @@ func (l *ledger) saw(id string, answer *httptest.ResponseRecorder) {
 	}
 }
 
-// auditRows returns the rows of organizations and of the installation since the start, by operation and status. Each chain
-// must hold.
+// auditRows returns the rows of organizations and of the installation since the start, by operation and status. Each
+// chain must hold.
 func auditRows(t *testing.T, s *probe.Service, orgs ...string) map[string]int {
 	t.Helper()
 	out, ctx := map[string]int{}, table.Within(t.Context(), "")
@@ -103,7 +104,7 @@ func auditRows(t *testing.T, s *probe.Service, orgs ...string) map[string]int {
 	return out
 }
 
-// agree wants a row for each change and each refused one since before, and no other row.
+// agree checks that there is a row for each change and each refused change since before, and no other row.
 func (l *ledger) agree(t *testing.T, before, after map[string]int) {
 	t.Helper()
 	all := map[string]bool{}

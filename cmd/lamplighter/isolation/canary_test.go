@@ -14,17 +14,18 @@ import (
 	"lamplighter.dev/cmd/lamplighter/testenv/probe"
 )
 
-// canary is a run in which everything secret is known, and everything that the service lets out is kept.
+// canary is a run with known secrets. It keeps all output of the service.
 type canary struct {
 	*probe.Service
 	t       *testing.T
 	token   string            // of the session, as the service issued it
-	secrets map[string]string // by what they are
+	secrets map[string]string // by their kinds
 	answers []string
 }
 
-// TestCanary walks through everything that handles a secret, rightly and wrongly, and then looks for the secrets: in every
-// answer but the one that issues them, in the log from debug on, and in every file but the mails.
+// TestCanary calls every operation that handles a secret, with correct and with wrong input. It then looks for the
+// secrets in every answer except the one that issues them, in the log at level debug, and in every file except the
+// mails.
 func TestCanary(t *testing.T) {
 	t.Parallel()
 	c := &canary{Service: probe.Start(t), t: t, secrets: map[string]string{
@@ -45,7 +46,7 @@ func TestCanary(t *testing.T) {
 	c.look()
 }
 
-// send asks, keeps the answer unless issuing says that it may hold a secret, and gives the answer.
+// send sends a request, keeps the answer unless issuing says that it may contain a secret, and returns it.
 func (c *canary) send(issuing bool, method, target, body string, header ...string) *httptest.ResponseRecorder {
 	c.t.Helper()
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
@@ -67,7 +68,7 @@ func (c *canary) send(issuing bool, method, target, body string, header ...strin
 	return w
 }
 
-// succeed is send for what has to succeed.
+// succeed is send for a request that must succeed.
 func (c *canary) succeed(issuing bool, method, target, body string, header ...string) *httptest.ResponseRecorder {
 	c.t.Helper()
 	w := c.send(issuing, method, target, body, header...)
@@ -103,7 +104,7 @@ func (c *canary) enrol(email string) {
 		`{"email":"`+email+`","otp":"`+c.secrets["the code of the address"]+`"}`)
 }
 
-// code keeps the code that was mailed last, another than those before.
+// code keeps the code of the newest mail, which must differ from those before.
 func (c *canary) code(what, email string) {
 	c.t.Helper()
 	c.Eventually("another code", func() bool {
@@ -118,7 +119,7 @@ func (c *canary) code(what, email string) {
 	})
 }
 
-// logIn enters with a password, and keeps the tokens.
+// logIn logs in with a password, and keeps the tokens.
 func (c *canary) logIn(what, email, password string) {
 	c.t.Helper()
 	w := c.succeed(true, http.MethodPost, "/auth/login", `{"email":"`+email+`","password":"`+password+`"}`,
@@ -126,7 +127,8 @@ func (c *canary) logIn(what, email, password string) {
 	c.enter(what, w)
 }
 
-// enter keeps the tokens that an answer issues; of the access token what makes it valid, its signature.
+// enter keeps the tokens that an answer issues. Of the access token it keeps the signature, the part that makes it
+// valid.
 func (c *canary) enter(what string, w *httptest.ResponseRecorder) {
 	c.t.Helper()
 	c.token = idOf(c.t, w.Body.Bytes(), "accessToken")
@@ -134,7 +136,7 @@ func (c *canary) enter(what string, w *httptest.ResponseRecorder) {
 	c.secrets["the refresh token of "+what] = idOf(c.t, w.Body.Bytes(), "refreshToken")
 }
 
-// sessions does all that can be done with sessions and passwords.
+// sessions calls every operation about sessions and passwords.
 func (c *canary) sessions(email string) {
 	c.t.Helper()
 	c.send(false, http.MethodPost, "/auth/login",
@@ -164,7 +166,7 @@ func (c *canary) sessions(email string) {
 		`{"refreshToken":"`+c.secrets["the refresh token of a log-in after it"]+`","tenantID":"`+org+`"}`))
 }
 
-// programs makes a personal access token, and uses it in every way, with other tokens where names belong.
+// programs makes a personal access token and uses it in every way, also with other tokens in place of names.
 func (c *canary) programs() {
 	c.t.Helper()
 	w := c.succeed(true, http.MethodPost, "/personal-access-tokens", `{"name":"Canary's program"}`, "Idempotency-Key",
@@ -189,7 +191,7 @@ func (c *canary) programs() {
 	c.send(false, http.MethodPut, "/organisation/saml", `{"metadataXML":"`+c.secrets["a wrong password"]+`"}`)
 }
 
-// record reads what the audit log says of all this.
+// record reads the audit log of this run.
 func (c *canary) record() {
 	c.t.Helper()
 	for _, path := range []string{"/audit-logs?limit=100", "/audit-logs/export", "/audit-logs/export?format=csv",
@@ -201,7 +203,7 @@ func (c *canary) record() {
 	}
 }
 
-// clouds connects accounts, and lets clouds refuse them: one answers with whatever it was sent.
+// clouds connects accounts, and lets clouds refuse them. One cloud repeats the request's session token in its answer.
 func (c *canary) clouds() {
 	c.t.Helper()
 	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -239,7 +241,7 @@ func (c *canary) clouds() {
 	}
 }
 
-// services connects a service and a webhook, whose other side repeats whatever it was sent.
+// services connects an integration and a webhook. Their server repeats each request in its answer.
 func (c *canary) services() {
 	c.t.Helper()
 	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -268,7 +270,7 @@ func (c *canary) services() {
 		`{"name":"x","url":"ftp://x.example/`+c.secrets["an address of a webhook"]+`"}`)
 }
 
-// look looks for every secret in everything that was let out.
+// look searches all output of the service for every secret.
 func (c *canary) look() {
 	c.t.Helper()
 	c.succeed(false, http.MethodPost, "/auth/logout",
@@ -308,7 +310,7 @@ func (c *canary) look() {
 	}
 }
 
-// spilt returns where text holds a secret, -1 when it does not. Six digits are a code only where they stand alone.
+// spilt returns the position of a secret in text, or -1. Six digits count as a code only if no digit is next to them.
 func spilt(secret, text string) int {
 	if len(secret) != 6 {
 		return strings.Index(text, secret)

@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/cmd/lamplighter/testenv/probe"
 )
 
-// TestOnce repeats what must not happen twice.
+// TestOnce repeats requests that must take effect only once.
 func TestOnce(t *testing.T) {
 	t.Parallel()
 	s := probe.Start(t)
@@ -91,7 +91,7 @@ func encode(t *testing.T, v any) string {
 	return string(b)
 }
 
-// idOf returns the member of an answer that names what was made.
+// idOf returns the named member of an answer. It is the id of a new record.
 func idOf(t *testing.T, answer []byte, name string) string {
 	t.Helper()
 	var out struct {

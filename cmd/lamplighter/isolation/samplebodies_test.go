@@ -19,7 +19,8 @@ import (
 	"lamplighter.dev/shared/api/platform"
 )
 
-// TestSampleBodies_AreOfEveryOperationThatTakesOne also holds that no sample is left over, and that each says something.
+// TestSampleBodies_AreOfEveryOperationThatTakesOne also checks that each sample has an operation and that no sample
+// is empty.
 func TestSampleBodies_AreOfEveryOperationThatTakesOne(t *testing.T) {
 	samples := functions.SampleBodies()
 	ops := probe.Operations(t, functions.Describe(&platform.Platform{}).YAML())
@@ -45,10 +46,11 @@ type sampled struct {
 	values probe.Values
 }
 
-// lastSamples end what other samples need.
+// lastSamples end the session or the organization that other samples need.
 var lastSamples = []string{"logOut", "deleteOrganisation"}
 
-// TestSampleBodies_AreAccepted sends the sample body of each operation with ids of the caller's own in it, and wants 2xx.
+// TestSampleBodies_AreAccepted sends the sample body of each operation with the caller's own ids in it, and expects
+// 2xx.
 func TestSampleBodies_AreAccepted(t *testing.T) {
 	t.Parallel()
 	s := probe.Start(t)
@@ -110,7 +112,7 @@ func (v sampled) send(op probe.Operation, sample json.RawMessage) {
 			path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", url.PathEscape(v.values.Value(op, p.Value.Name)))
 		}
 	}
-	v.mine.Service.Clock.Advance(2 * time.Second) // some operations count what is asked in a minute
+	v.mine.Service.Clock.Advance(2 * time.Second) // some operations limit requests per minute
 	answer := v.mine.Ask(v.t, op.Method, path, body)
 	if answer.Code/100 != 2 {
 		v.t.Errorf("%s: %s %s %s\nis answered %d %s", op.OperationID, op.Method, path, body, answer.Code, answer.Body)

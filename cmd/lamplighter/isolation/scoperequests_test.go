@@ -42,7 +42,7 @@ type shownText struct {
 
 func textOf(pattern, reason string) shownText { return shownText{regexp.MustCompile(pattern), reason} }
 
-// sharedByAll are the slots of operations that take things which belong to all members, with the reason.
+// sharedByAll lists the places of requests that name records of all members, with the reason.
 var sharedByAll = map[string]string{
 	"getDashboard dashboardID":     "a dashboard is shared with all members",
 	"getDashboardData dashboardID": "as above",
@@ -68,7 +68,7 @@ var keptIDs = map[string][2]string{
 
 var firstID = regexp.MustCompile(`"(id|\w+ID)":"(\w+_[0-9a-z]{26})"`)
 
-// keep keeps the id of a thing that the caller made, or of the first one of a list.
+// keep stores the id of a new record, or of the first one of a list.
 func (v *scopeSweep) keep(op probe.Operation, answer []byte) {
 	for _, found := range firstID.FindAllSubmatch(answer, -1) {
 		if names := keptIDs[op.OperationID]; string(found[1]) == names[0] {
@@ -78,7 +78,8 @@ func (v *scopeSweep) keep(op probe.Operation, answer []byte) {
 	}
 }
 
-// valueSets returns the values of the caller's own world, and those with what the world shares with the next one.
+// valueSets returns the values of the caller's own world, and a copy with the records that it shares with the next
+// world.
 func (v *scopeSweep) valueSets() []probe.Values {
 	shared := maps.Clone(v.b)
 	shared["groupID"], shared["group_id"] = v.b["sharedGroupID"], v.b["sharedGroupID"]
@@ -105,8 +106,7 @@ func (v *scopeSweep) target(op probe.Operation, values probe.Values) string {
 	return path
 }
 
-// choices returns the values to send as a parameter: those that the description lists, and names from outside the
-// scope.
+// choices returns the values to send as a parameter: the values in the description, and names from outside the scope.
 func (v *scopeSweep) choices(op probe.Operation, name string) []string {
 	switch name {
 	case "search":
@@ -135,7 +135,7 @@ func (v *scopeSweep) choices(op probe.Operation, name string) []string {
 
 var narrowing = regexp.MustCompile(`narrows: ([^.]+)\.`)
 
-// dimensions returns the dimensions by which op reports costs.
+// dimensions returns the names of the dimensions of op's cost reports.
 func dimensions(op probe.Operation) []string {
 	if !slices.ContainsFunc(op.Parameters, func(p *openapi3.ParameterRef) bool { return p.Value.Name == "dims" }) {
 		return nil
@@ -147,7 +147,7 @@ func dimensions(op probe.Operation) []string {
 	return strings.Split(strings.ReplaceAll(found[1], "<key>", "label"), ", ")
 }
 
-// narrowBodies replace sample bodies that are about the whole organization.
+// narrowBodies replace sample bodies that concern the whole organization.
 var narrowBodies = map[string]json.RawMessage{
 	"createChannel":    json.RawMessage(`{"type":"email","name":"On call","config":{"email":"<ownEmail>"}}`),
 	"submitBulkAction": json.RawMessage(`{"type":"stop","groupID":"<groupID>","force":true}`),

@@ -28,9 +28,9 @@ type scopeSweep struct {
 }
 
 // TestScopeSweep_ShowsNothingOutsideTheScope calls every operation of the interface description as five users with a
-// narrow scope in one organization: the resources of an account, a region, a group, a tag, and one resource. Everything
-// outside a scope has a marker in its name, tags, descriptions and addresses; no answer and no mail may hold one, or an
-// id from outside.
+// narrow scope in one organization: the resources of an account, a region, a group, a tag, and one resource.
+// Everything outside a scope has a marker in its name, tags, descriptions and addresses; no answer and no mail may
+// hold one, or an id from outside.
 func TestScopeSweep_ShowsNothingOutsideTheScope(t *testing.T) {
 	t.Parallel()
 	s := probe.Start(t)
@@ -69,8 +69,8 @@ func TestScopeSweep_ShowsNothingOutsideTheScope(t *testing.T) {
 	everyScopedOperationPassed(t, s, passed)
 }
 
-// secretsOf returns what must not appear: everything of the other worlds, and the resources of the own account outside
-// the scope.
+// secretsOf returns the texts that must not appear in answers: all names and ids of the other worlds, and the
+// resources of the own account outside the scope.
 func (v *scopeSweep) secretsOf(worlds []*scopeWorld, ids map[string]map[string]bool) map[string]bool {
 	out := maps.Clone(v.world.outside)
 	for _, w := range worlds {
@@ -113,7 +113,7 @@ func (v *scopeSweep) eachOperation(selected func(probe.Operation) bool, do func(
 	}
 }
 
-// send sends a request and examines the answer. Foreign is a value from outside the scope that the request holds.
+// send sends a request and examines the answer. foreign is a value from outside the scope that the request contains.
 func (v *scopeSweep) send(op probe.Operation, target, body, foreign string) {
 	v.t.Helper()
 	res := v.theirs.Ask(v.t, op.Method, target, body)
@@ -124,7 +124,7 @@ func (v *scopeSweep) send(op probe.Operation, target, body, foreign string) {
 	v.examine(op, op.Method+" "+unescaped(target)+" "+body, fmt.Sprint(res.Code, " ", res.Body.String()), foreign)
 }
 
-// unescaped returns a target as it is read.
+// unescaped returns a target with its escapes decoded.
 func unescaped(target string) string {
 	if out, err := url.QueryUnescape(target); err == nil {
 		return out
@@ -157,7 +157,8 @@ func (v *scopeSweep) examine(op probe.Operation, request, answer, foreign string
 	}
 }
 
-// askForeign asks for each thing outside the scope, and for one that nobody has: the two answers must be the same.
+// askForeign asks for each record outside the scope, and for an id that does not exist. Both answers must be the
+// same.
 func (v *scopeSweep) askForeign(op probe.Operation) {
 	v.t.Helper()
 	for _, at := range v.slots(op) {
@@ -184,8 +185,8 @@ func (v *scopeSweep) ownValues() string {
 	return strings.Join(slices.Collect(maps.Values(v.b)), " ")
 }
 
-// readOwn sends a GET with each value of each parameter, one at a time, of the things of the caller's own world and of
-// those that it shares with another.
+// readOwn sends a GET with each value of each parameter, one at a time. The values name the records of the caller's
+// own world and those that it shares with another.
 func (v *scopeSweep) readOwn(op probe.Operation) {
 	v.t.Helper()
 	for _, values := range v.valueSets() {
@@ -204,7 +205,7 @@ func (v *scopeSweep) readOwn(op probe.Operation) {
 	}
 }
 
-// changeOwn sends the sample body of op about the caller's own things and about the shared ones.
+// changeOwn sends the sample body of op for the caller's own records and for the shared ones.
 func (v *scopeSweep) changeOwn(op probe.Operation) {
 	v.t.Helper()
 	for _, values := range v.valueSets() {
@@ -216,8 +217,8 @@ func (v *scopeSweep) changeOwn(op probe.Operation) {
 	}
 }
 
-// mailsWithinScopes wants a mail of the budget of a scope to its user, and no mail to a narrow user to hold anything of
-// another world.
+// mailsWithinScopes checks that each user with a narrow scope gets a mail about the budget of that scope, and that no
+// mail to them contains a marker of another world.
 func mailsWithinScopes(t *testing.T, s *probe.Service, worlds []*scopeWorld) {
 	t.Helper()
 	s.Eventually("a mail of a budget to a narrow user", func() bool {
@@ -236,7 +237,7 @@ func mailsWithinScopes(t *testing.T, s *probe.Service, worlds []*scopeWorld) {
 	t.Logf("%d mails", len(mailTexts(t, s)))
 }
 
-// mailTexts returns the mails that were sent.
+// mailTexts returns the texts of the sent mails.
 func mailTexts(t *testing.T, s *probe.Service) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(s.Setup.Dir, "mails", "*"))
@@ -254,8 +255,8 @@ func mailTexts(t *testing.T, s *probe.Service) []string {
 	return out
 }
 
-// everyScopedOperationPassed wants each scoped operation to have succeeded for somebody, or the sweep would not see its
-// answers.
+// everyScopedOperationPassed checks that each scoped operation has succeeded for one of the users. Otherwise the
+// sweep would not see its answers.
 func everyScopedOperationPassed(t *testing.T, s *probe.Service, passed map[string]bool) {
 	t.Helper()
 	for _, ops := range local.Operations(s.Platform) {

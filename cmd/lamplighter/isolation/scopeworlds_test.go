@@ -17,8 +17,8 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// scopeWorld is one of everything in an organization, whose names and tags hold its marker, and a user whose only grant
-// is the role owner on a part of its cloud account.
+// scopeWorld is one of everything in an organization, whose names and tags hold its marker, and a user whose only
+// grant is the role owner on a part of its cloud account.
 type scopeWorld struct {
 	marker  string // stands in the name, description, tag or address of everything of this world and of nothing else
 	values  probe.Values
@@ -42,7 +42,7 @@ var scopeKinds = map[string]func(r, sample worldResource) bool{
 	"zqresource-9": func(r, sample worldResource) bool { return r.ID == sample.ID },
 }
 
-// newScopeWorlds returns a world for each kind of scope, and makes what stands in two worlds.
+// newScopeWorlds returns a world for each kind of scope, and makes the records that two worlds share.
 func newScopeWorlds(t *testing.T, owner *probe.Caller) []*scopeWorld {
 	t.Helper()
 	var worlds []*scopeWorld
@@ -214,7 +214,7 @@ func attribute(worlds []*scopeWorld, v any, out map[string]map[string]bool) {
 		}
 	case map[string]any:
 		if id, ok := v["id"].(string); ok && probe.IDPattern.MatchString(id) {
-			text, _ := json.Marshal(v) // what was decoded encodes
+			text, _ := json.Marshal(v) // decoded JSON can always be encoded
 			if m := markersIn(worlds, string(text)); len(m) == 1 {
 				out[m[0]][id] = true
 			}

@@ -17,8 +17,7 @@ import (
 	"lamplighter.dev/shared/engine/mail"
 )
 
-// sealedKinds are the kinds of secrets that functions seal for organizations, with the operations that change where a
-// stored one is sent.
+// sealedKinds maps each kind of sealed secret of organizations to the operations that change its destination.
 var sealedKinds = map[string][]string{
 	inventory.AccountSecret:    {"updateCloudAccount", "updateCloudOrganisation"},
 	inventory.ClusterSecret:    {"registerCluster"},

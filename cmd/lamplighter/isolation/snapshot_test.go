@@ -9,12 +9,12 @@ import (
 	"lamplighter.dev/cmd/lamplighter/testenv/probe"
 )
 
-// snapshot returns what a caller can read of one of everything: every GET, by its path.
+// snapshot returns the answers to every GET that a caller can make, by path, for one record of each kind.
 func (w *sweep) snapshot(c *probe.Caller, e probe.Values) map[string]string {
 	w.t.Helper()
 	out := map[string]string{}
 	for _, op := range w.ops {
-		// there are none; another each time; of databases alone
+		// there are none; differs each time; for databases alone
 		if op.Method != http.MethodGet || op.IsPublic() || op.OperationID == "getSAMLSettings" ||
 			op.OperationID == "beginGoogleConnection" || op.OperationID == "calculateDatabaseClass" {
 			continue
@@ -30,7 +30,7 @@ func (w *sweep) snapshot(c *probe.Caller, e probe.Values) map[string]string {
 			case p.Value.Required || probe.OneOfRequired[op.OperationID+" "+p.Value.Name]:
 				path += probe.QuerySeparator(path) + p.Value.Name + "=" + url.QueryEscape(e.Value(op, p.Value.Name))
 			case recent[op.OperationID] && p.Value.Name == "from":
-				// else until now
+				// the default is the present moment
 				path += probe.QuerySeparator(path) + "from=" + probe.Yesterday.Format(time.DateOnly) + "&to=" + probe.Yesterday.AddDate(0, 0,
 					1).Format(time.DateOnly)
 			case p.Value.Name == "limit":
@@ -38,7 +38,7 @@ func (w *sweep) snapshot(c *probe.Caller, e probe.Values) map[string]string {
 			case op.OperationID == "previewSchedule" && p.Value.Name == "from":
 				path += "?from=2026-11-23&to=2026-11-24" // else from now on
 			case op.OperationID == "getResourceMetrics" && p.Value.Name == "from":
-				// else until now
+				// the default is the present moment
 				path += "?from=" + probe.Yesterday.Format(time.RFC3339) + "&to=" + probe.Yesterday.AddDate(0, 0,
 					1).Format(time.RFC3339)
 			}
@@ -52,10 +52,10 @@ func (w *sweep) snapshot(c *probe.Caller, e probe.Values) map[string]string {
 	return out
 }
 
-// volatile are reports that tell of what is being saved at this moment.
+// volatile lists the reports that include current savings. Those change from one request to the next.
 var volatile = map[string]bool{"getCostExport": true, "listCostTrends": true, "drawCostTrends": true,
 	"listSavings": true, "getCostSummary": true, "getDashboardData": true}
 
-// recent are reports that tell of hours: how many there were until now.
+// recent lists the reports that include the number of hours until now.
 var recent = map[string]bool{"listResourceCosts": true, "listTagResourceCosts": true, "listTeamResourceCosts": true,
 	"listKubernetesAllocation": true}

@@ -1,4 +1,4 @@
-// Package isolation holds what a caller sees to their organization and to their scope.
+// Package isolation checks that callers see only the records of their organization and their scope.
 package isolation
 
 import (
@@ -20,10 +20,11 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// TestSweep asks, as one organization, every operation for what belongs to another: each parameter and member that names
-// something, one at a time, while all others name something of the caller's own; with the token of a session and with a
-// personal access token, and last with what one who was expelled from the other organization still has. The cases come from the interface
-// description, so a new operation is swept by being declared; a name that the sweep has never heard of fails it.
+// TestSweep asks every operation, as one organization, for the records of another. It tries each parameter and member
+// that names a record, one at a time, while all others name records of the caller's own. It uses the token of a
+// session, a personal access token, and last the tokens of a user who was expelled from the other organization. The
+// cases come from the interface description: a new declared operation is swept too, and an unknown name fails the
+// test.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	s := probe.Start(t)
@@ -63,8 +64,8 @@ func TestSweep(t *testing.T) {
 	w.expelled()
 }
 
-// expelled asks, as one who was a member of the victim's organization and is none any more, with the session and the
-// personal access token that they had there, for everything: none of it gets through the door.
+// expelled asks for every record as a former member of the victim's organization, with the session and the personal
+// access token of that membership. The authorizer must refuse each request.
 func (w *sweep) expelled() {
 	w.t.Helper()
 	email := w.mine.AddColleague(w.t, "expelled@example.com")
@@ -110,10 +111,10 @@ type sweep struct {
 	tried        int
 }
 
-// naming are the names of parameters and members that name something by its id.
+// naming matches the names of parameters and members that refer to a record by its id.
 var naming = regexp.MustCompile(`(?i)(id|ids|uid|uids)$|_id$|^(email|scope|role|defaultRole)$`)
 
-// free are those that name nothing of an organization's, and why.
+// free lists the parameters and members that do not refer to a record of an organization, with the reason.
 var free = map[string]string{
 	"connectCloudAccount cloudAccountID": "the number of an account in its cloud: two organizations may both " +
 		"manage it",
@@ -153,7 +154,7 @@ var free = map[string]string{
 	"shareRecommendation recID":   "nobody has a recommendation yet",
 }
 
-// plain are values for required members and parameters that name nothing.
+// plain has values for required members and parameters that refer to no record.
 var plain = map[string]any{
 	"expiresAt": clock.System{}.Now().Add(24 * time.Hour).Format(time.RFC3339),
 	"type":      "start", "provider": "simulated", "resourceType": "aws-ec2", "name": "Swept", "tier": 2, "order": 1,
@@ -167,10 +168,10 @@ var plain = map[string]any{
 	"eventEnd":   clock.System{}.Now().Add(73 * time.Hour).Format(time.RFC3339),
 }
 
-// slot is one place of a request that names something.
+// slot is a place in a request that refers to a record.
 type slot struct{ in, name string }
 
-// slots returns the places of op that name something.
+// slots returns the places in requests of op that refer to a record.
 func (w *sweep) slots(op probe.Operation) []slot {
 	var out []slot
 	for _, p := range op.Parameters {
@@ -184,12 +185,13 @@ func (w *sweep) slots(op probe.Operation) []slot {
 		}
 	}
 	return slices.DeleteFunc(out, func(s slot) bool {
-		// that of an account, which is no organization's
+		// the email of a user's account, which belongs to no organization
 		return free[op.OperationID+" "+s.name] != "" || s.name == "email" && op.IsPublic()
 	})
 }
 
-// operation asks op for each thing of the victim's, and for one that nobody has: the two answers must be the same.
+// operation asks op for each record of the victim's, and for an id that does not exist. Both answers must be the
+// same.
 func (w *sweep) operation(op probe.Operation) {
 	w.t.Helper()
 	for _, at := range w.slots(op) {
@@ -219,8 +221,8 @@ func (w *sweep) operation(op probe.Operation) {
 // bare returns the id in a scope.
 func bare(scope string) string { return scope[strings.LastIndexByte(scope, ':')+1:] }
 
-// refusal reports whether status is a good answer: a filter finds nothing, anything else is 404 (400 where it is one value
-// among others of a body).
+// refusal reports whether status is a good answer. A filter finds nothing; any other request gets 404, or 400 if the
+// id is one value among others of a body.
 func (w *sweep) refusal(op probe.Operation, at slot, status int) bool {
 	switch {
 	case w.theirs.AsProgram && op.Extensions["x-session"] == true:
@@ -239,7 +241,7 @@ func (w *sweep) refusal(op probe.Operation, at slot, status int) bool {
 // victimMark is in the name of every record of the victim, and in the addresses of its people: settle puts it there.
 const victimMark = "victim-1"
 
-// silent wants no id and no name of the victim's in a text, but what the intruder sent.
+// silent checks that a text contains no id and no name of the victim's, except the value that the intruder sent.
 func (w *sweep) silent(title, text, sent string) {
 	w.t.Helper()
 	unsent := text
@@ -258,7 +260,7 @@ func (w *sweep) silent(title, text, sent string) {
 
 var last = regexp.MustCompile(`[0-9a-z]{6}$`)
 
-// unheard returns an id of the same form that nobody has.
+// unheard returns an id of the same form that no record has.
 func unheard(id string) string {
 	return last.ReplaceAllStringFunc(id, func(s string) string { return strings.Repeat("0", len(s)) })
 }
@@ -294,7 +296,7 @@ func (w *sweep) ask(op probe.Operation, at slot, foreign string) (int, string) {
 	return res.Code, res.Body.String()
 }
 
-// body makes the body of op: what it requires, and what leads to the slot.
+// body returns a body for op with the required members and the members on the way to the slot.
 func (w *sweep) body(op probe.Operation, s *openapi3.Schema, at slot, foreign string) any {
 	w.t.Helper()
 	if s.Items != nil {
@@ -335,7 +337,7 @@ func (w *sweep) member(op probe.Operation, name string, s *openapi3.Schema, at s
 	return v
 }
 
-// refreshToken is one that the intruder may use.
+// refreshToken returns a refresh token of the intruder.
 func (w *sweep) refreshToken() string {
 	w.t.Helper()
 	var out struct{ RefreshToken string }

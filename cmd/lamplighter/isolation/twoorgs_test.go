@@ -23,7 +23,7 @@ import (
 	"lamplighter.dev/shared/testkit/resttest"
 )
 
-// side is one organization of a user of two, with what only it may know.
+// side is one of the two organizations of a user, with the secrets that only it may know.
 type side struct {
 	*probe.Caller
 	name, number string
@@ -43,7 +43,7 @@ func newSide(t *testing.T, s *probe.Service, owner *testenv.Client, name, number
 	return out
 }
 
-// act has the user do everything in the organization that the description has, as a fuzzer does who knows what is there.
+// act calls every operation of the interface description in the organization, as a fuzzer that knows its records.
 func (d *side) act(t *testing.T, seed uint64) {
 	t.Helper()
 	d.Credential(t) // the clock may have gone on since the log-in
@@ -65,7 +65,7 @@ func (d *side) act(t *testing.T, seed uint64) {
 	})
 	for _, text := range slices.Concat(slices.Collect(maps.Values(e)), d.rows(t)) {
 		for _, id := range probe.IDPattern.FindAllString(text, -1) {
-			// Who belongs to both is no secret of either, and the fuzzer makes up ids of its own.
+			// Users of both organizations are no secret of either, and the fuzzer makes up ids of its own.
 			if !strings.HasPrefix(id, "usr_") && !strings.HasSuffix(id, "zzzzzzzz") {
 				d.secrets[id] = true
 			}
@@ -81,7 +81,7 @@ func eachOperation() int {
 	return 20
 }
 
-// rows returns the rows of the organization as they are stored.
+// rows returns the stored audit rows of the organization.
 func (d *side) rows(t *testing.T) []string {
 	t.Helper()
 	if _, err := audit.New(d.Service.Platform).Link(t.Context(), audit.PlaceOf(d.Org), func() bool {
@@ -105,7 +105,8 @@ func (d *side) rows(t *testing.T) []string {
 	}
 }
 
-// readable returns what the organization's administrators can read of the log: the list, and both forms of the export.
+// readable returns the audit log as the organization's administrators can read it: the list, and both forms of the
+// export.
 func (d *side) readable(t *testing.T) []string {
 	t.Helper()
 	out := []string{}
@@ -120,8 +121,8 @@ func (d *side) readable(t *testing.T) []string {
 	return out
 }
 
-// enterAndLeave logs the user in and on in every way that a password opens: into each organization, into whichever comes
-// first, from one into the other, and, in vain, into a third.
+// enterAndLeave logs the user in with a password and then refreshes the session, for every pair of organizations: the
+// first one by default, each of the two, and a third one, which refuses.
 func enterAndLeave(t *testing.T, s *probe.Service, a, b *side) {
 	t.Helper()
 	c := s.NewClient()
@@ -142,8 +143,8 @@ func enterAndLeave(t *testing.T, s *probe.Service, a, b *side) {
 			"tenantID": "org_01k00000000000000000000009"})
 }
 
-// TestWhatAUserOfTwoOrganizationsDoesInOneIsNoBusinessOfTheOther has a user of two organizations do everything in each. No
-// row, no export and no mail of the one may hold an id or a name of the other.
+// TestWhatAUserOfTwoOrganizationsDoesInOneIsNoBusinessOfTheOther lets a user of two organizations call everything in
+// each. No row, export or mail of one organization may contain an id or a name of the other.
 func TestWhatAUserOfTwoOrganizationsDoesInOneIsNoBusinessOfTheOther(t *testing.T) {
 	t.Parallel()
 	s := probe.Start(t)
@@ -171,7 +172,7 @@ func TestWhatAUserOfTwoOrganizationsDoesInOneIsNoBusinessOfTheOther(t *testing.T
 	tells(t, a)
 }
 
-// mailsOfOne wants every mail to be of one organization at most.
+// mailsOfOne checks that no mail mentions both organizations.
 func mailsOfOne(t *testing.T, s *probe.Service, a, b *side) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(s.Setup.Dir, "mails", "*"))
@@ -191,8 +192,8 @@ func mailsOfOne(t *testing.T, s *probe.Service, a, b *side) {
 
 func holds(text string, d *side) bool { return heldSecret(text, d) != "" }
 
-// heldSecret returns a secret of d that a text holds, "" when it holds none. Of the secrets only the name and the number of the
-// side are no ids; the ids, which are thousands, are found by their form.
+// heldSecret returns a secret of d that a text contains, or "". The name and the number of the side are searched for;
+// its ids, several thousand, are found by their form.
 func heldSecret(text string, d *side) string {
 	for _, secret := range []string{d.name, d.number} {
 		if strings.Contains(text, secret) {
@@ -209,10 +210,10 @@ func heldSecret(text string, d *side) string {
 	return ""
 }
 
-// idTail is an id of ours without its prefix of up to five letters.
+// idTail matches an id without its prefix of up to five letters.
 var idTail = regexp.MustCompile(`_[0-9a-z]{26}`)
 
-// tells wants each row of a change to say what it was about.
+// tells checks that each row of a change names its target and has its changes.
 func tells(t *testing.T, d *side) {
 	t.Helper()
 	mute := map[string]string{}

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// Client speaks to the service over HTTP, as any client does. It is what the demo and the end-to-end tests use.
+// Client speaks to the service over HTTP, as any client does. The demo and the end-to-end tests use it.
 type Client struct {
 	Base  string // http://127.0.0.1:8080
 	Token string // access token; empty for public operations
 	HTTP  *http.Client
 }
 
-// NewClient speaks to the service at base.
+// NewClient returns a client of the service at base.
 func NewClient(base string) *Client {
 	return &Client{Base: base, HTTP: &http.Client{Timeout: time.Minute}}
 }
@@ -29,13 +29,13 @@ type StatusError struct {
 	Body         string
 }
 
-// Error tells request, status and body.
+// Error returns a text with request, status and body.
 func (e *StatusError) Error() string {
 	return fmt.Sprintf("%s %s: %d %s", e.Method, e.Path, e.Status, e.Body)
 }
 
-// Do sends in, unless it is nil, as the JSON body and decodes the data of the answer into out, unless it is nil. An
-// answer that is not 2xx is a *StatusError.
+// Do sends in as the JSON body, unless it is nil, and decodes the data of the answer into out, unless that is nil. It
+// returns a *StatusError for an answer that is not 2xx.
 func (c *Client) Do(ctx context.Context, method, path string, in, out any) error {
 	res, err := c.Send(ctx, method, path, in)
 	if err != nil {
@@ -61,7 +61,7 @@ func (c *Client) Do(ctx context.Context, method, path string, in, out any) error
 	return nil
 }
 
-// Send sends the request and gives the answer as it is; the caller closes its body.
+// Send sends the request and returns the answer unchanged. The caller closes its body.
 func (c *Client) Send(ctx context.Context, method, path string, in any) (*http.Response, error) {
 	var body io.Reader
 	if in != nil {
@@ -84,7 +84,7 @@ func (c *Client) Send(ctx context.Context, method, path string, in any) (*http.R
 	return c.HTTP.Do(req)
 }
 
-// session is what login and refresh answer.
+// session is the answer to login and refresh.
 type session struct {
 	AccessToken  string `json:"accessToken"`
 	RefreshToken string `json:"refreshToken"`
@@ -94,8 +94,8 @@ type session struct {
 	} `json:"tenants"`
 }
 
-// Login makes the client act for the user, in the organization when it is named, else in the user's first one. It tells
-// the ids of the user's organizations.
+// Login makes the client act for the user, in the organization org, or in the user's first one if org is empty. It
+// returns the ids of the user's organizations.
 func (c *Client) Login(ctx context.Context, email, password, org string) ([]string, error) {
 	in := map[string]string{"email": email, "password": password, "provider": "email"}
 	if org != "" {

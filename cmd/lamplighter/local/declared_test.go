@@ -20,8 +20,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// noteBody is the input of the operation of a group that forgot to declare what it writes.
-// NewNote is the body of writeNote.
+// NewNote is the body of writeNote. The group of writeNote forgot to declare the partition that it writes.
 type NewNote struct {
 	Text string `json:"text"`
 }
@@ -44,8 +43,8 @@ func notes(p *platform.Platform) *rest.Group {
 	return g
 }
 
-// A group that writes a partition which it does not declare is refused before anything leaves the process: in the process
-// that all functions share and in that of its own, and with it declared it is not.
+// A write to an undeclared partition is refused before a request leaves the process, both in the process that all
+// functions share and in the function's own. A declared write is not refused.
 func TestServing_RefusesAPartitionThatIsNotDeclared(t *testing.T) {
 	forgetful := platform.Declaration{Name: "notes", Access: rest.Access}
 	declared := platform.Declaration{Name: "notes",
@@ -91,7 +90,7 @@ func TestServing_RefusesAPartitionThatIsNotDeclared(t *testing.T) {
 	}
 }
 
-// request is POST /notes by somebody of org_a, as API Gateway sends it.
+// request returns POST /notes by a user of org_a, as API Gateway sends it.
 func request() events.APIGatewayProxyRequest {
 	return events.APIGatewayProxyRequest{
 		HTTPMethod: http.MethodPost, Path: "/notes", Body: `{"text":"x"}`,
@@ -103,7 +102,7 @@ func request() events.APIGatewayProxyRequest {
 	}
 }
 
-// Machines, functions and secrets are refused as partitions are.
+// Undeclared machines, functions and secrets are refused like undeclared partitions.
 func TestShare_RefusesWhatIsNotDeclared(t *testing.T) {
 	s, err := Open(Options{Root: "../../..", Dir: t.TempDir(), NoSync: true, BaseURL: "http://127.0.0.1"})
 	if err != nil {

@@ -11,15 +11,15 @@ import (
 	"lamplighter.dev/shared/cloud/simulated"
 )
 
-// The demo login is fixed and written in the README. It is made only by `lamplighter serve`, which answers on this
+// The demo login. It is fixed and written in the README. Only `lamplighter serve` makes it, which answers on this
 // machine alone.
 const (
 	DemoEmail    = "demo@lamplighter.example"
 	DemoPassword = "light-the-lamps-2026" //nolint:gosec // of the local demo, in the README
 )
 
-// demoAccounts are clouds by their names: the bills of the first have the shape of AWS's reports, those of the others that of FOCUS. The last one
-// has a cluster, whose costs are to be split.
+// demoAccounts are the clouds of the demo. The bills of the first have the format of AWS's reports, those of the
+// others FOCUS. The last one has a cluster, so that its costs can be split.
 var demoAccounts = []struct {
 	name string
 	cloud.Account
@@ -51,9 +51,9 @@ type DemoResource struct {
 	Region         string `json:"region"`
 }
 
-// Demo makes what a newcomer tries the service with, where it is not there already: a verified user, an organization,
-// connected accounts of provider simulated, and what reports of costs are about. It answers a running resource of it, whose UID is empty when
-// there is none.
+// Demo makes the demo data where it is missing: a verified user, an organization, connected accounts of provider
+// simulated, and the records that cost reports need. It returns a running resource, with an empty UID if there is
+// none.
 func (s *Service) Demo(ctx context.Context, base string) (DemoResource, error) {
 	if _, err := auth.CreateVerifiedUser(ctx, s.Platform, DemoEmail, DemoPassword, "Demo"); err != nil {
 		return DemoResource{}, fmt.Errorf("make the demo user: %w", err)
@@ -75,7 +75,8 @@ func (s *Service) Demo(ctx context.Context, base string) (DemoResource, error) {
 	return c.oneRunning(ctx)
 }
 
-// enter logs in as the demo user, into an organization that is made when the user has none, whose id it returns.
+// enter logs in as the demo user and returns the id of the organization. It makes an organization if the user has
+// none.
 func (c *Client) enter(ctx context.Context) (string, error) {
 	orgs, err := c.Login(ctx, DemoEmail, DemoPassword, "")
 	if err != nil {
@@ -112,13 +113,13 @@ func (c *Client) connect(ctx context.Context) error {
 	return nil
 }
 
-// The first discoveries are waited for as long as this, and looked at as often.
+// The longest wait for the first discoveries, and the pause between two looks.
 const (
 	demoWait = 5 * time.Second
 	demoLook = 250 * time.Millisecond
 )
 
-// awaitDiscovery waits until the demo's clouds have been discovered, or for as long as a first start may take.
+// awaitDiscovery waits until the demo's clouds have been discovered, for at most demoWait.
 func (s *Service) awaitDiscovery(ctx context.Context, c *Client) error {
 	for range demoWait / demoLook {
 		var accounts struct {
@@ -143,7 +144,7 @@ func (s *Service) awaitDiscovery(ctx context.Context, c *Client) error {
 	return nil
 }
 
-// oneRunning returns a resource that can be stopped, the zero value when there is none.
+// oneRunning returns a running resource that can be stopped, or the zero value if there is none.
 func (c *Client) oneRunning(ctx context.Context) (DemoResource, error) {
 	var found []DemoResource
 	const path = "/resources?type=aws-ec2&status=running&schedulable=true&sort_by=name&limit=1"

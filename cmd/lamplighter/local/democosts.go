@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/cloud/simulated"
 )
 
-// resource is what the demo reads of one.
+// resource is the part of a resource that the demo reads.
 type resource struct {
 	ID     string            `json:"id"`
 	UID    string            `json:"uid"`
@@ -21,11 +21,12 @@ type resource struct {
 	Tags   map[string]string `json:"tags"`
 }
 
-// teamTag is the tag by which the demo's teams own things.
+// teamTag is the tag that assigns resources to the demo's teams.
 const teamTag = "team"
 
-// seedCosts gives the demo what reports of costs are about besides bills, once: teams that own what has their tag, groups of what has a spike
-// planted in its bills, budgets, a rule for what nobody owns, a unit to divide by, and a history of weekends.
+// seedCosts makes, once, the records that cost reports need besides bills: teams that own the resources with their
+// tag, groups of the resources with planted cost spikes, budgets, a rule that splits unowned costs, a unit to divide
+// by, and a history of weekends.
 func (s *Service) seedCosts(ctx context.Context, c *Client, org string) error {
 	var teams struct {
 		Total int `json:"total"`
@@ -60,7 +61,7 @@ func (s *Service) seedCosts(ctx context.Context, c *Client, org string) error {
 	return nil
 }
 
-// resources returns all that was found so far.
+// resources returns all resources found so far.
 func (c *Client) resources(ctx context.Context) ([]resource, error) {
 	var out []resource
 	for page := 1; ; page++ {
@@ -93,7 +94,7 @@ func (c *Client) seedTeams(ctx context.Context, found []resource) (map[string]st
 	return out, nil
 }
 
-// create makes something, and returns its id.
+// create makes a record, and returns its id.
 func (c *Client) create(ctx context.Context, path string, in any) (string, error) {
 	var made struct {
 		ID string `json:"id"`
@@ -104,7 +105,8 @@ func (c *Client) create(ctx context.Context, path string, in any) (string, error
 
 func titled(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
 
-// seedGroups groups what has the tag of a spike that is planted for a group.
+// seedGroups makes a resource group for each planted spike of a group. The group selects resources by the tag of the
+// spike.
 func (c *Client) seedGroups(ctx context.Context, plan simulated.Plan) error {
 	made := map[string]bool{}
 	for _, a := range plan.Anomalies {
@@ -121,7 +123,7 @@ func (c *Client) seedGroups(ctx context.Context, plan simulated.Plan) error {
 	return nil
 }
 
-// seedBudgets makes budgets of a month: one that the organization keeps, and one that its first team does not.
+// seedBudgets makes two monthly budgets: the organization stays within its budget, and its first team does not.
 func (c *Client) seedBudgets(ctx context.Context, plan simulated.Plan, owners map[string]string) error {
 	last := plan.Months[max(len(plan.Months)-2, 0)].Billed
 	if _, err := c.create(ctx, "/budgets", map[string]any{
@@ -140,7 +142,7 @@ func (c *Client) seedBudgets(ctx context.Context, plan simulated.Plan, owners ma
 	return nil
 }
 
-// seedRule splits what nobody owns over the teams, by what they cost.
+// seedRule makes a rule that splits the unowned support costs over the teams, in proportion to their costs.
 func (c *Client) seedRule(ctx context.Context, owners map[string]string) error {
 	var shares []map[string]string
 	for _, name := range slices.Sorted(maps.Keys(owners)) {
@@ -157,7 +159,7 @@ func (c *Client) seedRule(ctx context.Context, owners map[string]string) error {
 	return err
 }
 
-// ordersName is the unit metric of the demo: how many orders each day of the last 90 had, fewer at weekends.
+// ordersName is the demo's unit metric: orders per day for the last 90 days, fewer at weekends.
 const ordersName = "orders"
 
 func (c *Client) seedOrders(ctx context.Context, now time.Time) error {

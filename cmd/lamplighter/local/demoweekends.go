@@ -11,15 +11,16 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// The simulated cloud's bills tell that what is not for production rests at weekends (shared/cloud/simulated/billrates.go): the demo has
-// the schedule that did it, disabled so that nothing stops while somebody looks around, and the changes of states of the last weekends.
+// In the simulated cloud's bills, resources outside production are stopped at weekends
+// (shared/cloud/simulated/billrates.go). The demo has the schedule for it, disabled so that it stops no resource
+// during a visit, and the state changes of the last weekends.
 const (
 	weekends     = 8
 	weekendFrom  = 6 * time.Hour         // after Saturday has begun
 	weekendUntil = (24 + 18) * time.Hour // after Saturday has begun
 )
 
-// demoSchedule is what the demo reads of the schedule that it makes.
+// demoSchedule is the part of the demo's schedule that the demo reads.
 type demoSchedule struct {
 	ID    string `json:"id"`
 	Name  string `json:"name"`
@@ -50,7 +51,7 @@ func (s *Service) seedWeekends(ctx context.Context, c *Client, org string, found
 	return execution.RecordChanges(table.WithOrg(ctx, org), s.Platform.Table, org, changes...)
 }
 
-// changes are the stop of something for a weekend, and its start.
+// changes returns the stop of a resource for a weekend, and its start.
 func (d *demoSchedule) changes(uid string, saturday time.Time) []execution.StateChange {
 	out := []execution.StateChange{
 		{State: string(cloud.Stopped), ChangedAt: saturday.Add(weekendFrom)},
@@ -64,7 +65,7 @@ func (d *demoSchedule) changes(uid string, saturday time.Time) []execution.State
 	return out
 }
 
-// saturdays returns the beginnings of the last weekends that are over.
+// saturdays returns the beginnings of the last past weekends.
 func saturdays(now time.Time) []time.Time {
 	at := now.UTC().Truncate(24 * time.Hour)
 	for at.Weekday() != time.Saturday || at.Add(weekendUntil).After(now) {

@@ -25,15 +25,16 @@ import (
 
 const org = apitest.Org
 
-// fixture is an organization with resources, teams, groups and what was done to them, in front of which every group is mounted.
+// fixture is an organization with resources, teams, groups and actions, with every group of operations mounted in
+// front of it.
 type fixture struct {
 	*apitest.Fixture
 	store   *inventory.Store
-	teams   map[string][]string // native ids of what they own, some of them gone
+	teams   map[string][]string // native ids of their resources, some of them gone
 	groups  []string
 	actions []execution.Action
-	bulks   map[string][]string // native ids of what they act on
-	owners  map[string][]byte   // what the owner was told, by path
+	bulks   map[string][]string // native ids of their targets
+	owners  map[string][]byte   // answers to the owner, by path
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -46,7 +47,7 @@ func newFixture(t *testing.T) *fixture {
 		bulks: map[string][]string{}, owners: map[string][]byte{}}
 }
 
-// account connects an account and discovers what found has, all of one kind.
+// account connects an account and discovers the resources found, all of one kind.
 func (e *fixture) account(account, kind string, found ...cloud.Resource) {
 	e.Helper()
 	inventorytest.Connect(e.Fixture, org, account)
@@ -54,7 +55,7 @@ func (e *fixture) account(account, kind string, found ...cloud.Resource) {
 		found...)
 }
 
-// ids returns our ids of the resources of the native ids.
+// ids returns the ids of resources by their native ids.
 func (e *fixture) ids(uids ...string) []string { return inventorytest.IDs(e.Fixture, org, uids...) }
 
 func (e *fixture) team(name string, uids ...string) string {
@@ -79,7 +80,7 @@ func (e *fixture) group(name string, selector *inventory.Selector, uids ...strin
 	return g.ID
 }
 
-// act puts an action on record, and when it has ended its change of state.
+// act records an action, and the change of state if it has ended.
 func (e *fixture) act(uid string, verb cloud.Verb, ended bool) string {
 	e.Helper()
 	e.Clock.Advance(time.Second)
@@ -98,7 +99,7 @@ func (e *fixture) act(uid string, verb cloud.Verb, ended bool) string {
 	return a.ID
 }
 
-// bulk puts a bulk action on record that acts on the native ids.
+// bulk records a bulk action on resources by their native ids.
 func (e *fixture) bulk(groupID string, uids ...string) string {
 	e.Helper()
 	e.Clock.Advance(time.Second)
@@ -116,8 +117,8 @@ func (e *fixture) bulk(groupID string, uids ...string) string {
 	return b.ID
 }
 
-// random fills the organization: 20 to 40 resources of two kinds, some terminated, some that cannot be acted on, some gone for
-// good; teams, groups, actions and bulk actions on any of them.
+// random fills the organization with 20 to 40 resources of two kinds, some terminated, some not schedulable, some
+// gone for good; and with teams, groups, actions and bulk actions on any of them.
 func (e *fixture) random(r *rand.Rand) {
 	e.Helper()
 	gone := []cloud.Resource{{UID: "gone-1", Name: "web-gone", Status: cloud.Running},
@@ -170,23 +171,23 @@ func (e *fixture) end(uids ...string) {
 	e.Write(w)
 }
 
-// some is two or more of uids.
+// some returns two or more of uids.
 func some(r *rand.Rand, uids []string) []string {
 	out := slices.Clone(uids)
 	r.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
 	return out[:2+r.IntN(6)]
 }
 
-// caller is bob, who holds the grants.
+// caller returns bob with the grants.
 func caller(grants ...string) identity.Caller { return apitest.Caller(org, "bob", grants...) }
 
 func owner() identity.Caller { return caller("owner org") }
 
-// record is a thing as a client sees it.
+// record is a record as a client sees it.
 type record = map[string]any
 
-// items reads all pages of a list, bare or not, and its total, -1 when it tells none. Of an answer that is no list it is
-// the status alone.
+// items reads all pages of a list, bare or not, and returns its total, or -1 if the answer has none. For an error it
+// returns only the status.
 func (e *fixture) items(c identity.Caller, path string) (all []record, total, status int) {
 	e.Helper()
 	sep := "?"
@@ -205,7 +206,7 @@ func (e *fixture) items(c identity.Caller, path string) (all []record, total, st
 	}
 }
 
-// all returns the list that the owner sees. Nothing that is asked about in this way changes, so it is asked for once.
+// all returns the list that the owner sees. It is requested once, because no request of this test changes it.
 func (e *fixture) all(path string) []record {
 	e.Helper()
 	if _, had := e.owners[path]; !had {

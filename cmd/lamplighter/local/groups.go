@@ -10,7 +10,8 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// within makes h answer as the function d, which holds it to what d declares: what IAM does in AWS.
+// within returns h as the function d. Store calls are confined to the access that d declares, as IAM confines them in
+// AWS.
 func within[I, O any](o Options, d platform.Declaration, h func(context.Context, I) (O, error)) func(context.Context,
 	I) (O, error) {
 	if o.Observer == (unobserved{}) {
@@ -24,8 +25,9 @@ func within[I, O any](o Options, d platform.Declaration, h func(context.Context,
 	}
 }
 
-// usage returns what the meter has counted, but for the units of the simulated cloud and the embedded workflow engine: their rows are
-// in no table of AWS. Their round trips stand for calls to a cloud and to Step Functions.
+// usage returns the usage that the meter has counted, without the units of the simulated cloud and the embedded
+// workflow engine: their rows are in no table of AWS. Their round trips count, because they stand for calls to a
+// cloud and to Step Functions.
 func usage(m *table.Meter) table.Usage {
 	out := m.Usage()
 	for pk, u := range m.Partitions() {

@@ -16,7 +16,8 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// describedIn returns the description of the groups in the order that order makes, its tags by name: these alone follow the groups.
+// describedIn returns the description of the groups after order has sorted them. Only its tags follow the order of
+// the groups, so they are sorted by name.
 func describedIn(t *testing.T, order func([]*rest.Group)) []byte {
 	t.Helper()
 	p := &platform.Platform{}
@@ -55,7 +56,7 @@ func TestDescribe_IsTheSameInAnyOrderOfGroups(t *testing.T) {
 	}
 }
 
-// firstDifference shows the first line in which two texts differ.
+// firstDifference describes the first line that differs between two texts.
 func firstDifference(want, got string) string {
 	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
 	for i := range min(len(a), len(b)) {

@@ -15,15 +15,15 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// loopsFile is the file in the folder of the local service that says which loops ran when a process died.
+// loopsFile is the file in the folder of the local service that records the loops that ran when a process died.
 const loopsFile = "loops.json"
 
-// acquittal is how long a process lives until its loops are not to blame for the deaths before it.
+// acquittal is the process lifetime after which its loops are no longer blamed for earlier deaths.
 const acquittal = time.Hour
 
-// loopDeaths counts how often the process died while a loop ran, and pauses a loop that ran each of asl.MaxDeaths times. A
-// loop does its work again at each start, as a state machine resumes it, so it could end each process. Nothing is written
-// before the first death, so that one is counted for no loop.
+// loopDeaths counts the deaths of the process while a loop ran, and pauses a loop that ran each of asl.MaxDeaths
+// times. A loop repeats its work at each start, as a state machine resumes it, so it could end each process. No file
+// is written before the first death, so that death is counted for no loop.
 type loopDeaths struct {
 	path  string
 	clock clock.Clock
@@ -31,18 +31,18 @@ type loopDeaths struct {
 	trial func(context.Context) (release func(), err error) // workflow.Embedded.Trial
 
 	mu    sync.Mutex
-	noted bool // what runs is written down
+	noted bool // the running loops are on record
 	loops map[string]*loopRecord
 }
 
-// loopRecord is what is known of a loop: how often a process died while it ran, and whether it runs.
+// loopRecord is the number of deaths of a loop, and whether it is running.
 type loopRecord struct {
 	Deaths  int  `json:"deaths"`
 	Running bool `json:"running,omitempty"`
 }
 
-// readLoopDeaths reads what a process before wrote into the folder. When that process died, its death counts for the loops
-// that ran. When it did not, only the loops that are paused stay on record.
+// readLoopDeaths reads the record of the process before from the folder. If that process died, its death counts for
+// the loops that were running. If not, only the paused loops stay on record.
 func readLoopDeaths(dir string, died bool, c clock.Clock) (*loopDeaths, error) {
 	d := &loopDeaths{path: filepath.Join(dir, loopsFile), clock: c, began: c.Now(), noted: died,
 		loops: map[string]*loopRecord{}}
@@ -70,7 +70,7 @@ func readLoopDeaths(dir string, died bool, c clock.Clock) (*loopDeaths, error) {
 	return d, d.write()
 }
 
-// write needs mu, or a loopDeaths that nobody else has yet.
+// write writes the record to its file. The caller holds mu, or has the only reference to d.
 func (d *loopDeaths) write() error {
 	b, err := json.Marshal(d.loops)
 	if err == nil {
@@ -90,8 +90,8 @@ func (d *loopDeaths) isPaused(name string) bool {
 	return l != nil && l.Deaths >= asl.MaxDeaths
 }
 
-// begin notes that the loop runs, and returns a function to call when its turn is over. A loop that ran at all but one of
-// its deaths runs while no other suspect does.
+// begin records that the loop runs, and returns the function that ends its turn. A loop that ran at all but one of
+// its deaths runs only while no other suspect does.
 func (d *loopDeaths) begin(ctx context.Context, name string) (end func() error, err error) {
 	release := func() {}
 	if d.isSuspect(name) {
@@ -116,7 +116,8 @@ func (d *loopDeaths) isSuspect(name string) bool {
 	return l != nil && l.Deaths == asl.MaxDeaths-1
 }
 
-// note writes down whether the loop runs, unless no process died lately. After an hour the deaths were those of others.
+// note records whether the loop runs. It does nothing if no process has died lately: after acquittal the deaths count
+// for no loop of this process.
 func (d *loopDeaths) note(name string, running bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// life is a process with loops, which ends without a word: it dies, or is killed.
+// life is a process with loops, which ends abruptly: it dies, or is killed.
 type life struct {
 	*loopDeaths
 	trials int
@@ -31,7 +31,7 @@ func newLife(t *testing.T, dir string, died bool) *life {
 	return l
 }
 
-// run takes a turn of the loop, which ends if it does not end the process.
+// run runs one turn of the loop. The turn ends unless it ends the process.
 func (l *life) run(t *testing.T, name string, ends bool) {
 	t.Helper()
 	end, err := l.begin(t.Context(), name)

@@ -44,9 +44,10 @@ const (
 	verifyEvery  = time.Minute
 )
 
-// Run does what the table's stream and EventBridge do in AWS, until ctx ends: it hands the change feed to the mailer and the notifier,
-// sweeps up lost work, links the audit log, starts the discoveries that are due, has schedules fire and overrides end, archives
-// months that are over, announces the end of tokens and judges costs, at once and then every minute, hour and day. A failure is logged and tried again at the next turn.
+// Run does the work that the table's stream and EventBridge start in AWS, until ctx ends. It hands the change feed to
+// the mailer and the notifier, sweeps up lost work, links the audit log, starts due discoveries, evaluates schedules
+// and overrides, archives past months, announces the end of tokens and judges costs. It starts each loop at once and
+// repeats it every minute, hour or day. A failure is logged, and the next turn tries again.
 func (s *Service) Run(ctx context.Context) {
 	var loops sync.WaitGroup
 	loops.Go(func() { s.every(ctx, feedEvery, "deliver mails", s.Deliver) })
@@ -68,7 +69,7 @@ func (s *Service) Run(ctx context.Context) {
 	loops.Wait()
 }
 
-// every takes a turn of a loop at once, and one after each pause of d.
+// every runs a turn of a loop at once, and one after each pause of d.
 func (s *Service) every(ctx context.Context, d time.Duration, what string, do func(context.Context) error) {
 	if s.loops.isPaused(what) {
 		s.Platform.Log.ErrorContext(ctx, "a loop is paused, because the process died each time that it ran: see "+
@@ -85,7 +86,7 @@ func (s *Service) every(ctx context.Context, d time.Duration, what string, do fu
 	}
 }
 
-// turn runs a loop once. A panic is an error of the turn.
+// turn runs a loop once. A panic becomes an error of the turn.
 func (s *Service) turn(ctx context.Context, what string, do func(context.Context) error) (err error) {
 	ctx, endTurn, err := s.turns.begin(ctx)
 	if err != nil {
@@ -115,32 +116,32 @@ func (s *Service) StartDiscoveries(ctx context.Context) error {
 	return s.run(ctx, scheduleddiscovery.Declaration.Name)
 }
 
-// SyncPrices fetches public prices and estimates what resources cost.
+// SyncPrices fetches public prices and estimates the cost of resources.
 func (s *Service) SyncPrices(ctx context.Context) error {
 	return s.run(ctx, pricesync.Declaration.Name)
 }
 
-// Evaluate has schedules fire and overrides end.
+// Evaluate evaluates due schedules and overrides.
 func (s *Service) Evaluate(ctx context.Context) error {
 	return s.run(ctx, evaluator.Declaration.Name)
 }
 
-// LinkAudit links what waits into the chains of the audit log.
+// LinkAudit links pending entries into the chains of the audit log.
 func (s *Service) LinkAudit(ctx context.Context) error {
 	return s.run(ctx, auditlinker.Declaration.Name)
 }
 
-// Archive archives the months that are over.
+// Archive archives past months.
 func (s *Service) Archive(ctx context.Context) error {
 	return s.run(ctx, archiver.Declaration.Name)
 }
 
-// SynchronizeOrganisations begins to synchronize the members of connected organizations of clouds.
+// SynchronizeOrganisations starts to synchronize the members of connected organizations of clouds.
 func (s *Service) SynchronizeOrganisations(ctx context.Context) error {
 	return s.run(ctx, organisationsync.Declaration.Name)
 }
 
-// ImportBills begins to import the bills that are due.
+// ImportBills starts the imports of due bills.
 func (s *Service) ImportBills(ctx context.Context) error {
 	return s.run(ctx, billingsync.Declaration.Name)
 }
@@ -160,17 +161,18 @@ func (s *Service) JudgeCosts(ctx context.Context) error {
 	return s.run(ctx, anomalycheck.Declaration.Name)
 }
 
-// Retry tries mails again that could not be sent or taken.
+// Retry retries mails that could not be sent or taken.
 func (s *Service) Retry(ctx context.Context) error {
 	return s.observed(ctx, mailer.Declaration, s.mailer.Round)
 }
 
-// RetryNotifications tries again what could not be delivered to its receivers, and what waits for the end of its minute.
+// RetryNotifications retries failed deliveries to receivers, and sends the deliveries that waited for the end of
+// their minute.
 func (s *Service) RetryNotifications(ctx context.Context) error {
 	return s.observed(ctx, notifier.Declaration, s.notifier.Round)
 }
 
-// observed does something for a function that is called as no other.
+// observed runs do as the function d, and reports its usage to the observer.
 func (s *Service) observed(ctx context.Context, d platform.Declaration, do func(context.Context) error) error {
 	ctx, meter := table.WithMeter(d.As(ctx))
 	began := s.Platform.Clock.Now()
@@ -178,7 +180,7 @@ func (s *Service) observed(ctx context.Context, d platform.Declaration, do func(
 	return do(ctx)
 }
 
-// Deliver hands to the mailer what the change feed holds since it was read last. A mail that it cannot take does not stop the
+// Deliver hands new items of the change feed to the mailer. A mail that the mailer cannot take does not stop the
 // feed: it stays in the outbox, where Retry finds it.
 func (s *Service) Deliver(ctx context.Context) error {
 	return s.follow(ctx, mailer.Declaration, func(ctx context.Context, items []table.Item) error {
@@ -190,7 +192,7 @@ func (s *Service) Deliver(ctx context.Context) error {
 	})
 }
 
-// Notify hands to the notifier what the change feed holds since it was read last. What it cannot take, it is brought again.
+// Notify hands new items of the change feed to the notifier. Items that it cannot take are handed to it again.
 func (s *Service) Notify(ctx context.Context) error {
 	return s.follow(ctx, notifier.Declaration, func(ctx context.Context, items []table.Item) error {
 		var errs []error
@@ -201,12 +203,13 @@ func (s *Service) Notify(ctx context.Context) error {
 	})
 }
 
-// position is how far the change feed was read.
+// position is a function's read position in the change feed.
 type position struct {
 	Cursor string `json:"cursor"`
 }
 
-// follow hands to a function what the change feed holds since it was read for it last. It goes on when the function has taken it.
+// follow hands a function the items of the change feed after its stored position. The position advances after the
+// function has taken the items.
 func (s *Service) follow(ctx context.Context, d platform.Declaration,
 	take func(context.Context, []table.Item) error) error {
 	store, key := s.Platform.Table, table.Key{PK: "FEED#" + d.Name, SK: "POSITION"}

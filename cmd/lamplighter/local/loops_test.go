@@ -19,7 +19,7 @@ import (
 // gate is a mail server that is down until it is opened.
 type gate struct {
 	open  atomic.Bool
-	tried chan string // to whom
+	tried chan string // the address of each refused mail
 	sent  chan string
 }
 
@@ -40,7 +40,7 @@ type later struct {
 
 func (l *later) Now() time.Time { return l.System.Now().Add(time.Duration(l.by.Load())) }
 
-// A mail that could not be sent is sent when its pause is over, by the loops alone, and holds up none before that.
+// The loops send a failed mail after its pause, and it delays no other mail until then.
 func TestTheLoopsTryMailsAgain(t *testing.T) {
 	g, c := &gate{tried: make(chan string, 10), sent: make(chan string, 10)}, &later{}
 	s, err := Open(Options{Root: "../../..", Dir: t.TempDir(), NoSync: true, BaseURL: "http://127.0.0.1", Clock: c,
@@ -77,7 +77,7 @@ func TestTheLoopsTryMailsAgain(t *testing.T) {
 	wait(g.sent, "first@example.com")
 }
 
-// Every account is discovered once in six hours, by what each minute does.
+// Every account is discovered once in six hours, by the loops of each minute.
 func TestTheLoopsStartDiscoveriesThatAreDue(t *testing.T) {
 	c := &later{}
 	s, err := Open(Options{Root: "../../..", Dir: t.TempDir(), NoSync: true, BaseURL: "http://127.0.0.1", Clock: c})
@@ -124,7 +124,8 @@ func TestTheLoopsStartDiscoveriesThatAreDue(t *testing.T) {
 	}
 }
 
-// What was done is archived when its month is over, and what the archive holds of an organization goes with it.
+// Actions are archived when their month is over, and an organization's part of the archive is erased with the
+// organization.
 func TestTheLoopsArchiveMonths(t *testing.T) {
 	c, dir := &later{}, t.TempDir()
 	s, err := Open(Options{Root: "../../..", Dir: dir, NoSync: true, BaseURL: "http://127.0.0.1", Clock: c})
@@ -175,7 +176,7 @@ func TestTheLoopsArchiveMonths(t *testing.T) {
 	}
 }
 
-// A mail that the store keeps from being taken does not stop the feed, and is not lost.
+// A mail that the mailer cannot take because of the store does not stop the feed, and is not lost.
 func TestDeliver_GoesOnAfterAMailThatCannotBeTaken(t *testing.T) {
 	g, c := &gate{tried: make(chan string, 10), sent: make(chan string, 10)},
 		clock.NewManual(time.Date(2026, 3, 10, 9, 0, 0, 0, time.UTC))
@@ -220,7 +221,7 @@ func TestDeliver_GoesOnAfterAMailThatCannotBeTaken(t *testing.T) {
 	}
 }
 
-// hourly is the machine's clock, on which an hour passes when it is told to.
+// hourly is the machine's clock with hours that pass on the test's command.
 type hourly struct {
 	later
 	slept, passes chan struct{}
@@ -243,10 +244,10 @@ func (h *hourly) Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// hourlyLoops is how many loops look each hour: for archives, members, bills and prices.
+// hourlyLoops is the number of hourly loops: for archives, members, bills and prices.
 const hourlyLoops = 4
 
-// pass lets an hour pass for them, and waits for what they do.
+// pass lets an hour pass for the loops, and waits until they have done their work.
 func (h *hourly) pass() {
 	h.by.Add(int64(time.Hour))
 	for range hourlyLoops {
@@ -257,7 +258,8 @@ func (h *hourly) pass() {
 	}
 }
 
-// A subscription that is new in a management group is a cloud account within the hour, and one that is disabled is none, by the loops alone.
+// A new subscription in a management group becomes a cloud account within the hour, and a disabled one stops being
+// one. The loops alone do both.
 func TestTheLoopsFindNewMembersOfOrganizations(t *testing.T) {
 	tw := &azuretwin.Cloud{Page: 2}
 	tw.FillOrganisation()
@@ -305,7 +307,7 @@ func TestTheLoopsFindNewMembersOfOrganizations(t *testing.T) {
 		var accounts struct {
 			Items []struct{ CloudAccountID, Status string }
 		}
-		if err := s.AwaitIdle(ctx); err != nil { // what was found is discovered at once
+		if err := s.AwaitIdle(ctx); err != nil { // new accounts are discovered at once
 			t.Fatal(err)
 		}
 		do(http.MethodGet, "/cloud-accounts?provider=azure", nil, &accounts)

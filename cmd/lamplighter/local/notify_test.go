@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/domain/event"
 )
 
-// subscriber is the one receiver of all events, which does not answer at first.
+// subscriber is the only receiver of all events. It does not answer at first.
 type subscriber struct {
 	told chan delivery.Message
 }
@@ -25,7 +25,7 @@ func (s subscriber) Send(_ context.Context, m delivery.Message) (delivery.Answer
 	return delivery.Answer{Status: 204}, nil
 }
 
-// A stop that somebody asks for is told to who wants to know, by the loops alone.
+// The loops alone notify a subscriber of a requested stop.
 func TestTheLoopsTellOfWhatHappens(t *testing.T) {
 	s := subscriber{make(chan delivery.Message, 100)}
 	r := notifier.Receivers{Matchers: []delivery.Matcher{s},

@@ -15,7 +15,7 @@ import (
 
 func mapKeys[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
 
-// members returns those of a group that the caller must see, and whether they must see the group.
+// members returns the members of a group that the caller must see, and whether they must see the group.
 func (o *oracle) members(group string) (members []any, seen bool) {
 	o.Helper()
 	byID := map[string]string{}
@@ -78,7 +78,8 @@ func asAny(members []any) any {
 	return members
 }
 
-// list holds a list and its total against what they must be.
+// list compares a list and its total with the expected items. It expects status 403 if the caller has the policy
+// nowhere.
 func (o *oracle) list(what, policy string, got []record, total, status int, want []record) { //nolint:revive // all of one answer
 	o.Helper()
 	if !o.anywhere(policy) {
@@ -117,7 +118,7 @@ func (o *oracle) actionsAndHistory(r *rand.Rand) {
 	}
 }
 
-// filtered holds a list of what was done to resources against the owner's.
+// filtered compares a caller's list of actions with the owner's list, filtered by the caller's scope.
 func (o *oracle) filtered(path, field string) {
 	o.Helper()
 	all := o.all(path)
@@ -157,7 +158,7 @@ func (o *oracle) bulkActions() {
 	}
 }
 
-// acts asks to stop a few resources and each group, and to cancel a few actions.
+// acts tries to stop a few resources and each group, and to cancel a few actions.
 func (o *oracle) acts(r *rand.Rand) {
 	o.Helper()
 	for range 12 {
@@ -173,7 +174,7 @@ func (o *oracle) acts(r *rand.Rand) {
 	}
 }
 
-// order returns the body of POST /actions that stops a resource; uid may be another one's.
+// order returns the body of POST /actions that stops a resource; uid may belong to another resource.
 func order(r record, uid any) string {
 	b, _ := json.Marshal(record{
 		"type": "stop", "resourceUID": uid, "provider": r["provider"], "resourceType": r["type"],
@@ -182,7 +183,7 @@ func order(r record, uid any) string {
 	return string(b)
 }
 
-// may returns the status of a refusal of who would act on a resource, 0 when they may.
+// may returns the expected status of the refusal of an action on a resource, or 0 if the caller may act.
 func (o *oracle) may(uid, sees string) int {
 	switch {
 	case !o.anywhere("actions:execute"):
@@ -223,7 +224,8 @@ func (o *oracle) mayBulk(group string) int {
 	return 0
 }
 
-// decided holds an answer against a refusal; 0 is none, and then the state of the thing may still forbid it.
+// decided compares an answer with the expected refusal. With 0 the caller may act, and only the state of the record
+// may still forbid it.
 func (o *oracle) decided(what string, got apitest.Answer, refusal int) {
 	o.Helper()
 	if refusal == 0 && (got.Status == http.StatusForbidden || got.Status == http.StatusNotFound) || refusal != 0 &&

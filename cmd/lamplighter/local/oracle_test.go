@@ -14,7 +14,8 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// oracle knows of a caller what they may see by asking of each thing alone, from what the owner of the organization sees.
+// oracle computes the records that a caller may see. It checks each record by itself, out of the records that the
+// owner of the organization sees.
 type oracle struct {
 	*fixture
 	c         identity.Caller
@@ -44,7 +45,8 @@ func permits(g grant.Grant, policy string) bool {
 	})
 }
 
-// anywhere reports whether the caller holds the policy on any scope, everywhere whether on the whole organization.
+// anywhere reports whether the caller holds the policy on any scope; everywhere reports whether on the whole
+// organization.
 func (o *oracle) anywhere(policy string) bool {
 	return slices.ContainsFunc(o.c.Grants, func(g grant.Grant) bool { return permits(g, policy) })
 }
@@ -75,7 +77,7 @@ func (o *oracle) team(id string) bool {
 	})
 }
 
-// resource returns the record of a resource as the caller must see it; nil when they must not.
+// resource returns the record of a resource as the caller must see it, or nil if they must not.
 func (o *oracle) resource(r record) record {
 	uid := r["uid"].(string)
 	if !o.in("resources:read", uid) {
@@ -95,8 +97,8 @@ func (o *oracle) resource(r record) record {
 	return out
 }
 
-// TestWhatIsOutOfScopeIsMissingEverywhere makes organizations and grants at random, and holds every list, count, total and export
-// that a caller gets against what the owner gets, asking of each item whether it is in scope.
+// TestWhatIsOutOfScopeIsMissingEverywhere makes organizations and grants at random. It compares every list, count,
+// total and export of a caller with the owner's, and checks for each item whether it is in scope.
 func TestWhatIsOutOfScopeIsMissingEverywhere(t *testing.T) { // check 42
 	for n := range uint64(6) {
 		t.Run(fmt.Sprint("seed ", n), func(t *testing.T) {
@@ -120,7 +122,7 @@ func TestWhatIsOutOfScopeIsMissingEverywhere(t *testing.T) { // check 42
 	}
 }
 
-// someone holds one to three grants.
+// someone returns a caller with one to three grants.
 func (e *fixture) someone(r *rand.Rand) identity.Caller {
 	resources := e.all("/resources")
 	teams := slices.Sorted(func(yield func(string) bool) {
@@ -171,7 +173,7 @@ func (o *oracle) lists(r *rand.Rand) {
 	}
 }
 
-// expected returns what a list of resources must hold.
+// expected returns the resources that a list must contain.
 func (o *oracle) expected(query string) []record {
 	o.Helper()
 	field, id := "", ""

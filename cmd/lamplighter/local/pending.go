@@ -25,13 +25,13 @@ import (
 
 // Compilation is the compilation of the complete program while this one, which links no SDK of a cloud, serves.
 type Compilation interface {
-	// Left returns how long it takes yet, as far as is known, or the error by which it failed.
+	// Left returns an estimate of the remaining time, or the error of a failed compilation.
 	Left() (time.Duration, error)
-	// Failed returns a channel that is closed when it has failed.
+	// Failed returns a channel that is closed when the compilation has failed.
 	Failed() <-chan struct{}
 }
 
-// clouds are those whose SDKs are compiled in the background.
+// clouds names the clouds whose SDKs are compiled in the background.
 const clouds = "support for AWS, Azure, Google Cloud and Kubernetes "
 
 // pending is the platform.Pending of a program that does not link the SDKs.
@@ -40,7 +40,7 @@ type pending struct {
 	accounts    *unverified
 }
 
-// Reason returns how long the compilation takes yet, or why it failed.
+// Reason returns a text with the remaining time of the compilation, or with its error.
 func (p *pending) Reason(provider string) string {
 	if provider == simulated.Name || provider == ecb.Name {
 		return ""
@@ -57,8 +57,8 @@ func (p *pending) Reason(provider string) string {
 	return fmt.Sprintf("%sis being compiled, about %d seconds left", clouds, max(int(math.Ceil(left.Seconds())), 1))
 }
 
-// Wait returns fault.Unavailable with the reason: where a client waits at once, in a turn when the compilation has failed.
-// It returns the cause of ctx when that ends before.
+// Wait returns fault.Unavailable with the reason: at once for a client's request, and in a turn after the compilation
+// has failed. It returns the cause of ctx if ctx ends first.
 func (p *pending) Wait(ctx context.Context) error {
 	if one := turnOf(ctx); one != nil {
 		one.pause()
@@ -72,7 +72,7 @@ func (p *pending) Wait(ctx context.Context) error {
 	return fault.New(fault.Unavailable, "%s", p.Reason(""))
 }
 
-// failed returns a channel that is closed when no complete program will take over.
+// failed returns a channel that is closed if no complete program will take over.
 func (p *pending) failed() <-chan struct{} {
 	if p.compilation != nil {
 		return p.compilation.Failed()
@@ -82,13 +82,13 @@ func (p *pending) failed() <-chan struct{} {
 	return never
 }
 
-// Remember keeps the id of an account that VerifyAccounts verifies.
+// Remember stores the id of an account for VerifyAccounts.
 func (p *pending) Remember(org, accountID string) error { return p.accounts.add(org, accountID) }
 
 // unverifiedFile is the file in the folder of the service with the accounts to verify, one a line.
 const unverifiedFile = "unverified.txt"
 
-// unverified lists the accounts that were accepted while their clouds could not be asked.
+// unverified lists the accounts that were accepted without a check, because the program could not reach their clouds.
 type unverified struct {
 	path string
 	mu   sync.Mutex
@@ -112,7 +112,7 @@ func (u *unverified) add(org, accountID string) error {
 	return nil
 }
 
-// list returns the accounts. A line that a crash cut off names no account that was stored.
+// list returns the accounts. It ignores a line that a crash cut off, because that account was not stored.
 func (u *unverified) list() ([]accountOf, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -132,7 +132,7 @@ func (u *unverified) list() ([]accountOf, error) {
 	return out, nil
 }
 
-// remove drops the file; only a program that adds nothing to it calls this.
+// remove deletes the file. Only a program that adds no accounts calls it.
 func (u *unverified) remove() error {
 	if err := os.Remove(u.path); err != nil {
 		return fmt.Errorf("drop the list of verified accounts: %w", err)
@@ -145,8 +145,8 @@ func newUnverified(dir string) *unverified {
 	return &unverified{path: filepath.Join(dir, unverifiedFile)}
 }
 
-// VerifyAccounts has the clouds asked about the accounts that were accepted without that. Those whose clouds do not answer
-// stay in the list, and the next turn asks again.
+// VerifyAccounts asks the clouds about the accounts that were accepted without a check. An account whose cloud does
+// not answer stays in the list, and the next turn asks again.
 func (s *Service) VerifyAccounts(ctx context.Context) error {
 	if !providers.Complete {
 		return nil

@@ -17,8 +17,8 @@ import (
 
 const pepperSize = 32
 
-// newPlatform returns the platform of this process, with keys from files that only their owner may read. A lost key file is not
-// replaced silently in a store that has something sealed: what was sealed with it then does not open, and says so.
+// newPlatform returns the platform of this process. Its keys are in files that only their owner may read. A lost key
+// file is not replaced silently if the store has sealed values: those values then do not open, and the error says so.
 func newPlatform(o Options, store table.Store) (*platform.Platform, error) {
 	keys := filepath.Join(o.Dir, "keys")
 	if err := os.MkdirAll(keys, 0o700); err != nil {
@@ -51,7 +51,7 @@ func newPlatform(o Options, store table.Store) (*platform.Platform, error) {
 	}, nil
 }
 
-// pepper reads the key of stored hashes, and makes one when there is none.
+// pepper reads the key of stored hashes, and makes one if there is none.
 func pepper(path string) ([]byte, error) {
 	b, err := seal.ReadPrivate(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -18,7 +18,7 @@ import (
 	"lamplighter.dev/shared/testkit/inventorytest"
 )
 
-// twoTeams returns a fixture with the instances w-0 and w-1 of team web, d-0 of team db, and x-0 of nobody.
+// twoTeams returns a fixture with the instances w-0 and w-1 of team web, d-0 of team db, and x-0 without a team.
 func twoTeams(t *testing.T) (e *fixture, web, db string) {
 	t.Helper()
 	e = newFixture(t)
@@ -98,7 +98,8 @@ func TestAnOperatorOfOneTeamHasThatTeam(t *testing.T) { // check 42
 		fmt.Sprint(http.StatusNotFound, " ", strings.ReplaceAll(unknown.Body, "nobody", "d-0")))
 }
 
-// TestOneMayLookWhereOneMayNotAct: what is seen and not granted is refused, not hidden.
+// TestOneMayLookWhereOneMayNotAct checks that an action without a grant on a visible resource is refused with 403,
+// not hidden with 404.
 func TestOneMayLookWhereOneMayNotAct(t *testing.T) {
 	e, web, db := twoTeams(t)
 	c := caller("operator team:"+web, "viewer team:"+db)
@@ -142,7 +143,8 @@ func TestWhatBelongsToTheWholeOrganizationTakesAGrantOnIt(t *testing.T) {
 	e.same("the name of the account", list[0]["cloudAccountName"], "account ca_1")
 }
 
-// TestAChangeOfOwnershipActsOnTheNextRequest gives, takes and ends a team, and asks after each.
+// TestAChangeOfOwnershipActsOnTheNextRequest gives a team its resources, takes them away and deletes the team, with
+// requests after each step.
 func TestAChangeOfOwnershipActsOnTheNextRequest(t *testing.T) { // check 42
 	e, web, _ := twoTeams(t)
 	c := caller("operator team:" + web)
@@ -167,7 +169,7 @@ func TestAChangeOfOwnershipActsOnTheNextRequest(t *testing.T) { // check 42
 	e.same("teams of x-0", list[0]["teamIDs"], []string{})
 }
 
-// TestIdsOfAnotherOrganizationDoNothing puts the ids of things that another organization has wherever ids can be put.
+// TestIdsOfAnotherOrganizationDoNothing sends the ids of another organization's records in every place for ids.
 func TestIdsOfAnotherOrganizationDoNothing(t *testing.T) { // check 39
 	e, web, _ := twoTeams(t)
 	other, ctx := "org_2", table.WithOrg(t.Context(), "org_2")
@@ -215,7 +217,7 @@ func TestIdsOfAnotherOrganizationDoNothing(t *testing.T) { // check 39
 	e.same("groups", len(groups), 0)
 }
 
-// TestNeighboursOfIdsAreAsUnknownAsAny: an id tells nothing about those made before and after it.
+// TestNeighboursOfIdsAreAsUnknownAsAny checks that an id tells nothing about the ids made before and after it.
 func TestNeighboursOfIdsAreAsUnknownAsAny(t *testing.T) { // check 47
 	e, web, _ := twoTeams(t)
 	group, action := e.group("web", nil, "w-0"), e.act("w-0", cloud.Stop, false)
@@ -249,7 +251,7 @@ func neighbours(id string) []string {
 	return out
 }
 
-// TestABulkActionOnlyTouchesWhatItsCallerMayTouch: a group may get members between the request and the deed.
+// TestABulkActionOnlyTouchesWhatItsCallerMayTouch adds members to a group between the request and its execution.
 func TestABulkActionOnlyTouchesWhatItsCallerMayTouch(t *testing.T) {
 	e, web, _ := twoTeams(t)
 	group := e.group("web", nil, "w-0", "w-1")
@@ -275,7 +277,8 @@ func TestABulkActionOnlyTouchesWhatItsCallerMayTouch(t *testing.T) {
 	e.status("the caller's", e.Call(c, "GET /actions/bulk/latest"), http.StatusOK, `"total":2`)
 }
 
-// TestNoRoleIsLeftOnADeletedTeam lets a role on a team and the end of the team race: one of them must lose.
+// TestNoRoleIsLeftOnADeletedTeam assigns a role on a team and deletes the team at the same time. One of the requests
+// must fail.
 func TestNoRoleIsLeftOnADeletedTeam(t *testing.T) {
 	e := newFixture(t)
 	e.Join(org, "eve")

@@ -1,5 +1,5 @@
-// Package local is the whole service in one process, as a laptop and the end-to-end tests run it: the same functions
-// behind the same template.yaml and the same state machines as in AWS, with the in-process twin of everything else.
+// Package local is the whole service in one process, for a laptop and the end-to-end tests: the same functions behind
+// the same template.yaml and the same state machines as in AWS, with an in-process twin of all other parts.
 package local
 
 import (
@@ -30,13 +30,13 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// Options say how to run the service. Root and Dir must be set; everything else has a default.
+// Options configure the service. Root and Dir must be set; all other fields have defaults.
 type Options struct {
 	Root        string        // the folder with template.yaml and statemachines/
 	Dir         string        // keys, mails and the embedded store live here
 	Remote      table.Remote  // the DynamoDB table to use instead of the embedded store; none when its Table is empty
 	NoSync      bool          // the embedded store leaves writing to the operating system; for tests
-	Limits      *table.Limits // what the functions find the store held to; for tests. nil: nothing
+	Limits      *table.Limits // limits of the functions' store; for tests. nil: no limits
 	Clock       clock.Clock   // nil: the machine's
 	BaseURL     string        // where clients reach the API
 	Google      platform.Client
@@ -51,12 +51,13 @@ type Options struct {
 	Epoch       time.Time           // when the store was last restored from a copy; zero: never
 	// the command of a process that reads bills of unknown origin; empty: this process reads them
 	BillReader []string
-	// Begin is called when the store is open, which one service alone can do. It tells whether the service before this
-	// one ended by its own fault (workflow.Parts.Died); nil: it did not.
+	// Begin is called after the store is opened, so only one service at a time gets there. It reports whether the
+	// service before this one died by its own fault (workflow.Parts.Died). nil means that it did not.
 	Begin func() (died bool, err error)
-	// Compilation is that of the complete program; of use to a program without the SDKs of clouds. nil: none goes on.
+	// Compilation is the running compilation of the complete program, for a program without the SDKs of clouds. nil
+	// means that there is none.
 	Compilation Compilation
-	// Observer is told what the functions take, for what they would cost in AWS; nil: nobody is.
+	// Observer is told about the usage of functions, to compute their cost in AWS. nil means no observer.
 	Observer Observer
 }
 
@@ -82,7 +83,7 @@ func (o Options) filled() Options {
 	return o
 }
 
-// Service is the service, ready to answer. Run does what goes on behind the requests.
+// Service is the service, ready to answer requests. Run does the work behind the requests.
 type Service struct {
 	Platform  *platform.Platform
 	Providers cloud.Providers
@@ -101,7 +102,7 @@ type Service struct {
 	unverified *unverified
 }
 
-// Open puts the service together. Whatever it opened before it failed is closed again.
+// Open starts the service. If it fails, it closes everything that it opened.
 func Open(o Options) (*Service, error) {
 	s := &Service{turns: newTurns()}
 	if err := s.open(o.filled()); err != nil {
@@ -158,7 +159,7 @@ func (s *Service) open(o Options) error {
 	return err
 }
 
-// receivers are who is told of events: the given ones, or what the packages of each kind of receiver bring.
+// receivers returns the receivers of events: the given ones, or else those of every receiver package.
 func (s *Service) receivers(o Options) notifier.Receivers {
 	if o.Receivers != nil {
 		return *o.Receivers
@@ -166,7 +167,7 @@ func (s *Service) receivers(o Options) notifier.Receivers {
 	return notifier.Everybody(s.Platform)
 }
 
-// sender is whoever takes the mails: the outbox, unless another is given.
+// sender returns the sender of mails: the given one, or else the outbox.
 func (o Options) sender() (mail.Sender, error) {
 	if o.Sender != nil {
 		return o.Sender, nil
@@ -174,7 +175,8 @@ func (o Options) sender() (mail.Sender, error) {
 	return mail.NewOutbox(filepath.Join(o.Dir, "mails"), o.Mails)
 }
 
-// mailRate is how many mails a second are sent: a server has its rate, the outbox none.
+// mailRate returns how many mails a second are sent, 0 without a limit. A mail server has a limit, the outbox has
+// none.
 func (o Options) mailRate() int {
 	if o.Sender != nil {
 		return mailer.DefaultRate
@@ -182,7 +184,7 @@ func (o Options) mailRate() int {
 	return 0
 }
 
-// store opens the store: the embedded one, unless a table is named.
+// store opens the store: the named table, or else the embedded store.
 func (s *Service) store(o Options) (table.Store, error) {
 	if o.Remote.Table != "" {
 		o.Remote.Clock = o.Clock
@@ -197,8 +199,8 @@ func (s *Service) store(o Options) (table.Store, error) {
 	return e, nil
 }
 
-// limited returns the store as the functions find it. What stands for Step Functions keeps its rows in the store as well, but has
-// limits of its own in AWS.
+// limited returns the store for the functions, with the limits of o if it has any. The workflow engine has its rows
+// in the store too, but it has limits of its own in AWS.
 func (o Options) limited(store table.Store) table.Store {
 	if o.Limits == nil {
 		return store
@@ -206,7 +208,7 @@ func (o Options) limited(store table.Store) table.Store {
 	return table.NewLimitedStore(store, clock.System{}, *o.Limits)
 }
 
-// Close stops what is under way where it stands, and lets go of the store. The next Open carries on.
+// Close stops all work in progress and closes the store. The next Open continues the work.
 func (s *Service) Close() error {
 	var errs []error
 	for _, end := range slices.Backward(s.close) {
@@ -216,14 +218,15 @@ func (s *Service) Close() error {
 	return errors.Join(errs...)
 }
 
-// Resume carries on with the state machines that an earlier process left.
+// Resume continues the executions of state machines that an earlier process left.
 func (s *Service) Resume(ctx context.Context) error { return s.engine.Resume(ctx) }
 
-// Drain lets no loop and no task of a state machine begin any more, and returns when those under way have ended, or ctx has. Requests
-// are answered all the while. Close comes after it; what waits then, the next Open carries on with.
+// Drain stops new loops and new tasks of state machines from starting, and returns when the running ones have ended,
+// or when ctx has. Requests are still answered. Call Close after it; the next Open continues the remaining work.
 func (s *Service) Drain(ctx context.Context) error { return s.turns.drain(ctx) }
 
-// AwaitIdle waits until no state machine runs but those named, or until ctx ends. What ended in a failure has ended.
+// AwaitIdle waits until no state machine runs except the named ones, or until ctx ends. A failed execution counts as
+// ended.
 func (s *Service) AwaitIdle(ctx context.Context, except ...string) error {
 	return s.engine.Idle(ctx, except...)
 }

@@ -8,8 +8,8 @@ import (
 	"lamplighter.dev/shared/engine/workflow"
 )
 
-// turns counts the turns of loops and the tasks of state machines under way, so that a process that is to be replaced can
-// wait until there are none. After drain was called no turn begins.
+// turns counts the running turns of loops and tasks of state machines, so that a process can wait until there are
+// none before it is replaced. After a call of drain no turn begins.
 type turns struct {
 	mu       sync.Mutex
 	under    int
@@ -18,7 +18,8 @@ type turns struct {
 	idle     chan struct{} // closed once draining finds none under way
 }
 
-// turn is one of them. It is not counted while it waits for a cloud that this process cannot reach.
+// turn is a running turn of a loop, or a running task. It is not counted while it waits for a cloud that this process
+// cannot reach.
 type turn struct {
 	all   *turns
 	waits int // needs all.mu
@@ -29,8 +30,8 @@ type turnKey struct{}
 
 func newTurns() *turns { return &turns{idle: make(chan struct{})} }
 
-// begin begins a turn, and returns its context and the function that ends it. After drain was called it waits for the end
-// of ctx, and returns its cause.
+// begin begins a turn, and returns its context and the function that ends it. After a call of drain it waits for the
+// end of ctx, and returns its cause.
 func (t *turns) begin(ctx context.Context) (inTurn context.Context, end func(), err error) {
 	t.mu.Lock()
 	draining := t.draining
@@ -46,7 +47,7 @@ func (t *turns) begin(ctx context.Context) (inTurn context.Context, end func(), 
 	return context.WithValue(ctx, turnKey{}, one), func() { t.count(-1) }, nil
 }
 
-// task returns h with each call as a turn.
+// task returns h with each call counted as a turn.
 func (t *turns) task(h workflow.Handler) workflow.Handler {
 	return func(ctx context.Context, in json.RawMessage) (any, error) {
 		ctx, end, err := t.begin(ctx)
@@ -58,7 +59,7 @@ func (t *turns) task(h workflow.Handler) workflow.Handler {
 	}
 }
 
-// count adds n to the turns under way.
+// count adds n to the number of running turns.
 func (t *turns) count(n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -66,7 +67,7 @@ func (t *turns) count(n int) {
 	t.closeWhenIdle()
 }
 
-// closeWhenIdle needs mu.
+// closeWhenIdle closes idle if turns is draining and no turn runs. The caller holds mu.
 func (t *turns) closeWhenIdle() {
 	if t.draining && t.under == 0 && !t.closed {
 		t.closed = true
@@ -74,7 +75,7 @@ func (t *turns) closeWhenIdle() {
 	}
 }
 
-// drain lets no further turn begin, and returns when none is under way, or the cause when ctx has ended.
+// drain stops new turns from beginning, and returns when none runs. If ctx ends first it returns its cause.
 func (t *turns) drain(ctx context.Context) error {
 	t.mu.Lock()
 	t.draining = true
@@ -88,13 +89,13 @@ func (t *turns) drain(ctx context.Context) error {
 	}
 }
 
-// turnOf returns the turn that ctx belongs to; nil when a client waits for what is done.
+// turnOf returns the turn of ctx, or nil if ctx belongs to a client's request.
 func turnOf(ctx context.Context) *turn {
 	one, _ := ctx.Value(turnKey{}).(*turn)
 	return one
 }
 
-// pause takes the turn out of the count until resume is called as often.
+// pause stops counting the turn until resume has been called as often as pause.
 func (t *turn) pause() { t.wait(1) }
 
 func (t *turn) resume() { t.wait(-1) }

@@ -11,7 +11,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// besideFiles returns what answers requests: the API, and beside it the addresses of uploads and downloads, which in AWS are those of a bucket.
+// besideFiles returns the handler of all requests: the API, and the addresses of uploads and downloads. In AWS those
+// are addresses of a bucket.
 func (s *Service) besideFiles(api http.Handler) (http.Handler, error) {
 	files, ok := s.Platform.Inbox.(*archive.FolderInbox)
 	if !ok {
@@ -29,7 +30,7 @@ func (s *Service) besideFiles(api http.Handler) (http.Handler, error) {
 	}), nil
 }
 
-// takeUpload takes a file at an upload address, unless the import that the address was made for has ended.
+// takeUpload stores a file at an upload address, unless the import of that address has ended.
 func (s *Service) takeUpload(w http.ResponseWriter, r *http.Request, files *archive.FolderInbox) {
 	org, uploadID, ok := billimport.ParseUploadName(strings.TrimPrefix(r.URL.Path, archive.UploadPath))
 	if ok && files.Signed(r) {

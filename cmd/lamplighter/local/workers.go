@@ -17,7 +17,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// substitutions returns what infra/stacks/*.yaml put into the state machines, by the names of folders instead of ARNs.
+// substitutions returns the values that infra/stacks/*.yaml substitute in the state machines, with the names of
+// folders instead of ARNs.
 func substitutions(fs []functions.Function) map[string]string {
 	out := map[string]string{}
 	for _, f := range fs {
@@ -28,8 +29,9 @@ func substitutions(fs []functions.Function) map[string]string {
 	return out
 }
 
-// startWorkers starts the engine of the state machines over store, and makes the workers that it, the schedules and API functions
-// call. The engine is no function: it keeps its executions where no function may look.
+// startWorkers starts the engine of the state machines over store, and makes the workers that the engine, the
+// schedules and the API functions call. The engine is no function: it keeps its executions where no function may
+// read.
 func (s *Service) startWorkers(o Options, store table.Store, fs []functions.Function, died bool) error {
 	p := s.Platform
 	machines, err := workflow.LoadMachines(os.DirFS(filepath.Join(o.Root, "statemachines")), substitutions(fs))
@@ -38,13 +40,13 @@ func (s *Service) startWorkers(o Options, store table.Store, fs []functions.Func
 	}
 	handlers, calls := map[string]workflow.Handler{}, lambdacall.Local{}
 	for _, f := range fs {
-		if f.Worker != nil { // what they are made of is confined first, of which the engine is a part
+		if f.Worker != nil { // looked up at each call: s.workers is built after the engine
 			call := func(ctx context.Context, in json.RawMessage) (any, error) {
 				return s.workers[f.Name](ctx, in)
 			}
 			handlers[f.Name], calls[f.Name] = s.turns.task(call), call
 		}
-		if len(f.Groups) > 0 { // a worker may call what is for it alone
+		if len(f.Groups) > 0 { // workers may call the operations that are for workers only
 			calls[f.Name] = func(ctx context.Context, in json.RawMessage) (any, error) {
 				return s.answer(ctx, f.Name, in)
 			}
@@ -69,10 +71,11 @@ func (s *Service) startWorkers(o Options, store table.Store, fs []functions.Func
 	return nil
 }
 
-// waitingTasks is how many tasks run at once where those of real clouds wait for the complete program: they hold up no others.
+// waitingTasks is how many tasks run at once while tasks of real clouds wait for the complete program. Waiting tasks
+// then do not block others.
 const waitingTasks = 4096
 
-// tasks returns how many tasks of state machines run at once; 0 is the engine's default.
+// tasks returns how many tasks of state machines run at once; 0 means the engine's default.
 func (o Options) tasks() int {
 	if providers.Complete {
 		return 0
@@ -80,7 +83,7 @@ func (o Options) tasks() int {
 	return waitingTasks
 }
 
-// answer has a function that answers operations answer a request that came without API Gateway.
+// answer calls an operation's function with a request that did not come through API Gateway.
 func (s *Service) answer(ctx context.Context, function string, in json.RawMessage) (any, error) {
 	var ev events.APIGatewayProxyRequest
 	if err := json.Unmarshal(in, &ev); err != nil {
@@ -89,7 +92,7 @@ func (s *Service) answer(ctx context.Context, function string, in json.RawMessag
 	return s.serving[function](ctx, ev)
 }
 
-// run runs a worker once, as its schedule does.
+// run runs a worker once, as its schedule does in AWS.
 func (s *Service) run(ctx context.Context, worker string) error {
 	_, err := s.workers[worker](ctx, json.RawMessage("{}"))
 	return fault.Wrap("run "+worker, err)

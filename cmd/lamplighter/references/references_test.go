@@ -1,4 +1,4 @@
-// Package references holds each reference between records, and each sorting of a list, to its declaration.
+// Package references compares each reference between records, and each sort order of a list, with its declaration.
 package references
 
 import (
@@ -14,20 +14,20 @@ import (
 	"lamplighter.dev/shared/api/platform"
 )
 
-// record is a record of the service: its id, how it is read, and how it is deleted.
+// record is a record of the service: its id, and how to read and delete it.
 type record struct {
 	id     string
-	list   string // the path of a list in which it stands
+	list   string // the path of a list that contains it
 	read   string // its own path; "" where it has none
-	remove string // its own path for DELETE; read when that is ""
-	shows  string // the text that it is listed by in errors, when that is not its id
-	names  string // the text by which it names the other record, when that is not the id of that
+	remove string // its own path for DELETE; "" means read
+	shows  string // its text in error messages, if that is not its id
+	names  string // its reference to the other record, if that is not the id
 }
 
-// namer makes a record that names to. It returns the record.
+// namer makes a record that refers to to, and returns it.
 type namer func(w *references, to record) record
 
-// references is an organization in which records are made that name each other.
+// references is an organization that the test fills with records that refer to each other.
 type references struct {
 	*probe.Caller
 	t       *testing.T
@@ -52,7 +52,7 @@ func (w *references) make(path string, body any) record {
 	return record{id: out.ID, list: path, read: path + "/" + out.ID}
 }
 
-// text returns the record as it is read, "" when it is not there any more.
+// text returns the record as a client reads it, or "" if it no longer exists.
 func (w *references) text(r record) string {
 	w.t.Helper()
 	if r.read != "" {
@@ -74,7 +74,7 @@ func (w *references) text(r record) string {
 	return strings.TrimPrefix(string(found), "null")
 }
 
-// findRecord returns the object with an id in a JSON value, nil when there is none.
+// findRecord returns the object with an id in a JSON value, or nil.
 func findRecord(in any, id string) any {
 	switch v := in.(type) {
 	case map[string]any:
@@ -96,7 +96,7 @@ func findRecord(in any, id string) any {
 	return nil
 }
 
-// key names the sample of a reference: its kinds, and its first field where two references have the same kinds.
+// key returns the key of a reference's sample: its kinds, and its first field if two references have the same kinds.
 func key(r platform.Reference) string {
 	if r.From == "integration" && r.To == "cloud account" {
 		return r.From + " names " + r.To + " by " + r.Fields[0]
@@ -105,8 +105,8 @@ func key(r platform.Reference) string {
 }
 
 // TestReferences_ADeletionDoesWhatIsDeclared makes, for each reference that a function declares, the two records over
-// HTTP, deletes the named one, and compares what becomes of the other one with the declaration. A resource is deleted
-// by no operation: what becomes of the records that name one is tried by the references to its account.
+// HTTP, deletes the named one, and compares the fate of the other one with the declaration. No operation deletes a
+// resource: the references to its account test the records that name one.
 func TestReferences_ADeletionDoesWhatIsDeclared(t *testing.T) {
 	t.Parallel()
 	s := probe.Start(t)
@@ -148,7 +148,8 @@ func (w *references) check(r platform.Reference) {
 	}
 }
 
-// outcome deletes to and compares what becomes of from.
+// outcome deletes to and checks the declared outcome for from: the deletion is refused with 409, or from is deleted
+// too, stays without the name of to, or stays unchanged.
 func (w *references) outcome(want platform.Outcome, from, to record, query string) {
 	w.t.Helper()
 	before := w.text(from)
@@ -210,8 +211,8 @@ func (w *references) resource(accountID string) testenv.Resource {
 	return all[0]
 }
 
-// TestReferences_AnAppliedPolicyKeepsItsAccount: the end of a policy acts on the cloud, by the credentials of the
-// account.
+// TestReferences_AnAppliedPolicyKeepsItsAccount checks that the account of an applied policy cannot be deleted: the
+// end of the policy changes the cloud with the account's credentials.
 func TestReferences_AnAppliedPolicyKeepsItsAccount(t *testing.T) {
 	t.Parallel()
 	s := probe.Start(t)
@@ -229,7 +230,8 @@ func TestReferences_AnAppliedPolicyKeepsItsAccount(t *testing.T) {
 	w.Call(http.MethodDelete, "/cloud-accounts/"+w.account, nil, nil)
 }
 
-// TestReferences_ACallerSeesOnlyTheNamesThatTheyMayRead: a refusal lists ids, and names for their readers alone.
+// TestReferences_ACallerSeesOnlyTheNamesThatTheyMayRead checks that a refusal lists ids, and adds names only for
+// callers that may read them.
 func TestReferences_ACallerSeesOnlyTheNamesThatTheyMayRead(t *testing.T) {
 	t.Parallel()
 	s := probe.Start(t)

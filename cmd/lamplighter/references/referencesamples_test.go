@@ -17,7 +17,7 @@ var tomorrow = func(w *references) string {
 // scopeTypes are the types of scopes by the kinds of records.
 var scopeTypes = map[string]string{"cloud account": "cloud_account", "resource group": "resource_group", "team": "team"}
 
-// scopedNamers are the records that name a scope.
+// scopedNamers make records that refer to a scope.
 var scopedNamers = map[string]func(w *references, scopeType, scopeID string) record{
 	"budget": func(w *references, scopeType, scopeID string) record {
 		return w.make("/budgets",
@@ -66,7 +66,7 @@ func (w *references) role() record {
 	return w.make("/roles", map[string]any{"name": w.name("Role"), "policies": []string{"resources:read"}})
 }
 
-// policy returns an autoscaler policy on a group of an account that has none.
+// policy returns an autoscaler policy on a group without one.
 func (w *references) policy(accountID string) record {
 	w.t.Helper()
 	w.Credential(w.t)
@@ -112,7 +112,7 @@ func (w *references) member() record {
 	return record{id: email, list: "/users", read: "/users/" + email}
 }
 
-// targets make records that others name, by their kinds.
+// targets make records that other records refer to, by their kinds.
 var targets = map[string]func(*references) record{
 	"resource group": func(w *references) record { return w.group(w.account) },
 	"cloud account": func(w *references) record {
@@ -153,7 +153,7 @@ var targets = map[string]func(*references) record{
 	},
 }
 
-// namers make records that name another one, by the references.
+// namers make records that refer to another one, by the references.
 var namers = map[string]namer{
 	"schedule names resource group": func(w *references, to record) record {
 		sch := w.schedule()

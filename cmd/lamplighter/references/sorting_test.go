@@ -20,7 +20,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// sortedBy are the fields of items that a value of sort_by means when it is not their name.
+// sortedBy maps a value of sort_by to the field of items that it sorts by, if the field has another name.
 var sortedBy = map[string]func(item map[string]any) any{
 	"listResourceCosts cost":     func(item map[string]any) any { return item["costUSD"] },
 	"listTagResourceCosts cost":  func(item map[string]any) any { return item["costUSD"] },
@@ -28,7 +28,7 @@ var sortedBy = map[string]func(item map[string]any) any{
 	"listResources cost":         shownCost,
 }
 
-// shownCost returns the cost that costSource of a resource names.
+// shownCost returns the cost of a resource in the field that its costSource names.
 func shownCost(item map[string]any) any {
 	rack, _ := item["rackRateUSD"].(map[string]any)
 	actual, _ := item["actualUSD"].(map[string]any)
@@ -43,7 +43,7 @@ func shownCost(item map[string]any) any {
 	return "-1000000000"
 }
 
-// alike are the orders of which all items of this test have one value, with the reason.
+// alike lists the orders without effect in this test, because all items have the same value, with the reason.
 var alike = map[string]string{
 	"listCloudAccounts provider":     "all accounts are simulated",
 	"listCloudAccounts status":       "all accounts are connected",
@@ -93,8 +93,8 @@ func fillPath(op rest.Op, values map[string]string) string {
 
 var sortWord = regexp.MustCompile(`[A-Za-z]+`)
 
-// sortFields returns the values of sort_by of an operation, none when it takes none: as the refusal of another value
-// lists them.
+// sortFields returns the operation's values of sort_by, as the error for an unknown value lists them. It returns none
+// for an operation without sort_by.
 func (w *references) sortFields(op rest.Op, path string) []string {
 	w.t.Helper()
 	if op.Method != http.MethodGet || op.Public || strings.Contains(path, "{") {
@@ -112,7 +112,7 @@ func (w *references) sortFields(op rest.Op, path string) []string {
 	return sortWord.FindAllString(list, -1)
 }
 
-// compareOrders asks for both directions of a field.
+// compareOrders requests both directions of a field and compares them.
 func (w *references) compareOrders(op rest.Op, path, field string) {
 	w.t.Helper()
 	key := func(item map[string]any) any { return item[field] }
@@ -163,8 +163,8 @@ func (w *references) sorted(path, field, direction string) []map[string]any {
 	return items
 }
 
-// compareShown compares two values as a reader does: amounts and numbers by size, times by time, texts without regard
-// to case.
+// compareShown compares two values as a reader does: amounts and numbers by size, times by time, texts
+// case-insensitively.
 func compareShown(a, b any) int {
 	x, y := fmt.Sprint(a), fmt.Sprint(b)
 	if a == nil {
@@ -214,7 +214,8 @@ func (w *references) fillLists() map[string]string {
 	return map[string]string{"accountID": w.account, "teamID": team.id, "tagKey": "env", "tagValue": "prod"}
 }
 
-// rebuildCosts stamps the costs with the teams that own their resources, as a rebuild does some minutes after a change.
+// rebuildCosts rebuilds the costs with the teams that own the resources now, as the service does some minutes after a
+// change.
 func (w *references) rebuildCosts() {
 	w.t.Helper()
 	ctx := table.Within(w.t.Context(), "")

@@ -17,9 +17,9 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// Compilation is a command that compiles the complete program. It prints a line "stale <package> <folder> <file>…" for each
-// package that is to be compiled, then "compiled: <n>, <package>" for each that is; everything else that it prints is
-// about a failure.
+// Compilation is a command that compiles the complete program. For each package to compile it prints a line "stale
+// <package> <folder> <file>…", and after each compiled one "compiled: <n>, <package>". All other output is about a
+// failure.
 type Compilation struct {
 	clock  clock.Clock
 	began  time.Time
@@ -35,7 +35,7 @@ type Compilation struct {
 	err    error
 }
 
-// Compile starts the command in a shell. The end of ctx ends it.
+// Compile starts the command in a shell. The command is killed when ctx ends.
 func Compile(ctx context.Context, command string, clk clock.Clock) (*Compilation, error) {
 	c := newCompilation(clk)
 	cmd := exec.CommandContext(ctx, "sh", "-c", command) //nolint:gosec // the command line names it
@@ -67,7 +67,7 @@ func newCompilation(clk clock.Clock) *Compilation {
 	}
 }
 
-// readLines follows the output to its end.
+// readLines reads the output to its end.
 func (c *Compilation) readLines(out io.Reader) {
 	for lines := bufio.NewReader(out); ; {
 		line, err := lines.ReadString('\n')
@@ -80,7 +80,7 @@ func (c *Compilation) readLines(out io.Reader) {
 	}
 }
 
-// maxSaid is how many lines about a failure are kept.
+// maxSaid is the largest number of kept output lines about a failure.
 const maxSaid = 40
 
 func (c *Compilation) follow(line string) {
@@ -100,7 +100,7 @@ func (c *Compilation) follow(line string) {
 	}
 }
 
-// expect notes that a package is to be compiled; needs mu.
+// expect records a package to compile. The caller holds mu.
 func (c *Compilation) expect(path string, size int64) {
 	if !c.listed {
 		c.listed, c.left = true, 0
@@ -108,14 +108,14 @@ func (c *Compilation) expect(path string, size int64) {
 	c.sizes[path], c.left = size, c.left+size
 }
 
-// note notes that a package is compiled; needs mu.
+// note records a compiled package. The caller holds mu.
 func (c *Compilation) note(path string) {
 	size := c.sizes[path]
 	delete(c.sizes, path)
 	c.left, c.ready = c.left-size, c.ready+size
 }
 
-// sourceBytes returns the size of a package's files.
+// sourceBytes returns the size of a package's files in bytes.
 func sourceBytes(dir string, files []string) (n int64) {
 	for _, f := range files {
 		if info, err := os.Stat(filepath.Join(dir, f)); err == nil {
@@ -136,7 +136,7 @@ func (c *Compilation) finish(err error) {
 	close(c.failed)
 }
 
-// firstError returns the first line that tells what is wrong; needs mu.
+// firstError returns the first line of output that describes the error. The caller holds mu.
 func (c *Compilation) firstError() string {
 	i := slices.IndexFunc(c.said, func(line string) bool { return !strings.HasPrefix(line, "#") })
 	if i < 0 {
@@ -145,22 +145,22 @@ func (c *Compilation) firstError() string {
 	return c.said[i]
 }
 
-// Done is closed when the program is compiled.
+// Done returns a channel that is closed when the program is compiled.
 func (c *Compilation) Done() <-chan struct{} { return c.done }
 
-// Failed is closed when it could not be compiled.
+// Failed returns a channel that is closed when the compilation has failed.
 func (c *Compilation) Failed() <-chan struct{} { return c.failed }
 
-// Output returns what the command said about a failure.
+// Output returns the command's output about a failure.
 func (c *Compilation) Output() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return strings.Join(c.said, "\n")
 }
 
-// How long a compilation takes is estimated from its speed so far. At its beginning that of two quiet cores is assumed:
-// usualSpeed in bytes of source a second counts for the first usualTime. Linking takes linking besides. Until the packages are listed,
-// which may take a download, they are assumed to have usualBytes.
+// The estimate of the remaining time uses the speed so far. It begins with the speed of two quiet cores: usualSpeed
+// bytes of source a second count for the first usualTime. Linking takes linking besides. Until the packages are
+// listed, perhaps after a download, they are assumed to have usualBytes.
 const (
 	usualBytes = 70_000_000
 	usualSpeed = 1_000_000
@@ -168,7 +168,7 @@ const (
 	linking    = 6 * time.Second
 )
 
-// Left returns how long the compilation takes yet, as far as is known, or the error by which it failed.
+// Left returns an estimate of the remaining time, or the error of a failed compilation.
 func (c *Compilation) Left() (time.Duration, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

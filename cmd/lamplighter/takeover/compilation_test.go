@@ -71,7 +71,8 @@ func TestCompilation_FailsWithTheFirstError(t *testing.T) {
 	}
 }
 
-// A connection is kept for the successor with what was read of it, unless a request is under way on it: that is answered.
+// A connection is kept for the successor with its unread bytes. A connection with a running request is answered
+// first.
 func TestListener_KeepsConnectionsWithoutARequestUnderWay(t *testing.T) {
 	tcp, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// Exec returns an error: only Unix lets one program take the place of another. `make run` has no first stage elsewhere.
+// Exec returns an error: only on Unix can a program take the place of another. `make run` has no first stage on other
+// systems.
 func (l *Listener) Exec(string, []string, time.Time) error { return errors.ErrUnsupported }
 
-// inGroup does nothing: the command ends by itself.
+// inGroup does nothing. The command ends by itself.
 func inGroup(*exec.Cmd) {}

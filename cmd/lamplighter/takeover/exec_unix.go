@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Exec replaces this program by another in the same process, which inherits what Leave has kept. It returns only when that
-// fails. args are those of the program, with its name first.
+// Exec replaces this program by another in the same process. The new program inherits the listener and connections
+// that Leave has kept. Exec returns only if that fails. args are the program's arguments, beginning with its name.
 func (l *Listener) Exec(path string, args []string, left time.Time) error {
 	f, err := l.legacy(left)
 	if err != nil {
@@ -29,7 +29,7 @@ func (l *Listener) Exec(path string, args []string, left time.Time) error {
 	return nil
 }
 
-// legacy writes what is left to a file that has no name any more, and lets the successor inherit it.
+// legacy writes the description of the kept connections to an unlinked file, which the successor inherits.
 func (l *Listener) legacy(at time.Time) (*os.File, error) {
 	left := legacy{Left: at}
 	var err error
@@ -60,7 +60,7 @@ func (l *Listener) legacy(at time.Time) (*os.File, error) {
 	return f, nil
 }
 
-// bequeath keeps the descriptor of a socket open when another program takes the process over.
+// bequeath lets the successor inherit the descriptor of a socket, and returns it.
 func bequeath(c syscall.Conn) (uintptr, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {

@@ -13,24 +13,24 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// variable is the environment variable that holds the file descriptor of the legacy.
+// variable is the environment variable with the file descriptor of the legacy.
 const variable = "LAMPLIGHTER_TAKEOVER"
 
-// legacy is what a program leaves to its successor.
+// legacy describes the listener and connections that a program leaves to its successor.
 type legacy struct {
 	Listener uintptr   `json:"listener"`
 	Conns    []inherit `json:"conns"`
 	Left     time.Time `json:"left"` // when it accepted its last connection
 }
 
-// inherit is an open connection without a request under way.
+// inherit is an open connection without a running request.
 type inherit struct {
 	FD     uintptr `json:"fd"`
 	Unread []byte  `json:"unread,omitempty"` // the beginning of a request
 }
 
-// Inherited is the listener of a successor. It accepts the connections that the program before left once something comes on
-// them, and new ones.
+// Inherited is the listener of a successor. It accepts new connections, and each inherited connection once its client
+// sends bytes on it.
 type Inherited struct {
 	net.Listener
 
@@ -45,8 +45,8 @@ type accepted struct {
 	err  error
 }
 
-// Inherit returns what the program before left; nil when there was none. It must be called once, before anything else reads
-// the environment.
+// Inherit returns the listener and connections of the program before, or nil if there was none. Call it once, before
+// any other code reads the environment.
 func Inherit() (*Inherited, error) {
 	fd, err := strconv.Atoi(os.Getenv(variable))
 	if err != nil {
@@ -86,8 +86,8 @@ func (left legacy) open() (*Inherited, error) {
 // idle is how long an inherited connection is kept without a request.
 const idle = 2 * time.Minute
 
-// awaitRequest accepts an inherited connection when something comes on it. Before, the server would take it for a new one, on
-// which a request must come at once.
+// awaitRequest accepts an inherited connection when its client sends bytes. If the server got it earlier, it would
+// treat it as a new connection and expect a request at once.
 func (in *Inherited) awaitRequest(c *resumed) {
 	if len(c.unread) == 0 {
 		p := make([]byte, 4096)
@@ -112,7 +112,7 @@ func (in *Inherited) acceptNew() {
 	}
 }
 
-// give hands a connection to Accept, or closes it when there is no Accept any more.
+// give hands a connection to Accept, or closes it if the listener is closed.
 func (in *Inherited) give(a accepted) {
 	select {
 	case in.accepted <- a:
@@ -133,19 +133,19 @@ func (in *Inherited) Accept() (net.Conn, error) {
 	}
 }
 
-// Close closes the socket, and the connections on which nothing came.
+// Close closes the socket. Waiting inherited connections are closed when their wait ends.
 func (in *Inherited) Close() error {
 	in.close.Do(func() { close(in.closed) })
 	return in.Listener.Close()
 }
 
-// resumed is an inherited connection. Read gives what was read of it before first.
+// resumed is an inherited connection. Its Read returns first the bytes that the program before has already read.
 type resumed struct {
 	net.Conn
 	unread []byte
 }
 
-// Read reads what the client has sent.
+// Read returns the bytes that the client has sent.
 func (r *resumed) Read(p []byte) (int, error) {
 	if len(r.unread) > 0 {
 		n := copy(p, r.unread)

@@ -1,8 +1,8 @@
-// Package takeover lets a program take the place of another in the same process, without a request being lost: `make run`
-// starts a first stage that links no SDK of a cloud, and replaces it when the complete program is compiled.
+// Package takeover lets a program take the place of another in the same process without the loss of a request: `make
+// run` starts a first stage that links no SDK of a cloud, and replaces it when the complete program is compiled.
 //
-// The listening socket is inherited, so that new connections wait until the successor accepts them. Open connections are
-// inherited as well, as soon as no request is under way on them: a client that keeps its connection sees no end of it.
+// The successor inherits the listening socket, so new connections wait until it accepts them. It inherits open
+// connections too, as soon as no request is running on them. A client that keeps its connection sees no end of it.
 package takeover
 
 import (
@@ -25,12 +25,13 @@ type Listener struct {
 	changed chan struct{} // closed and replaced when a connection goes
 }
 
-// NewListener returns ln with what a takeover needs. It is to be served by a server with its Watch.
+// NewListener returns ln with support for a takeover. Its server must have its Watch as ConnState.
 func NewListener(ln *net.TCPListener) *Listener {
 	return &Listener{TCPListener: ln, conns: map[*conn]bool{}, changed: make(chan struct{})}
 }
 
-// Accept waits for a connection.
+// Accept returns the next connection. During a takeover it keeps the connection for the successor and returns
+// net.ErrClosed.
 func (l *Listener) Accept() (net.Conn, error) {
 	tcp, err := l.AcceptTCP()
 	if err != nil {
@@ -47,7 +48,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// Close closes the socket, or only ends Accept when it is kept for the successor.
+// Close closes the socket. During a takeover it only ends Accept, and the socket is kept for the successor.
 func (l *Listener) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -57,7 +58,7 @@ func (l *Listener) Close() error {
 	return l.TCPListener.Close()
 }
 
-// Watch is the http.Server's ConnState.
+// Watch is the ConnState of the http.Server.
 func (l *Listener) Watch(nc net.Conn, state http.ConnState) {
 	c, ours := nc.(*conn)
 	switch {
@@ -69,8 +70,8 @@ func (l *Listener) Watch(nc net.Conn, state http.ConnState) {
 	}
 }
 
-// Leave ends the server: requests under way are answered, and the socket and open connections are kept for the successor.
-// It returns the cause when ctx ends before the last answer.
+// Leave ends the server: running requests are answered, and the socket and open connections are kept for the
+// successor. It returns the cause of ctx if ctx ends before the last answer.
 func (l *Listener) Leave(ctx context.Context, server *http.Server) error {
 	l.mu.Lock()
 	l.leaving = true
@@ -85,7 +86,7 @@ func (l *Listener) Leave(ctx context.Context, server *http.Server) error {
 	return errors.Join(server.Shutdown(ctx), l.awaitNone(ctx))
 }
 
-// awaitNone waits until no connection is in the hands of the server.
+// awaitNone waits until the server has no connection left. It returns the cause of ctx if ctx ends first.
 func (l *Listener) awaitNone(ctx context.Context) error {
 	for {
 		l.mu.Lock()
@@ -102,7 +103,7 @@ func (l *Listener) awaitNone(ctx context.Context) error {
 	}
 }
 
-// forget takes the connection out of the server's hands, and keeps it for the successor.
+// forget removes the connection from those of the server, and keeps it for the successor if keep is true.
 func (l *Listener) forget(c *conn, keep bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -132,10 +133,11 @@ type conn struct {
 	busy    bool          // the server has read of a request, and not answered it
 	reading chan struct{} // closed when the Read under way has returned; nil: none is
 	kept    bool          // for the successor
-	unread  []byte        // what was read when it was kept already
+	unread  []byte        // bytes read after it was kept
 }
 
-// Read gives the server what the client sends, until the connection is kept for the successor.
+// Read returns the bytes that the client sends. It returns net.ErrClosed once the connection is kept for the
+// successor.
 func (c *conn) Read(p []byte) (int, error) {
 	c.mu.Lock()
 	if c.kept {
@@ -158,15 +160,15 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// setIdle notes that the last request is answered.
+// setIdle records that the last request is answered.
 func (c *conn) setIdle() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.busy = false
 }
 
-// Close closes the connection. During a takeover it keeps it for the successor instead, or, while a request is under way,
-// leaves it to the server, which took it for idle just before the request came.
+// Close closes the connection. During a takeover it keeps the connection for the successor instead. If a request is
+// running on it, Close leaves it to the server, which considered it idle just before the request came.
 func (c *conn) Close() error {
 	if !c.l.isLeaving() {
 		c.l.forget(c, false)
@@ -176,7 +178,7 @@ func (c *conn) Close() error {
 	return nil
 }
 
-// keepUnlessBusy keeps the connection for the successor, unless a request is under way on it.
+// keepUnlessBusy keeps the connection for the successor, unless a request is running on it.
 func (c *conn) keepUnlessBusy() {
 	c.mu.Lock()
 	if c.busy || c.kept {
@@ -193,7 +195,7 @@ func (c *conn) keepUnlessBusy() {
 	c.l.forget(c, true)
 }
 
-// finish ends a connection that the server has given up. One that was kept stays open.
+// finish closes a connection that the server has given up. A kept connection stays open.
 func (c *conn) finish(closed bool) {
 	c.mu.Lock()
 	kept := c.kept

@@ -30,7 +30,7 @@ var built = sync.OnceValue(func() error {
 	return nil
 })
 
-// tags returns the build tags of everything else, which GOFLAGS holds.
+// tags returns the build tags in GOFLAGS. All other code is compiled with them.
 func tags() string {
 	for f := range strings.FieldsSeq(os.Getenv("GOFLAGS")) {
 		if tags, ok := strings.CutPrefix(f, "-tags="); ok {
@@ -50,13 +50,13 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// stage is a `lamplighter serve` in a process of its own, which is first the first stage and then the complete program.
+// stage is a `lamplighter serve` in a process of its own: first the first stage, then the complete program.
 type stage struct {
 	t    *testing.T
 	dir  string // of the store
 	base string // of the API
 	cmd  *exec.Cmd
-	gate *os.File // what is written here ends the compilation
+	gate *os.File // a write to it ends the compilation
 
 	accounts []string // of the demo
 
@@ -65,7 +65,7 @@ type stage struct {
 	changed chan struct{} // closed and replaced when something is printed
 }
 
-// startStage starts a first stage, whose compilation ends when the test says so.
+// startStage starts a first stage. The test decides when its compilation ends.
 func startStage(t *testing.T) *stage {
 	t.Helper()
 	if testing.Short() {
@@ -97,7 +97,7 @@ func startStage(t *testing.T) *stage {
 	return s
 }
 
-// Write keeps what the process prints.
+// Write stores the output of the process, and wakes up waiting readers.
 func (s *stage) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,7 +144,7 @@ func (s *stage) takeOver() {
 	s.await(regexp.MustCompile(`(took over in \S+)\.`))
 }
 
-// stop ends the process as Ctrl-C does, and holds it to a clean end.
+// stop ends the process as Ctrl-C does, and checks that it ends without an error.
 func (s *stage) stop() {
 	if s.cmd.ProcessState != nil {
 		return

@@ -23,8 +23,8 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
-// wire is an HTTP client that tries nothing twice, unlike net/http's. It keeps its connection as long as the server says that
-// it may.
+// wire is an HTTP client that never retries a request, unlike net/http's. It keeps its connection as long as the
+// server permits.
 type wire struct {
 	address string
 	token   string
@@ -86,7 +86,7 @@ func call[T any](t *testing.T, w *wire, method, path string, in any) (out T) {
 	return out
 }
 
-// newWire returns a client of the service, that acts for the demo's user when it is to be logged in.
+// newWire returns a client of the service, logged in as the demo's user on request.
 func (s *stage) newWire(login bool) *wire {
 	s.t.Helper()
 	w := &wire{address: strings.TrimPrefix(s.base, "http://")}
@@ -100,7 +100,7 @@ func (s *stage) newWire(login bool) *wire {
 	return w
 }
 
-// eventually asks twice a second until ok; requests of an organization are limited to 100 a minute.
+// eventually calls ok twice a second until it returns true: requests of an organization are limited to 100 a minute.
 func eventually(t *testing.T, ok func() bool) {
 	t.Helper()
 	each := time.NewTicker(500 * time.Millisecond)
@@ -214,7 +214,7 @@ func TestTakeover_DuringABulkActionActsOnEachMemberOnce(t *testing.T) {
 	}
 }
 
-// stops counts the resources that the simulated clouds stopped once, and more than once, from the logs of what they did.
+// stops counts the resources that the simulated clouds stopped once, and more than once, from the clouds' logs.
 func (s *stage) stops() (once, twice int) {
 	s.t.Helper()
 	store, err := table.Open(filepath.Join(s.dir, "store.db"),

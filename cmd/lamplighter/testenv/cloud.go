@@ -11,8 +11,8 @@ import (
 // Cloud is the credentials of a simulated account: its settings (see shared/cloud/simulated).
 type Cloud map[string]string
 
-// FastCloud returns a simulated cloud of size resources whose states take 50 ms at most, with bills of two months. Imports
-// of bills take most of the processor time of a connected account.
+// FastCloud returns a simulated cloud of size resources whose states take 50 ms at most, with bills of two months.
+// Imports of bills take most of the processor time of a connected account.
 func FastCloud(size int) Cloud {
 	return Cloud{"size": strconv.Itoa(size), "transitionSeconds": "0.05"}.WithBills(2)
 }
@@ -32,7 +32,8 @@ func (c Cloud) WithSetting(name, value string) Cloud {
 	return out
 }
 
-// ConnectAccount connects a simulated account under its native number, and waits until it is discovered. It gives its id.
+// ConnectAccount connects a simulated account under its native number, and waits until it is discovered. It returns
+// the account's id.
 func (c *Client) ConnectAccount(number string, cloud Cloud) string {
 	c.t.Helper()
 	var account struct {

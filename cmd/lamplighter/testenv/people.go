@@ -19,10 +19,10 @@ import (
 	"lamplighter.dev/shared/people/erasure"
 )
 
-// Password is that of every user of a test.
+// Password is the password of every test user.
 const Password = "correct horse battery 42"
 
-// patience bounds every wait for something that goes on behind the requests.
+// patience is the longest wait for background work of the service.
 const patience = 90 * time.Second
 
 func withCancel(t testing.TB) (context.Context, context.CancelFunc) {
@@ -30,7 +30,7 @@ func withCancel(t testing.TB) (context.Context, context.CancelFunc) {
 	return context.WithCancel(context.WithoutCancel(t.Context()))
 }
 
-// Client is a client of the service that fails the test when something goes wrong.
+// Client is a client of the service that fails the test on an unexpected answer.
 type Client struct {
 	*local.Client
 	t   testing.TB
@@ -43,7 +43,8 @@ func (e *Env) NewClient() *Client {
 	return &Client{Client: local.NewClient(e.URL), t: e.t, env: e}
 }
 
-// NewOwner returns a verified user, made by the operator's way, in an organization of their own.
+// NewOwner returns a verified user in an organization of their own. The user is made as an operator makes one,
+// without a sign-up.
 func (e *Env) NewOwner(email string) *Client {
 	e.t.Helper()
 	if _, err := auth.CreateVerifiedUser(e.t.Context(), e.Platform, email, Password, "Test"); err != nil {
@@ -59,7 +60,7 @@ func (e *Env) NewOwner(email string) *Client {
 	return c
 }
 
-// LogIn logs in, into the organization when it is named.
+// LogIn logs in, into the organization org, or into the first one if org is empty.
 func (c *Client) LogIn(email, org string) {
 	c.t.Helper()
 	orgs, err := c.Login(c.t.Context(), email, Password, org)
@@ -79,7 +80,7 @@ func (c *Client) Call(method, path string, in, out any) {
 	}
 }
 
-// CallRefused makes a request that must be answered with the status, and gives the body.
+// CallRefused makes a request that must be answered with the status, and returns the body.
 func (c *Client) CallRefused(status int, method, path string, in any) string {
 	c.t.Helper()
 	err := c.Do(c.t.Context(), method, path, in, nil)
@@ -117,7 +118,7 @@ func (e *Env) WaitSettled() {
 	e.t.Helper()
 	ctx, cancel := context.WithTimeout(table.Within(e.t.Context(), workqueue.Prefix), patience)
 	defer cancel()
-	e.Eventually("an end of all work", func() bool { // a sweep may start what nothing runs
+	e.Eventually("an end of all work", func() bool { // a sweep may restart lost work
 		if err := e.AwaitIdle(ctx, erasure.Machine, billimport.UploadMachine, readiness.Machine); err != nil {
 			e.t.Fatal(err)
 		}
@@ -138,13 +139,13 @@ func (e *Env) WaitSettled() {
 	})
 }
 
-// isAwaited reports whether work ends soon by itself.
+// isAwaited reports whether work ends soon without a further request.
 func isAwaited(w workqueue.Work) bool {
 	return w.Machine != erasure.Machine && w.Machine != billimport.UploadMachine && w.Machine != readiness.Machine &&
 		!strings.HasPrefix(w.ID, billimport.RebuildPrefix)
 }
 
-// WaitForCode waits for the mail with a six-digit code to the address, and gives the last one.
+// WaitForCode waits for a mail with a six-digit code to the address, and returns the newest code.
 func (e *Env) WaitForCode(email string) string {
 	e.t.Helper()
 	announced := regexp.MustCompile(`(?m)^mail to ` + regexp.QuoteMeta(email) + `: .*\b(\d{6})\b`)

@@ -53,7 +53,7 @@ func RunningInstancesOf(t *testing.T, c *Client, account string, n int) []Resour
 	return out[:n]
 }
 
-// SubmitAction submits an action and gives its id.
+// SubmitAction submits an action and returns its id.
 func SubmitAction(c *Client, r Resource, verb string) string {
 	var out struct {
 		ActionID string `json:"actionID"`
@@ -95,8 +95,8 @@ func StateHistory(c *Client, uid string) []StateChange {
 // UserPath returns the path of a user by their address.
 func UserPath(email string) string { return "/users/" + url.PathEscape(email) }
 
-// InviteColleague invites an address with a role into the organization of c, and returns the client of the user who follows the
-// invitation.
+// InviteColleague invites an address with a role into the organization of c, and returns a client of that user after
+// the first log-in.
 func (c *Client) InviteColleague(email, role string) *Client {
 	c.t.Helper()
 	c.Call(http.MethodPost, "/users", map[string]string{"email": email, "role": role}, nil)
@@ -108,7 +108,8 @@ func (c *Client) InviteColleague(email, role string) *Client {
 	return colleague
 }
 
-// UseEverything leaves traces of work in the organization: a group that was stopped, an action, a team, a role, and their record.
+// UseEverything makes records in the organization: a stopped group, an action, a team, a role, and their audit
+// entries.
 func UseEverything(t *testing.T, e *Env, c *Client) {
 	t.Helper()
 	all := RunningInstances(t, c, 3)

@@ -1,5 +1,5 @@
-// Package testenv starts the whole service for a test, from one declaration: the same process that `make run` starts, on a
-// store of its own, with users, organizations and simulated clouds made through the API.
+// Package testenv starts the whole service for a test, from one declaration: the same process that `make run` starts,
+// on a store of its own, with users, organizations and simulated clouds made through the API.
 package testenv
 
 import (
@@ -37,7 +37,7 @@ type Env struct {
 	*local.Service
 	URL   string
 	Setup Setup
-	DNS   *apitest.Names // what the service finds in DNS
+	DNS   *apitest.Names // the service's DNS
 
 	t     testing.TB
 	mails *log
@@ -65,7 +65,7 @@ func (e *Env) start() {
 		Clock: e.Setup.Clock, Log: e.Setup.Log,
 		BaseURL: "http://lamplighter.test", Version: "test", Mails: e.mails, DNS: e.DNS, Epoch: e.Setup.Epoch,
 		Google: e.Setup.Google, GitHub: e.Setup.GitHub,
-		// asked for addresses only
+		// only for the addresses of Google's pages
 		GoogleCloud: platform.Client{ID: "lamplighter-test", Secret: "of the tests", Issuer: platform.GoogleIssuer},
 	})
 	if err != nil {
@@ -91,7 +91,7 @@ func (e *Env) start() {
 	})
 }
 
-// limits are those that the tests are run under; a table of another maker has its own.
+// limits returns the limits of the store in tests. A table of another maker has limits of its own.
 func (e *Env) limits() *table.Limits {
 	if e.Setup.Remote.Table != "" {
 		return nil
@@ -127,7 +127,7 @@ type log struct {
 	b  bytes.Buffer
 }
 
-// Write keeps p.
+// Write appends p to the log.
 func (l *log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

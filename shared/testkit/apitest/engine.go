@@ -14,10 +14,10 @@ import (
 	"lamplighter.dev/shared/testkit/npmpeer"
 )
 
-// Idle is an engine whose executions are accepted and never get anywhere.
+// Idle is an engine that accepts executions and never runs them.
 type Idle struct{ workflow.Engine }
 
-// Start takes note of nothing.
+// Start accepts an execution and does nothing.
 func (Idle) Start(context.Context, string, string, any) error { return nil }
 
 // Machines returns the named files of statemachines/, without their ending, as the folder of an engine.

@@ -33,8 +33,8 @@ func Operations(p *platform.Platform) *rest.Group {
 	return g
 }
 
-// A test of an operation asks as somebody who may, as somebody of another organization and as somebody whose grant
-// does not reach, and counts round trips to the store. In a test of your own t is its *testing.T.
+// A test of an operation calls it as a permitted user, as a user of another organization and as a user whose grant
+// does not cover it, and counts round trips to the store. In a test of your own t is its *testing.T.
 func Example() {
 	t := newT()
 	defer t.end()

@@ -57,7 +57,7 @@ func On(tb testing.TB, p *platform.Platform) *Fixture {
 	return &Fixture{TB: tb, Platform: p, People: membership.New(p)}
 }
 
-// Mount puts groups where Call reaches them, in place of those before.
+// Mount puts groups in front of Call, in place of the earlier ones.
 func (f *Fixture) Mount(groups ...func(*platform.Platform) *rest.Group) *Fixture {
 	f.Helper()
 	made := make([]*rest.Group, len(groups))
@@ -71,7 +71,7 @@ func (f *Fixture) Mount(groups ...func(*platform.Platform) *rest.Group) *Fixture
 // Description returns the interface description of the mounted groups, as JSON.
 func (f *Fixture) Description() []byte { return f.description.JSON() }
 
-// Must ends the test when something that it only builds on has failed.
+// Must ends the test if a step that the test only depends on has failed.
 func (f *Fixture) Must(err error) {
 	f.Helper()
 	if err != nil {
@@ -79,7 +79,7 @@ func (f *Fixture) Must(err error) {
 	}
 }
 
-// Log writes to the log of the test: that of the platform is f.Platform.Log.
+// Log writes to the log of the test. The log of the platform is f.Platform.Log.
 func (f *Fixture) Log(args ...any) {
 	f.Helper()
 	f.TB.Log(args...)
@@ -113,7 +113,7 @@ func (f *Fixture) Put(k table.Key, v any, expires ...time.Time) {
 	f.Write(table.Put(it))
 }
 
-// Write makes the writes, each for itself, wherever they lead.
+// Write does each of the writes by itself, in any partition.
 func (f *Fixture) Write(writes ...table.Write) {
 	f.Helper()
 	for _, w := range writes {
@@ -122,13 +122,13 @@ func (f *Fixture) Write(writes ...table.Write) {
 	}
 }
 
-// Change changes fields of the row at k, which must be there.
+// Change changes fields of the row at k, which must exist.
 func (f *Fixture) Change(k table.Key, changes ...table.Change) {
 	f.Helper()
 	f.Write(table.Update(k, changes, table.Exists()))
 }
 
-// Read returns the row at k, which must be there.
+// Read returns the row at k, which must exist.
 func Read[T any](f *Fixture, k table.Key) T {
 	f.Helper()
 	v, err := table.Read[T](f.Anywhere(), f.Table, k)
@@ -184,7 +184,7 @@ func (f *Fixture) LastAudited(org string) audit.Row {
 	return rows[len(rows)-1]
 }
 
-// Mails returns those that wait to be sent, the oldest first.
+// Mails returns the mails that wait to be sent, the oldest first.
 func (f *Fixture) Mails() []mail.Mail {
 	f.Helper()
 	feed, err := f.Table.Feed(f.Anywhere(), "", 1000)
@@ -212,7 +212,7 @@ func (f *Fixture) Meter(do func(ctx context.Context)) table.Usage {
 	return meter.Usage()
 }
 
-// Equal reports got when it is not printed as want is.
+// Equal reports an error if got and want are printed differently.
 func (f *Fixture) Equal(what string, got, want any) {
 	f.Helper()
 	if g, w := fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", want); g != w {

@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Addition is how a list with a limit is added to.
+// Addition describes how to add to a list with a limit.
 type Addition struct {
 	PK     string // the partition of the list, as its limit is counted by a query
 	Prefix string // of the sort keys of the list; "" when the partition holds nothing else
@@ -21,7 +21,7 @@ type Addition struct {
 	Send   func(name string) Answer // sends the addition of a name
 }
 
-// adders is how many requests add to the list at the same moment.
+// adders is the number of requests that add to the list at the same moment.
 const adders = 4
 
 // CheckLimit fills the list up to one free place. It then makes several requests that count the list at the same
@@ -74,7 +74,7 @@ func (a *Addition) post(name string) error {
 	return nil
 }
 
-// fill copies the only row of the list that is not of before, until one place is left.
+// fill copies the list's only row that is not in before, until one place is left.
 func (f *Fixture) fill(a Addition, before map[string]table.Item) { //nolint:gocritic // as CheckLimit
 	f.Helper()
 	for sk, it := range f.listed(a) {
@@ -102,8 +102,8 @@ func (f *Fixture) listed(a Addition) map[string]table.Item { //nolint:gocritic /
 	return out
 }
 
-// Meet returns the store s, whose first n queries of a partition wait for each other, so that all of them answer the
-// same.
+// Meet returns the store s with a barrier: the first n queries of the partition wait for each other, so that all of
+// them get the same answer.
 func Meet(s table.Store, pk string, n int) table.Store {
 	m := &meeting{Store: s, pk: pk}
 	m.left.Store(int64(n))

@@ -66,7 +66,7 @@ func (f *Fixture) User(name string) identity.User {
 	return u
 }
 
-// Join makes the user of the name, and a member of org who has the roles on all of it.
+// Join makes the user with the name, and a member of org with the roles on the whole organization.
 func (f *Fixture) Join(org, name string, roles ...string) identity.Member {
 	f.Helper()
 	f.Must(f.People.JoinOrganisation(f.Context(), org, f.User(name), Roles(roles...)))
@@ -81,8 +81,8 @@ func (f *Fixture) Member(org, name string) identity.Member {
 	return m
 }
 
-// Authorized returns the user as the authorizer hands them on now: with the grants of a member of org, resolved, and
-// without an organization who is no member of it.
+// Authorized returns the user as the authorizer would return them now: with the resolved grants of a member of org,
+// or without an organization if they are no member.
 func (f *Fixture) Authorized(org, name string) identity.Caller {
 	f.Helper()
 	c := Caller(org, name)

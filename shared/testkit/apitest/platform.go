@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// Start is the time at which the clock of a fixture stands: half a minute into one, far from every border.
+// Start is the time of a fixture's clock: half a minute past a full minute, far from every boundary.
 var Start = time.Date(2026, time.March, 10, 9, 30, 30, 0, time.UTC)
 
 // NewPlatform returns a platform of a fenced embedded store, a clock that is moved by hand, and tokens and seals with

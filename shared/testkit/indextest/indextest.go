@@ -1,5 +1,5 @@
-// Package indextest fills the index of an organization with as many resources as a test of memory or units wants, without their
-// records: writing half a million of those takes minutes.
+// Package indextest fills the index of an organization with as many resources as a test of memory or units needs,
+// without their records: writing half a million of those takes minutes.
 package indextest
 
 import (
@@ -18,11 +18,11 @@ import (
 // Account is the cloud account of all resources.
 const Account = "ca_1"
 
-// batch is how many resources one write tells of.
+// batch is the number of resources in one write.
 const batch = 8192
 
-// Fill writes n resources into the index of an organization, as discovery leaves it: each fourth of them was found after all were
-// put in order.
+// Fill writes n resources into the index of an organization, as discovery leaves it: every fourth resource was found
+// after the others were put in order.
 func Fill(tb testing.TB, t table.Store, org string, n int) {
 	tb.Helper()
 	c := clock.NewManual(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
@@ -49,7 +49,7 @@ func Fill(tb testing.TB, t table.Store, org string, n int) {
 	check(s.Fold(ctx, org))
 }
 
-// NoteUntilDue writes statuses of resources until a worker would just not compact the index yet.
+// NoteUntilDue writes statuses of resources until the index is almost due for compaction.
 func NoteUntilDue(tb testing.TB, t table.Store, org string) {
 	tb.Helper()
 	s, ctx := index.NewStore(t, clock.System{}), table.WithOrg(context.Background(), org)
@@ -69,8 +69,8 @@ func NoteUntilDue(tb testing.TB, t table.Store, org string) {
 // UID returns the native id of the n-th machine.
 func UID(n int) string { return fmt.Sprintf("i-%017x", uint64(n)*0x9e3779b97f4a7c15) }
 
-// Entry returns the n-th machine of a cloud as it was seen at a time: what differs from machine to machine is as long as in real
-// clouds, and so are the tags that name it, its owner and its team.
+// Entry returns the n-th machine of a cloud as seen at a time. Its individual values are as long as in real clouds,
+// and so are the tags that name it, its owner and its team.
 func Entry(s *index.Symbols, at time.Time, n int) index.Entry {
 	hash := uint64(n) * 0x9e3779b97f4a7c15
 	name := fmt.Sprintf("Web-%06d", n*7919%1_000_003)

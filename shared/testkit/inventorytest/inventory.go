@@ -12,10 +12,10 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// Account is the id of the account that Discover finds things in unless it is told another.
+// Account is the id of the default account of Discover.
 const Account = "ca_1"
 
-// Connect stores accounts of AWS that may be acted in.
+// Connect stores AWS accounts with the permission to act.
 func Connect(f *apitest.Fixture, org string, accounts ...string) {
 	f.Helper()
 	for _, account := range accounts {
@@ -26,8 +26,8 @@ func Connect(f *apitest.Fixture, org string, accounts ...string) {
 	}
 }
 
-// Discover has a scan of eu-west-1 find resources of a kind, "aws-ec2", in Account, which is connected. It returns our
-// ids of them, in their order.
+// Discover lets a scan of eu-west-1 find resources of a kind such as "aws-ec2" in Account, which it connects first.
+// It returns their ids in the same order.
 func Discover(f *apitest.Fixture, org, kind string, found ...cloud.Resource) []string {
 	f.Helper()
 	Connect(f, org, Account)
@@ -49,7 +49,7 @@ func DiscoverIn(f *apitest.Fixture, p inventory.Partition, org string, found ...
 	return IDs(f, org, uids...)
 }
 
-// IDs returns our ids of the resources of the native ids.
+// IDs returns the ids of resources by their native ids.
 func IDs(f *apitest.Fixture, org string, uids ...string) []string {
 	f.Helper()
 	found, err := inventory.New(f.Platform).ByUIDs(f.In(org), org, uids, inventory.SeeEverything())
@@ -61,7 +61,7 @@ func IDs(f *apitest.Fixture, org string, uids ...string) []string {
 	return out
 }
 
-// Instances returns n that run, i-0 called web-0 and so on, which are tagged env=prod and env=dev in turn.
+// Instances returns n running instances: i-0 with the name web-0 and so on, tagged env=prod and env=dev in turn.
 func Instances(n int) []cloud.Resource {
 	out := make([]cloud.Resource, n)
 	for i := range out {
@@ -73,7 +73,7 @@ func Instances(n int) []cloud.Resource {
 	return out
 }
 
-// Team makes a team that owns resources, by our ids, and returns its id.
+// Team makes a team that owns resources, given by their ids, and returns its id.
 func Team(f *apitest.Fixture, org, name string, resources ...string) string {
 	f.Helper()
 	t := teams.Team{ID: id.New("team", f.Clock.Now()), Name: name, CreatedAt: f.Clock.Now()}

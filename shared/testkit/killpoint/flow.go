@@ -8,12 +8,11 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// Flow carries work out from its beginning to its end, by the processes of lives, and returns the final state in
-// words: equal work has equal words, so they hold neither times nor random ids.
+// Flow does a piece of work from its beginning to its end in the processes of lives, and returns a text of the final
+// state. Equal work must have equal texts, so a text contains no times and no random ids.
 type Flow func(t *testing.T, lives *Lives) string
 
-// Lives are the processes that carry one run of a flow out, one after the other. Each is killed at a point; the last
-// one lives.
+// Lives are the successive processes of one run of a flow. Each is killed at a point, except the last one.
 type Lives struct {
 	points []Point
 	kills  int
@@ -59,8 +58,8 @@ func (l *Lives) live(tb testing.TB, ctx context.Context, work func(ctx context.C
 	return true
 }
 
-// maxDraws bounds how often a point is drawn anew because the flow ended before it: flows that work in several
-// goroutines have a few steps more or less in each run.
+// maxDraws bounds how often a point is drawn again because the flow ended before it: flows with several goroutines
+// have a few steps more or less in each run.
 const maxDraws = 5
 
 // LosesNothing runs a flow once without kills, and then as many times as kills says with a kill at a random step; in
@@ -81,7 +80,7 @@ func LosesNothing(t *testing.T, kills int, flow Flow) {
 	t.Logf("%d kills in %d runs of %d steps", killed, kills, whole.steps)
 }
 
-// runKilled runs a flow with kills at points that are drawn, and compares its final state.
+// runKilled runs a flow with kills at random points, and compares its final state.
 func runKilled(t *testing.T, flow Flow, want string, draw func() []Point) *Lives {
 	t.Helper()
 	for range maxDraws {

@@ -71,10 +71,10 @@ func (p *Process) Steps() int {
 	return p.steps
 }
 
-// Do does a step, such as a call to a cloud that is not stored through the process.
+// Do runs a step, for example a call to a cloud that does not go through the process.
 func (p *Process) Do(step func() error) error { return p.do(step, step) }
 
-// do does a step, or at the kill its landed part, when the point says so.
+// do runs a step. At the kill it runs only the landed part, if the point has Landed.
 func (p *Process) do(step, landed func() error) error {
 	last, err := p.begin()
 	switch {
@@ -90,7 +90,7 @@ func (p *Process) do(step, landed func() error) error {
 	return ErrKilled
 }
 
-// begin counts a step; last reports that the process is killed at it.
+// begin counts a step. last reports whether the process is killed at it.
 func (p *Process) begin() (last bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

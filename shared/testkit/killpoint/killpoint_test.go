@@ -21,7 +21,7 @@ func put(tb testing.TB, n int) table.Write {
 	return table.Put(apitest.Value(table.NewItem(key(n), map[string]int{"n": n}))(tb))
 }
 
-// stored returns which of the first items are there.
+// stored returns which of the first items exist, as their numbers.
 func stored(tb testing.TB, s table.Store, n int) string {
 	tb.Helper()
 	var out strings.Builder

@@ -7,8 +7,8 @@ import (
 	"lamplighter.dev/shared/engine/workqueue"
 )
 
-// Pending returns the work that is listed as begun and not ended: a process that resumes does that, as the sweeper
-// would have it started.
+// Pending returns the work that has begun and not ended. A process that resumes does this work, as if the sweeper had
+// restarted it.
 func Pending(ctx context.Context, s table.Store) ([]workqueue.Work, error) {
 	var out []workqueue.Work
 	for shard := range workqueue.Shards {

@@ -23,9 +23,8 @@ type Service struct {
 	Handlers func(p *platform.Platform) map[string]workflow.Handler
 }
 
-// Run is the life of a process of the service: it resumes the executions that an earlier process left, has pending
-// work started as the sweeper does, and returns when none is left. The platform is that of the process
-// (Process.Platform).
+// Run is one process of the service. It resumes the executions that an earlier process left, restarts pending work as
+// the sweeper does, and returns when no work is left. Its platform is Process.Platform.
 func (s Service) Run(ctx context.Context, p *platform.Platform) (err error) {
 	machines, err := workflow.LoadMachines(s.Machines, s.Functions)
 	if err != nil {
@@ -45,10 +44,10 @@ func (s Service) Run(ctx context.Context, p *platform.Platform) (err error) {
 	return s.finish(ctx, p.Table, engine)
 }
 
-// maxRounds bounds how often pending work is started: work that its executions leave pending is lost work.
+// maxRounds bounds how often pending work is restarted. Work that is still pending after that is lost.
 const maxRounds = 20
 
-// finish starts pending work until none is left.
+// finish restarts pending work until none is left.
 func (s Service) finish(ctx context.Context, t table.Store, e *workflow.Embedded) error {
 	for range maxRounds {
 		if err := e.Idle(ctx); err != nil {

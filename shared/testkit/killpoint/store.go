@@ -9,8 +9,8 @@ import (
 	"lamplighter.dev/shared/engine/workflow"
 )
 
-// Store returns s as the process reaches it. Each write, batch and transaction is a step; reads fail once the process
-// is dead.
+// Store returns s with the kill of the process: each write, batch and transaction is a step, and reads fail once the
+// process is dead.
 func (p *Process) Store(s table.Store) table.Store { return store{s, p} }
 
 // Platform returns a copy of a platform whose store, starts of executions and invocations of workers end with the

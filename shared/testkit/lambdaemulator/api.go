@@ -82,7 +82,7 @@ func (f *Function) failure(w http.ResponseWriter, r *http.Request) {
 	f.replies <- reply{id: r.PathValue("id"), err: &e}
 }
 
-// ignoreDone drops the complaint that a process to be killed has ended already.
+// ignoreDone returns nil for the error that a killed process has already ended.
 func ignoreDone(err error) error {
 	if errors.Is(err, os.ErrProcessDone) {
 		return nil

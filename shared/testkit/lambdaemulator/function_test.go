@@ -28,7 +28,7 @@ type question struct {
 	Value string
 }
 
-// answer is the function under test: it does as the event says.
+// answer is the function under test. The event tells it how to answer.
 func answer(ctx context.Context, q question) (string, error) {
 	switch q.Do {
 	case "fail":

@@ -34,7 +34,7 @@ type Host struct {
 // Providers are the providers that have a host.
 func Providers() []string { return []string{aws.Name, azure.Name, gcp.Name} }
 
-// Open puts the cluster into an account of the provider, whose credentials it lets in.
+// Open adds the cluster to an account of the provider. The cluster accepts the account's credentials.
 func Open(provider string, at clock.Clock, cluster *kubernetestwin.Cluster) Host {
 	switch provider {
 	case azure.Name:
@@ -83,7 +83,7 @@ func openGKE(at clock.Clock, cluster *kubernetestwin.Cluster) Host {
 	}, gcp.New(gcp.Options{Clock: at, Transport: tw, Limits: map[string]gcp.Limit{"": {}}}), tw}
 }
 
-// Regions are those of the host's cloud that hold the cluster, and one that does not.
+// Regions are the regions of the host's cloud with the cluster, and one without it.
 func (h Host) Regions() []string {
 	other := map[string]string{aws.Name: "us-east-1", azure.Name: "northeurope", gcp.Name: "us-central1"}[h.Provider]
 	return slices.Sorted(slices.Values([]string{h.Region, other}))

@@ -25,7 +25,7 @@ const (
 	startTime = 30 * time.Second
 )
 
-// SkipUnlessWanted skips the test, saying so, unless peers are asked for.
+// SkipUnlessWanted skips the test with a message, unless peers are requested.
 func SkipUnlessWanted(tb testing.TB) {
 	tb.Helper()
 	if os.Getenv(Variable) != "1" {
@@ -57,7 +57,8 @@ func fingerprint(packages []string) string {
 	return strings.NewReplacer("/", "_", "@", "-").Replace(strings.Join(packages, "+"))
 }
 
-// install fetches into a folder beside dir, which it becomes as a whole or not at all. Scripts of packages do not run.
+// install fetches the packages into a folder beside dir, and then renames it to dir, so that dir is complete or
+// missing. Scripts of packages do not run.
 func install(tb testing.TB, dir string, packages []string) {
 	tb.Helper()
 	if err := os.MkdirAll(filepath.Dir(dir), 0o750); err != nil {

@@ -15,17 +15,18 @@ import (
 	"lamplighter.dev/shared/testkit/npmpeer"
 )
 
-// The release of oidc-provider that is tried.
+// The tested release of oidc-provider.
 const certified = "oidc-provider@9.13.3"
 
 //go:embed certified.mjs
 var program string
 
-// Certified is an oidc-provider, which the OpenID Foundation has certified, in another process, with the people of OpenID.
+// Certified is an oidc-provider in another process, with the people of OpenID. The OpenID Foundation has certified
+// it.
 type Certified struct{ issuer string }
 
-// NewCertified starts one that ends with the test and sends browsers back to the address. The test is skipped where peers
-// are not asked for or not to be had. It goes by the machine's clock.
+// NewCertified starts a provider that ends with the test and redirects browsers to the address back. The test is
+// skipped if peers are not requested or not available. The provider uses the machine's clock.
 func NewCertified(tb testing.TB, back string) *Certified {
 	tb.Helper()
 	dir := npmpeer.InstallNode(tb, "oidc-provider", certified)
@@ -36,7 +37,7 @@ func NewCertified(tb testing.TB, back string) *Certified {
 	return &Certified{"http://127.0.0.1:" + port}
 }
 
-// Client returns how we are known there.
+// Client returns the service's client at the provider.
 func (c *Certified) Client() platform.Client {
 	return platform.Client{ID: ClientID, Secret: Secret, Issuer: c.issuer}
 }
@@ -61,7 +62,7 @@ func (c *Certified) Visit(tb testing.TB, address, person string) url.Values {
 	return nil
 }
 
-// browser keeps cookies, and stops when it is sent away from home.
+// browser keeps cookies, and stops at a redirect that leaves home.
 type browser struct {
 	tb     testing.TB
 	client *http.Client
@@ -69,7 +70,7 @@ type browser struct {
 	back   url.Values
 }
 
-// page is what a browser shows.
+// page is a page in a browser, with its address.
 type page struct {
 	at   *url.URL
 	text string
@@ -102,7 +103,7 @@ func (b *browser) open(r *http.Request, err error) page {
 
 var action = regexp.MustCompile(`action="([^"]+)"`)
 
-// fill answers the form of a page: who one is, or that one agrees.
+// fill submits the form of a page: the log-in or the consent.
 func (b *browser) fill(p page, person string) (*http.Request, error) {
 	found := action.FindStringSubmatch(p.text)
 	if found == nil {

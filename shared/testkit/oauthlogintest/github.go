@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// GitHub is a server of GitHub. Its people are those of People; anybody else is known by no address.
+// GitHub is a server of GitHub. It knows the addresses of the persons in People only.
 type GitHub struct {
 	server
 	People map[string]Person // by login; set it before people sign in
 	tokens map[string]string // login by token
 }
 
-// Person is somebody at GitHub.
+// Person is a user of GitHub.
 type Person struct {
 	ID     int64
 	Name   string
@@ -29,7 +29,7 @@ type Email struct {
 	Verified bool   `json:"verified"`
 }
 
-// NewGitHub starts one that ends with the test.
+// NewGitHub starts a server that ends with the test.
 func NewGitHub(tb testing.TB) *GitHub {
 	tb.Helper()
 	g := &GitHub{tokens: map[string]string{}, People: map[string]Person{
@@ -48,7 +48,7 @@ func NewGitHub(tb testing.TB) *GitHub {
 	return g
 }
 
-// token exchanges a code. GitHub answers 200 also to what it refuses.
+// token exchanges a code. Like GitHub it answers 200 to refused requests too.
 func (g *GitHub) token(w http.ResponseWriter, r *http.Request) {
 	if r.ParseForm() != nil || r.PostForm.Get("client_id") != ClientID || r.PostForm.Get("client_secret") != Secret {
 		answer(w, http.StatusOK, map[string]string{"error": "incorrect_client_credentials"})

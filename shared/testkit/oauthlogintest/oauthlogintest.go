@@ -1,5 +1,5 @@
-// Package oauthlogintest is the identity providers of tests: small servers that behave as Google and GitHub do at the ends that
-// package oauthlogin talks to, sign whatever they are told to sign, and fail when they are told to fail.
+// Package oauthlogintest is the identity providers of tests: small servers that behave as Google and GitHub do at the
+// endpoints that package oauthlogin calls. On request they sign any claims, or fail.
 package oauthlogintest
 
 import (
@@ -17,13 +17,13 @@ import (
 	"lamplighter.dev/shared/api/platform"
 )
 
-// The credentials by which every provider here knows us.
+// The client id and secret of the service at every provider here.
 const (
 	ClientID = "lamplighter-test"
 	Secret   = "a secret of the tests, 100% <&+> odd"
 )
 
-// server is what both kinds of provider are.
+// server is the common part of both kinds of provider.
 type server struct {
 	URL string // the issuer
 
@@ -33,7 +33,7 @@ type server struct {
 	codes  map[string]grant
 }
 
-// grant is what a code stands for.
+// grant is the login that a code stands for.
 type grant struct {
 	person    string
 	asked     url.Values // as the browser was sent
@@ -65,7 +65,7 @@ func (s *server) fails(path string) bool {
 	return true
 }
 
-// Calls returns how often a path was asked for.
+// Calls returns how often a path was requested.
 func (s *server) Calls(path string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +79,7 @@ func (s *server) Break(path string, n int) {
 	s.broken[path] = n
 }
 
-// Client returns how we are known there.
+// Client returns the service's client at the provider.
 func (s *server) Client() platform.Client {
 	return platform.Client{ID: ClientID, Secret: Secret, Issuer: s.URL}
 }
@@ -93,7 +93,7 @@ func (s *server) grant(person string, asked url.Values) string {
 	return code
 }
 
-// redeem takes a token call: the code once, with the verifier and the address that it was asked for with.
+// redeem checks a token call: the code must be new, with the verifier and the address of the login.
 func (s *server) redeem(form url.Values) (grant, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,7 +107,7 @@ func (s *server) redeem(form url.Values) (grant, bool) {
 	return g, ok
 }
 
-// Visit returns the browser of a person who agrees to everything: it goes to the address, and tells what it brings back.
+// Visit returns the query of a redirect after a visit by a person's browser. The person agrees to everything.
 func (s *server) Visit(tb testing.TB, address, person string) url.Values {
 	tb.Helper()
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, address, nil)
@@ -127,14 +127,14 @@ func (s *server) Visit(tb testing.TB, address, person string) url.Values {
 	return to.Query()
 }
 
-// sound reports whether a browser was sent as it should be.
+// sound reports whether the parameters of a login request are correct.
 func sound(q url.Values) bool {
 	return q.Get("client_id") == ClientID && q.Get("response_type") == "code" && q.Get("redirect_uri") != "" &&
 		q.Get("state") != "" &&
 		q.Get("code_challenge_method") == "S256" && q.Get("code_challenge") != ""
 }
 
-// sendBack redirects a browser with the code, and what else belongs to the reply.
+// sendBack redirects a browser with the code, the state and the parameters in more.
 func (s *server) sendBack(w http.ResponseWriter, r *http.Request, more url.Values) {
 	q := r.URL.Query()
 	if !sound(q) {

@@ -16,8 +16,8 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// OpenID is a provider of OpenID Connect. Its people are alice, whose address is verified, and mallory, who claims the same
-// address without proof; anybody else is NAME@example.com, verified.
+// OpenID is a provider of OpenID Connect. Its people are alice, whose address is verified, and mallory, who claims
+// the same address without proof. Any other NAME has the verified address NAME@example.com.
 type OpenID struct {
 	server
 	clock clock.Clock
@@ -25,7 +25,7 @@ type OpenID struct {
 	edit  func(claims map[string]any)
 }
 
-// NewOpenID starts one that ends with the test and goes by the clock c.
+// NewOpenID starts a provider that ends with the test and uses the clock c.
 func NewOpenID(tb testing.TB, c clock.Clock) *OpenID {
 	tb.Helper()
 	o := &OpenID{clock: c}
@@ -41,7 +41,7 @@ func NewOpenID(tb testing.TB, c clock.Clock) *OpenID {
 	return o
 }
 
-// Rotate makes a new key to sign with; the one before is published no longer.
+// Rotate makes a new signing key. The old key is no longer published.
 func (o *OpenID) Rotate(tb testing.TB) {
 	tb.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -53,14 +53,14 @@ func (o *OpenID) Rotate(tb testing.TB) {
 	o.key = jose.JSONWebKey{Key: private, KeyID: rand.Text(), Algorithm: string(jose.ES256), Use: "sig"}
 }
 
-// Edit gives f the last word on what is in the ID tokens of the token endpoint.
+// Edit sets a function that changes the claims of ID tokens before the token endpoint signs them.
 func (o *OpenID) Edit(f func(claims map[string]any)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.edit = f
 }
 
-// Claims returns what an ID token says of a person.
+// Claims returns the claims of an ID token for a person.
 func (o *OpenID) Claims(person string) map[string]any {
 	now := o.clock.Now()
 	c := map[string]any{
@@ -73,7 +73,7 @@ func (o *OpenID) Claims(person string) map[string]any {
 	return c
 }
 
-// Sign makes an ID token that says exactly that.
+// Sign returns an ID token with exactly these claims.
 func (o *OpenID) Sign(tb testing.TB, claims map[string]any) string {
 	tb.Helper()
 	o.mu.Lock()
@@ -81,7 +81,7 @@ func (o *OpenID) Sign(tb testing.TB, claims map[string]any) string {
 	return SignWith(tb, jose.SigningKey{Algorithm: jose.ES256, Key: o.key}, claims)
 }
 
-// SignText signs whatever it is given, claims or not.
+// SignText returns the payload, signed. The payload need not be claims.
 func (o *OpenID) SignText(tb testing.TB, payload []byte) string {
 	tb.Helper()
 	o.mu.Lock()
@@ -141,7 +141,7 @@ func (o *OpenID) keys(w http.ResponseWriter, _ *http.Request) {
 	answer(w, http.StatusOK, set)
 }
 
-// token exchanges a code, for us alone.
+// token exchanges a code for the service's client only.
 func (o *OpenID) token(w http.ResponseWriter, r *http.Request) {
 	id, secret, ok := r.BasicAuth() // each part encoded as in a form (RFC 6749 section 2.3.1)
 	if !ok || id != url.QueryEscape(ClientID) || secret != url.QueryEscape(Secret) {

@@ -28,8 +28,8 @@ type Options struct {
 	// Known are IDs of existing records, by the names of parameters and members. They are sent in three of four
 	// requests, so that not all requests end in a 404.
 	Known map[string][]string
-	// Seen, if set, is called with each operation and its answer, so that a test can check that no operation was always
-	// refused.
+	// Seen, if set, is called with each operation and its answer, so that a test can check that no operation was
+	// always refused.
 	Seen func(id string, answer *httptest.ResponseRecorder)
 	// Before, if set, changes each request first: it moves a clock, or puts a caller into the context.
 	Before func(*http.Request) *http.Request

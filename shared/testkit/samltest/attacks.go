@@ -10,16 +10,17 @@ import (
 	dsig "github.com/russellhaering/goxmldsig"
 )
 
-// Attack changes a genuine response so that it says something else, or says it to somebody else. Host is an address
-// where a fetch would be noticed.
+// Attack changes a genuine response so that it says something else, or is for another recipient. host is an address
+// that would notice a fetch.
 type Attack struct {
 	Name   string
 	Change func(doc []byte, host string) []byte // nil when it does not apply to doc
 
-	Malformed bool // what comes of it is no XML: it is refused as no response at all
+	Malformed bool // the result is no XML and is refused before it is read as a response
 }
 
-// OnTree returns an attack on the tree of a document; change reports whether it applies to one that is signed like this.
+// OnTree returns an attack on the tree of a document. change reports whether it applies to a document with these
+// signatures.
 func OnTree(name string, change func(r *etree.Element) bool) Attack {
 	return Attack{Name: name, Change: func(doc []byte, host string) []byte {
 		d := etree.NewDocument()
@@ -66,7 +67,7 @@ func forgeResponse(r *etree.Element) *etree.Element {
 	return e
 }
 
-// replaceElement makes r what e is.
+// replaceElement replaces the attributes and children of r by those of e.
 func replaceElement(r, e *etree.Element) {
 	r.Attr, r.Child = nil, nil
 	for _, a := range e.Attr {
@@ -271,7 +272,7 @@ var Wrappings = []Attack{
 	onResponse("the signature of the response moved into the assertion", func(r, sig *etree.Element) {
 		Child(r, "Assertion").InsertChildAt(1, sig)
 	}),
-	// CVE-2024-45409 (ruby-saml): the digest was looked for anywhere.
+	// CVE-2024-45409 (ruby-saml): the digest was searched for in the whole document.
 	onAssertion("a forged digest in StatusDetail, the genuine signature in a forged assertion",
 		func(r, a, sig *etree.Element) {
 			replaceText(a, Ada, Boss)
@@ -291,7 +292,7 @@ var Wrappings = []Attack{
 		replaceText(a, Ada, Boss)
 		Child(Child(sig, "SignedInfo"), "Reference").AddChild(forgeDigest(a, sig))
 	}),
-	// CVE-2025-29774 (xml-crypto): one SignedInfo was verified, another one read.
+	// CVE-2025-29774 (xml-crypto): one SignedInfo was verified, and another one was read.
 	onAssertion("a forged SignedInfo before the genuine one", func(_, a, sig *etree.Element) {
 		replaceText(a, Ada, Boss)
 		sig.InsertChildAt(0, forgeSignedInfo(a, sig))

@@ -1,5 +1,5 @@
-// Package samltest is an identity provider that says whatever a test makes it say, and the attacks on what it says. Imported by
-// tests alone.
+// Package samltest is an identity provider that sends any response a test asks for, and the attacks on such
+// responses. Only tests import it.
 package samltest
 
 import (
@@ -35,7 +35,7 @@ type Signer struct {
 	DER []byte
 }
 
-// NewSigner makes a key of so many bits, with a certificate that change may change.
+// NewSigner makes a key of so many bits, with a certificate. change may change the certificate.
 func NewSigner(bits int, change func(*x509.Certificate)) Signer {
 	key, err := rsa.GenerateKey(rand.Reader, bits)
 	if err != nil {
@@ -44,7 +44,7 @@ func NewSigner(bits int, change func(*x509.Certificate)) Signer {
 	return Certify(key, change)
 }
 
-// Certify makes a certificate for key that signs itself.
+// Certify makes a self-signed certificate for key.
 func Certify(key *rsa.PrivateKey, change func(*x509.Certificate)) Signer {
 	c := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "idp"},
@@ -60,8 +60,8 @@ func Certify(key *rsa.PrivateKey, change func(*x509.Certificate)) Signer {
 
 // The addresses of the attacks.
 const (
-	Ada  = "ada@example.com"  // whom the provider signs in
-	Boss = "boss@example.com" // whom the attacks want to be
+	Ada  = "ada@example.com"  // the user of the provider
+	Boss = "boss@example.com" // the user that attacks impersonate
 )
 
 // The names of SAML 2.0 that tests need.
@@ -71,8 +71,9 @@ const (
 	RedirectBinding  = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect"
 )
 
-// Genuine signs for the provider, and Attacker for whoever wants to be one. Keys take long to make, so there is one of the attacker; and one of the provider in a file, so that the processes of the
-// fuzzer, and other makers' providers, have the same.
+// Genuine signs for the provider, and Attacker for an impostor. Keys take long to make, so the attacker has one key
+// for all tests. The provider's key is in a file, so that the processes of the fuzzer, and other makers' providers,
+// have the same one.
 var (
 	Genuine  = sync.OnceValue(readSigner)
 	Attacker = sync.OnceValue(func() Signer { return NewSigner(2048, func(*x509.Certificate) {}) })
@@ -93,7 +94,7 @@ func readSigner() Signer {
 	return Signer{key.(*rsa.PrivateKey), cert.Bytes}
 }
 
-// Request is what a provider reads of a request.
+// Request is the part of a request that a provider reads.
 type Request struct {
 	ID          string `xml:"ID,attr"`
 	Destination string `xml:"Destination,attr"`
@@ -102,7 +103,7 @@ type Request struct {
 	RelayState  string `xml:"-"`
 }
 
-// ReadRequest reads the request out of the address to which a browser is sent.
+// ReadRequest reads the request out of the address that a browser is redirected to.
 func ReadRequest(t testing.TB, u *url.URL) Request {
 	t.Helper()
 	packed, err := base64.StdEncoding.DecodeString(u.Query().Get("SAMLRequest"))
@@ -127,7 +128,7 @@ type Provider struct {
 	Signer   Signer
 }
 
-// NewProvider makes one that signs by Genuine.
+// NewProvider returns a provider that signs with Genuine.
 func NewProvider() *Provider {
 	return &Provider{"https://idp.test/metadata", "https://idp.test/sso", Genuine()}
 }
@@ -135,7 +136,7 @@ func NewProvider() *Provider {
 // Metadata describes the provider.
 func (p *Provider) Metadata() []byte { return MetadataOf(p.EntityID, p.SSOURL, p.Signer.DER) }
 
-// MetadataOf describes a provider with these certificates for signing.
+// MetadataOf returns the metadata of a provider with these signing certificates.
 func MetadataOf(entity, sso string, certificates ...[]byte) []byte {
 	var keys strings.Builder
 	for _, der := range certificates {
@@ -151,7 +152,7 @@ func MetadataOf(entity, sso string, certificates ...[]byte) []byte {
 		"urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST", RedirectBinding, sso)
 }
 
-// Response is all that a response says. Fields that are "" are left out where that is possible.
+// Response is the contents of a response. Empty fields are left out where that is possible.
 type Response struct {
 	Issuer, AssertionIssuer, InResponseTo, ConfirmedFor string
 	Destination, Recipient, Audience, Status            string
@@ -171,7 +172,7 @@ type Response struct {
 	Canonicalizer               dsig.Canonicalizer
 }
 
-// Respond returns what the provider says at now to a request when nothing is wrong.
+// Respond returns the provider's correct response to a request at now.
 func (p *Provider) Respond(r Request, email string, now time.Time) Response {
 	return Response{
 		Issuer: p.EntityID, AssertionIssuer: p.EntityID, InResponseTo: r.ID, ConfirmedFor: r.ID, Destination: r.ACSURL,
@@ -187,12 +188,12 @@ func (p *Provider) Respond(r Request, email string, now time.Time) Response {
 	}
 }
 
-// At writes the time that lies d after Now.
+// At formats the time d after Now.
 func (s Response) At(d time.Duration) string {
 	return s.Now.Add(d).UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// Attr writes an attribute, or nothing when it has no value.
+// Attr formats an attribute, or returns "" for an empty value.
 func Attr(name, value string) string {
 	if value == "" {
 		return ""
@@ -264,7 +265,7 @@ func (s Response) Document(t testing.TB) []byte {
 	return b
 }
 
-// Sign puts a signature into e, behind its Issuer.
+// Sign inserts a signature into e, after its Issuer.
 func (s Response) Sign(e *etree.Element) {
 	ctx, err := dsig.NewSigningContext(s.By.Key, [][]byte{s.By.DER})
 	if err != nil {
@@ -284,7 +285,8 @@ func (s Response) Sign(e *etree.Element) {
 	e.InsertChildAt(1, sig)
 }
 
-// Resign signs the SignedInfo of e anew after change, which is given what is digested of e.
+// Resign signs the SignedInfo of e anew after change. It calls change with the SignedInfo and the digested bytes of
+// e.
 func (s Response) Resign(e *etree.Element, change func(info *etree.Element, digested []byte)) {
 	whole := e.Copy()
 	whole.RemoveChild(Child(whole, "Signature"))
@@ -320,7 +322,7 @@ func (s Response) Resign(e *etree.Element, change func(info *etree.Element, dige
 	Child(sig, "SignatureValue").SetText(base64.StdEncoding.EncodeToString(value))
 }
 
-// StripSignatures takes out all signatures.
+// StripSignatures removes all signatures.
 func StripSignatures(e *etree.Element) {
 	for _, c := range e.ChildElements() {
 		if c.Tag == "Signature" {
@@ -331,7 +333,7 @@ func StripSignatures(e *etree.Element) {
 	}
 }
 
-// replaceText makes an assertion one about somebody else.
+// replaceText replaces from by to in all texts of an element.
 func replaceText(e *etree.Element, from, to string) {
 	for _, tok := range e.Child {
 		switch c := tok.(type) {

@@ -21,7 +21,7 @@ func onBytes(name, from, to string) Attack {
 	}}
 }
 
-// besideForged returns an attack with a second root: the unsigned response about somebody else.
+// besideForged returns an attack with a second root: an unsigned response about another user.
 func besideForged(name string, join func(good, forged []byte) [][]byte) Attack {
 	forge := OnTree("", func(r *etree.Element) bool { replaceElement(r, forgeResponse(r)); return true })
 	return Attack{Name: name, Change: func(doc []byte, host string) []byte {
@@ -53,7 +53,7 @@ var Texts = []Attack{
 		`<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "`+strings.Repeat("&a;", 1000)+`"><!ENTITY c "`+
 			strings.Repeat("&b;", 1000)+`">]>`),
 	onBytes("a comment in the digest", `(DigestValue>)`, `${1}<!-- AAAA -->`), // CVE-2025-29775 (xml-crypto)
-	// CVE-2020-29509 to 29511 (encoding/xml): what was written again said something else.
+	// CVE-2020-29509 to 29511 (encoding/xml): a document that was read and written again had another meaning.
 	malformed(onBytes("a name of two colons", `saml:NameID`, `saml::NameID`)),
 	malformed(onBytes("an attribute of two colons", ` InResponseTo=`, ` x::InResponseTo="_other" InResponseTo=`)),
 	onBytes("a prefix of no name", ` xmlns:saml=`, ` xmlns:="urn:other" xmlns:saml=`),
@@ -76,7 +76,7 @@ var Texts = []Attack{
 	malformed(onBytes("an end after the response", `\z`, `</x>`)),
 	onBytes("a beginning after the response", `\z`, `<x>`),
 	onBytes("half a tag after the response", `\z`, `<`),
-	// CVE-2022-39299 (passport-saml): one root was verified, another one read.
+	// CVE-2022-39299 (passport-saml): one root was verified, and another one was read.
 	besideForged("a forged response after the genuine one", func(good, forged []byte) [][]byte {
 		return [][]byte{good, forged}
 	}),
@@ -86,7 +86,8 @@ var Texts = []Attack{
 	besideForged("the genuine response twice", func(good, _ []byte) [][]byte { return [][]byte{good, good} }),
 }
 
-// Seeds are, for a fuzzer, genuine responses that are signed in each way, and what each attack makes of one.
+// Seeds returns the seeds of a fuzzer: genuine responses that are signed in each way, and the attacked form of each
+// by every attack.
 func Seeds(t testing.TB, s Response) [][]byte {
 	t.Helper()
 	var out [][]byte

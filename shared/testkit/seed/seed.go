@@ -22,21 +22,20 @@ func Random(tb testing.TB) *rand.Rand {
 	return source(tb, s, 0, 0)
 }
 
-// Fixed returns a source of numbers that are the same in each run, but for one with a seed of its own. The numbers of
-// two sources differ when a or b does.
+// Fixed returns a source of numbers that are the same in each run, unless LAMPLIGHTER_SEED sets another seed. The
+// numbers of two sources differ if a or b differs.
 func Fixed(tb testing.TB, a, b uint64) *rand.Rand {
 	tb.Helper()
 	s, _ := variable(tb)
 	return source(tb, s, a, b)
 }
 
-// Split returns a source whose numbers follow from the next ones of r, for a part of a test that runs beside the
-// others.
+// Split returns a source that is seeded by the next numbers of r, for a part of a test that runs concurrently.
 func Split(r *rand.Rand) *rand.Rand {
 	return rand.New(rand.NewPCG(r.Uint64(), r.Uint64())) //nolint:gosec // repeatable on purpose
 }
 
-// source prints the seed, which a failed test shows. By a and b it differs from others of the same seed.
+// source returns a source for the seed, a and b, and prints the seed. A failed test shows it.
 func source(tb testing.TB, seed, a, b uint64) *rand.Rand {
 	tb.Helper()
 	tb.Logf("to repeat: %s=%d", Variable, seed)

@@ -1,5 +1,5 @@
-// Package smtptest provides a mail server for tests of code that sends mails. Tests read the received mails, and choose
-// which are refused.
+// Package smtptest provides a mail server for tests of code that sends mails. Tests read the received mails, and
+// choose which are refused.
 package smtptest
 
 import (

@@ -11,7 +11,8 @@ import (
 )
 
 // StoredKeys returns the stored keys of the closed embedded store at path, including expired items and the list of
-// expiries, without the feed. It is for tests that require that nothing of a record is left, which a Store cannot tell.
+// expiries, without the feed. It is for tests that require that nothing of a record is left, which a Store cannot
+// tell.
 func StoredKeys(tb testing.TB, path string) []string {
 	tb.Helper()
 	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true, Timeout: time.Second})

@@ -10,8 +10,8 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// testMerge compares the merge of a spread partition with the same items in one partition, for every range, order, skip
-// and page size.
+// testMerge compares the merge of a spread partition with the same items in one partition, for every range, order,
+// skip and page size.
 func testMerge(t *testing.T, s table.Store) {
 	t.Helper()
 	r, whole := seed.Random(t), "whole"

@@ -123,7 +123,8 @@ func conditionsKinds(t *testing.T, s table.Store) {
 	}
 }
 
-// checkDemand tries a condition with a delete, a put and an update of the item. None of them changes the item.
+// checkDemand tries a condition with a delete, a put and an update of the item. None of these writes changes the
+// item.
 func checkDemand(t *testing.T, s table.Store, it table.Item, d demand) {
 	t.Helper()
 	writes := []table.Write{table.Put(it, d.cond), table.Update(it.Key, []table.Change{table.Set("s", "m")}, d.cond)}

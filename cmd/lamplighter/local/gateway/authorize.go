@@ -10,8 +10,9 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// askAuthorizer asks the authorizer about a request, and answers it when the authorizer does not let it through. API Gateway
-// answers by itself where the identity source is missing or empty; what is in it, and how often, it does not judge.
+// askAuthorizer asks the authorizer about a request, and answers the request if the authorizer refuses it. Like API
+// Gateway it answers by itself if the identity source is missing or empty. It does not check the value of the header,
+// or how often it occurs.
 func (x *exchange) askAuthorizer(rt *route, ev *events.APIGatewayProxyRequest) (map[string]any, bool) {
 	if rt.public {
 		return nil, true
@@ -36,8 +37,8 @@ func (x *exchange) askAuthorizer(rt *route, ev *events.APIGatewayProxyRequest) (
 	return nil, false
 }
 
-// ask calls the authorizer with the request as a function would get it, without its body. The maps are the event's own:
-// an authorizer only reads them.
+// ask calls the authorizer with the request as a function would get it, without its body. The maps belong to the
+// event: an authorizer must only read them.
 func (x *exchange) ask(ev *events.APIGatewayProxyRequest) (out events.APIGatewayCustomAuthorizerResponse, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.r.Context()), timeout)
 	defer cancel()
@@ -63,7 +64,7 @@ func (x *exchange) ask(ev *events.APIGatewayProxyRequest) (out events.APIGateway
 	})
 }
 
-// allows reports whether a policy lets the request through: something must allow it, and nothing may deny it.
+// allows reports whether a policy permits the request: at least one statement allows it, and none denies it.
 func allows(p events.APIGatewayCustomAuthorizerPolicy) bool {
 	allowed := false
 	for _, s := range p.Statement {
@@ -75,7 +76,7 @@ func allows(p events.APIGatewayCustomAuthorizerPolicy) bool {
 	return allowed
 }
 
-// told returns what a function finds in requestContext.authorizer: API Gateway makes a text of every value.
+// told returns the values of requestContext.authorizer for a function. API Gateway turns every value into text.
 func told(out events.APIGatewayCustomAuthorizerResponse) map[string]any {
 	m := maps.Clone(out.Context)
 	if m == nil {

@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// witness remembers what authorizer and function were told of a request.
+// witness records the events that the authorizer and the function received for a request.
 type witness struct {
 	authorizerRequest events.APIGatewayCustomAuthorizerRequestTypeRequest
 	functionEvent     asked
@@ -33,7 +33,7 @@ func (w *witness) answer(_ context.Context, ev asked) (answer, error) {
 	return answer{StatusCode: http.StatusOK}, nil
 }
 
-// send returns the gateway one request from 192.0.2.1, where httptest's come from.
+// send sends the gateway one request from 192.0.2.1, the address of httptest's requests.
 func (w *witness) send(t *testing.T, line, headers string) int {
 	t.Helper()
 	g, err := Load("testdata/template.yaml", map[string]rest.Function{"echo": w.answer, "odd": odd}, w.authorize,
@@ -70,7 +70,7 @@ func TestTheAuthorizerSeesTheRequest(t *testing.T) {
 	}
 }
 
-// check 54: where a request comes from is what its connection says, and who makes it is what the authorizer says.
+// check 54: the address of a request comes from its connection, and its caller from the authorizer.
 func TestHeadersChangeNeitherAddressNorCaller(t *testing.T) {
 	var w witness
 	w.send(t, "GET /echo",

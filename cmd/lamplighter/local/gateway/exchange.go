@@ -23,16 +23,16 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// What the template calls its stage and AWS calls the account matter to no function; they stand where AWS puts them.
+// The stage and the account id of every event. Functions ignore both.
 const (
 	stage   = "local"
 	account = "000000000000"
 )
 
-// maxAnswer is what Lambda lets a function answer with.
+// maxAnswer is the largest answer of a function in bytes, as in Lambda.
 const maxAnswer = 6 << 20
 
-// exchange is one request on its way.
+// exchange is one request and its answer in the gateway.
 type exchange struct {
 	g  *Gateway
 	w  http.ResponseWriter
@@ -46,7 +46,7 @@ func (g *Gateway) beginExchange(w http.ResponseWriter, r *http.Request) *exchang
 	return &exchange{g, w, r, id.New("gw", at), at}
 }
 
-// refusalStatus returns why a request does not reach the interface at all: the status of the page that it gets, or 0.
+// refusalStatus returns the status of the error page for a request that does not reach the interface, or 0.
 func refusalStatus(r *http.Request) int {
 	switch {
 	case !slices.Contains(proxied, r.Method):
@@ -59,13 +59,13 @@ func refusalStatus(r *http.Request) int {
 	return 0
 }
 
-// proxied are the methods that API Gateway knows.
+// proxied are the methods that API Gateway supports.
 var proxied = []string{
 	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
 	http.MethodOptions,
 }
 
-// readBody takes the body; one that is too large gets its page.
+// readBody reads the body. It answers the request and returns false if the body is too large or cannot be read.
 func (x *exchange) readBody() ([]byte, bool) {
 	if x.r.Body == nil || x.r.Body == http.NoBody {
 		return nil, true
@@ -82,7 +82,7 @@ func (x *exchange) readBody() ([]byte, bool) {
 	return nil, false
 }
 
-// writeErrorPage answers as a proxy does that knows nothing of the interface.
+// writeErrorPage answers with an HTML page, as a proxy does that does not know the interface.
 func (x *exchange) writeErrorPage(status int) {
 	text := html.EscapeString(strconv.Itoa(status) + " " + http.StatusText(status))
 	x.header("text/html; charset=utf-8")
@@ -90,7 +90,8 @@ func (x *exchange) writeErrorPage(status int) {
 	_, _ = fmt.Fprintf(x.w, "<html><head><title>%[1]s</title></head><body><h1>%[1]s</h1></body></html>\n", text)
 }
 
-// writeGatewayResponse answers with one of the template's gateway responses. Status is API Gateway's own, where the template says none.
+// writeGatewayResponse answers with one of the template's gateway responses. If the template has no status for it,
+// status is used, the one of API Gateway.
 func (x *exchange) writeGatewayResponse(kind string, status int) {
 	resp, ok := x.g.responses[kind]
 	if !ok {
@@ -111,7 +112,7 @@ func (x *exchange) writeGatewayResponse(kind string, status int) {
 	_, _ = io.WriteString(x.w, body)
 }
 
-// value returns a parameter of a gateway response: a quoted text, or the id of the request.
+// value returns the value of a gateway response's parameter: a quoted text, or the id of the request.
 func (x *exchange) value(v string) string {
 	if v == "context.requestId" {
 		return x.id
@@ -127,7 +128,7 @@ func (x *exchange) header(format string) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// newEvent returns the request as API Gateway hands it to a function, but for its body.
+// newEvent returns the event that API Gateway would make of the request, without its body.
 func (x *exchange) newEvent(rt *route, params map[string]string) *events.APIGatewayProxyRequest {
 	path := x.r.URL.EscapedPath()
 	ev := &events.APIGatewayProxyRequest{
@@ -148,7 +149,7 @@ func (x *exchange) newEvent(rt *route, params map[string]string) *events.APIGate
 	return ev
 }
 
-// setEventBody puts the body into an event, which is text: what is none goes in base64.
+// setEventBody puts the body into an event. An event is text, so a body that is not valid UTF-8 is encoded in base64.
 func setEventBody(ev *events.APIGatewayProxyRequest, body []byte) {
 	if utf8.Valid(body) {
 		ev.Body = string(body)
@@ -157,7 +158,7 @@ func setEventBody(ev *events.APIGatewayProxyRequest, body []byte) {
 	ev.Body, ev.IsBase64Encoded = base64.StdEncoding.EncodeToString(body), true
 }
 
-// parameters reads a query as leniently as API Gateway: what does not decode stays as it was sent.
+// parameters parses a query as leniently as API Gateway. A part that does not decode stays as it was sent.
 func parameters(raw string) map[string][]string {
 	out := map[string][]string{}
 	for pair := range strings.SplitSeq(raw, "&") {
@@ -188,7 +189,7 @@ func last(m map[string][]string) map[string]string {
 	return out
 }
 
-// headers returns the client's and those that API Gateway adds.
+// headers returns the headers of the client and those that API Gateway adds.
 func (x *exchange) headers() map[string][]string {
 	h := maps.Clone(map[string][]string(x.r.Header))
 	h["Host"] = []string{x.r.Host}
@@ -212,7 +213,7 @@ func invocationContext(ev *events.APIGatewayProxyRequest) context.Context {
 		&lambdacontext.LambdaContext{AwsRequestID: ev.RequestContext.RequestID})
 }
 
-// writeResponse hands a function's answer to the client; one that API Gateway would not understand is a failure.
+// writeResponse writes a function's answer to the client, or a 502 if API Gateway would not understand it.
 func (x *exchange) writeResponse(out events.APIGatewayProxyResponse) {
 	body := []byte(out.Body)
 	if out.IsBase64Encoded {

@@ -1,7 +1,7 @@
-// Package gateway is API Gateway on a laptop. It reads the same template.yaml that is deployed (routes, authorizer,
-// gateway responses), makes of each HTTP request the event that API Gateway would make, and calls the same functions, so
-// that what passes here passes there. It is an http.Handler; whoever serves it sets the server's timeouts
-// (ReadHeaderTimeout and ReadTimeout below, and WriteTimeout above, the 29 seconds that a function has).
+// Package gateway is API Gateway on a laptop. It reads the deployed template.yaml (routes, authorizer, gateway
+// responses), turns each HTTP request into the event that API Gateway would make, and calls the same functions. A
+// request that passes here passes there too. The gateway is an http.Handler. Its server sets the timeouts:
+// ReadHeaderTimeout and ReadTimeout below the 29 seconds that a function has, and WriteTimeout above.
 package gateway
 
 import (
@@ -21,11 +21,11 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// timeout is what a function has to answer in, as in AWS.
+// timeout is how long a function may take to answer, as in AWS.
 const timeout = 29 * time.Second
 
-// Authorizer is a Lambda authorizer of type REQUEST. An error that reads "Unauthorized" is a 401, as API Gateway has it, any
-// other error a 500; a policy that does not allow is ACCESS_DENIED.
+// Authorizer is a Lambda authorizer of type REQUEST. The error "Unauthorized" becomes a 401, as in API Gateway, and
+// any other error a 500. A policy that does not allow becomes ACCESS_DENIED.
 type Authorizer func(context.Context,
 	events.APIGatewayCustomAuthorizerRequestTypeRequest) (events.APIGatewayCustomAuthorizerResponse, error)
 
@@ -49,8 +49,8 @@ type route struct {
 	call     rest.Function
 }
 
-// New makes the gateway that template describes. Functions are named by their folders under functions/, by which the template
-// calls them as well ("lamplighter-${Stage}-actions" is "actions"); a function that only one of the two knows is an error.
+// New returns the gateway that template describes. functions are keyed by their folders under functions/, as in the
+// template: "lamplighter-${Stage}-actions" is "actions". A function that only one of the two knows is an error.
 func New(template []byte, functions map[string]rest.Function, a Authorizer, c clock.Clock) (*Gateway, error) {
 	t, err := parseTemplate(template)
 	if err != nil {
@@ -71,7 +71,7 @@ func New(template []byte, functions map[string]rest.Function, a Authorizer, c cl
 	return g, nil
 }
 
-// Load is New with the template that lies at path.
+// Load reads the template at path and calls New with it.
 func Load(path string, functions map[string]rest.Function, a Authorizer, c clock.Clock) (*Gateway, error) {
 	b, err := os.ReadFile(path) //nolint:gosec // the operator names the template
 	if err != nil {
@@ -80,7 +80,8 @@ func Load(path string, functions map[string]rest.Function, a Authorizer, c clock
 	return New(b, functions, a, c)
 }
 
-// Route returns which function the template sends a path to, and whether the authorizer is left out.
+// Route returns the folder of the function that the template routes a path to, and whether the route has no
+// authorizer. It returns false for ok if there is no route.
 func (g *Gateway) Route(method, path string) (folder string, public, ok bool) {
 	r, _ := g.findRoute(method, path)
 	if r == nil {
@@ -89,7 +90,7 @@ func (g *Gateway) Route(method, path string) (folder string, public, ok bool) {
 	return r.folder, r.public, true
 }
 
-// errTimeout is a function that did not answer in time.
+// errTimeout is the error of a function that did not answer in time.
 var errTimeout = errors.New("the function did not answer in time")
 
 // ServeHTTP answers one request.
@@ -126,13 +127,14 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// result is what became of an invocation.
+// result is the answer or the error of an invocation.
 type result struct {
 	out events.APIGatewayProxyResponse
 	err error
 }
 
-// invoke calls a function as Lambda does: with a deadline, apart from the client's connection, and surviving its panic.
+// invoke calls a function as Lambda does: with a deadline, independent of the client's connection, and with a panic
+// as an error.
 func (g *Gateway) invoke(rt *route, ev *events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 	ctx, cancel := context.WithTimeout(invocationContext(ev), g.timeout)
 	defer cancel()
@@ -146,7 +148,7 @@ func (g *Gateway) invoke(rt *route, ev *events.APIGatewayProxyRequest) (events.A
 	}
 }
 
-// run calls the function and tells what became of it, also when it panics.
+// run calls the function and sends its result to done. A panic becomes an error.
 func (r *route) run(ctx context.Context, ev *events.APIGatewayProxyRequest, done chan<- result) {
 	var got result
 	defer func() {

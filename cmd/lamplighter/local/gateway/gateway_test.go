@@ -37,14 +37,14 @@ type (
 
 var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 
-// echo answers with the event that it got.
+// echo answers with the event that it received.
 func echo(_ context.Context, ev asked) (answer, error) {
 	b, err := json.MarshalIndent(ev, "", "  ")
 	return answer{StatusCode: http.StatusOK,
 		MultiValueHeaders: map[string][]string{"content-type": {"application/json"}}, Body: string(b)}, err
 }
 
-// odd misbehaves as its path asks for.
+// odd misbehaves in the way that its path names.
 func odd(ctx context.Context, ev asked) (answer, error) {
 	switch ev.PathParameters["proxy"] {
 	case "error":
@@ -69,7 +69,7 @@ func odd(ctx context.Context, ev asked) (answer, error) {
 	return answer{StatusCode: http.StatusNoContent}, nil
 }
 
-// guard lets "good" through, denies "spent", and knows nobody else.
+// guard allows the credential "good", denies "spent", and rejects unknown ones as unauthorized.
 func guard(_ context.Context,
 	r events.APIGatewayCustomAuthorizerRequestTypeRequest) (events.APIGatewayCustomAuthorizerResponse, error) {
 	credential := strings.Join(r.MultiValueHeaders["Authorization"], " and ")
@@ -157,7 +157,7 @@ func TestAnswers(t *testing.T) {
 	golden(t, "testdata/answers.txt", out.Bytes())
 }
 
-// readable returns a body as the golden file shows it.
+// readable returns a body in the form of the golden file.
 func readable(body string) string {
 	if !utf8.ValidString(body) {
 		return strconv.Quote(body)
@@ -200,7 +200,7 @@ func golden(t *testing.T, path string, got []byte) {
 	}
 }
 
-// TestChunkedBody sends a body whose length is not told beforehand.
+// TestChunkedBody sends a body of unknown length.
 func TestChunkedBody(t *testing.T) {
 	g := open(t)
 	srv := httptest.NewServer(g)
@@ -224,7 +224,7 @@ func TestChunkedBody(t *testing.T) {
 	}
 }
 
-// TestTheClientGoes wants a function to go on when its client has gone, as in AWS.
+// TestTheClientGoes checks that a function continues after its client has gone, as in AWS.
 func TestTheClientGoes(t *testing.T) {
 	ended := make(chan error, 1)
 	fn := func(ctx context.Context, _ asked) (answer, error) {
@@ -286,7 +286,7 @@ func TestRoute(t *testing.T) {
 	}
 }
 
-// BenchmarkGet is one GET through the gateway, an authorizer that only says yes, rest and the embedded table.
+// BenchmarkGet measures one GET through the gateway, an authorizer that always allows, rest and the embedded table.
 func BenchmarkGet(b *testing.B) {
 	store := table.Fenced(tabletest.New(b))
 	anna := identity.Caller{Org: "org_1", User: "usr_anna",

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// splitPath returns the segments of a path; API Gateway does not mind one slash at its end.
+// splitPath returns the segments of a path. API Gateway ignores one slash at its end.
 func splitPath(path string) []string {
 	return strings.Split(strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/"), "/")
 }

@@ -11,7 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// template is the part of a SAM template that an API is made of.
+// template is the part of a SAM template that describes an API.
 type template struct {
 	Resources map[string]resource `yaml:"Resources"`
 	source    []string            // the headers that a request must have to reach the authorizer
@@ -23,7 +23,7 @@ type resource struct {
 	Properties yaml.Node `yaml:"Properties"`
 }
 
-// operation is what API Gateway does with a method of a path.
+// operation is the template's description of one method of a path.
 type operation struct {
 	Security    []map[string][]string `yaml:"security"`
 	Integration struct {
@@ -50,7 +50,7 @@ type authorizer struct {
 	} `yaml:"Identity"`
 }
 
-// response is how API Gateway answers when no function does.
+// response is API Gateway's own answer, without a function.
 type response struct {
 	StatusCode         int `yaml:"StatusCode"`
 	ResponseParameters struct {
@@ -77,8 +77,8 @@ func parseTemplate(b []byte) (*template, error) {
 	return t, nil
 }
 
-// checkAPI takes over the default authorizer. Only the kind that the service has is understood; another is refused, so
-// that a change of the template is not silently played otherwise than in AWS.
+// checkAPI reads the default authorizer and the routes of an API. It returns an error for an authorizer of another
+// kind than the service's, because the gateway could not imitate that one.
 func (t *template) checkAPI(id string, r resource) error {
 	var a api
 	if err := r.Properties.Decode(&a); err != nil {
@@ -101,10 +101,11 @@ func (t *template) checkAPI(id string, r resource) error {
 	return nil
 }
 
-// liveFunction is the address by which API Gateway calls what is live of the function of a folder.
+// liveFunction matches the address of a function's alias live, and captures the function's folder.
 var liveFunction = regexp.MustCompile(`:function:lamplighter-\$\{Stage\}-(\w+):live/invocations$`)
 
-// addRoutes adds the routes of a path, one for each method. What API Gateway would send to anything but a function is refused.
+// addRoutes adds the routes of a path, one for each method. It returns an error if a route does not lead to a
+// function.
 func (t *template) addRoutes(path string, methods map[string]operation) error {
 	for method, op := range methods {
 		folder := liveFunction.FindStringSubmatch(op.Integration.URI)
@@ -118,12 +119,12 @@ func (t *template) addRoutes(path string, methods map[string]operation) error {
 	return nil
 }
 
-// methodOf returns the method that a member of a path is about: "ANY" of x-amazon-apigateway-any-method.
+// methodOf returns the method of a path's member: "ANY" for x-amazon-apigateway-any-method.
 func methodOf(member string) string {
 	return strings.ToUpper(strings.TrimSuffix(strings.TrimPrefix(member, "x-amazon-apigateway-"), "-method"))
 }
 
-// public reports whether the authorizer is left out, which SAM says by the authorizer NONE.
+// public reports whether the operation has no authorizer. SAM writes that as the authorizer NONE.
 func (o operation) public() bool {
 	return slices.ContainsFunc(o.Security, func(s map[string][]string) bool { _, none := s["NONE"]; return none })
 }

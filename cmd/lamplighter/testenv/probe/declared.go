@@ -22,7 +22,7 @@ func DeclaredOperations() []rest.Op {
 
 var inPath = regexp.MustCompile(`\{(\w+)\}`)
 
-// ExamplePath returns a path of op, with names of things that are not there.
+// ExamplePath returns a path of op with names of records that do not exist.
 func ExamplePath(op rest.Op) string {
 	return inPath.ReplaceAllStringFunc(op.Path, func(name string) string {
 		if name == "{email}" {

@@ -14,10 +14,11 @@ type Operation struct {
 	Method, Path string
 }
 
-// IsPublic reports whether anybody may ask.
+// IsPublic reports whether the operation needs no credential.
 func (op Operation) IsPublic() bool { return op.Security != nil && len(*op.Security) == 0 }
 
-// Operations returns the operations of an interface description, by their ids, without those that only workers may call.
+// Operations returns the operations of an interface description, by their ids, without those that only workers may
+// call.
 func Operations(t *testing.T, document []byte) []Operation {
 	t.Helper()
 	var ops []Operation
@@ -37,10 +38,10 @@ func Operations(t *testing.T, document []byte) []Operation {
 	return ops
 }
 
-// OneOfRequired are members and parameters that are not required by themselves, but one of them is.
+// OneOfRequired lists optional members and parameters. An operation requires at least one of its own.
 var OneOfRequired = map[string]bool{"addTeamResources resourceID": true, "calculateCapacity multiplier": true}
 
-// BodySchema is that of the body of op, nil without one.
+// BodySchema returns the schema of op's body, or nil.
 func BodySchema(op Operation) *openapi3.Schema {
 	if op.RequestBody == nil || op.RequestBody.Value.Content.Get("application/json") == nil {
 		return nil
@@ -68,7 +69,7 @@ func MemberNames(s *openapi3.Schema, depth int) []string {
 	return slices.Compact(out)
 }
 
-// Value returns the value that is sent to op under a name.
+// Value returns the value for a name in requests to op.
 func (e Values) Value(op Operation, name string) string {
 	if name == "jobID" && strings.HasPrefix(op.Path, "/resources/refresh/") {
 		return e["refresh"]

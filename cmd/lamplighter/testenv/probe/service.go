@@ -31,12 +31,12 @@ type Service struct {
 	Log   LogBuffer
 }
 
-// Start starts a service whose log is kept from debug on, on a clock that callers set ahead.
+// Start starts a service on a clock that callers set ahead. It keeps the log, at level debug and above.
 func Start(t *testing.T) *Service {
 	t.Helper()
 	s := &Service{Clock: &testenv.Ahead{}}
 	if now := s.Clock.Now().UTC(); now.Hour() >= 20 {
-		s.Clock.Advance(5 * time.Hour) // what is asked twice is asked on one day
+		s.Clock.Advance(5 * time.Hour) // repeated requests must be on the same day
 	}
 	log := slog.New(slog.NewJSONHandler(&s.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	s.Env = testenv.Start(t, testenv.Setup{Clock: s.Clock, Log: log})
@@ -74,8 +74,8 @@ func (s *Service) RebuildCosts(t testing.TB) {
 	s.WaitSettled()
 }
 
-// Caller asks the service in process, through gateway and authorizer, as often as a test needs: an organization has 100
-// requests a minute, so the clock goes to the next minute in time, and the access token is signed anew.
+// Caller sends requests in process, through gateway and authorizer, without a rate limit: an organization has 100
+// requests a minute, so the caller sets the clock to the next minute in time and signs a new access token.
 type Caller struct {
 	*testenv.Client
 	Service   *Service
@@ -96,7 +96,7 @@ func (s *Service) NewCaller(t *testing.T, c *testenv.Client) *Caller {
 	return &Caller{Client: c, Service: s, Claims: claims}
 }
 
-// pace makes room for one more request.
+// pace sets the clock to the next minute if the limit of this one is reached.
 func (c *Caller) pace() {
 	if c.asked.Add(1)%60 == 0 {
 		c.Service.Clock.Advance(time.Minute)
@@ -123,7 +123,7 @@ func (c *Caller) Credential(t testing.TB) string {
 	return "Bearer " + token
 }
 
-// spare returns the caller in another session, which a log-out may end.
+// spare returns the caller in another session, for requests that end a session.
 func (c *Caller) spare(t testing.TB) *Caller {
 	t.Helper()
 	at := identity.SessionKey(c.Claims.Session)
@@ -145,8 +145,8 @@ func (c *Caller) spare(t testing.TB) *Caller {
 	return other
 }
 
-// Ask sends one request. Header is names and values in turn; the target need not be well-formed. Whatever comes back must
-// be no failure of the service, and must be named.
+// Ask sends one request. header alternates names and values; the target need not be well-formed. Every answer must
+// have a header X-Request-Id, and a status below 500 other than 429.
 func (c *Caller) Ask(t testing.TB, method, target, body string, header ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodGet, "/", io.NopCloser(strings.NewReader(body)))
@@ -172,7 +172,7 @@ func (c *Caller) Ask(t testing.TB, method, target, body string, header ...string
 	return w
 }
 
-// Signed puts the caller's credential into each request of a fuzzer.
+// Signed returns a function that puts the caller's credential into each request of a fuzzer.
 func (c *Caller) Signed(t *testing.T) func(*http.Request) *http.Request {
 	t.Helper()
 	return func(r *http.Request) *http.Request {
@@ -181,7 +181,8 @@ func (c *Caller) Signed(t *testing.T) func(*http.Request) *http.Request {
 	}
 }
 
-// sign puts the caller's credential into r. A log-out ends a session of its own.
+// sign puts the caller's credential into r. A log-out gets a session of its own, so that the caller's session does
+// not end.
 func (c *Caller) sign(t testing.TB, r *http.Request) {
 	t.Helper()
 	who := c

@@ -15,11 +15,12 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// Values are the ids and names of one of everything that an organization can have, by the names under which operations ask for it.
+// Values are the ids and names of one of everything that an organization can have, by the names under which
+// operations ask for it.
 type Values map[string]string
 
-// Settle returns the caller one of everything: a cloud of their own with a group, an action, a bulk action and a refresh, and people
-// with what they are given.
+// Settle makes one of everything for the caller and returns their values: a cloud of the caller's own with a group,
+// an action, a bulk action and a refresh, and people with their grants.
 func (c *Caller) Settle(t *testing.T, number string) Values {
 	t.Helper()
 	account := c.ConnectAccount(number, testenv.FastCloud(60).WithBills(6).WithSetting("label", number))
@@ -77,7 +78,7 @@ func (c *Caller) Settle(t *testing.T, number string) Values {
 	return e
 }
 
-// listen returns the caller a webhook, to which one delivery has failed for nobody listens there, and an integration.
+// listen makes a webhook with a failed delivery, because no server listens at its address, and an integration.
 func (c *Caller) listen(number string) Values {
 	var hook, sent, service struct{ ID string }
 	c.Call(http.MethodPost, "/webhooks",
@@ -90,7 +91,7 @@ func (c *Caller) listen(number string) Values {
 	return Values{"webhookID": hook.ID, "deliveryID": sent.ID, "integrationID": service.ID}
 }
 
-// scale returns the caller an autoscaler policy.
+// scale makes an autoscaler policy.
 func (c *Caller) scale(t *testing.T, number, account string) Values {
 	t.Helper()
 	var groups []struct{ UID string }
@@ -109,7 +110,7 @@ func (c *Caller) scale(t *testing.T, number, account string) Values {
 	}
 }
 
-// event returns the caller an autoscaler policy on another group of the account, and an event readiness plan on it.
+// event makes an autoscaler policy on another group of the account, and an event readiness plan on it.
 func (c *Caller) event(t *testing.T, number, account string) Values {
 	t.Helper()
 	var groups []struct{ UID, Region, Status string }
@@ -129,12 +130,12 @@ func (c *Caller) event(t *testing.T, number, account string) Values {
 		"eventEnd":           start.Add(time.Hour).Format(time.RFC3339),
 		"expectedMultiplier": 2, "timezone": "UTC", "targets": []any{map[string]string{"policyId": policy.ID}},
 	}, &plan)
-	c.Service.Clock.Advance(time.Minute) // what all this has asked leaves no room in this one
+	c.Service.Clock.Advance(time.Minute) // these requests have used up the limit of this minute
 	return Values{"eventID": plan.ID, "policy_id": policy.ID, "policyId": policy.ID, "multiplier": "2"}
 }
 
-// budget returns the caller what people make of costs: a budget, a dashboard, a rule of showback, a policy of smart tags and a unit metric,
-// and an anomaly that was found in the bills of the simulated cloud.
+// budget makes the caller's cost records: a budget, a dashboard, a rule of showback, a policy of smart tags and a
+// unit metric. It also returns an anomaly from the bills of the simulated cloud.
 func (c *Caller) budget(t *testing.T, number, account, team string) Values {
 	t.Helper()
 	var budget, dashboard, rule, policy struct{ ID string }
@@ -161,10 +162,10 @@ func (c *Caller) budget(t *testing.T, number, account, team string) Values {
 		t.Fatal(err)
 	}
 	var found struct{ Items []struct{ ID string } }
-	// whose id no other organization has
+	// an anomaly of this account has an id that no other organization has
 	c.Call(http.MethodGet, "/reports/anomalies?from=2000-01-01&type=cloud_account&scope_id="+account, nil, &found)
 	if len(found.Items) == 0 {
-		// The bills of this account hold none: one of an account that was connected before.
+		// The bills of this account have no anomaly, so it takes one of an account that was connected before.
 		c.Call(http.MethodGet, "/reports/anomalies?from=2000-01-01&type=cloud_account", nil, &found)
 	}
 	if len(found.Items) == 0 {
@@ -178,7 +179,8 @@ func (c *Caller) budget(t *testing.T, number, account, team string) Values {
 	}
 }
 
-// notify returns the caller a channel with a subscription and a delivery, and a configuration of before there were channels.
+// notify makes a channel with a subscription and a delivery, and a configuration in the form from before there were
+// channels.
 func (c *Caller) notify(number, team string) Values {
 	var channel, sub, legacy struct{ ID string }
 	c.Call(http.MethodPost, "/notifications/channels", map[string]any{
@@ -198,7 +200,7 @@ func (c *Caller) notify(number, team string) Values {
 	}
 }
 
-// plan returns the caller a schedule with an attachment and a calendar, an override that was ended again, and a wake link.
+// plan makes a schedule with an attachment and a calendar, an override that has ended again, and a wake link.
 func (c *Caller) plan(number, resource, uid string) Values {
 	var calendar, schedule, attachment, override, link struct {
 		ID  string
@@ -227,7 +229,8 @@ func (c *Caller) plan(number, resource, uid string) Values {
 	}
 }
 
-// hire returns the caller's organization a second member, an invitation, a team, a role, an assignment, and a token of their own.
+// hire makes a second member, an invitation, a team, a role, an assignment, and a personal access token in the
+// caller's organization.
 func (c *Caller) hire(t *testing.T, number, resource string) Values {
 	t.Helper()
 	member := c.AddColleague(t, "member-of-"+number+"@example.com")
@@ -254,7 +257,7 @@ func (c *Caller) hire(t *testing.T, number, resource string) Values {
 	}
 }
 
-// AddColleague returns the address of a new user who is a viewer in the caller's organization.
+// AddColleague makes a user who is a viewer in the caller's organization, and returns the address.
 func (c *Caller) AddColleague(t *testing.T, email string) string {
 	t.Helper()
 	u, err := auth.CreateVerifiedUser(t.Context(), c.Service.Platform, email, testenv.Password, "Colleague")
@@ -279,11 +282,11 @@ func QuerySeparator(path string) string {
 // Yesterday is the start of the day before the test ran, in UTC.
 var Yesterday = clock.System{}.Now().Truncate(24*time.Hour).AddDate(0, 0, -1)
 
-// IDPattern is an id of ours.
+// IDPattern matches an id of the service.
 var IDPattern = regexp.MustCompile(
 	`\b(usr|org|corg|ca|res|grp|act|bulk|job|aud|team|role|asgn|pat|sch|cal|ovr|wake|bud|dash|rule|tagp|chn|sub|ntf|whk|int|dlv|asp|evt)_[0-9a-z]{26}\b`)
 
-// IssuedIDs returns the ids that texts hold.
+// IssuedIDs returns the ids in texts.
 func IssuedIDs(texts map[string]string) map[string]bool {
 	out := map[string]bool{}
 	for _, text := range texts {
@@ -294,7 +297,7 @@ func IssuedIDs(texts map[string]string) map[string]bool {
 	return out
 }
 
-// KnownValues returns the values by name, each as a list, with values of settings that operations take besides.
+// KnownValues returns the values by name, each as a list, and adds values of other settings of operations.
 func KnownValues(e Values) map[string][]string {
 	out := map[string][]string{}
 	for name, v := range e {

@@ -128,7 +128,7 @@ func timeIn(v reflect.Value) time.Time {
 	return v.Interface().(time.Time)
 }
 
-// document returns what a field of any type holds: JSON in this repository, a smithy document in the SDK.
+// document returns the value of a document field: JSON in this repository, a smithy document in the SDK.
 func document(v reflect.Value) any {
 	if raw, ok := reflect.TypeAssert[json.RawMessage](v); ok {
 		return decodeDocument(func(to any) error { return json.Unmarshal(raw, to) }, len(raw) == 0)

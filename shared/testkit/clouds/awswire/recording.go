@@ -35,7 +35,7 @@ type Operation struct {
 	Answers   []Answer
 }
 
-// Request is a request on the wire, without what changes from one to the next.
+// Request is a request on the wire, without the parts that change from one request to the next.
 type Request struct {
 	Method, URL string
 	Header      map[string]string
@@ -71,7 +71,7 @@ type wireClient struct {
 	body   []byte
 }
 
-// Do is what aws.HTTPClient asks for.
+// Do implements aws.HTTPClient. It records the request and returns the recorded answer.
 func (w *wireClient) Do(r *http.Request) (*http.Response, error) {
 	w.sent, w.body = r, nil
 	if r.Body != nil {
@@ -147,7 +147,7 @@ func (w *wireClient) request() Request {
 	return r
 }
 
-// decodeBody returns the members of a body, so that the order in which they are written does not matter.
+// decodeBody returns the members of a body, so that their order does not matter.
 func decodeBody(contentType string, body []byte) any {
 	if len(body) == 0 {
 		return nil

@@ -16,7 +16,7 @@ import (
 type Fixture struct {
 	Account  cloud.Account  // opens the cloud
 	NativeID string         // the expected answer of Identify
-	Refused  *cloud.Account // the same account with credentials that the cloud does not accept; nil leaves the case out
+	Refused  *cloud.Account // the same account with refused credentials; nil leaves the case out
 	Groups   []Group
 	// Settle lets the cloud move on; it is called between two reads while a resource is on its way. Nil when every
 	// change is immediate or passes with real time.

@@ -198,7 +198,8 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 	return false
 }
 
-// refuseRequest answers requests without a token, and throttled ones: Compute Engine with 403, the newer APIs with 429.
+// refuseRequest answers requests without a token, and throttled ones: Compute Engine with 403, the newer APIs with
+// 429.
 func (c *Cloud) refuseRequest(q request) *failure {
 	token := strings.TrimPrefix(q.Header.Get("Authorization"), "Bearer ")
 	if !isMinting(q.op) && !c.tokens[token] {

@@ -22,7 +22,8 @@ const (
 	message       = "the message"
 )
 
-// answers returns what the service may answer to an operation: out in full, in part, not at all, and its errors.
+// answers returns the possible answers of the service to an operation: out in full, in part and empty, and its
+// errors.
 func (s service) answers(op string, out any) []awswire.Answer {
 	var list answerList
 	switch s.protocol() {

@@ -95,7 +95,7 @@ func isDefect(a, seen awswire.Answer) bool {
 		seen.Message == "" && seen.Code != "" && strings.Contains(a.Body, message)
 }
 
-// warn tells where the SDK did not read what the tags of the repository's structs wrote.
+// warn prints a message if the SDK does not read the values that the tags of the repository's structs wrote.
 func warn(name string, a awswire.Answer, out any) {
 	want := awswire.Normal(awswire.Plain(reflect.ValueOf(out), reflect.TypeOf(out)))
 	if a.Name == full && !reflect.DeepEqual(awswire.Normal(a.Want), want) {

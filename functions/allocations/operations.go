@@ -33,7 +33,7 @@ func Operations(p *platform.Platform) *rest.Group {
 	rest.Handle(g, rest.Op{
 		ID: "listKubernetesAllocation", Method: http.MethodGet, Path: "/reports/kubernetes/allocation", Policy: policy,
 		Scoped: true, Statuses: []int{http.StatusBadRequest},
-		Summary: "Split what Kubernetes clusters cost",
+		Summary: "Split the costs of Kubernetes clusters",
 		Description: "By the formula of the OpenCost specification: each workload is charged what it takes of its " +
 			"nodes, and what nobody takes is idle, which stands by itself. items (on all pages) and " +
 			"idle add up to totalUSD, which is what the nodes cost, to the cent. A node costs what the bill says of " +

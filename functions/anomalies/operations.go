@@ -43,12 +43,12 @@ func Operations(p *platform.Platform) *rest.Group {
 	}, s.judge)
 	rest.Handle(g, rest.Op{
 		ID: "getAnomalySettings", Method: http.MethodGet, Path: settings, Policy: reading,
-		Summary: "Read what counts as an anomaly", Description: rules,
+		Summary: "Read the anomaly settings", Description: rules,
 	}, s.getSettings)
 	rest.Handle(g, rest.Op{
 		ID: "updateAnomalySettings", Method: http.MethodPut, Path: settings, Policy: writing,
 		Statuses: []int{http.StatusBadRequest, http.StatusConflict},
-		Summary:  "Choose what counts as an anomaly",
+		Summary:  "Change the anomaly settings",
 		Description: "Changes only the fields present; null puts one back to its default. The days that are judged " +
 			"again, the last seven, follow at the next run. " + rules,
 	}, s.updateSettings)

@@ -27,7 +27,7 @@ func Operations(p *platform.Platform) *rest.Group {
 	s := &service{p, cost.New(p)}
 	rest.Handle(g, rest.Op{
 		ID: "listBillingSyncStatus", Method: http.MethodGet, Path: statusPath, Policy: "billing:read",
-		Summary: "How the bills of each cloud account stand",
+		Summary: "List the billing sync status of each cloud account",
 		Description: "One entry for every cloud account, oldest first. stale: nothing was imported for 48 hours; " +
 			"failed: the newest import " +
 			"failed, message says at which step (reachability, schema, sample, totals) and of which file and row, " +
@@ -73,6 +73,6 @@ func (s *service) importOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "getBillingImport", Method: http.MethodGet, Path: importsPath + "/{jobID}", Policy: "billing:read",
 		Statuses: []int{http.StatusNotFound},
-		Summary:  "Get an uploaded file, and what was wrong with it",
+		Summary:  "Get an uploaded file and its errors",
 	}, s.getImport)
 }

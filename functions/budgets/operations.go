@@ -44,7 +44,7 @@ func Operations(p *platform.Platform) *rest.Group {
 	rest.Handle(g, rest.Op{
 		ID: "summarizeBudgets", Method: http.MethodGet, Path: budgets + "/summary", Policy: reading, Scoped: true,
 		Statuses: invalid,
-		Summary:  "Tell how all budgets stand",
+		Summary:  "List the status of all budgets",
 		Description: "The worst first: red, yellow, green, and of a colour the one that is spent furthest. " + scoped +
 			forecast,
 	}, s.summary)
@@ -55,14 +55,14 @@ func Operations(p *platform.Platform) *rest.Group {
 	rest.Handle(g, rest.Op{
 		ID: "getBudgetStatus", Method: http.MethodGet, Path: one + "/status", Policy: reading, Scoped: true,
 		Statuses: missing,
-		Summary:  "Tell how a budget stands",
+		Summary:  "Get the status of a budget",
 		Description: "With its burn-down: a line for each day of the period. Accept: image/svg+xml asks for a " +
 			"picture of that. " + scoped + forecast,
 	}, s.statusOrPicture)
 	rest.Handle(g, rest.Op{
 		ID: "drawBudgetStatus", Method: http.MethodGet, Path: one + "/status.svg", Policy: reading, Scoped: true,
 		Statuses: missing, Produces: rest.SVGType,
-		Summary:     "Draw how a budget stands",
+		Summary:     "Draw the status of a budget",
 		Description: "What was spent and is expected, beside what was planned and the amount. " + scoped + forecast,
 	}, s.picture)
 	rest.Handle(g, rest.Op{

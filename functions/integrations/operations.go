@@ -45,7 +45,7 @@ func Operations(p *platform.Platform) *rest.Group {
 	}, s.list)
 	rest.Handle(g, rest.Op{
 		ID: "listIntegrationKinds", Method: http.MethodGet, Path: integrations + "/catalogue", Policy: reading,
-		Summary:     "List what can be connected",
+		Summary:     "List the kinds of integrations",
 		Description: "Each kind with the fields of its config.",
 	}, s.catalogue)
 	rest.Handle(g, rest.Op{

@@ -73,14 +73,14 @@ func (s *service) costOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "getCostSummary", Method: http.MethodGet, Path: reports + "/summary", Policy: reading, Scoped: true,
 		Statuses: invalid,
-		Summary:  "Tell what a month cost",
+		Summary:  "Get the costs of a month",
 		Description: "The present month unless period names another. The forecast, as that of a budget of the month, " +
 			"is null of a month that is over." + kept + billed + asked,
 	}, s.summary)
 	rest.Handle(g, rest.Op{
 		ID: "listCostTrends", Method: http.MethodGet, Path: reports + "/trends", Policy: reading, Scoped: true,
 		Statuses: invalid,
-		Summary:  "Tell how costs went",
+		Summary:  "List cost trends",
 		Description: "The last 30 days, 12 weeks or 12 months, each with the present one, unless days are asked for. " +
 			"Weeks begin on Mondays; the first and the last week or month holds only the days that are asked for. " +
 			"Accept: image/svg+xml asks for a picture, and so does /reports/trends.svg." + kept + billed + asked,
@@ -88,7 +88,7 @@ func (s *service) costOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "listResourceCosts", Method: http.MethodGet, Path: reports + "/costs/resources", Policy: reading,
 		Scoped: true, Statuses: invalid,
-		Summary: "List what resources cost",
+		Summary: "List costs by resource",
 		Description: "The present month unless other days are asked for; the dearest first unless sort_order says " +
 			"otherwise. What is charged for no resource is one item of each account, without resourceUID." +
 			carbonNote + billed + asked,
@@ -117,7 +117,7 @@ func (s *service) inventoryOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "summarizeProviders", Method: http.MethodGet, Path: reports + "/providers/summary", Policy: reading,
 		Scoped: true, Statuses: invalid,
-		Summary: "Tell what each provider costs",
+		Summary: "List costs by provider",
 		Description: "With the number of its resources in the inventory. The present month unless other days are " +
 			"asked for." + billed + asked,
 	}, s.providers)

@@ -21,28 +21,28 @@ const (
 func (s *service) tagOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "listTagCosts", Method: http.MethodGet, Path: tagReports, Policy: reading, Scoped: true, Statuses: invalid,
-		Summary: "Tell how far costs are tagged",
+		Summary: "List the tag coverage of costs",
 		Description: "For each key, what has a tag of it and how much of the total that is; the most first. A charge " +
 			"counts with each of its keys. The present month unless other days are asked for." + effective + asked,
 	}, s.tags)
 	rest.Handle(g, rest.Op{
 		ID: "listTagTrends", Method: http.MethodGet, Path: tagReports + "/trends", Policy: reading, Scoped: true,
 		Statuses: invalid,
-		Summary:  "Tell how the costs of a tag's values went",
+		Summary:  "List cost trends by tag value",
 		Description: "The last 30 days, 12 weeks or 12 months, each with the present one, unless days are asked for. " +
 			"The dearest values are shown one by one, limit of them; all others together are one with other true; " +
 			"what has no tag of the key is Unknown." + effective + asked,
 	}, s.tagTrends)
 	rest.Handle(g, rest.Op{
 		ID: "getTagCosts", Method: http.MethodGet, Path: tagReport, Policy: reading, Scoped: true, Statuses: invalid,
-		Summary: "Tell what the values of a tag cost",
+		Summary: "List the costs of a tag's values",
 		Description: "The dearest first, and Unknown, whose value is null, last: what has no tag of the key. They " +
 			"add up to totalUSD. The present month unless other days are asked for." + effective + asked,
 	}, s.tag)
 	rest.Handle(g, rest.Op{
 		ID: "listTagResourceCosts", Method: http.MethodGet, Path: tagValue, Policy: reading, Scoped: true,
 		Statuses: invalid,
-		Summary:  "List what the resources of a tag's value cost",
+		Summary:  "List the costs of a tag value's resources",
 		Description: "The present month unless other days are asked for; the dearest first unless sort_order says " +
 			"otherwise." + effective + asked,
 	}, s.tagResources)

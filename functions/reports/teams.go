@@ -31,28 +31,28 @@ func (s *service) teamOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "listTeamCosts", Method: http.MethodGet, Path: teamReports, Policy: reading, Scoped: true,
 		Statuses: invalid,
-		Summary:  "Tell what each team costs",
+		Summary:  "List costs by team",
 		Description: "The dearest first, Unassigned last. The present month unless other days are asked for." +
 			effective + shownBack + asked,
 	}, s.listTeams)
 	rest.Handle(g, rest.Op{
 		ID: "listTeamTrends", Method: http.MethodGet, Path: teamReports + "/trends", Policy: reading, Scoped: true,
 		Statuses: invalid,
-		Summary:  "Tell how the costs of teams went",
+		Summary:  "List cost trends by team",
 		Description: "The last 30 days, 12 weeks or 12 months, each with the present one, unless days are asked for. " +
 			"The dearest teams are shown one by one, limit of them; all others together are one with other true." +
 			effective + shownBack + asked,
 	}, s.teamTrends)
 	rest.Handle(g, rest.Op{
 		ID: "getTeamCosts", Method: http.MethodGet, Path: teamReport, Policy: reading, Scoped: true, Statuses: missing,
-		Summary: "Tell what a team costs",
+		Summary: "Get the costs of a team",
 		Description: "By service, and by day. The present month unless other days are asked for." + effective +
 			shownBack + asked,
 	}, s.getTeam)
 	rest.Handle(g, rest.Op{
 		ID: "listTeamResourceCosts", Method: http.MethodGet, Path: teamReport + "/resources", Policy: reading,
 		Scoped: true, Statuses: missing,
-		Summary: "List what the resources of a team cost",
+		Summary: "List the costs of a team's resources",
 		Description: "Of a resource that several teams own, the team's share; without shares of what nobody owns; " +
 			"the dearest first unless sort_order says otherwise. The present month unless other days are asked for." +
 			effective + asked,

@@ -18,20 +18,20 @@ func (s *service) receiving(g *rest.Group) {
 	statuses := []int{http.StatusUnauthorized, http.StatusRequestEntityTooLarge, http.StatusTooManyRequests}
 	rest.Handle(g, rest.Op{
 		ID: "receiveGitHub", Method: http.MethodPost, Path: webhooks + "/github", Public: true, Statuses: statuses,
-		Summary: "Take a webhook of GitHub",
+		Summary: "Receive a webhook from GitHub",
 		Description: "X-Hub-Signature-256 is checked over the bytes of the body with the secret that connecting the " +
 			"integration answered. Choose the content type application/json. " + inbound,
 	}, s.receiveGitHub)
 	rest.Handle(g, rest.Op{
 		ID: "receiveGitLab", Method: http.MethodPost, Path: webhooks + "/gitlab", Public: true, Statuses: statuses,
-		Summary: "Take a webhook of GitLab",
+		Summary: "Receive a webhook from GitLab",
 		Description: "The secret that connecting the integration answered is the secret token of the webhook, or its " +
 			"signing token: what is signed (webhook-signature) must be no older than five minutes, " +
 			"and else X-Gitlab-Token must be the secret. " + inbound,
 	}, s.receiveGitLab)
 	rest.Handle(g, rest.Op{
 		ID: "receiveBuild", Method: http.MethodPost, Path: webhooks + "/builds/{buildID}", Public: true,
-		Statuses: []int{http.StatusNotFound}, Summary: "Take what a builder tells of a build",
+		Statuses: []int{http.StatusNotFound}, Summary: "Receive a builder's report on a build",
 		Description: "A build that is not known is 404. Builds come with deployments, so that for now none is known.",
 	}, s.receiveBuild)
 }

@@ -81,7 +81,7 @@ func (s *service) configuration(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "rotateWebhookSecret", Method: http.MethodPost, ShownOnce: "secret", Path: one + "/rotate-secret",
 		Policy: writing, Statuses: []int{http.StatusNotFound, http.StatusConflict},
-		Summary: "Make the secret of a webhook anew",
+		Summary: "Rotate the secret of a webhook",
 		Description: "Answers the new secret, this once. For 24 hours the one before signs as well: " +
 			"webhook-signature then has both, " +
 			"with a space between. Of two rotations within 24 hours the first secret ends with the second.",

@@ -34,18 +34,18 @@ func Operations(p *platform.Platform) *rest.Group {
 		ID: "listKubernetesAllocation", Method: http.MethodGet, Path: "/reports/kubernetes/allocation", Policy: policy,
 		Scoped: true, Statuses: []int{http.StatusBadRequest},
 		Summary: "Split the costs of Kubernetes clusters",
-		Description: "By the formula of the OpenCost specification: each workload is charged what it takes of its " +
-			"nodes, and what nobody takes is idle, which stands by itself. items (on all pages) and " +
-			"idle add up to totalUSD, which is what the nodes cost, to the cent. A node costs what the bill says of " +
-			"its machine, else its estimate at public prices. What a workload takes is what its pods " +
-			"request, as the last discovery saw it (observedAt), on the nodes where it saw them, for as long as " +
-			"workload and node have existed in these days; use is not measured. Nodes that are gone " +
-			"for more than seven days are not known any more. Nodes of which no cost is known are named in unpriced, " +
-			"and in no sum. The present month unless other days are asked for: days are days in UTC, " +
-			"to is not included, at most 800. cost is effective unless another is asked for. These costs are in the " +
-			"bill of the cloud already: they are not to be added to those of other reports. A grant on teams or " +
-			"resources shows the workloads and namespaces of its scope, what is idle on nodes of its scope, and " +
-			"totals of these alone; names of other nodes and clusters are empty.",
+		Description: "Follows the formula of the OpenCost specification: each workload is charged for its share of " +
+			"its nodes. The share that no workload takes is reported as idle. items (on all pages) and idle add up " +
+			"to totalUSD, the cost of the nodes, to the cent. The cost of a node is the billed cost of its " +
+			"machine, or else its estimate at public prices. The share of a workload follows the requests of its " +
+			"pods, as seen by the last discovery (observedAt), on the nodes where discovery saw them, for as long " +
+			"as workload and node existed in these days. Use is not measured. Nodes that have been gone for more " +
+			"than seven days are not included. Nodes without a known cost are listed in unpriced and are in no " +
+			"sum. The current month unless other days are requested: days are in UTC, at most 800, and to is " +
+			"exclusive. cost is effective by default. These costs are already part of the bill of the cloud: do " +
+			"not add them to the costs of other reports. A grant on teams or resources shows the workloads and " +
+			"namespaces of its scope, the idle cost of the nodes of its scope, and totals of these alone; names of " +
+			"other nodes and clusters are empty.",
 	}, s.list)
 	return g
 }

@@ -57,13 +57,11 @@ var invalid = []int{http.StatusBadRequest}
 
 // What holds for all reports.
 const (
-	asked = " Days are days in UTC; from is the first one and to the one behind the last, at most 800; period is a " +
-		"month. filter[dimension]=value narrows: provider, " +
-		"cloud_account_id, sub_account_id, region, resource_type, service_name, purchase_type, team_id, group_id, " +
-		"resource_uid, charge_category, tag:<key>. " +
-		"The invoiced amount stands where there is one; estimated says that public prices stand in for days whose " +
-		"bill has not come. A grant on teams or " +
-		"resources shows the costs of these alone, and their totals."
+	asked = " Days are days in UTC, at most 800; from is the first day and to the day after the last; period is a " +
+		"month. filter[dimension]=value narrows the report: provider, cloud_account_id, sub_account_id, region, " +
+		"resource_type, service_name, purchase_type, team_id, group_id, resource_uid, charge_category, tag:<key>. " +
+		"Costs are invoiced amounts where they exist; estimated says that public prices stand in for days that are " +
+		"not billed yet. A grant on teams or resources shows the costs of its scope alone, and their totals."
 	kept      = " Savings are those of /reports/savings, which filters leave as they are, of at most ten minutes ago."
 	billed    = " cost is billed unless another is asked for."
 	effective = " cost is effective unless another is asked for."
@@ -89,8 +87,9 @@ func (s *service) costOperations(g *rest.Group) {
 		ID: "listResourceCosts", Method: http.MethodGet, Path: reports + "/costs/resources", Policy: reading,
 		Scoped: true, Statuses: invalid,
 		Summary: "List costs by resource",
-		Description: "The present month unless other days are asked for; the dearest first unless sort_order says " +
-			"otherwise. What is charged for no resource is one item of each account, without resourceUID." +
+		Description: "The current month unless other days are requested; the most expensive first unless " +
+			"sort_order says otherwise. Charges without a resource are one item for each account, without " +
+			"resourceUID." +
 			carbonNote + billed + asked,
 	}, s.resourceCosts)
 	rest.Handle(g, rest.Op{

@@ -17,7 +17,7 @@ func (s *service) pictureOperations(g *rest.Group) {
 		ID: "drawCostTrends", Method: http.MethodGet, Path: reports + "/trends.svg", Policy: reading, Scoped: true,
 		Statuses: invalid, Produces: rest.SVGType,
 		Summary: "Draw cost trends",
-		Description: "The picture of GET /reports/trends: an area of what was spent, for a mail, a chat or a wiki." +
+		Description: "The picture of GET /reports/trends: an area chart of the costs, for a mail, a chat or a wiki." +
 			billed + asked,
 	}, func(ctx context.Context, in *trendsInput) (rest.Raw, error) {
 		t, err := s.trends(ctx, &in.TrendInput)

@@ -22,22 +22,24 @@ func (s *service) tagOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "listTagCosts", Method: http.MethodGet, Path: tagReports, Policy: reading, Scoped: true, Statuses: invalid,
 		Summary: "List the tag coverage of costs",
-		Description: "For each key, what has a tag of it and how much of the total that is; the most first. A charge " +
-			"counts with each of its keys. The present month unless other days are asked for." + effective + asked,
+		Description: "For each tag key, the cost of the tagged charges and its share of the total; the largest " +
+			"first. A charge counts for each of its keys. The current month unless other days are requested." +
+			effective + asked,
 	}, s.tags)
 	rest.Handle(g, rest.Op{
 		ID: "listTagTrends", Method: http.MethodGet, Path: tagReports + "/trends", Policy: reading, Scoped: true,
 		Statuses: invalid,
 		Summary:  "List cost trends by tag value",
-		Description: "The last 30 days, 12 weeks or 12 months, each with the present one, unless days are asked for. " +
-			"The dearest values are shown one by one, limit of them; all others together are one with other true; " +
-			"what has no tag of the key is Unknown." + effective + asked,
+		Description: "The last 30 days, 12 weeks or 12 months, each with the present one, unless days are asked " +
+			"for. The most expensive values are shown one by one, as many as limit says; all others together are " +
+			"one entry with other true. Costs without a tag of the key are Unknown." + effective + asked,
 	}, s.tagTrends)
 	rest.Handle(g, rest.Op{
 		ID: "getTagCosts", Method: http.MethodGet, Path: tagReport, Policy: reading, Scoped: true, Statuses: invalid,
 		Summary: "List the costs of a tag's values",
-		Description: "The dearest first, and Unknown, whose value is null, last: what has no tag of the key. They " +
-			"add up to totalUSD. The present month unless other days are asked for." + effective + asked,
+		Description: "The most expensive first. Unknown, with the value null, is last: it holds the costs without " +
+			"a tag of the key. All entries add up to totalUSD. The current month unless other days are requested." +
+			effective + asked,
 	}, s.tag)
 	rest.Handle(g, rest.Op{
 		ID: "listTagResourceCosts", Method: http.MethodGet, Path: tagValue, Policy: reading, Scoped: true,

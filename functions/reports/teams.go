@@ -21,10 +21,10 @@ const (
 	teamReport  = teamReports + "/{teamID}"
 )
 
-const shownBack = " What no team owns is split by the rules of /showback/rules; what no rule takes is Unassigned, " +
-	"whose teamID is null here and unassigned in a path. " +
-	"Teams and Unassigned add up to totalUSD. What several teams own is split evenly. A grant on teams or resources " +
-	"shows what these cost directly, without shares of what nobody owns."
+const shownBack = " The rules of /showback/rules split the costs that no team owns. Costs not covered by a rule " +
+	"are Unassigned, whose teamID is null here and unassigned in a path. Teams and Unassigned add up to totalUSD. " +
+	"The cost of a resource that several teams own is split evenly. A grant on teams or resources shows the direct " +
+	"costs of its scope, without shares of unowned costs."
 
 func (s *service) teamOperations(g *rest.Group) {
 	missing := []int{http.StatusBadRequest, http.StatusNotFound}
@@ -53,8 +53,9 @@ func (s *service) teamOperations(g *rest.Group) {
 		ID: "listTeamResourceCosts", Method: http.MethodGet, Path: teamReport + "/resources", Policy: reading,
 		Scoped: true, Statuses: missing,
 		Summary: "List the costs of a team's resources",
-		Description: "Of a resource that several teams own, the team's share; without shares of what nobody owns; " +
-			"the dearest first unless sort_order says otherwise. The present month unless other days are asked for." +
+		Description: "If several teams own a resource, its cost here is the team's share. Shares of unowned costs " +
+			"are not included. The most expensive first unless sort_order says otherwise. The present month unless " +
+			"other days are asked for." +
 			effective + asked,
 	}, s.teamResources)
 }

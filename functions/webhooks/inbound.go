@@ -19,15 +19,15 @@ func (s *service) receiving(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "receiveGitHub", Method: http.MethodPost, Path: webhooks + "/github", Public: true, Statuses: statuses,
 		Summary: "Receive a webhook from GitHub",
-		Description: "X-Hub-Signature-256 is checked over the bytes of the body with the secret that connecting the " +
-			"integration answered. Choose the content type application/json. " + inbound,
+		Description: "X-Hub-Signature-256 is checked over the bytes of the body with the secret that connecting " +
+			"the integration returned. Choose the content type application/json. " + inbound,
 	}, s.receiveGitHub)
 	rest.Handle(g, rest.Op{
 		ID: "receiveGitLab", Method: http.MethodPost, Path: webhooks + "/gitlab", Public: true, Statuses: statuses,
 		Summary: "Receive a webhook from GitLab",
-		Description: "The secret that connecting the integration answered is the secret token of the webhook, or its " +
-			"signing token: what is signed (webhook-signature) must be no older than five minutes, " +
-			"and else X-Gitlab-Token must be the secret. " + inbound,
+		Description: "The secret that connecting the integration returned is the secret token of the webhook, or " +
+			"its signing token. A signed webhook (webhook-signature) must be no older than five minutes. Otherwise " +
+			"X-Gitlab-Token must be the secret. " + inbound,
 	}, s.receiveGitLab)
 	rest.Handle(g, rest.Op{
 		ID: "receiveBuild", Method: http.MethodPost, Path: webhooks + "/builds/{buildID}", Public: true,
@@ -37,10 +37,10 @@ func (s *service) receiving(g *rest.Group) {
 }
 
 const inbound = "The address names the organization and the integration, as GET /integrations/{integrationID} " +
-	"answers it (webhookURL). An integration that does not exist, is disabled or of another kind, " +
-	"and a signature that is wrong, are 401 alike. What came before is not taken again: duplicate is true. What came " +
-	"is kept for 90 days: its kind, repository, branch and commit. " +
-	"At most 1 MiB, and 600 a minute from one address to one integration. "
+	"returns it (webhookURL). An integration that does not exist, is disabled or of another kind, and a wrong " +
+	"signature, are all 401. A webhook that came before is not processed again: duplicate is true. The kind, " +
+	"repository, branch and commit of a webhook are kept for 90 days. At most 1 MiB, and 600 a minute from one " +
+	"address to one integration. "
 
 // Inbound names whom a webhook is for.
 type Inbound struct {

@@ -53,7 +53,7 @@ func Operations(p *platform.Platform) *rest.Group {
 // Asked is what a split can be asked. It is exported so that the framework looks into it where it is embedded.
 type Asked struct {
 	ClusterID string `query:"clusterID" maxLength:"512" doc:"Only this cluster, by its id in items; else all of them"`
-	Aggregate string `query:"aggregate" enum:"namespace,workload,node" default:"namespace" doc:"What one item is about"`
+	Aggregate string `query:"aggregate" enum:"namespace,workload,node" default:"namespace" doc:"The unit of one item"`
 	Cost      string `query:"cost" enum:"billed,effective,list" doc:"Which cost counts"`
 	Period    string `query:"period" maxLength:"7" doc:"A month; or give from and to" example:"2026-03"`
 	rest.Window
@@ -99,14 +99,14 @@ type Allocation struct {
 	From           string     `json:"from" doc:"The first day" example:"2026-03-01"`
 	To             string     `json:"to" doc:"The day behind the last" example:"2026-04-01"`
 	Aggregate      string     `json:"aggregate" enum:"namespace,workload,node"`
-	TotalUSD       string     `json:"totalUSD" doc:"What the nodes cost: allocatedUSD, idleUSD and unallocatedUSD"`
-	AllocatedUSD   string     `json:"allocatedUSD" doc:"What the items on all pages add up to"`
-	IdleUSD        string     `json:"idleUSD" doc:"What idle adds up to"`
-	UnallocatedUSD string     `json:"unallocatedUSD" doc:"What nodes cost whose pods could not be listed"`
+	TotalUSD       string     `json:"totalUSD" doc:"The cost of the nodes: allocatedUSD, idleUSD and unallocatedUSD"`
+	AllocatedUSD   string     `json:"allocatedUSD" doc:"The sum of the items on all pages"`
+	IdleUSD        string     `json:"idleUSD" doc:"The sum of idle"`
+	UnallocatedUSD string     `json:"unallocatedUSD" doc:"The cost of the nodes whose pods could not be listed"`
 	CostSource     string     `json:"costSource" enum:"estimated,actual" doc:"actual where all of it was billed"`
 	ObservedAt     *time.Time `json:"observedAt" doc:"When the nodes were last looked at, the earliest of them; null without any"`
 	Nodes          int        `json:"nodes" doc:"How many nodes are in the sums"`
-	Unpriced       []string   `json:"unpriced" doc:"Names of nodes of which no cost is known, at most 100"`
+	Unpriced       []string   `json:"unpriced" doc:"Names of nodes without a known cost, at most 100"`
 	Idle           []Idle     `json:"idle"`
 	Items          []Item     `json:"items"`
 	Total          int        `json:"total" doc:"How many items there are on all pages"`

@@ -33,7 +33,7 @@ func Operations(p *platform.Platform) *rest.Group {
 			"it would scan, and their price. Otherwise poll statusURL, at once at first: a small question is " +
 			"answered by then. Estimates are not line items. The questions of an organization scan at most 1 TiB a " +
 			"day (UTC) together; a question beyond that is 409. A grant on teams or resources asks about the lines " +
-			"of its own resources, at most 1,000.",
+			"of its resources alone, of at most 1,000 resources.",
 	}, s.ask)
 	rest.Handle(g, rest.Op{
 		ID: "getLineItemQuery", Method: http.MethodGet, Path: queries + "/{queryID}", Policy: report.Policy,

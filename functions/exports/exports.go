@@ -68,7 +68,7 @@ type exportInput struct {
 	Period string `query:"period" maxLength:"7" doc:"A month; or give from and to" example:"2026-03"`
 	rest.Window
 	rest.Selection
-	Format string `query:"format" enum:"csv,ndjson,parquet" doc:"The form; when it is left out, what Accept asks for, else csv"`
+	Format string `query:"format" enum:"csv,ndjson,parquet" doc:"The format; if left out, the format that Accept asks for, else csv"`
 	Accept string `header:"Accept" hidden:"true"`
 }
 
@@ -132,10 +132,10 @@ type Export struct {
 	From         string     `json:"from" doc:"The first day" example:"2026-03-01"`
 	To           string     `json:"to" doc:"The day behind the last" example:"2026-04-01"`
 	Rows         int64      `json:"rows"`
-	BilledUSD    *string    `json:"billedUSD" doc:"What the rows add up to, to the last digit; null until it has succeeded"`
+	BilledUSD    *string    `json:"billedUSD" doc:"The sum of the rows, to the last digit; null until the job has succeeded"`
 	EffectiveUSD *string    `json:"effectiveUSD"`
 	ListUSD      *string    `json:"listUSD"`
-	Message      *string    `json:"message" doc:"Why it failed, and what to do"`
+	Message      *string    `json:"message" doc:"The reason for the failure, and the remedy"`
 	FileName     string     `json:"fileName" example:"costs-2026-03-01.parquet"`
 	DownloadURL  *string    `json:"downloadURL" doc:"Where the file is fetched with GET, until linkExpiresAt"`
 	LinkExpires  *time.Time `json:"linkExpiresAt"`

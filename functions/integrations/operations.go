@@ -74,7 +74,7 @@ func Operations(p *platform.Platform) *rest.Group {
 		Description: "Asks the service whether it accepts the credential. The answer is 200 even if it does not. " +
 			"GitHub, GitLab and Jira are asked for the owner of the credential, and registries for a token. " +
 			"PagerDuty is asked to resolve an alert that never existed, so the test wakes no one. For ECR, the " +
-			"credential of the cloud account is checked. The result of the test becomes the status of the " +
+			"connection to the cloud account is checked. The result of the test becomes the status of the " +
 			"integration.",
 	}, s.test)
 	return g

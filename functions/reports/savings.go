@@ -38,7 +38,7 @@ type Saving struct {
 	Action       string    `json:"action" doc:"The change in the state history that began it" example:"sh_01k6v0e4y0c2b7m9q8r5t3w1xz"`
 	ChangedBy    string    `json:"changedBy" example:"schedule:sch_01k6v0e4y0c2b7m9q8r5t3w1xz"`
 	ScheduleID   *string   `json:"scheduleID"`
-	RateUSD      string    `json:"rateUSD" doc:"What an hour costs less" example:"0.0960"`
+	RateUSD      string    `json:"rateUSD" doc:"The cost that a stopped hour avoids" example:"0.0960"`
 	Source       string    `json:"source" doc:"The price list, with its version"`
 	SavingsUSD   string    `json:"savingsUSD" example:"1.15"`
 }

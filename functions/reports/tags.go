@@ -54,14 +54,14 @@ func (s *service) tagOperations(g *rest.Group) {
 type TagCoverage struct {
 	TagKey     string  `json:"tagKey" example:"env"`
 	TaggedUSD  string  `json:"taggedUSD" example:"12.34"`
-	UnknownUSD string  `json:"unknownUSD" doc:"What has no tag of the key"`
+	UnknownUSD string  `json:"unknownUSD" doc:"The costs without a tag of the key"`
 	Coverage   float64 `json:"coverage" doc:"Percent of the total" example:"81.5"`
 }
 
 // TagCoverages is how far costs are tagged.
 type TagCoverages struct {
 	Basis
-	UntaggedUSD string        `json:"untaggedUSD" doc:"What has no tag at all"`
+	UntaggedUSD string        `json:"untaggedUSD" doc:"The costs without any tag"`
 	Items       []TagCoverage `json:"items"`
 }
 
@@ -132,7 +132,7 @@ type TagInput struct {
 
 // TagValueCost is what a value of a tag costs.
 type TagValueCost struct {
-	TagValue *string `json:"tagValue" doc:"Null of what has no tag of the key" example:"prod"`
+	TagValue *string `json:"tagValue" doc:"Null for costs without a tag of the key" example:"prod"`
 	Name     string  `json:"name"`
 	CostUSD  string  `json:"costUSD" example:"12.34"`
 }
@@ -231,7 +231,7 @@ func valueLines(rows []cost.Row, limit int) (out []valueLine, others int) {
 
 type tagResourcesInput struct {
 	TagInput
-	TagValue string `path:"tagValue" maxLength:"256" doc:"The value; Unknown, where no tag has that value, is what has no tag of the key" example:"prod"`
+	TagValue string `path:"tagValue" maxLength:"256" doc:"The value. If no tag has the value Unknown, Unknown stands for costs without a tag of the key" example:"prod"`
 	report.Asked
 	rest.Page
 	rest.Sort[ResourceCost, costOrders]

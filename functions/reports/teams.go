@@ -64,8 +64,8 @@ func (s *service) teamOperations(g *rest.Group) {
 type TeamCost struct {
 	TeamID    *string `json:"teamID" doc:"Null is Unassigned"`
 	Name      string  `json:"name"`
-	DirectUSD string  `json:"directUSD" doc:"What it owns costs"`
-	SharedUSD string  `json:"sharedUSD" doc:"Its part of what nobody owns"`
+	DirectUSD string  `json:"directUSD" doc:"The cost of the resources that the team owns"`
+	SharedUSD string  `json:"sharedUSD" doc:"The team's share of the costs that no team owns"`
 	CostUSD   string  `json:"costUSD" doc:"Both together"`
 }
 
@@ -197,7 +197,7 @@ type ServiceCost struct {
 type TeamReport struct {
 	Basis
 	TeamCost
-	Services []ServiceCost `json:"services" doc:"What directUSD is made of"`
+	Services []ServiceCost `json:"services" doc:"The services that add up to directUSD"`
 	Items    []TrendPoint  `json:"items" doc:"costUSD by day"`
 }
 

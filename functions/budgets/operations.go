@@ -90,8 +90,8 @@ const (
 		"The forecast is the cost to date plus, for each remaining day, the mean of its weekday over the 28 days " +
 		"before (below 14 days: the mean of all). low and high hold four of five outcomes: 1.2816 × s × √(h + " +
 		"h²/n), with the standard deviation s of the n days from their means and h remaining days (Hyndman and " +
-		"Athanasopoulos, Forecasting: Principles and Practice, 5.2 and 5.5). Each month that has not begun is " +
-		"expected to repeat the charges of the month before other than usage."
+		"Athanasopoulos, Forecasting: Principles and Practice, 5.2 and 5.5). The charges other than usage of the " +
+		"last whole month are expected again in each month that has not begun."
 )
 
 // BudgetInput names the budget of a request.

@@ -30,9 +30,9 @@ func (s *service) tagOperations(g *rest.Group) {
 		ID: "listTagTrends", Method: http.MethodGet, Path: tagReports + "/trends", Policy: reading, Scoped: true,
 		Statuses: invalid,
 		Summary:  "List cost trends by tag value",
-		Description: "The last 30 days, 12 weeks or 12 months, each with the present one, unless days are asked " +
-			"for. The most expensive values are shown one by one, as many as limit says; all others together are " +
-			"one entry with other true. Costs without a tag of the key are Unknown." + effective + asked,
+		Description: "The last 30 days, 12 weeks or 12 months, including the current one, unless days are " +
+			"requested. The most expensive values are shown one by one, as many as limit says; all others together " +
+			"are one entry with other true. Costs without a tag of the key are Unknown." + effective + asked,
 	}, s.tagTrends)
 	rest.Handle(g, rest.Op{
 		ID: "getTagCosts", Method: http.MethodGet, Path: tagReport, Policy: reading, Scoped: true, Statuses: invalid,
@@ -45,8 +45,8 @@ func (s *service) tagOperations(g *rest.Group) {
 		ID: "listTagResourceCosts", Method: http.MethodGet, Path: tagValue, Policy: reading, Scoped: true,
 		Statuses: invalid,
 		Summary:  "List the costs of a tag value's resources",
-		Description: "The present month unless other days are asked for; the dearest first unless sort_order says " +
-			"otherwise." + effective + asked,
+		Description: "The current month unless other days are requested; the most expensive first unless " +
+			"sort_order says otherwise." + effective + asked,
 	}, s.tagResources)
 }
 

@@ -32,21 +32,22 @@ func (s *service) teamOperations(g *rest.Group) {
 		ID: "listTeamCosts", Method: http.MethodGet, Path: teamReports, Policy: reading, Scoped: true,
 		Statuses: invalid,
 		Summary:  "List costs by team",
-		Description: "The dearest first, Unassigned last. The present month unless other days are asked for." +
+		Description: "The most expensive first, Unassigned last. The current month unless other days are requested." +
 			effective + shownBack + asked,
 	}, s.listTeams)
 	rest.Handle(g, rest.Op{
 		ID: "listTeamTrends", Method: http.MethodGet, Path: teamReports + "/trends", Policy: reading, Scoped: true,
 		Statuses: invalid,
 		Summary:  "List cost trends by team",
-		Description: "The last 30 days, 12 weeks or 12 months, each with the present one, unless days are asked for. " +
-			"The dearest teams are shown one by one, limit of them; all others together are one with other true." +
+		Description: "The last 30 days, 12 weeks or 12 months, including the current one, unless days are " +
+			"requested. The most expensive teams are shown one by one, as many as limit says; all others together " +
+			"are one entry with other true." +
 			effective + shownBack + asked,
 	}, s.teamTrends)
 	rest.Handle(g, rest.Op{
 		ID: "getTeamCosts", Method: http.MethodGet, Path: teamReport, Policy: reading, Scoped: true, Statuses: missing,
 		Summary: "Get the costs of a team",
-		Description: "By service, and by day. The present month unless other days are asked for." + effective +
+		Description: "By service, and by day. The current month unless other days are requested." + effective +
 			shownBack + asked,
 	}, s.getTeam)
 	rest.Handle(g, rest.Op{
@@ -54,8 +55,8 @@ func (s *service) teamOperations(g *rest.Group) {
 		Scoped: true, Statuses: missing,
 		Summary: "List the costs of a team's resources",
 		Description: "If several teams own a resource, its cost here is the team's share. Shares of unowned costs " +
-			"are not included. The most expensive first unless sort_order says otherwise. The present month unless " +
-			"other days are asked for." +
+			"are not included. The most expensive first unless sort_order says otherwise. The current month unless " +
+			"other days are requested." +
 			effective + asked,
 	}, s.teamResources)
 }

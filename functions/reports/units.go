@@ -24,8 +24,8 @@ func (s *service) unitOperations(g *rest.Group) {
 		Statuses: invalid,
 		Summary:  "List costs per unit",
 		Description: "For each metric, the cost, the number of units and the cost of one unit: by day, week or " +
-			"month, where there were units. The last 30 days, 12 weeks or 12 months, each with the present one, " +
-			"unless days are asked for. Units are those of the whole organization, also for a grant on teams or " +
+			"month, where there were units. The last 30 days, 12 weeks or 12 months, including the current one, " +
+			"unless days are requested. Units are those of the whole organization, also for a grant on teams or " +
 			"resources." +
 			effective + asked,
 	}, s.units)

@@ -54,14 +54,14 @@ func Operations(p *platform.Platform) *rest.Group {
 	return g
 }
 
-const shape = "A cost that no team owns is split by the first rule that matches its selector and its day; rules " +
-	"are tried in the order of their numbers, then of their ids. A rule splits evenly, in proportion to the direct " +
-	"cost of each team on the day (evenly if there is none), or by fixed percents. Costs not covered by a rule, " +
-	"and the remainder when percents add up to less than 100, stay Unassigned. Parts add up to the whole to the " +
-	"last digit. A cost matches a selector if, in every dimension, it has one of the listed values; an empty " +
-	"selector matches every cost. A change shows in the next report, also of past days: validFrom and validTo, " +
-	"which is exclusive, bound a rule. At most 100 rules an organization, of 100 teams each, whose selectors name " +
-	"at most 5 dimensions together. Names are unique without regard to case."
+const shape = "The first rule with a matching selector and matching days splits a cost that no team owns. Rules " +
+	"are tried in the order of their numbers, then of their ids. A rule splits a cost in one of three ways: " +
+	"evenly; in proportion to the direct cost of each team on the day (evenly if there is none); by fixed " +
+	"percents. Costs not covered by a rule, and the remainder when percents add up to less than 100, stay " +
+	"Unassigned. Parts add up to the whole to the last digit. A cost matches a selector if, in every dimension, it " +
+	"has one of the listed values; an empty selector matches every cost. A change shows in the next report, also " +
+	"of past days: validFrom and validTo, which is exclusive, bound a rule. At most 100 rules an organization, of " +
+	"100 teams each, whose selectors name at most 5 dimensions together. Names are unique without regard to case."
 
 // RuleInput names the rule of a request.
 type RuleInput struct {

@@ -98,8 +98,8 @@ func (s *service) costOperations(g *rest.Group) {
 		Summary: "Break costs down",
 		Description: "By up to 6 dimensions, one level each: the links into a level add up to totalUSD, and those " +
 			"from a node to its costUSD. A node is a value below the values before it, so that its id is its path. " +
-			"Of each node the largest are shown, limit of them; all others are one node more, with other true. At " +
-			"most 5,000 nodes. Accept: image/svg+xml asks for a picture of the first level, and so does " +
+			"Of each node the largest are shown, as many as limit says; all others are one node more, with other " +
+			"true. At most 5,000 nodes. Accept: image/svg+xml asks for a picture of the first level, and so does " +
 			"/reports/costs/breakdown.svg. The current month unless other days are requested." +
 			billed + asked,
 	}, s.breakdownOrPicture)
@@ -117,8 +117,8 @@ func (s *service) inventoryOperations(g *rest.Group) {
 		ID: "summarizeProviders", Method: http.MethodGet, Path: reports + "/providers/summary", Policy: reading,
 		Scoped: true, Statuses: invalid,
 		Summary: "List costs by provider",
-		Description: "Includes the number of its resources in the inventory. The current month unless other days " +
-			"are requested." + billed + asked,
+		Description: "Includes the number of each provider's resources in the inventory. The current month unless " +
+			"other days are requested." + billed + asked,
 	}, s.providers)
 	rest.Handle(g, rest.Op{
 		ID: "summarizeKinds", Method: http.MethodGet, Path: reports + "/resources/summary", Policy: reading,

@@ -178,7 +178,7 @@ func (s *service) ownOperations(g *rest.Group) {
 		ID: "getUnsubscribePage", Method: http.MethodGet, Path: unsubscribing, Public: true,
 		Produces: htmlpage.ContentType,
 		Statuses: []int{http.StatusNotFound, http.StatusTooManyRequests},
-		Summary:  "The page of the link that ends mails",
+		Summary:  "Show the page of the link that ends mails",
 		Description: "Has a button that switches the e-mail preference off which the mail came from. It changes " +
 			"nothing by itself. " + tries,
 	}, s.showUnsubscribe)

@@ -19,11 +19,11 @@ func (s *service) savingOperations(g *rest.Group) {
 		ID: "listSavings", Method: http.MethodGet, Path: reports + "/savings", Policy: reading, Scoped: true,
 		Statuses: invalid,
 		Summary:  "List realized savings",
-		Description: "The times for which this service kept a resource stopped, newest first. Each has its proof: " +
-			"the time, the state change, its cause, the cost that a stopped hour avoids, and the price list with " +
-			"this rate. A stop counts for 31 days at most. withoutRate counts the stops of resources without a " +
-			"known price; they are in no sum. The current month unless other days are requested. At most 50,000 " +
-			"state changes are read. A grant on teams or resources shows the savings of its scope alone.",
+		Description: "The times when this service kept a resource stopped, newest first. Each has its proof: the " +
+			"time, the state change, its cause, the cost that a stopped hour avoids, and the price list with this " +
+			"rate. A stop counts for 31 days at most. withoutRate counts the stops of resources without a known " +
+			"price; they are in no sum. The current month unless other days are requested. At most 50,000 state " +
+			"changes are read. A grant on teams or resources shows the savings of its scope alone.",
 	}, s.listSavings)
 }
 

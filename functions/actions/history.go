@@ -22,10 +22,10 @@ func (s *service) historyOperations(g *rest.Group) {
 		ID: "listStateHistory", Method: http.MethodGet, Path: "/state-history", Policy: reading, Scoped: true,
 		Statuses: lists,
 		Summary:  "List state changes",
-		Description: "Each entry says which resource changed to which state, when, and the cause; newest first. " +
-			"changed_by_type searches the newest 10,000 changes, of the resource if resource_uid names one. A caller " +
-			"with a grant on teams or resources sees the changes of resources in it; without resource_uid, of the " +
-			"newest 10,000.",
+		Description: "Newest first. Each entry names the resource, its new state, the time and the cause. " +
+			"changed_by_type searches the newest 10,000 changes, or those of the resource if resource_uid is " +
+			"given. A caller with a grant on teams or resources sees the changes of resources in it; without " +
+			"resource_uid, among the newest 10,000.",
 	}, s.listHistory)
 }
 

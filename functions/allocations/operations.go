@@ -34,19 +34,19 @@ func Operations(p *platform.Platform) *rest.Group {
 	rest.Handle(g, rest.Op{
 		ID: "listKubernetesAllocation", Method: http.MethodGet, Path: "/reports/kubernetes/allocation", Policy: policy,
 		Scoped: true, Statuses: []int{http.StatusBadRequest},
-		Summary: "Split what Kubernetes clusters cost",
-		Description: "By the formula of the OpenCost specification: each workload is charged what it takes of its " +
-			"nodes, and what nobody takes is idle, which stands by itself. items (on all pages) and " +
-			"idle add up to totalUSD, which is what the nodes cost, to the cent. A node costs what the bill says of " +
-			"its machine, else its estimate at public prices. What a workload takes is what its pods " +
-			"request, as the last discovery saw it (observedAt), on the nodes where it saw them, for as long as " +
-			"workload and node have existed in these days; use is not measured. Nodes that are gone " +
-			"for more than seven days are not known any more. Nodes of which no cost is known are named in unpriced, " +
-			"and in no sum. The present month unless other days are asked for: days are days in UTC, " +
-			"to is not included, at most 800. cost is effective unless another is asked for. These costs are in the " +
-			"bill of the cloud already: they are not to be added to those of other reports. A grant on teams or " +
-			"resources shows the workloads and namespaces of its scope, what is idle on nodes of its scope, and " +
-			"totals of these alone; names of other nodes and clusters are empty.",
+		Summary: "Split the costs of Kubernetes clusters",
+		Description: "Follows the formula of the OpenCost specification: each workload is charged for its share of " +
+			"its nodes. The share that no workload takes is reported as idle. items (on all pages) and idle add up " +
+			"to totalUSD, the cost of the nodes, to the cent. The cost of a node is the billed cost of its " +
+			"machine, or else its estimate at public prices. The share of a workload follows the requests of its " +
+			"pods, as seen by the last discovery (observedAt), on the nodes where discovery saw them, for as long " +
+			"as workload and node existed in these days. Use is not measured. Nodes that have been gone for more " +
+			"than seven days are not included. Nodes without a known cost are listed in unpriced and are in no " +
+			"sum. The current month unless other days are requested: days are in UTC, at most 800, and to is " +
+			"exclusive. cost is effective by default. These costs are already part of the bill of the cloud: do " +
+			"not add them to the costs of other reports. A grant on teams or resources shows the workloads and " +
+			"namespaces of its scope, the idle cost of the nodes of its scope, and totals of these alone; names of " +
+			"other nodes and clusters are empty.",
 	}, s.list)
 	return g
 }
@@ -54,7 +54,7 @@ func Operations(p *platform.Platform) *rest.Group {
 // Asked holds the parameters of a split. It is exported so that the framework sees its fields where it is embedded.
 type Asked struct {
 	ClusterID string `query:"clusterID" maxLength:"512" doc:"Only this cluster, by its id in items; else all of them"`
-	Aggregate string `query:"aggregate" enum:"namespace,workload,node" default:"namespace" doc:"What one item is about"`
+	Aggregate string `query:"aggregate" enum:"namespace,workload,node" default:"namespace" doc:"The unit of one item"`
 	Cost      string `query:"cost" enum:"billed,effective,list" doc:"Which cost counts"`
 	Period    string `query:"period" maxLength:"7" doc:"A month; or give from and to" example:"2026-03"`
 	rest.Window
@@ -100,14 +100,14 @@ type Allocation struct {
 	From           string     `json:"from" doc:"The first day" example:"2026-03-01"`
 	To             string     `json:"to" doc:"The day behind the last" example:"2026-04-01"`
 	Aggregate      string     `json:"aggregate" enum:"namespace,workload,node"`
-	TotalUSD       string     `json:"totalUSD" doc:"What the nodes cost: allocatedUSD, idleUSD and unallocatedUSD"`
-	AllocatedUSD   string     `json:"allocatedUSD" doc:"What the items on all pages add up to"`
-	IdleUSD        string     `json:"idleUSD" doc:"What idle adds up to"`
-	UnallocatedUSD string     `json:"unallocatedUSD" doc:"What nodes cost whose pods could not be listed"`
+	TotalUSD       string     `json:"totalUSD" doc:"The cost of the nodes: allocatedUSD, idleUSD and unallocatedUSD"`
+	AllocatedUSD   string     `json:"allocatedUSD" doc:"The sum of the items on all pages"`
+	IdleUSD        string     `json:"idleUSD" doc:"The sum of idle"`
+	UnallocatedUSD string     `json:"unallocatedUSD" doc:"The cost of the nodes whose pods could not be listed"`
 	CostSource     string     `json:"costSource" enum:"estimated,actual" doc:"actual where all of it was billed"`
 	ObservedAt     *time.Time `json:"observedAt" doc:"When the nodes were last looked at, the earliest of them; null without any"`
 	Nodes          int        `json:"nodes" doc:"How many nodes are in the sums"`
-	Unpriced       []string   `json:"unpriced" doc:"Names of nodes of which no cost is known, at most 100"`
+	Unpriced       []string   `json:"unpriced" doc:"Names of nodes without a known cost, at most 100"`
 	Idle           []Idle     `json:"idle"`
 	Items          []Item     `json:"items"`
 	Total          int        `json:"total" doc:"How many items there are on all pages"`

@@ -15,8 +15,8 @@ import (
 
 // AnomalyContributor is the contribution of a service, resource or account to an anomaly.
 type AnomalyContributor struct {
-	Dim         string `json:"dim" enum:"service_name,resource_uid,cloud_account_id" doc:"What the anomaly is taken apart by: the contributors of each dimension sum to it"`
-	Key         string `json:"key" doc:"The service, the native id of the resource, our id of the account; empty for what none is named for, and for the others"`
+	Dim         string `json:"dim" enum:"service_name,resource_uid,cloud_account_id" doc:"The dimension of the split: the contributors of each dimension sum to the anomaly"`
+	Key         string `json:"key" doc:"The service, the native id of the resource, or our id of the account; empty for costs without such a name, and for the others"`
 	Others      bool   `json:"others" doc:"All that is not listed by itself"`
 	CostUSD     string `json:"costUSD"`
 	BaselineUSD string `json:"baselineUSD"`
@@ -38,8 +38,8 @@ type Anomaly struct {
 	Status       anomaly.Status       `json:"status" enum:"open,acknowledged,expected,closed"`
 	Reason       *string              `json:"reason" doc:"Why it is expected; restated when it is closed"`
 	JudgedBy     *string              `json:"judgedBy"`
-	Continues    bool                 `json:"continues" doc:"The day before was an anomaly too, as severe: nobody was told of this one"`
-	ExplainedBy  *string              `json:"explainedBy" doc:"The anomaly of a narrower scope that holds 80 % of it or more: nobody was told of this one"`
+	Continues    bool                 `json:"continues" doc:"The day before was an anomaly of at least this severity, so this one sent no event"`
+	ExplainedBy  *string              `json:"explainedBy" doc:"The anomaly of a narrower scope that holds 80 % or more of this one, so this one sent no event"`
 	ToldOf       []anomaly.Severity   `json:"toldOf" doc:"The severities under which an event was sent"`
 	Contributors []AnomalyContributor `json:"contributors"`
 	CreatedAt    time.Time            `json:"createdAt"`

@@ -43,25 +43,25 @@ func Operations(p *platform.Platform) *rest.Group {
 	}, s.judge)
 	rest.Handle(g, rest.Op{
 		ID: "getAnomalySettings", Method: http.MethodGet, Path: settings, Policy: reading,
-		Summary: "Read what counts as an anomaly", Description: rules,
+		Summary: "Read the anomaly settings", Description: rules,
 	}, s.getSettings)
 	rest.Handle(g, rest.Op{
 		ID: "updateAnomalySettings", Method: http.MethodPut, Path: settings, Policy: writing,
 		Statuses: []int{http.StatusBadRequest, http.StatusConflict},
-		Summary:  "Choose what counts as an anomaly",
-		Description: "Changes only the fields present; null puts one back to its default. The days that are judged " +
-			"again, the last seven, follow at the next run. " + rules,
+		Summary:  "Change the anomaly settings",
+		Description: "Changes only the fields present; null resets a field to its default. The next run judges the " +
+			"last seven days by the new settings. " + rules,
 	}, s.updateSettings)
 	return g
 }
 
 const (
 	rules = "A day of the organization, an account, a group, a team or a resource is an anomaly when it costs 30 % " +
-		"(warning), 100 % (critical) or 500 % (emergency) more than the " +
-		"mean of the seven days before it. Fewer than 4 days of data, or a baseline under anomalyMinUSD a day, are " +
-		"never judged; days that are not complete neither. " +
-		"The last seven days are judged again with each import: one that is restated is corrected, and told of once " +
-		"for each severity. The gates keep out what is above its baseline and no " +
-		"anomaly; each can be switched off. The contributors of each dimension sum to the anomaly. "
+		"(warning), 100 % (critical) or 500 % (emergency) more than the mean of the seven days before it. A day is " +
+		"not judged if it is incomplete, if there are fewer than 4 days of data, or if the baseline is under " +
+		"anomalyMinUSD a day. Each import judges the last seven days again: the anomaly of a restated day is " +
+		"corrected, and sends one event for each severity. The gates exclude days whose cost is above the baseline " +
+		"for an ordinary reason; each gate can be switched off. The contributors of each dimension sum to the " +
+		"anomaly. "
 	scoped = "A grant on teams or resources shows the anomalies of just these. "
 )

@@ -108,7 +108,7 @@ func registerLogin(g *rest.Group, s *service) {
 
 	rest.Handle(g, rest.Op{
 		ID: "getSigningKeys", Method: http.MethodGet, Path: "/.well-known/jwks.json",
-		Summary: "The keys that access tokens are signed with", Description: "A JSON Web Key Set (RFC 7517).",
+		Summary: "Get the keys that verify access tokens", Description: "A JSON Web Key Set (RFC 7517).",
 		Public: true, Produces: "application/json",
 	}, s.getSigningKeys)
 }

@@ -42,7 +42,7 @@ type ImportedFile struct {
 	Status         string                `json:"status" enum:"waiting,running,succeeded,failed" doc:"waiting: for the file"`
 	Rows           int64                 `json:"rows" doc:"That were read; of a file that failed, up to the row that is wrong"`
 	Periods        []string              `json:"periods" doc:"The months that were replaced"`
-	Errors         []billimport.RowError `json:"errors" doc:"What is wrong with the file; row 0 is the file as a whole. Nothing of it was imported then"`
+	Errors         []billimport.RowError `json:"errors" doc:"The errors of the file; row 0 is the file as a whole. A file with errors is not imported"`
 	CreatedAt      time.Time             `json:"createdAt"`
 	CompletedAt    *time.Time            `json:"completedAt"`
 }

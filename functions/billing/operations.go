@@ -27,22 +27,19 @@ func Operations(p *platform.Platform) *rest.Group {
 	s := &service{p, cost.New(p)}
 	rest.Handle(g, rest.Op{
 		ID: "listBillingSyncStatus", Method: http.MethodGet, Path: statusPath, Policy: "billing:read",
-		Summary: "How the bills of each cloud account stand",
+		Summary: "List the billing sync status of each cloud account",
 		Description: "One entry for every cloud account, oldest first. stale: nothing was imported for 48 hours; " +
-			"failed: the newest import " +
-			"failed, message says at which step (reachability, schema, sample, totals) and of which file and row, " +
-			"and every month is as it " +
-			"was before; never: nothing was imported yet, message says what is waited for.",
+			"failed: the newest import failed, message names the step (reachability, schema, sample, totals), the " +
+			"file and the row, and every month is unchanged; never: nothing was imported yet, message names the " +
+			"reason for the wait.",
 	}, s.listStatus)
 	rest.Handle(g, rest.Op{
 		ID: "verifyBilling", Method: http.MethodPost, Path: "/billing/verify", Policy: "billing:write",
 		Status:   http.StatusAccepted,
 		Statuses: []int{http.StatusConflict}, Summary: "Import the bills of every cloud account now",
-		Description: "Looks whether the export of each account can be reached, reads what it delivers, compares rows " +
-			"and totals with what the " +
-			"provider says, and imports up to 13 months that are not in yet. While a run is under way, that one is " +
-			"the answer. Poll " +
-			"statusURL until no entry is syncing.",
+		Description: "Checks that the export of each account can be reached, reads its data, compares rows and " +
+			"totals with the provider's figures, and imports up to 13 months that are not imported yet. While a " +
+			"run is under way, the answer is that run. Poll statusURL until no entry is syncing.",
 	}, s.verify)
 	rest.Handle(g, rest.Op{
 		ID: "listBillingPeriods", Method: http.MethodGet, Path: periodsPath, Policy: "billing:read",
@@ -61,9 +58,8 @@ func (s *service) importOperations(g *rest.Group) {
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict},
 		Summary:  "Import a file of any vendor in FOCUS columns",
 		Description: "PUT the file (CSV, JSON lines or Parquet, also gzipped) to uploadURL before expiresAt; the " +
-			"import begins by itself when it " +
-			"is there. Each billing period in the file replaces what the vendor, or the account, had of it as a " +
-			"whole. Poll statusURL.",
+			"import starts when the upload is complete. Each billing period in the file replaces the earlier data " +
+			"of the vendor, or of the account, for that period as a whole. Poll statusURL.",
 	}, s.createImport)
 	rest.Handle(g, rest.Op{
 		ID: "listBillingImports", Method: http.MethodGet, Path: importsPath, Policy: "billing:read",
@@ -73,6 +69,6 @@ func (s *service) importOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "getBillingImport", Method: http.MethodGet, Path: importsPath + "/{jobID}", Policy: "billing:read",
 		Statuses: []int{http.StatusNotFound},
-		Summary:  "Get an uploaded file, and what was wrong with it",
+		Summary:  "Get an uploaded file and its errors",
 	}, s.getImport)
 }

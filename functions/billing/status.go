@@ -25,7 +25,7 @@ type SyncEntry struct {
 	LastSyncedAt     *time.Time `json:"lastSyncedAt" doc:"When everything that there was had last been imported; null before that"`
 	Status           string     `json:"status" enum:"ok,stale,syncing,failed,never"`
 	MonthsBackfilled int        `json:"monthsBackfilled" minimum:"0" maximum:"13" doc:"Of how many of the last 13 months there are bills"`
-	Message          string     `json:"message" doc:"What is wrong, or waited for; empty when nothing is"`
+	Message          string     `json:"message" doc:"The problem, or the reason for a wait; empty if there is neither"`
 	SupersededBy     []string   `json:"supersededBy" doc:"The cloud accounts on whose bills its charges of some months count in place of its own, which are kept: of an account that another one pays for, or that is connected for the second time"`
 }
 
@@ -97,7 +97,7 @@ type BillingPeriod struct { //nolint:revive // it is what the interface descript
 	CloudAccountID string          `json:"cloudAccountID" doc:"The id of the cloud account; other: and its name of a vendor that is none"`
 	Provider       string          `json:"provider"`
 	Period         string          `json:"period" example:"2026-03"`
-	Rows           int64           `json:"rows" doc:"Charges; what nets to nothing is not among them"`
+	Rows           int64           `json:"rows" doc:"The number of charges, without those that net to zero"`
 	Totals         []CurrencyTotal `json:"totals" doc:"By currency, before any conversion"`
 	Final          bool            `json:"final" doc:"The provider has closed it"`
 	Estimated      bool            `json:"estimated" doc:"Made of our own estimates, until there is a bill"`
@@ -107,9 +107,9 @@ type BillingPeriod struct { //nolint:revive // it is what the interface descript
 	Source         string          `json:"source"`
 	Export         string          `json:"export" doc:"The name of the export, or of the uploaded file"`
 	Fingerprint    string          `json:"fingerprint" doc:"The same for the same content"`
-	Rates          []ExchangeRate  `json:"rates" doc:"By which amounts in other currencies than the US dollar are in reports; a currency without one is in none"`
+	Rates          []ExchangeRate  `json:"rates" doc:"The exchange rates of amounts that are not in US dollars; amounts in a currency without a rate are in no report"`
 	SupersededBy   []string        `json:"supersededBy" doc:"The cloud accounts on whose bills the same charges are: these count there, and not here"`
-	Counts         string          `json:"counts" enum:"all,partly,nothing" doc:"How much of it is in reports: not what is superseded"`
+	Counts         string          `json:"counts" enum:"all,partly,nothing" doc:"The part of the period that is in reports: superseded charges are not"`
 }
 
 // ExchangeRate is the value of one unit of a currency in USD.

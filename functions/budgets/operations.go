@@ -44,7 +44,7 @@ func Operations(p *platform.Platform) *rest.Group {
 	rest.Handle(g, rest.Op{
 		ID: "summarizeBudgets", Method: http.MethodGet, Path: budgets + "/summary", Policy: reading, Scoped: true,
 		Statuses: invalid,
-		Summary:  "Tell how all budgets stand",
+		Summary:  "List the status of all budgets",
 		Description: "The worst first: red, yellow, green, and of a colour the one that is spent furthest. " + scoped +
 			forecast,
 	}, s.summary)
@@ -55,21 +55,21 @@ func Operations(p *platform.Platform) *rest.Group {
 	rest.Handle(g, rest.Op{
 		ID: "getBudgetStatus", Method: http.MethodGet, Path: one + "/status", Policy: reading, Scoped: true,
 		Statuses: missing,
-		Summary:  "Tell how a budget stands",
-		Description: "With its burn-down: a line for each day of the period. Accept: image/svg+xml asks for a " +
-			"picture of that. " + scoped + forecast,
+		Summary:  "Get the status of a budget",
+		Description: "Includes the burn-down: a line for each day of the period. Accept: image/svg+xml asks for a " +
+			"picture of it. " + scoped + forecast,
 	}, s.statusOrPicture)
 	rest.Handle(g, rest.Op{
 		ID: "drawBudgetStatus", Method: http.MethodGet, Path: one + "/status.svg", Policy: reading, Scoped: true,
 		Statuses: missing, Produces: rest.SVGType,
-		Summary:     "Draw how a budget stands",
-		Description: "What was spent and is expected, beside what was planned and the amount. " + scoped + forecast,
+		Summary:     "Draw the status of a budget",
+		Description: "Draws spent and forecast costs beside the plan and the amount. " + scoped + forecast,
 	}, s.picture)
 	rest.Handle(g, rest.Op{
 		ID: "updateBudget", Method: http.MethodPut, Path: one, Policy: writing,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}, Summary: "Change a budget",
-		Description: "Changes only the fields present. A threshold that was told of is not told of again in its " +
-			"period, whatever the amount is. " + shape,
+		Description: "Changes only the fields present. A threshold that has sent its event sends no second one in " +
+			"the period, even if the amount changes. " + shape,
 	}, s.update)
 	rest.Handle(g, rest.Op{
 		ID: "deleteBudget", Method: http.MethodDelete, Path: one, Policy: writing,
@@ -80,20 +80,18 @@ func Operations(p *platform.Platform) *rest.Group {
 
 const (
 	shape = "Billed costs count, in calendar months, quarters or years of UTC. scopeID is empty for org, our id of " +
-		"an account, group or team, the native id of a resource, " +
-		"key=value of a tag. Each threshold, in percent, is told of once a period: budget.warning below 100, " +
-		"budget.exceeded from 100 on; with forecastAlerts also " +
-		"budget.warning when the forecast reaches it. A cost that is restated and grows again is not told of twice. " +
-		"At most 200 budgets an organization, of 10 thresholds each. " +
-		"Names are unique without regard to case."
+		"an account, group or team, the native id of a resource, key=value of a tag. Each threshold, in percent, " +
+		"sends one event a period: budget.warning below 100, budget.exceeded from 100 on; with forecastAlerts also " +
+		"budget.warning when the forecast reaches it. A cost that is restated and grows again sends no second " +
+		"event. At most 200 budgets an organization, of 10 thresholds each. Names are unique without regard to " +
+		"case."
 	scoped   = "A grant on teams or resources shows the budgets of just these. "
-	forecast = "The signal is red when the amount is spent, yellow from 80 % on or when the forecast reaches it. The " +
-		"forecast is what is spent, and for each day that is left the mean " +
-		"of its weekday over the 28 days before (below 14 days: the mean of all); low and high hold four of five " +
-		"outcomes: 1.2816 × s × √(h + h²/n), with the standard deviation s of " +
-		"the n days from their means and h days left (Hyndman and Athanasopoulos, Forecasting: Principles and " +
-		"Practice, 5.2 and 5.5). Charges other than usage of the month before are " +
-		"expected again in each month that has not begun."
+	forecast = "The signal is red when the amount is spent, yellow from 80 % on or when the forecast reaches it. " +
+		"The forecast is the cost to date plus, for each remaining day, the mean of its weekday over the 28 days " +
+		"before (below 14 days: the mean of all). low and high hold four of five outcomes: 1.2816 × s × √(h + " +
+		"h²/n), with the standard deviation s of the n days from their means and h remaining days (Hyndman and " +
+		"Athanasopoulos, Forecasting: Principles and Practice, 5.2 and 5.5). The charges other than usage of the " +
+		"last whole month are expected again in each month that has not begun."
 )
 
 // BudgetInput names the budget of a request.

@@ -28,7 +28,7 @@ type BudgetStanding struct {
 	To           string              `json:"to" doc:"The first day after the period" example:"2026-12-01"`
 	AmountUSD    string              `json:"amountUSD"`
 	SpentUSD     string              `json:"spentUSD"`
-	RemainingUSD string              `json:"remainingUSD" doc:"Below 0 what is spent too much"`
+	RemainingUSD string              `json:"remainingUSD" doc:"Below 0 if the budget is overspent"`
 	PercentUsed  float64             `json:"percentUsed"`
 	ForecastUSD  BudgetForecast      `json:"forecastUSD"`
 	Signal       budgeting.Signal    `json:"signal" enum:"green,yellow,red"`
@@ -53,7 +53,7 @@ type BudgetDay struct {
 	Date         string `json:"date"`
 	SpentUSD     string `json:"spentUSD" doc:"From the beginning of the period to the end of the day"`
 	RemainingUSD string `json:"remainingUSD"`
-	PlannedUSD   string `json:"plannedUSD" doc:"What would remain if each day took the same"`
+	PlannedUSD   string `json:"plannedUSD" doc:"The amount that would remain if every day cost the same"`
 	Forecast     bool   `json:"forecast" doc:"The day has not settled: its cost is expected"`
 }
 
@@ -103,7 +103,7 @@ type BudgetSummary struct {
 	Yellow    int              `json:"yellow"`
 	Red       int              `json:"red"`
 	AmountUSD string           `json:"amountUSD" doc:"Of all budgets, each in its period"`
-	SpentUSD  string           `json:"spentUSD" doc:"What is spent of them; a cost counts in each budget that it lies in"`
+	SpentUSD  string           `json:"spentUSD" doc:"The amount spent of all budgets; a cost counts in each budget that covers it"`
 	Items     []BudgetStanding `json:"items"`
 }
 

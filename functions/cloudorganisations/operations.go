@@ -120,7 +120,7 @@ func (s *service) oauthOperations(g *rest.Group) {
 	}, s.finalizeOAuth)
 	rest.Handle(g, rest.Op{
 		ID: "returnFromGoogle", Method: http.MethodGet, Path: callbackPath, Public: true,
-		Summary: "Landing page for the browser from Google",
+		Summary: "Show the landing page for the browser from Google",
 		Description: "Describes the next step with the code and state in the address, for clients without a page " +
 			"of their own. It needs no log-in and stores nothing.",
 	}, s.returnOAuth)

@@ -19,12 +19,12 @@ import (
 type NewQuestion struct {
 	From     string   `json:"from" maxLength:"10" doc:"The first day, or month" example:"2026-03-01"`
 	To       string   `json:"to" maxLength:"10" doc:"The day, or month, behind the last; at most 36 months" example:"2026-04-01"`
-	Measures []string `json:"measures,omitempty" doc:"What is added up: BilledCost, EffectiveCost, ListCost, PricingQuantity, Count. BilledCost if left out" example:"[\"BilledCost\"]"`
+	Measures []string `json:"measures,omitempty" doc:"The measures to add up: BilledCost, EffectiveCost, ListCost, PricingQuantity, Count. BilledCost if left out" example:"[\"BilledCost\"]"`
 	GroupBy  []string `json:"groupBy,omitempty" doc:"Up to 8 columns of FOCUS, or Tags.<key>. ChargePeriodStart is a day, BillingPeriodStart a month" example:"[\"ServiceName\"]"`
-	Filters  []Filter `json:"filters,omitempty" doc:"Conditions, all of which a line meets: at most 20"`
+	Filters  []Filter `json:"filters,omitempty" doc:"Conditions that a line must all meet: at most 20"`
 	OrderBy  string   `json:"orderBy,omitempty" maxLength:"1100" doc:"A column or measure of the question; behind -, descending. The first measure, descending, if left out" example:"-BilledCost"`
 	Limit    int      `json:"limit,omitempty" minimum:"0" maximum:"10000" doc:"Rows of the answer; 10,000 if left out"`
-	DryRun   bool     `json:"dryRun,omitempty" doc:"Tell what would be scanned and what that costs, and ask nothing"`
+	DryRun   bool     `json:"dryRun,omitempty" doc:"Answer the bytes that the question would scan and their price, without running it"`
 }
 
 // Filter is a condition on a column.

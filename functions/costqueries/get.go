@@ -22,8 +22,8 @@ type Question struct {
 	QueryID      string     `json:"queryID" deprecated:"true" doc:"The same as jobID, which takes its place"`
 	Status       string     `json:"status" enum:"planned,pending,running,succeeded,failed" doc:"planned: of a dry run"`
 	StatusURL    string     `json:"statusURL" doc:"Path to poll" example:"/reports/queries/qry_01k"`
-	ScannedBytes int64      `json:"scannedBytes" doc:"What is scanned of the files of line items: by what they say of the columns that are read; of an answer of Athena, by what it says"`
-	PriceUSD     string     `json:"priceUSD" doc:"What Athena takes for that. A service on a laptop asks no Athena, and pays nothing" example:"0.000050"`
+	ScannedBytes int64      `json:"scannedBytes" doc:"The bytes scanned of the files of line items: computed from the sizes that the files state for the columns read, or reported by Athena with its answer"`
+	PriceUSD     string     `json:"priceUSD" doc:"The price that Athena charges for these bytes. A service on a laptop does not use Athena, and pays nothing" example:"0.000050"`
 	Columns      []string   `json:"columns" doc:"The columns of the question, BillingCurrency, and the measures"`
 	Rows         [][]string `json:"rows" doc:"Texts; amounts are decimals, to the last digit"`
 	RowCount     int        `json:"rowCount" doc:"Rows of the answer on all pages"`

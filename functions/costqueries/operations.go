@@ -29,13 +29,12 @@ func Operations(p *platform.Platform) *rest.Group {
 		ID: "askLineItems", Method: http.MethodPost, Path: "/reports/query", Policy: report.Policy, Scoped: true,
 		Status: http.StatusAccepted, Reads: true,
 		Statuses: []int{http.StatusBadRequest, http.StatusConflict}, Summary: "Ask a free question of line items",
-		Description: "Adds up the lines of bills in columns of FOCUS 1.2, each amount to its last digit, and never " +
-			"amounts of two currencies. " +
-			"With dryRun nothing is asked: the answer says what would be scanned, and what that costs. Otherwise " +
-			"poll statusURL, at once at " +
-			"first: a small question is answered by then. Estimates are no line items. An organization's questions " +
-			"scan at most 1 TiB a day (UTC) together; one more is 409. A grant on teams or resources asks about the " +
-			"lines of these resources alone, of at most 1,000.",
+		Description: "Adds up the lines of bills in columns of FOCUS 1.2, each amount to its last digit. It never " +
+			"adds amounts of two currencies. With dryRun the question is not run: the answer holds the bytes that " +
+			"it would scan, and their price. Otherwise poll statusURL, at once at first: a small question is " +
+			"answered by then. Estimates are not line items. The questions of an organization scan at most 1 TiB a " +
+			"day (UTC) together; a question beyond that is 409. A grant on teams or resources asks about the lines " +
+			"of its resources alone, of at most 1,000 resources.",
 	}, s.ask)
 	rest.Handle(g, rest.Op{
 		ID: "getLineItemQuery", Method: http.MethodGet, Path: queries + "/{queryID}", Policy: report.Policy,

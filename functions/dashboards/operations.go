@@ -95,7 +95,7 @@ func Operations(p *platform.Platform) *rest.Group {
 	return g
 }
 
-const shape = "At most 24 widgets; GET /dashboards/widgets lists their types and what they take. Names are unique " +
+const shape = "At most 24 widgets; GET /dashboards/widgets lists their types and their fields. Names are unique " +
 	"without regard to case. At most 50 dashboards an organization."
 
 // DashboardInput names the dashboard of a request.

@@ -97,7 +97,7 @@ type WidgetSavings struct {
 	To          string `json:"to" doc:"The first day after it"`
 	SavingsUSD  string `json:"savingsUSD"`
 	Stops       int    `json:"stops" doc:"How many times something stood still because we had stopped it"`
-	WithoutRate int    `json:"withoutRate" doc:"Stops of what no price is known of: they are in no sum"`
+	WithoutRate int    `json:"withoutRate" doc:"The number of stops without a known price; they are in no sum"`
 }
 
 func (p *page) realized(ctx context.Context, q *WidgetQuery) (*WidgetSavings, error) {

@@ -26,7 +26,7 @@ const (
 type WidgetQuery struct {
 	Period string              `json:"period" required:"false" enum:"month_to_date,last_month,last_7_days,last_30_days,last_90_days,last_12_months" doc:"Left out: month_to_date"`
 	Cost   string              `json:"cost" required:"false" enum:"billed,effective,list" doc:"Left out: billed"`
-	Dims   []string            `json:"dims" required:"false" maxItems:"3" doc:"What a breakdown is split by, in order" example:"[\"provider\",\"service_name\"]"`
+	Dims   []string            `json:"dims" required:"false" maxItems:"3" doc:"The dimensions of a breakdown, in order" example:"[\"provider\",\"service_name\"]"`
 	Filter map[string][]string `json:"filter" required:"false" doc:"Of a dimension any of these values; all dimensions must agree"`
 	Limit  int                 `json:"limit" required:"false" minimum:"1" maximum:"50" doc:"How many rows; left out: 10"`
 }

@@ -63,7 +63,7 @@ func Operations(p *platform.Platform, s Source) *rest.Group {
 		})
 	rest.Handle(g, rest.Op{
 		ID: "getDocs", Method: http.MethodGet, Path: "/docs", Public: true, Produces: htmlpage.ContentType,
-		Summary:     "The interface description as a page",
+		Summary:     "Show the interface description as a page",
 		Description: "Self-contained: it loads only `/openapi.json`.",
 	}, func(context.Context, *none) (rest.Raw, error) { return docsPage(), nil })
 	return g
@@ -71,7 +71,7 @@ func Operations(p *platform.Platform, s Source) *rest.Group {
 
 // addDocument adds the operation that returns one format of the description.
 func addDocument(g *rest.Group, op rest.Op, body func() ([]byte, error)) {
-	op.Method, op.Public, op.Summary = http.MethodGet, true, "The interface description as "+op.Produces
+	op.Method, op.Public, op.Summary = http.MethodGet, true, "Get the interface description as "+op.Produces
 	rest.Handle(g, op, func(context.Context, *none) (rest.Raw, error) {
 		b, err := body()
 		if err != nil {

@@ -192,12 +192,12 @@ const assumes = "Each additional machine costs its on-demand price, by the secon
 func (s *service) estimateOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "previewEventCost", Method: http.MethodPost, Path: plans + "/cost-preview", Policy: reading, Scoped: true,
-		Reads: true, Statuses: writes, Summary: "Estimate what a plan would cost without saving it",
+		Reads: true, Statuses: writes, Summary: "Estimate the cost of a plan without saving it",
 		Description: assumes,
 	}, s.previewCost)
 	rest.Handle(g, rest.Op{
 		ID: "estimateEventCost", Method: http.MethodGet, Path: plan + "/cost-estimate", Policy: reading, Scoped: true,
-		Statuses: found, Summary: "Estimate what a plan costs", Description: assumes,
+		Statuses: found, Summary: "Estimate the cost of a plan", Description: assumes,
 	}, s.estimateCost)
 	rest.Handle(g, rest.Op{
 		ID: "estimateDatabaseImpact", Method: http.MethodGet, Path: plan + "/db-impact", Policy: reading, Scoped: true,

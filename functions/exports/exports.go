@@ -43,15 +43,15 @@ func operations(s *service) *rest.Group {
 		Later:    rest.Job{},
 		Statuses: []int{http.StatusBadRequest, http.StatusConflict}, Produces: rest.CSVType + ", " + rest.NDJSONType,
 		Summary: "Export costs",
-		Description: "In columns of FOCUS 1.2, a row for each day and what is alike in all columns: all three costs, " +
-			"in USD, to the last digit. Up to 10,000 rows (6 MB) of CSV or NDJSON are " +
-			"the answer. More of them, and Parquet always, are a job: 202, whose statusURL tells in the end where " +
-			"the file is fetched. While it runs, the same question of the same " +
-			"caller is the same job. CSV cells that a spreadsheet would take for a formula begin with an apostrophe; " +
-			"numbers do not. The present month unless other days are asked for, " +
-			"at most 800; from is the first one and to the one behind the last, in UTC; period is a month. " +
-			"filter[dimension]=value narrows, as that of the other reports. A grant on teams or resources " +
-			"exports the costs of these alone.",
+		Description: "In columns of FOCUS 1.2, with all three costs in USD, to the last digit. Charges of one day " +
+			"that agree in all columns are one row. Up to 10,000 rows (6 MB) of CSV or NDJSON are the answer " +
+			"itself. A larger export, and every Parquet export, is a job: the answer is 202, and its statusURL " +
+			"holds the download address when the job has ended. While a job runs, the same question of the same " +
+			"caller is answered with that job. CSV cells that a spreadsheet would take for a formula begin with an " +
+			"apostrophe; numbers do not. The current month unless other days are requested, at most 800; from is " +
+			"the first day and to the day after the last, in UTC; period is a month. filter[dimension]=value " +
+			"narrows the export, as in the other reports. A grant on teams or resources exports the costs of its " +
+			"scope alone.",
 	}, s.export)
 	rest.Handle(g, rest.Op{
 		ID: "getCostExport", Method: http.MethodGet, Path: jobsPath + "/{jobID}", Policy: report.Policy, Scoped: true,
@@ -68,7 +68,7 @@ type exportInput struct {
 	Period string `query:"period" maxLength:"7" doc:"A month; or give from and to" example:"2026-03"`
 	rest.Window
 	rest.Selection
-	Format string `query:"format" enum:"csv,ndjson,parquet" doc:"The form; when it is left out, what Accept asks for, else csv"`
+	Format string `query:"format" enum:"csv,ndjson,parquet" doc:"The format; if left out, the format that Accept asks for, else csv"`
 	Accept string `header:"Accept" hidden:"true"`
 }
 
@@ -132,10 +132,10 @@ type Export struct {
 	From         string     `json:"from" doc:"The first day" example:"2026-03-01"`
 	To           string     `json:"to" doc:"The day behind the last" example:"2026-04-01"`
 	Rows         int64      `json:"rows"`
-	BilledUSD    *string    `json:"billedUSD" doc:"What the rows add up to, to the last digit; null until it has succeeded"`
+	BilledUSD    *string    `json:"billedUSD" doc:"The sum of the rows, to the last digit; null until the job has succeeded"`
 	EffectiveUSD *string    `json:"effectiveUSD"`
 	ListUSD      *string    `json:"listUSD"`
-	Message      *string    `json:"message" doc:"Why it failed, and what to do"`
+	Message      *string    `json:"message" doc:"The reason for the failure, and the remedy"`
 	FileName     string     `json:"fileName" example:"costs-2026-03-01.parquet"`
 	DownloadURL  *string    `json:"downloadURL" doc:"Where the file is fetched with GET, until linkExpiresAt"`
 	LinkExpires  *time.Time `json:"linkExpiresAt"`

@@ -32,9 +32,9 @@ type Integration struct {
 	ScopeID      string             `json:"scopeID"`
 	Enabled      bool               `json:"enabled"`
 	Status       string             `json:"status" enum:"untested,connected,failed" doc:"As of the last test; failed also when all tries of a delivery have failed and nothing has reached it since"`
-	Message      string             `json:"message" doc:"What the service said last"`
+	Message      string             `json:"message" doc:"The service's last answer"`
 	TestedAt     *time.Time         `json:"testedAt"`
-	PausedAt     *time.Time         `json:"pausedAt" doc:"Since when it gets no events: its maker has left, or may read none of them; null while it does"`
+	PausedAt     *time.Time         `json:"pausedAt" doc:"The time since when it gets no events, because its maker has left or may read no events; null while it gets events"`
 	PausedReason *string            `json:"pausedReason" doc:"Why it is paused"`
 	WebhookURL   *string            `json:"webhookURL" doc:"Where its webhooks are to be sent; null for kinds that send none"`
 	CreatedBy    string             `json:"createdBy"`

@@ -45,7 +45,7 @@ func Operations(p *platform.Platform) *rest.Group {
 	}, s.list)
 	rest.Handle(g, rest.Op{
 		ID: "listIntegrationKinds", Method: http.MethodGet, Path: integrations + "/catalogue", Policy: reading,
-		Summary:     "List what can be connected",
+		Summary:     "List the kinds of integrations",
 		Description: "Each kind with the fields of its config.",
 	}, s.catalogue)
 	rest.Handle(g, rest.Op{
@@ -66,16 +66,16 @@ func Operations(p *platform.Platform) *rest.Group {
 	rest.Handle(g, rest.Op{
 		ID: "deleteIntegration", Method: http.MethodDelete, Path: one, Policy: writing,
 		Statuses: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Disconnect a service",
-		Description: "Its secrets are forgotten; what waits to be delivered to it is dropped, and its webhooks " +
-			"are refused.",
+		Description: "Its secrets are deleted, its pending deliveries are dropped, and its webhooks are refused.",
 	}, s.remove)
 	rest.Handle(g, rest.Op{
 		ID: "testIntegration", Method: http.MethodPost, Path: one + "/test", Policy: writing,
 		Statuses: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Test an integration",
-		Description: "Asks the service whether the credential opens it; the answer is 200 also when it does not. " +
-			"GitHub, GitLab and Jira are asked whose it is, registries for a token, PagerDuty to resolve an alert " +
-			"that there never was, so that nobody is woken; of ECR the cloud account is asked whether it is open. " +
-			"What came of it is the status of the integration.",
+		Description: "Asks the service whether it accepts the credential. The answer is 200 even if it does not. " +
+			"GitHub, GitLab and Jira are asked for the owner of the credential, and registries for a token. " +
+			"PagerDuty is asked to resolve an alert that never existed, so the test wakes no one. For ECR, the " +
+			"connection to the cloud account is checked. The result of the test becomes the status of the " +
+			"integration.",
 	}, s.test)
 	return g
 }

@@ -17,7 +17,7 @@ const patience = 20 * time.Second
 type IntegrationTest struct {
 	ID      string    `json:"id"`
 	Success bool      `json:"success"`
-	Message string    `json:"message" doc:"What the service said"`
+	Message string    `json:"message" doc:"The service's answer"`
 	At      time.Time `json:"at"`
 }
 

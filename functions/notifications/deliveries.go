@@ -22,7 +22,7 @@ type NotificationDelivery struct {
 	ID            string                `json:"id" example:"dlv_01k6v0e4y0c2b7m9q8r5t3w1xz"`
 	Kind          delivery.Kind         `json:"kind" enum:"channel,legacy,email,integration"`
 	TargetID      string                `json:"targetID" doc:"Of the channel, legacy configuration, user or integration"`
-	EventID       string                `json:"eventID" doc:"Of the first event; empty of what a person sent"`
+	EventID       string                `json:"eventID" doc:"The id of the first event; empty for a message that a person sent"`
 	EventKey      string                `json:"eventKey"`
 	Events        int                   `json:"events" doc:"How many it tells of"`
 	Status        delivery.Status       `json:"status" enum:"pending,delivered,retrying,parked"`

@@ -96,16 +96,16 @@ func (s *service) channelOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "deleteChannel", Method: http.MethodDelete, Path: channel, Policy: writing, Scoped: true,
 		Statuses: writes[1:], Summary: "Delete a notification channel",
-		Description: "With all its subscriptions. Should the request be interrupted, the channel is gone for " +
-			"everybody all the same; repeating it removes what is left. " + madeByCaller,
+		Description: "Deletes the channel and all its subscriptions. If the request is interrupted, the channel is " +
+			"still gone for all callers; repeating the request removes the remaining subscriptions. " + madeByCaller,
 	}, s.deleteChannel)
 	rest.Handle(g, rest.Op{
 		ID: "testChannel", Method: http.MethodPost, Path: channel + "/test", Policy: writing, Scoped: true,
 		Statuses: writes[1:2], Summary: "Send a test message to a channel",
-		Description: "Sends now and answers what the receiver said, at most 200 characters of it; a mail is queued. " +
-			"It is on record among the deliveries. " +
-			"A channel that was broken and takes the message is whole again. A grant on teams or resources tests the " +
-			"channels that the caller made and those to the caller's own mailbox.",
+		Description: "Sends now and answers the receiver's reply, at most 200 characters of it; a mail is queued. " +
+			"The message is listed among the deliveries. A broken channel that accepts the message is no longer " +
+			"broken. A grant on teams or resources tests the channels that the caller made and those to the " +
+			"caller's own mailbox.",
 	}, s.testChannel)
 	rest.Handle(g, rest.Op{
 		ID: "shareRecommendation", Method: http.MethodPost, Path: legacies + "/share/recommendation/{recID}",
@@ -117,12 +117,12 @@ func (s *service) channelOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "listDeliveries", Method: http.MethodGet, Path: legacies + "/deliveries", Policy: reading, Scoped: true,
 		Statuses: invalid, Summary: "List deliveries",
-		Description: "What was sent to channels, legacy configurations, users and integrations, newest first, of the " +
-			"newest 10,000 that the time has; kept for 14 days after their end. A delivery is " +
+		Description: "The deliveries to channels, legacy configurations, users and integrations, newest first, " +
+			"among the newest 10,000 of the requested time; kept for 14 days after their end. A delivery is " +
 			"pending, then delivered, or retrying after 30 s, 2 m, 10 m, 1 h and 6 h, and then parked. More than 5 " +
-			"events of a key for one receiver within a minute are one message. " +
-			"A grant on teams or resources shows the deliveries that tell only of events within it, of at most 10 " +
-			"events, and of those that a person sent only those to the caller's own channels.",
+			"events of a key for one receiver within a minute are one message. A grant on teams or resources shows " +
+			"the deliveries of at most 10 events that are all within it, and of the messages that a person sent " +
+			"only those to the caller's own channels.",
 	}, s.listDeliveries)
 }
 
@@ -179,7 +179,7 @@ func (s *service) ownOperations(g *rest.Group) {
 		ID: "getUnsubscribePage", Method: http.MethodGet, Path: unsubscribing, Public: true,
 		Produces: htmlpage.ContentType,
 		Statuses: []int{http.StatusNotFound, http.StatusTooManyRequests},
-		Summary:  "The page of the link that ends mails",
+		Summary:  "Show the page of the link that ends mails",
 		Description: "Has a button that switches the e-mail preference off which the mail came from. It changes " +
 			"nothing by itself. " + tries,
 	}, s.showUnsubscribe)
@@ -192,8 +192,8 @@ func (s *service) ownOperations(g *rest.Group) {
 }
 
 func (s *service) legacyOperations(g *rest.Group) {
-	const instead = "Deprecated: create a channel and subscriptions instead. What is configured here keeps being " +
-		"delivered, of the whole organization. "
+	const instead = "Deprecated: create a channel and subscriptions instead. Existing configurations still receive " +
+		"the events of the whole organization. "
 	rest.Handle(g, rest.Op{
 		ID: "listLegacyNotifications", Method: http.MethodGet, Path: legacies, Policy: reading, Deprecated: true,
 		Summary:     "List notification configurations",
@@ -234,7 +234,7 @@ const (
 		"made or to the caller's own mailbox: 403 a channel of somebody else, 400 one that the caller cannot see. "
 	madeByCaller = "A grant on teams or resources reaches the channels that the caller made: 403 a channel of " +
 		"somebody else, 404 one that the caller cannot see. "
-	own = "Of the caller, for the built-in mails: to members who may see what an event is about. One that " +
-		"was never set is off. An unknown key is 404."
+	own = "The caller's preference for the built-in mails. A member gets a mail only if the member may see the " +
+		"subject of the event. A preference that was never set is off. An unknown key is 404."
 	tries = "At most 60 requests in ten minutes from one address."
 )

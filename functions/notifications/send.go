@@ -29,7 +29,7 @@ type TestedChannel struct {
 	DeliveryID string `json:"deliveryID" doc:"Under which it is on record"`
 	Delivered  bool   `json:"delivered"`
 	Status     int    `json:"status" doc:"Of HTTP, as the receiver answered; 0 when there was no answer, and of a mail"`
-	Message    string `json:"message" doc:"What the receiver said, or why there was no answer"`
+	Message    string `json:"message" doc:"The receiver's answer, or the reason why there was none"`
 }
 
 func (s *service) testChannel(ctx context.Context, in *ChannelInput) (TestedChannel, error) {

@@ -31,7 +31,7 @@ func (s *service) wakeOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "getWakePage", Method: http.MethodGet, Path: wakePage, Public: true, Produces: htmlpage.ContentType,
 		Statuses: statuses,
-		Summary:  "The page of a wake link",
+		Summary:  "Show the page of a wake link",
 		Description: "Shows the resources that the link starts, until when, the cost, and a button that starts them. " +
 			"Looking at it changes nothing. A wrong, expired or revoked token is 404; so is a link whose creator may " +
 			"no longer act on its resources. At most 60 requests in ten minutes from one address.",

@@ -13,10 +13,10 @@ type Basis struct {
 	Cost        string        `json:"cost" enum:"billed,effective,list" doc:"Which cost counts"`
 	From        string        `json:"from" doc:"The first day" example:"2026-03-01"`
 	To          string        `json:"to" doc:"The day behind the last" example:"2026-04-01"`
-	TotalUSD    string        `json:"totalUSD" doc:"What the parts of every level of the report add up to" example:"1234.56"`
+	TotalUSD    string        `json:"totalUSD" doc:"The total: the parts of each level of the report add up to it" example:"1234.56"`
 	Estimated   bool          `json:"estimated" doc:"Some of it is estimated from public prices, as the bill has not come"`
 	CostSource  string        `json:"costSource" enum:"estimated,actual"`
-	Unconverted []Unconverted `json:"unconverted" doc:"What was charged in currencies for which no rate is known: it is in no figure"`
+	Unconverted []Unconverted `json:"unconverted" doc:"The charges in currencies without a known exchange rate; they are in no figure"`
 }
 
 // Unconverted is an amount in a currency without a known exchange rate.

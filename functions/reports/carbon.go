@@ -17,11 +17,11 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// carbonNote documents the field carbonKgCO2e in the interface description.
-const carbonNote = " carbonKgCO2e is what a machine is estimated to have emitted in the hours of these days in which " +
-	"it ran, by the published coefficients of carbonSource at 50 % use of its " +
-	"vCPUs; null where its family, its size or its region has none, or where it is not known whether it ran. Hours " +
-	"before it was discovered, or first started or stopped here, are not counted."
+// carbonNote tells in the interface description what the column of carbon holds.
+const carbonNote = " carbonKgCO2e is the estimated emission of a machine in its running hours of these days, by " +
+	"the published coefficients of carbonSource at 50 % use of its vCPUs. It is null if the machine's family, size " +
+	"or region has no coefficient, or if its running hours are not known. Hours before the machine was discovered, " +
+	"or first started or stopped here, are not counted."
 
 // CarbonSource names the source of the carbon coefficients and the utilization that the estimates assume.
 type CarbonSource struct {

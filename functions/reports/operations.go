@@ -58,40 +58,39 @@ var invalid = []int{http.StatusBadRequest}
 
 // Parts of the descriptions that several reports share.
 const (
-	asked = " Days are days in UTC; from is the first one and to the one behind the last, at most 800; period is a " +
-		"month. filter[dimension]=value narrows: provider, " +
-		"cloud_account_id, sub_account_id, region, resource_type, service_name, purchase_type, team_id, group_id, " +
-		"resource_uid, charge_category, tag:<key>. " +
-		"The invoiced amount stands where there is one; estimated says that public prices stand in for days whose " +
-		"bill has not come. A grant on teams or " +
-		"resources shows the costs of these alone, and their totals."
+	asked = " Days are days in UTC, at most 800; from is the first day and to the day after the last; period is a " +
+		"month. filter[dimension]=value narrows: provider, cloud_account_id, sub_account_id, region, " +
+		"resource_type, service_name, purchase_type, team_id, group_id, resource_uid, charge_category, tag:<key>. " +
+		"Costs are invoiced amounts where they exist; estimated says that public prices stand in for days that are " +
+		"not billed yet. A grant on teams or resources shows the costs of its scope alone, and their totals."
 	kept      = " Savings are those of /reports/savings, which filters leave as they are, of at most ten minutes ago."
-	billed    = " cost is billed unless another is asked for."
-	effective = " cost is effective unless another is asked for."
+	billed    = " cost is billed by default."
+	effective = " cost is effective by default."
 )
 
 func (s *service) costOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "getCostSummary", Method: http.MethodGet, Path: reports + "/summary", Policy: reading, Scoped: true,
 		Statuses: invalid,
-		Summary:  "Tell what a month cost",
-		Description: "The present month unless period names another. The forecast, as that of a budget of the month, " +
-			"is null of a month that is over." + kept + billed + asked,
+		Summary:  "Get the costs of a month",
+		Description: "The current month unless period names another. The forecast is computed as for a budget of " +
+			"the month; it is null for a month that is over." + kept + billed + asked,
 	}, s.summary)
 	rest.Handle(g, rest.Op{
 		ID: "listCostTrends", Method: http.MethodGet, Path: reports + "/trends", Policy: reading, Scoped: true,
 		Statuses: invalid,
-		Summary:  "Tell how costs went",
-		Description: "The last 30 days, 12 weeks or 12 months, each with the present one, unless days are asked for. " +
-			"Weeks begin on Mondays; the first and the last week or month holds only the days that are asked for. " +
+		Summary:  "List cost trends",
+		Description: "The last 30 days, 12 weeks or 12 months, including the current one, unless days are " +
+			"requested. Weeks begin on Mondays; the first and the last week or month hold only the requested days. " +
 			"Accept: image/svg+xml asks for a picture, and so does /reports/trends.svg." + kept + billed + asked,
 	}, s.trendsOrPicture)
 	rest.Handle(g, rest.Op{
 		ID: "listResourceCosts", Method: http.MethodGet, Path: reports + "/costs/resources", Policy: reading,
 		Scoped: true, Statuses: invalid,
-		Summary: "List what resources cost",
-		Description: "The present month unless other days are asked for; the dearest first unless sort_order says " +
-			"otherwise. What is charged for no resource is one item of each account, without resourceUID." +
+		Summary: "List costs by resource",
+		Description: "The current month unless other days are requested; the most expensive first unless " +
+			"sort_order says otherwise. Charges without a resource are one item for each account, without " +
+			"resourceUID." +
 			carbonNote + billed + asked,
 	}, s.resourceCosts)
 	rest.Handle(g, rest.Op{
@@ -99,10 +98,10 @@ func (s *service) costOperations(g *rest.Group) {
 		Scoped: true, Statuses: invalid,
 		Summary: "Break costs down",
 		Description: "By up to 6 dimensions, one level each: the links into a level add up to totalUSD, and those " +
-			"from a node to its costUSD. A node is a value below the values before it, so " +
-			"that its id is its path. Of each node the largest are shown, limit of them; all others are one node " +
-			"more, with other true. At most 5,000 nodes. Accept: image/svg+xml asks for a picture of the first " +
-			"level, and so does /reports/costs/breakdown.svg. The present month unless other days are asked for." +
+			"from a node to its costUSD. A node is a value below the values before it, so that its id is its path. " +
+			"Of each node the largest are shown, as many as limit says; all others are one node more, with other " +
+			"true. At most 5,000 nodes. Accept: image/svg+xml asks for a picture of the first level, and so does " +
+			"/reports/costs/breakdown.svg. The current month unless other days are requested." +
 			billed + asked,
 	}, s.breakdownOrPicture)
 	rest.Handle(g, rest.Op{
@@ -118,9 +117,9 @@ func (s *service) inventoryOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "summarizeProviders", Method: http.MethodGet, Path: reports + "/providers/summary", Policy: reading,
 		Scoped: true, Statuses: invalid,
-		Summary: "Tell what each provider costs",
-		Description: "With the number of its resources in the inventory. The present month unless other days are " +
-			"asked for." + billed + asked,
+		Summary: "List costs by provider",
+		Description: "Includes the number of each provider's resources in the inventory. The current month unless " +
+			"other days are requested." + billed + asked,
 	}, s.providers)
 	rest.Handle(g, rest.Op{
 		ID: "summarizeKinds", Method: http.MethodGet, Path: reports + "/resources/summary", Policy: reading,

@@ -16,8 +16,8 @@ func (s *service) pictureOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "drawCostTrends", Method: http.MethodGet, Path: reports + "/trends.svg", Policy: reading, Scoped: true,
 		Statuses: invalid, Produces: rest.SVGType,
-		Summary: "Draw how costs went",
-		Description: "The picture of GET /reports/trends: an area of what was spent, for a mail, a chat or a wiki." +
+		Summary: "Draw cost trends",
+		Description: "The picture of GET /reports/trends: an area chart of the costs, for a mail, a chat or a wiki." +
 			billed + asked,
 	}, func(ctx context.Context, in *trendsInput) (rest.Raw, error) {
 		t, err := s.trends(ctx, &in.TrendInput)
@@ -26,7 +26,7 @@ func (s *service) pictureOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "drawCostBreakdown", Method: http.MethodGet, Path: reports + "/costs/breakdown.svg", Policy: reading,
 		Scoped: true, Statuses: invalid, Produces: rest.SVGType,
-		Summary: "Draw what costs are made of",
+		Summary: "Draw the breakdown of costs",
 		Description: "The picture of GET /reports/costs/breakdown: a bar for each node of the first level." + billed +
 			asked,
 	}, func(ctx context.Context, in *breakdownsInput) (rest.Raw, error) {

@@ -16,7 +16,7 @@ import (
 // ResourceCost is the cost of a resource. Without resourceUID it is an account's total for charges that name no
 // resource.
 type ResourceCost struct {
-	ResourceUID    *string `json:"resourceUID" doc:"Native provider identifier; null of what is charged for no resource"`
+	ResourceUID    *string `json:"resourceUID" doc:"Native provider identifier; null for charges without a resource"`
 	ResourceID     *string `json:"resourceID" doc:"Our id; null when the inventory does not know it, or not any more"`
 	Name           string  `json:"name"`
 	Type           string  `json:"type" doc:"Ours where the inventory knows the resource, else as the bill says" example:"aws-ec2"`
@@ -24,7 +24,7 @@ type ResourceCost struct {
 	CloudAccountID string  `json:"cloudAccountID"`
 	Region         string  `json:"region"`
 	CostUSD        string  `json:"costUSD" example:"12.34"`
-	CarbonKgCO2e   *string `json:"carbonKgCO2e" doc:"What it is estimated to have emitted in these days, in kilograms of CO2e; null when that is not known" example:"1.131842"`
+	CarbonKgCO2e   *string `json:"carbonKgCO2e" doc:"The resource's estimated emission in these days, in kilograms of CO2e; null if it is not known" example:"1.131842"`
 	CarbonHours    *string `json:"carbonHours" doc:"In how many hours it ran for that, of these days" example:"729.00"`
 	amount         money.Amount
 }

@@ -19,12 +19,11 @@ func (s *service) savingOperations(g *rest.Group) {
 		ID: "listSavings", Method: http.MethodGet, Path: reports + "/savings", Policy: reading, Scoped: true,
 		Statuses: invalid,
 		Summary:  "List realized savings",
-		Description: "Each time in which something stood still because we had stopped it, the last first, with its " +
-			"proof: when, by which change of its state, who caused that, what an hour " +
-			"of it costs less while it stands still, and the price list that says so. A stop counts for 31 days at " +
-			"most. withoutRate counts stops of what no price is known of: they are in no sum. " +
-			"The present month unless other days are asked for. At most 50,000 changes of states are read. A grant " +
-			"on teams or resources shows the savings of these alone.",
+		Description: "The times when this service kept a resource stopped, newest first. Each has its proof: the " +
+			"time, the state change, its cause, the cost that a stopped hour avoids, and the price list with this " +
+			"rate. A stop counts for 31 days at most. withoutRate counts the stops of resources without a known " +
+			"price; they are in no sum. The current month unless other days are requested. At most 50,000 state " +
+			"changes are read. A grant on teams or resources shows the savings of its scope alone.",
 	}, s.listSavings)
 }
 
@@ -39,7 +38,7 @@ type Saving struct {
 	Action       string    `json:"action" doc:"The change in the state history that began it" example:"sh_01k6v0e4y0c2b7m9q8r5t3w1xz"`
 	ChangedBy    string    `json:"changedBy" example:"schedule:sch_01k6v0e4y0c2b7m9q8r5t3w1xz"`
 	ScheduleID   *string   `json:"scheduleID"`
-	RateUSD      string    `json:"rateUSD" doc:"What an hour costs less" example:"0.0960"`
+	RateUSD      string    `json:"rateUSD" doc:"The cost that a stopped hour avoids" example:"0.0960"`
 	Source       string    `json:"source" doc:"The price list, with its version"`
 	SavingsUSD   string    `json:"savingsUSD" example:"1.15"`
 }

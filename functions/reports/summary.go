@@ -26,8 +26,8 @@ type MonthSummary struct {
 	Basis
 	Period          string    `json:"period" example:"2026-03"`
 	TotalCostUSD    string    `json:"totalCostUSD" example:"1234.56"`
-	TotalSavingsUSD string    `json:"totalSavingsUSD" doc:"What was saved in the month by stopping things: GET /reports/savings"`
-	PreviousUSD     string    `json:"previousUSD" doc:"What the whole month before cost"`
+	TotalSavingsUSD string    `json:"totalSavingsUSD" doc:"The savings of the month from stopped resources: GET /reports/savings"`
+	PreviousUSD     string    `json:"previousUSD" doc:"The cost of the whole month before"`
 	ResourceCount   int       `json:"resourceCount" doc:"Resources in the inventory now"`
 	ForecastUSD     *Forecast `json:"forecastUSD" doc:"Null of a month that is over"`
 }

@@ -21,30 +21,32 @@ const (
 func (s *service) tagOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "listTagCosts", Method: http.MethodGet, Path: tagReports, Policy: reading, Scoped: true, Statuses: invalid,
-		Summary: "Tell how far costs are tagged",
-		Description: "For each key, what has a tag of it and how much of the total that is; the most first. A charge " +
-			"counts with each of its keys. The present month unless other days are asked for." + effective + asked,
+		Summary: "List the tag coverage of costs",
+		Description: "For each tag key, the cost of the tagged charges and its share of the total; the largest " +
+			"first. A charge counts for each of its keys. The current month unless other days are requested." +
+			effective + asked,
 	}, s.tags)
 	rest.Handle(g, rest.Op{
 		ID: "listTagTrends", Method: http.MethodGet, Path: tagReports + "/trends", Policy: reading, Scoped: true,
 		Statuses: invalid,
-		Summary:  "Tell how the costs of a tag's values went",
-		Description: "The last 30 days, 12 weeks or 12 months, each with the present one, unless days are asked for. " +
-			"The dearest values are shown one by one, limit of them; all others together are one with other true; " +
-			"what has no tag of the key is Unknown." + effective + asked,
+		Summary:  "List cost trends by tag value",
+		Description: "The last 30 days, 12 weeks or 12 months, including the current one, unless days are " +
+			"requested. The most expensive values are shown one by one, as many as limit says; all others together " +
+			"are one entry with other true. Costs without a tag of the key are Unknown." + effective + asked,
 	}, s.tagTrends)
 	rest.Handle(g, rest.Op{
 		ID: "getTagCosts", Method: http.MethodGet, Path: tagReport, Policy: reading, Scoped: true, Statuses: invalid,
-		Summary: "Tell what the values of a tag cost",
-		Description: "The dearest first, and Unknown, whose value is null, last: what has no tag of the key. They " +
-			"add up to totalUSD. The present month unless other days are asked for." + effective + asked,
+		Summary: "List the costs of a tag's values",
+		Description: "The most expensive first. Unknown, with the value null, is last: it holds the costs without " +
+			"a tag of the key. All entries add up to totalUSD. The current month unless other days are requested." +
+			effective + asked,
 	}, s.tag)
 	rest.Handle(g, rest.Op{
 		ID: "listTagResourceCosts", Method: http.MethodGet, Path: tagValue, Policy: reading, Scoped: true,
 		Statuses: invalid,
-		Summary:  "List what the resources of a tag's value cost",
-		Description: "The present month unless other days are asked for; the dearest first unless sort_order says " +
-			"otherwise." + effective + asked,
+		Summary:  "List the costs of a tag value's resources",
+		Description: "The current month unless other days are requested; the most expensive first unless " +
+			"sort_order says otherwise." + effective + asked,
 	}, s.tagResources)
 }
 
@@ -52,14 +54,14 @@ func (s *service) tagOperations(g *rest.Group) {
 type TagCoverage struct {
 	TagKey     string  `json:"tagKey" example:"env"`
 	TaggedUSD  string  `json:"taggedUSD" example:"12.34"`
-	UnknownUSD string  `json:"unknownUSD" doc:"What has no tag of the key"`
+	UnknownUSD string  `json:"unknownUSD" doc:"The costs without a tag of the key"`
 	Coverage   float64 `json:"coverage" doc:"Percent of the total" example:"81.5"`
 }
 
 // TagCoverages is the cost with and without each tag key.
 type TagCoverages struct {
 	Basis
-	UntaggedUSD string        `json:"untaggedUSD" doc:"What has no tag at all"`
+	UntaggedUSD string        `json:"untaggedUSD" doc:"The costs without any tag"`
 	Items       []TagCoverage `json:"items"`
 }
 
@@ -130,7 +132,7 @@ type TagInput struct {
 
 // TagValueCost is the cost of one value of a tag.
 type TagValueCost struct {
-	TagValue *string `json:"tagValue" doc:"Null of what has no tag of the key" example:"prod"`
+	TagValue *string `json:"tagValue" doc:"Null for costs without a tag of the key" example:"prod"`
 	Name     string  `json:"name"`
 	CostUSD  string  `json:"costUSD" example:"12.34"`
 }
@@ -229,7 +231,7 @@ func valueLines(rows []cost.Row, limit int) (out []valueLine, others int) {
 
 type tagResourcesInput struct {
 	TagInput
-	TagValue string `path:"tagValue" maxLength:"256" doc:"The value; Unknown, where no tag has that value, is what has no tag of the key" example:"prod"`
+	TagValue string `path:"tagValue" maxLength:"256" doc:"The value. If no tag has the value Unknown, Unknown stands for costs without a tag of the key" example:"prod"`
 	report.Asked
 	rest.Page
 	rest.Sort[ResourceCost, costOrders]

@@ -21,40 +21,42 @@ const (
 	teamReport  = teamReports + "/{teamID}"
 )
 
-const shownBack = " What no team owns is split by the rules of /showback/rules; what no rule takes is Unassigned, " +
-	"whose teamID is null here and unassigned in a path. " +
-	"Teams and Unassigned add up to totalUSD. What several teams own is split evenly. A grant on teams or resources " +
-	"shows what these cost directly, without shares of what nobody owns."
+const shownBack = " The rules of /showback/rules split the costs that no team owns. Costs not covered by a rule " +
+	"are Unassigned, whose teamID is null here and unassigned in a path. Teams and Unassigned add up to totalUSD. " +
+	"The cost of a resource that several teams own is split evenly. A grant on teams or resources shows the direct " +
+	"costs of its scope, without shares of unowned costs."
 
 func (s *service) teamOperations(g *rest.Group) {
 	missing := []int{http.StatusBadRequest, http.StatusNotFound}
 	rest.Handle(g, rest.Op{
 		ID: "listTeamCosts", Method: http.MethodGet, Path: teamReports, Policy: reading, Scoped: true,
 		Statuses: invalid,
-		Summary:  "Tell what each team costs",
-		Description: "The dearest first, Unassigned last. The present month unless other days are asked for." +
+		Summary:  "List costs by team",
+		Description: "The most expensive first, Unassigned last. The current month unless other days are requested." +
 			effective + shownBack + asked,
 	}, s.listTeams)
 	rest.Handle(g, rest.Op{
 		ID: "listTeamTrends", Method: http.MethodGet, Path: teamReports + "/trends", Policy: reading, Scoped: true,
 		Statuses: invalid,
-		Summary:  "Tell how the costs of teams went",
-		Description: "The last 30 days, 12 weeks or 12 months, each with the present one, unless days are asked for. " +
-			"The dearest teams are shown one by one, limit of them; all others together are one with other true." +
+		Summary:  "List cost trends by team",
+		Description: "The last 30 days, 12 weeks or 12 months, including the current one, unless days are " +
+			"requested. The most expensive teams are shown one by one, as many as limit says; all others together " +
+			"are one entry with other true." +
 			effective + shownBack + asked,
 	}, s.teamTrends)
 	rest.Handle(g, rest.Op{
 		ID: "getTeamCosts", Method: http.MethodGet, Path: teamReport, Policy: reading, Scoped: true, Statuses: missing,
-		Summary: "Tell what a team costs",
-		Description: "By service, and by day. The present month unless other days are asked for." + effective +
+		Summary: "Get the costs of a team",
+		Description: "By service, and by day. The current month unless other days are requested." + effective +
 			shownBack + asked,
 	}, s.getTeam)
 	rest.Handle(g, rest.Op{
 		ID: "listTeamResourceCosts", Method: http.MethodGet, Path: teamReport + "/resources", Policy: reading,
 		Scoped: true, Statuses: missing,
-		Summary: "List what the resources of a team cost",
-		Description: "Of a resource that several teams own, the team's share; without shares of what nobody owns; " +
-			"the dearest first unless sort_order says otherwise. The present month unless other days are asked for." +
+		Summary: "List the costs of a team's resources",
+		Description: "If several teams own a resource, its cost here is the team's share. Shares of unowned costs " +
+			"are not included. The most expensive first unless sort_order says otherwise. The current month unless " +
+			"other days are requested." +
 			effective + asked,
 	}, s.teamResources)
 }
@@ -64,8 +66,8 @@ func (s *service) teamOperations(g *rest.Group) {
 type TeamCost struct {
 	TeamID    *string `json:"teamID" doc:"Null is Unassigned"`
 	Name      string  `json:"name"`
-	DirectUSD string  `json:"directUSD" doc:"What it owns costs"`
-	SharedUSD string  `json:"sharedUSD" doc:"Its part of what nobody owns"`
+	DirectUSD string  `json:"directUSD" doc:"The cost of the resources that the team owns"`
+	SharedUSD string  `json:"sharedUSD" doc:"The team's share of the costs that no team owns"`
 	CostUSD   string  `json:"costUSD" doc:"Both together"`
 }
 
@@ -199,7 +201,7 @@ type ServiceCost struct {
 type TeamReport struct {
 	Basis
 	TeamCost
-	Services []ServiceCost `json:"services" doc:"What directUSD is made of"`
+	Services []ServiceCost `json:"services" doc:"The services that add up to directUSD"`
 	Items    []TrendPoint  `json:"items" doc:"costUSD by day"`
 }
 

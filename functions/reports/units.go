@@ -22,22 +22,24 @@ func (s *service) unitOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "listUnitMetrics", Method: http.MethodGet, Path: unitMetrics, Policy: reading, Scoped: true,
 		Statuses: invalid,
-		Summary:  "Tell what a unit costs",
-		Description: "For each metric what was spent, how many units there were, and what one cost: by day, week or " +
-			"month, where there were any. The last 30 days, 12 weeks or 12 months, each with the present one, unless " +
-			"days are asked for. Units are those of the whole organization, also for a grant on teams or resources." +
+		Summary:  "List costs per unit",
+		Description: "For each metric, the cost, the number of units and the cost of one unit: by day, week or " +
+			"month, where there were units. The last 30 days, 12 weeks or 12 months, including the current one, " +
+			"unless days are requested. Units are those of the whole organization, also for a grant on teams or " +
+			"resources." +
 			effective + asked,
 	}, s.units)
 	rest.Handle(g, rest.Op{
 		ID: "createUnitMetric", Method: http.MethodPost, Path: unitMetrics, Policy: writing,
-		Statuses:    []int{http.StatusBadRequest, http.StatusConflict},
-		Summary:     "Create a unit metric",
-		Description: "What costs are told by: an order, a user, a thousand requests. At most 50 an organization.",
+		Statuses: []int{http.StatusBadRequest, http.StatusConflict},
+		Summary:  "Create a unit metric",
+		Description: "A unit metric counts units of business, such as orders, users or thousands of requests, to " +
+			"report the cost of one. At most 50 an organization.",
 	}, s.createUnit)
 	rest.Handle(g, rest.Op{
 		ID: "pushUnitValues", Method: http.MethodPost, Path: unitMetrics + "/{name}/values", Policy: writing,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound},
-		Summary:  "Say how many units there were",
+		Summary:  "Push the values of a unit metric",
 		Description: "Up to 5,000 rows, one a day at most. A value takes the place of the one before of its day, so " +
 			"that a push may be repeated.",
 	}, s.pushUnits)

@@ -29,7 +29,7 @@ func Operations(p *platform.Platform) *rest.Group {
 	s := &service{p, report.NewShowbackStore(p.Table), teams.New(p.Table)}
 	rest.Handle(g, rest.Op{
 		ID: "listShowbackRules", Method: http.MethodGet, Path: rules, Policy: reading, Summary: "List showback rules",
-		Description: "All of them, in the order in which they are tried. " + shape,
+		Description: "All rules, in the order of their evaluation. " + shape,
 	}, s.list)
 	rest.Handle(g, rest.Op{
 		ID: "createShowbackRule", Method: http.MethodPost, Path: rules, Policy: writing,
@@ -54,14 +54,14 @@ func Operations(p *platform.Platform) *rest.Group {
 	return g
 }
 
-const shape = "A cost that no team owns is split by the first rule, in the order of their numbers and then of their " +
-	"ids, whose selector it meets and on whose days it lies: evenly, in proportion to " +
-	"what each team costs by itself on the day (evenly while none does), or by fixed percents. What the percents " +
-	"leave to a hundred, and what no rule takes, stays Unassigned. Parts add up to the whole to the last digit. " +
-	"The selector names any of which values of a dimension are meant, all dimensions must agree, and an empty one " +
-	"means every cost. A change shows in the next report, also of past days: " +
-	"validFrom and validTo, which is not included, bound a rule. At most 100 rules an organization, of 100 teams " +
-	"each, whose selectors name at most 5 dimensions together. Names are unique without regard to case."
+const shape = "The first rule with a matching selector and matching days splits a cost that no team owns. Rules " +
+	"are tried in the order of their numbers, then of their ids. A rule splits a cost in one of three ways: " +
+	"evenly; in proportion to the direct cost of each team on the day (evenly if there is none); by fixed " +
+	"percents. Costs not covered by a rule, and the remainder when percents add up to less than 100, stay " +
+	"Unassigned. Parts add up to the whole to the last digit. A cost matches a selector if, in every dimension, it " +
+	"has one of the listed values; an empty selector matches every cost. A change shows in the next report, also " +
+	"of past days: validFrom and validTo, which is exclusive, bound a rule. At most 100 rules an organization, of " +
+	"100 teams each, whose selectors name at most 5 dimensions together. Names are unique without regard to case."
 
 // RuleInput names the rule of a request.
 type RuleInput struct {

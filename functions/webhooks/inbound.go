@@ -18,29 +18,29 @@ func (s *service) receiving(g *rest.Group) {
 	statuses := []int{http.StatusUnauthorized, http.StatusRequestEntityTooLarge, http.StatusTooManyRequests}
 	rest.Handle(g, rest.Op{
 		ID: "receiveGitHub", Method: http.MethodPost, Path: webhooks + "/github", Public: true, Statuses: statuses,
-		Summary: "Take a webhook of GitHub",
-		Description: "X-Hub-Signature-256 is checked over the bytes of the body with the secret that connecting the " +
-			"integration answered. Choose the content type application/json. " + inbound,
+		Summary: "Receive a webhook from GitHub",
+		Description: "X-Hub-Signature-256 is checked over the bytes of the body with the secret that connecting " +
+			"the integration returned. Choose the content type application/json. " + inbound,
 	}, s.receiveGitHub)
 	rest.Handle(g, rest.Op{
 		ID: "receiveGitLab", Method: http.MethodPost, Path: webhooks + "/gitlab", Public: true, Statuses: statuses,
-		Summary: "Take a webhook of GitLab",
-		Description: "The secret that connecting the integration answered is the secret token of the webhook, or its " +
-			"signing token: what is signed (webhook-signature) must be no older than five minutes, " +
-			"and else X-Gitlab-Token must be the secret. " + inbound,
+		Summary: "Receive a webhook from GitLab",
+		Description: "The secret that connecting the integration returned is the secret token of the webhook, or " +
+			"its signing token. A signed webhook (webhook-signature) must be no older than five minutes. Otherwise " +
+			"X-Gitlab-Token must be the secret. " + inbound,
 	}, s.receiveGitLab)
 	rest.Handle(g, rest.Op{
 		ID: "receiveBuild", Method: http.MethodPost, Path: webhooks + "/builds/{buildID}", Public: true,
-		Statuses: []int{http.StatusNotFound}, Summary: "Take what a builder tells of a build",
+		Statuses: []int{http.StatusNotFound}, Summary: "Receive a builder's report on a build",
 		Description: "A build that is not known is 404. Builds come with deployments, so that for now none is known.",
 	}, s.receiveBuild)
 }
 
 const inbound = "The address names the organization and the integration, as GET /integrations/{integrationID} " +
-	"answers it (webhookURL). An integration that does not exist, is disabled or of another kind, " +
-	"and a signature that is wrong, are 401 alike. What came before is not taken again: duplicate is true. What came " +
-	"is kept for 90 days: its kind, repository, branch and commit. " +
-	"At most 1 MiB, and 600 a minute from one address to one integration. "
+	"returns it (webhookURL). An integration that does not exist, is disabled or of another kind, and a wrong " +
+	"signature, are all 401. A webhook that came before is not processed again: duplicate is true. The kind, " +
+	"repository, branch and commit of a webhook are kept for 90 days. At most 1 MiB, and 600 a minute from one " +
+	"address to one integration. "
 
 // Inbound identifies the organization and the integration of an incoming webhook.
 type Inbound struct {

@@ -77,12 +77,12 @@ func (s *service) configuration(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "deleteWebhook", Method: http.MethodDelete, Path: one, Policy: writing,
 		Statuses: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Delete a webhook",
-		Description: "What waits to be delivered to it is dropped.",
+		Description: "Its pending deliveries are dropped.",
 	}, s.remove)
 	rest.Handle(g, rest.Op{
 		ID: "rotateWebhookSecret", Method: http.MethodPost, ShownOnce: "secret", Path: one + "/rotate-secret",
 		Policy: writing, Statuses: []int{http.StatusNotFound, http.StatusConflict},
-		Summary: "Make the secret of a webhook anew",
+		Summary: "Rotate the secret of a webhook",
 		Description: "Answers the new secret, this once. For 24 hours the one before signs as well: " +
 			"webhook-signature then has both, " +
 			"with a space between. Of two rotations within 24 hours the first secret ends with the second.",
@@ -94,8 +94,9 @@ func (s *service) delivering(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "testWebhook", Method: http.MethodPost, Path: one + "/test", Policy: writing,
 		Statuses: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Send a test to a webhook",
-		Description: "Sends an event of type webhook.test at once, and answers what became of it: the answer is 200 " +
-			"also when the receiver refused it. It is tried once, and is among the deliveries. 409: it is disabled.",
+		Description: "Sends an event of type webhook.test at once, and answers the result: the answer is 200 even " +
+			"if the receiver refused the event. It is tried once, and is listed among the deliveries. 409: the " +
+			"webhook is disabled.",
 	}, s.test)
 	rest.Handle(g, rest.Op{
 		ID: "listWebhookDeliveries", Method: http.MethodGet, Path: deliveries, Policy: reading,
@@ -124,12 +125,11 @@ const (
 		"Who changes url, eventTypes or scope, or sends enabled true, is its maker from then on. "
 	masked = "The address may hold a secret: who lacks webhooks:write sees its host and its last four characters, " +
 		"and so does the list. "
-	signing = "Standard Webhooks (standardwebhooks.com): the headers webhook-id (the same for each try: drop what " +
-		"you have seen), webhook-timestamp and webhook-signature, " +
-		"which is v1, and the HMAC-SHA256 of id.timestamp.body in base64. The body is {type, timestamp, data}. A 2xx " +
-		"within 10 seconds is success; redirects are not followed. " +
-		"Tries follow after 30 s, 2 min, 10 min, 1 h and 6 h, later where a 429 or 503 says so in Retry-After, up to " +
-		"an hour; 410 disables the webhook. At least once, in no order. "
+	signing = "Standard Webhooks (standardwebhooks.com): the headers webhook-id (the same for each try: drop an id " +
+		"that you have seen), webhook-timestamp and webhook-signature, which is v1, and the HMAC-SHA256 of " +
+		"id.timestamp.body in base64. The body is {type, timestamp, data}. A 2xx within 10 seconds is success; " +
+		"redirects are not followed. Tries follow after 30 s, 2 min, 10 min, 1 h and 6 h, later where a 429 or 503 " +
+		"says so in Retry-After, up to an hour; 410 disables the webhook. At least once, in no order. "
 )
 
 // WebhookInput names the webhook of a request.

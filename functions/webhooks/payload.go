@@ -75,7 +75,7 @@ type GitHubInput struct {
 	Inbound
 	Signature string `header:"X-Hub-Signature-256" maxLength:"128" doc:"sha256= and the HMAC-SHA256 of the body in hexadecimal"`
 	Event     string `header:"X-GitHub-Event" maxLength:"128" example:"push"`
-	Delivery  string `header:"X-GitHub-Delivery" maxLength:"128" doc:"What tells this webhook from others"`
+	Delivery  string `header:"X-GitHub-Delivery" maxLength:"128" doc:"The unique id of this delivery"`
 	RawBody   []byte
 	Body      json.RawMessage `doc:"As the service documents it"`
 }
@@ -106,9 +106,9 @@ type GitLabInput struct {
 	Inbound
 	Token     string `header:"X-Gitlab-Token" maxLength:"128" doc:"The secret token; not needed where the webhook is signed"`
 	Event     string `header:"X-Gitlab-Event" maxLength:"128" example:"Push Hook"`
-	EventUUID string `header:"X-Gitlab-Event-UUID" maxLength:"128" doc:"What tells this webhook from others where GitLab sends no Idempotency-Key"`
+	EventUUID string `header:"X-Gitlab-Event-UUID" maxLength:"128" doc:"The unique id of this delivery if GitLab sends no Idempotency-Key"`
 	Key       string `header:"Idempotency-Key" hidden:"true"`
-	ID        string `header:"webhook-id" maxLength:"128" doc:"What tells a signed webhook from others"`
+	ID        string `header:"webhook-id" maxLength:"128" doc:"The unique id of a signed delivery"`
 	Timestamp string `header:"webhook-timestamp" maxLength:"32" doc:"When it was signed, in seconds since 1970"`
 	Signature string `header:"webhook-signature" maxLength:"1024" doc:"v1, and the HMAC-SHA256 of id.timestamp.body in base64"`
 	RawBody   []byte

@@ -45,7 +45,7 @@ func newWebhook(w receiver.Webhook) Webhook {
 // IssuedWebhook is a webhook with its secret.
 type IssuedWebhook struct {
 	Webhook
-	Secret string `json:"secret" doc:"It signs what is sent; it is told this once" example:"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"`
+	Secret string `json:"secret" doc:"The secret that signs each delivery; it is shown only this once" example:"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"`
 }
 
 // NewWebhook is the body of POST /webhooks.

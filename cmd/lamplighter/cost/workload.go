@@ -41,7 +41,8 @@ const (
 	everyMinute   = 6 // schedules: sweeper, evaluator, scheduleddiscovery, auditlinker, mailer, notifier
 	everyHour     = 4 // archiver, organisationsync, anomalycheck, billingsync
 	priceRuns     = 5 // of pricesync, a night
-	// objects a month in the archive of an organization: actions, bulk actions, their chunks, history
+	// lists is the number of objects a month in the archive of an organization: actions, bulk actions, their chunks,
+	// history.
 	lists = 4
 )
 

@@ -63,13 +63,13 @@ func (s Severity) rank() int {
 type Gates struct {
 	UsageOnly       bool `json:"usageOnly" doc:"Only charges for usage count: no purchases, taxes, credits and support"`
 	SettledDays     bool `json:"settledDays" doc:"A day is judged when its bills have settled, two days later (Google Cloud: three); off: as soon as the day is complete"`
-	WeekdayBaseline bool `json:"weekdayBaseline" doc:"The baseline is at least the mean of the same weekday of the last two weeks, so that what is off on weekends is no anomaly each Monday"`
-	MinimumHistory  bool `json:"minimumHistory" doc:"What has cost nothing until 14 days before is not judged; off: 4 days"`
+	WeekdayBaseline bool `json:"weekdayBaseline" doc:"The baseline is at least the mean of the same weekday of the last two weeks, so that a resource that is off on weekends is no anomaly each Monday"`
+	MinimumHistory  bool `json:"minimumHistory" doc:"A scope is judged only if its first cost is at least 14 days old; off: 4 days"`
 	NoiseBand       bool `json:"noiseBand" doc:"The excess must reach 3 × 1.4826 × the median absolute deviation of the 28 days before"`
 	Floors          bool `json:"floors" doc:"The excess must reach the floor of its kind of scope"`
-	Latch           bool `json:"latch" doc:"Days that follow an anomalous one are listed, and told of only when they are more severe"`
-	Nesting         bool `json:"nesting" doc:"What is explained by a narrower scope, by 80 % and more, is listed and not told of"`
-	NewSpend        bool `json:"newSpend" doc:"What has no baseline is a warning from the larger of 50 USD and 5 % of the organization's day on"`
+	Latch           bool `json:"latch" doc:"Days that follow an anomalous one are listed, and send an event only if they are more severe"`
+	Nesting         bool `json:"nesting" doc:"An anomaly that a narrower scope explains by 80 % or more is listed and sends no event"`
+	NewSpend        bool `json:"newSpend" doc:"A cost without a baseline is a warning if it reaches the larger of 50 USD and 5 % of the organization's day"`
 }
 
 // Settings are the choices of an organization.

@@ -16,8 +16,8 @@ type Part struct {
 
 // Contributor is the share of a part in a spike, to the cent. The contributors of a dimension add up to the spike.
 type Contributor struct {
-	Dim      string       `json:"dim" enum:"service_name,resource_uid,cloud_account_id" doc:"What the spike is taken apart by"`
-	Key      string       `json:"key" doc:"The service, native id of the resource, or cloud account; empty for what no one of them is charged for, and for the others"`
+	Dim      string       `json:"dim" enum:"service_name,resource_uid,cloud_account_id" doc:"The dimension of the split"`
+	Key      string       `json:"key" doc:"The service, native id of the resource, or cloud account; empty for costs without such a name, and for the others"`
 	Others   bool         `json:"others" doc:"All that is not listed by itself"`
 	Cost     money.Amount `json:"costUSD"`
 	Baseline money.Amount `json:"baselineUSD"`

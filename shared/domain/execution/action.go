@@ -73,7 +73,7 @@ type Progress struct {
 // Log is one line of an execution log.
 type Log struct {
 	At      time.Time `json:"at"`
-	Step    string    `json:"step" enum:"intent,execute,verify,record" doc:"What was being done"`
+	Step    string    `json:"step" enum:"intent,execute,verify,record" doc:"The step of the action"`
 	Status  string    `json:"status" enum:"ok,waiting,retry,failed"`
 	Message string    `json:"message"`
 }

@@ -40,7 +40,7 @@ type Bulk struct {
 	Total       int        `json:"total"`
 	Completed   int        `json:"completed"`
 	Failed      int        `json:"failed"`
-	Force       bool       `json:"force" doc:"It also acts on what overrides and active event readiness plans hold"`
+	Force       bool       `json:"force" doc:"It also acts on resources that overrides and active event readiness plans hold"`
 	LeftOut     int        `json:"leftOut" doc:"Number of resources that it does not act on, and that total does not count"`
 	CreatedAt   time.Time  `json:"createdAt"`
 	CompletedAt *time.Time `json:"completedAt" doc:"Null until it has ended"`

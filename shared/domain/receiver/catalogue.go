@@ -22,10 +22,10 @@ type IntegrationKind struct {
 	Kind        string             `json:"kind" enum:"github,gitlab,ecr,gar,acr,dockerhub,jira,pagerduty"`
 	Name        string             `json:"name" example:"Jira"`
 	Category    string             `json:"category" enum:"repositories,registries,issues,incidents"`
-	Description string             `json:"description" doc:"What it does"`
+	Description string             `json:"description" doc:"The purpose of the integration"`
 	TakesEvents bool               `json:"takesEvents" doc:"Events are delivered to it, by eventTypes and scope"`
 	SendsEvents bool               `json:"sendsEvents" doc:"It calls us: connecting it answers an address and a secret for its webhooks"`
-	Fields      []IntegrationField `json:"fields" doc:"What config takes"`
+	Fields      []IntegrationField `json:"fields" doc:"The fields of config"`
 }
 
 // IntegrationField is a field of the configuration of a kind.
@@ -34,8 +34,8 @@ type IntegrationField struct {
 	Required    bool     `json:"required"`
 	Secret      bool     `json:"secret" doc:"It is never answered; without it a change keeps the one there is"`
 	Description string   `json:"description"`
-	Values      []string `json:"values" doc:"What it may be; [] where it is any text"`
-	Default     string   `json:"default" doc:"What it is when it is left out"`
+	Values      []string `json:"values" doc:"The allowed values; [] if any text is allowed"`
+	Default     string   `json:"default" doc:"The value of a field that is left out"`
 
 	address bool // its value is a URL
 	leads   bool // secrets are sent to this value: a change of it requires them again

@@ -14,7 +14,7 @@ import (
 // Asked holds the parameters that all cost reports have in common. It is exported so that the framework sees its
 // fields where it is embedded.
 type Asked struct {
-	Cost   string `query:"cost" enum:"billed,effective,list" doc:"Which cost counts: what is invoiced, with commitments spread over what they cover, or at public prices"`
+	Cost   string `query:"cost" enum:"billed,effective,list" doc:"The cost to report: as invoiced, with commitments spread over the usage that they cover, or at public prices"`
 	Period string `query:"period" maxLength:"7" doc:"A month; or give from and to" example:"2026-03"`
 	rest.Window
 	rest.Selection

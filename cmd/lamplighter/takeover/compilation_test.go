@@ -3,10 +3,12 @@ package takeover
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -114,4 +116,53 @@ func TestListener_KeepsConnectionsWithoutARequestUnderWay(t *testing.T) {
 		c.TCPConn.Close()
 	}
 	l.TCPListener.Close()
+}
+
+// The server must not answer a new connection that it gives up: the successor answers its first request.
+func TestListener_WritesNothingToANewConnectionThatItKeeps(t *testing.T) {
+	tcp, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := NewListener(tcp.(*net.TCPListener))
+	closed := make(chan struct{})
+	server := &http.Server{ConnState: func(c net.Conn, state http.ConnState) {
+		l.Watch(c, state)
+		if state == http.StateClosed {
+			close(closed)
+		}
+	}}
+	go server.Serve(l)
+	fresh := dial(t, l)
+	for !l.isReading() {
+		runtime.Gosched()
+	}
+	if err = l.Leave(t.Context(), server); err != nil {
+		t.Fatal(err)
+	}
+	<-closed
+	const answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+	if _, err = l.left[0].TCPConn.Write([]byte(answer)); err != nil {
+		t.Fatal(err)
+	}
+	l.left[0].TCPConn.Close()
+	l.TCPListener.Close()
+	if got, err := io.ReadAll(fresh); err != nil || string(got) != answer {
+		t.Errorf("the client received %q, %v", got, err)
+	}
+}
+
+// isReading reports whether the server reads from a connection.
+func (l *Listener) isReading() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for c := range l.conns {
+		c.mu.Lock()
+		reading := c.reading != nil
+		c.mu.Unlock()
+		if reading {
+			return true
+		}
+	}
+	return false
 }

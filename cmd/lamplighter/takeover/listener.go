@@ -136,13 +136,16 @@ type conn struct {
 	unread  []byte        // bytes read after it was kept
 }
 
-// Read returns the bytes that the client sends. It returns net.ErrClosed once the connection is kept for the
-// successor.
+// errKept ends the reads from a connection that is kept for the successor. It wraps net.ErrClosed. The http.Server
+// answers any error of a first read by 400, except for io.EOF, timeouts and *net.OpError of a read.
+var errKept = &net.OpError{Op: "read", Err: net.ErrClosed}
+
+// Read returns the bytes that the client sends. It returns errKept once the connection is kept for the successor.
 func (c *conn) Read(p []byte) (int, error) {
 	c.mu.Lock()
 	if c.kept {
 		c.mu.Unlock()
-		return 0, net.ErrClosed
+		return 0, errKept
 	}
 	done := make(chan struct{})
 	c.reading = done
@@ -154,7 +157,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	c.reading = nil
 	if c.kept {
 		c.unread = append(c.unread, p[:n]...)
-		return 0, net.ErrClosed
+		return 0, errKept
 	}
 	c.busy = c.busy || n > 0
 	return n, err

@@ -370,7 +370,7 @@ func TestProvidersByName(t *testing.T) {
 	p, _ := apitest.NewPlatform(t)
 	none := oauthlogin.New(p)
 	for name, says := range map[string]string{oauthlogin.Google: "not configured", oauthlogin.GitHub: "not configured",
-		"myspace": "is none", "Google": "is none", "": "is none"} {
+		"myspace": "is not supported", "Google": "is not supported", "": "is not supported"} {
 		if _, err := none.Find(name); !fault.Is(err, fault.NotFound) || !strings.Contains(fault.Message(err), says) {
 			t.Errorf("%q: %v", name, err)
 		}

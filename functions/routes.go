@@ -47,8 +47,8 @@ func (f Function) routes(p *platform.Platform) []Route {
 			}
 		}
 	}
-	if len(f.Declaration.Routes) > 0 {
-		guarded = f.Declaration.Routes
+	if len(f.Routes) > 0 {
+		guarded = f.Routes
 	}
 	return append(f.routed(public, true), f.routed(guarded, false)...)
 }

@@ -32,7 +32,7 @@ func (b *bad) ask(t testing.TB, method, target, body string, header ...string) *
 		!strings.Contains(query, "tag_key") {
 		target = path + "?tag_key=env&" + query
 	}
-	return b.Caller.Ask(t, method, target, body, header...)
+	return b.Ask(t, method, target, body, header...)
 }
 
 func badly(t *testing.T) *bad {

@@ -97,7 +97,7 @@ func (b *bad) massAssignment(t *testing.T) {
 // smuggling sends headers from which some adapters, proxies or frameworks read the caller or the address.
 func (b *bad) smuggling(t *testing.T) {
 	want := b.ask(t, http.MethodGet, "/organisations", "").Body.String()
-	stranger := b.Service.NewCaller(t, b.NewOwner("stranger@example.com"))
+	stranger := b.NewCaller(t, b.NewOwner("stranger@example.com"))
 	for _, header := range []string{
 		"X-Golambdaproxy-ApiGw-Context", "X-GoLambdaProxy-ApiGw-StageVars", "X-Forwarded-User", "X-Amzn-Principal-Id",
 		"X-Amzn-Oidc-Data", "X-Organisation-Id", "X-Org-Id", "X-Tenant-Id",

@@ -116,6 +116,7 @@ func stopped(t *testing.T, s testenv.Setup) {
 
 // grouped stops a group of two tiers: the second tier first.
 func grouped(t *testing.T, s testenv.Setup) {
+	t.Helper()
 	e := testenv.Start(t, s)
 	c := e.NewOwner("edsger@example.com")
 	c.ConnectAccount("111122223333", testenv.FastCloud(300))
@@ -160,6 +161,7 @@ func grouped(t *testing.T, s testenv.Setup) {
 
 // apart reads the records of one organization as a user of another.
 func apart(t *testing.T, s testenv.Setup) {
+	t.Helper()
 	e := testenv.Start(t, s)
 	mine, theirs := e.NewOwner("mine@example.com"), e.NewOwner("theirs@example.com")
 	account := mine.ConnectAccount("111122223333", testenv.FastCloud(50))
@@ -177,6 +179,7 @@ func apart(t *testing.T, s testenv.Setup) {
 
 // refused tries requests that the service refuses.
 func refused(t *testing.T, s testenv.Setup) {
+	t.Helper()
 	e := testenv.Start(t, s)
 	c := e.NewOwner("kurt@example.com")
 	connect := map[string]any{

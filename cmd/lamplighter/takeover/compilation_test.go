@@ -142,7 +142,7 @@ func TestListener_WritesNothingToANewConnectionThatItKeeps(t *testing.T) {
 	}
 	<-closed
 	const answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
-	if _, err = l.left[0].TCPConn.Write([]byte(answer)); err != nil {
+	if _, err = l.left[0].Write([]byte(answer)); err != nil {
 		t.Fatal(err)
 	}
 	l.left[0].TCPConn.Close()

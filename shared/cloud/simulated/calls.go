@@ -33,7 +33,7 @@ func (c *conn) List(ctx context.Context, kind, region, page string) (cloud.Resou
 
 func (c *conn) listPage(h history, kind int, region string, from int) cloud.ResourcePage {
 	total, at := c.nodeCount(kind, region), slices.Index(regionNames, region)
-	to := min(from+c.settings.page, total)
+	to := min(from+c.page, total)
 	now := c.clk.Now().Add(-c.faults.lag)
 	out := cloud.ResourcePage{Resources: make([]cloud.Resource, 0, max(to-from, 0))}
 	for i := from; i < to; i++ {

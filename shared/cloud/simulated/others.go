@@ -123,7 +123,7 @@ func (c *conn) othersFrom(h history, kind int, region string, from int) cloud.Re
 		if !kinds[kind].Collected || c.nodeCount(kind, region) == 0 {
 			continue
 		}
-		if len(out.Resources) >= c.settings.page {
+		if len(out.Resources) >= c.page {
 			out.Next = strconv.Itoa(kind) + "/" + strconv.Itoa(from)
 			return out
 		}

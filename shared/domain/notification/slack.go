@@ -76,7 +76,7 @@ func lines(c *MessageContent) []string {
 	return out
 }
 
-// fitted encodes a content with write and shortens it until the result has at most most bytes.
+// fitted encodes a content with write and shortens it until the result is no longer than most bytes.
 func fitted(c *MessageContent, most int, write func(*MessageContent) ([]byte, error)) ([]byte, error) {
 	short := *c
 	for {

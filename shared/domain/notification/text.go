@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// clean converts an untrusted text to one line of at most most characters. It removes invisible characters: controls,
+// clean converts an untrusted text to one line, cut after most characters. It removes invisible characters: controls,
 // and direction marks that would reorder the surrounding text.
 func clean(text string, most int) string {
 	var b strings.Builder
@@ -80,7 +80,7 @@ func fromTheRight(r rune) bool {
 	return unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Syriac, unicode.Thaana, unicode.Nko, unicode.Adlam)
 }
 
-// escaped returns s with each character replaced by escape, at most most characters long. It never cuts an escape in
+// escaped returns s with each character replaced by escape, cut after most characters. It never cuts an escape in
 // two.
 func escaped(s string, most int, escape func(rune) string) string {
 	var b strings.Builder

@@ -29,8 +29,10 @@ func (i *FolderInbox) Link(_ context.Context, name, fileName string, until time.
 		return "", err
 	}
 	expires := strconv.FormatInt(until.Unix(), 10)
-	query := url.Values{"file": {fileName}, "expires": {expires},
-		"signature": {i.sign(downloading, name, fileName, expires)}}
+	query := url.Values{
+		"file": {fileName}, "expires": {expires},
+		"signature": {i.sign(downloading, name, fileName, expires)},
+	}
 	return i.baseURL + DownloadPath + name + "?" + query.Encode(), nil
 }
 

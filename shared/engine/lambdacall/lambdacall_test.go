@@ -74,8 +74,10 @@ func startService(t *testing.T) *Lambda {
 }
 
 func TestInvokersAgree(t *testing.T) {
-	for name, inv := range map[string]Invoker{"in this process": Local{"lighter": lighter},
-		"through Lambda": startService(t)} {
+	for name, inv := range map[string]Invoker{
+		"in this process": Local{"lighter": lighter},
+		"through Lambda":  startService(t),
+	} {
 		t.Run(name, func(t *testing.T) {
 			var got lit
 			if err := inv.Invoke(t.Context(), "lighter", order{Wick: "one"}, &got); err != nil ||
@@ -115,8 +117,10 @@ func TestRunTask_TakesTheAnswerOfAWorkerOfMachines(t *testing.T) {
 		_, _ = w.Write([]byte(`{"done":true}`))
 	}))
 	t.Cleanup(srv.Close)
-	cfg := aws.Config{Region: "eu-west-1", BaseEndpoint: &srv.URL,
-		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+	cfg := aws.Config{
+		Region: "eu-west-1", BaseEndpoint: &srv.URL,
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
+	}
 	l := NewLambda(cfg, "lamplighter-test-", clock.System{})
 	var got struct{ Done bool }
 	if err := l.RunTask(t.Context(), "executor", map[string]string{"task": "abandon"}, &got); err != nil || !got.Done {

@@ -92,8 +92,10 @@ func TestAnAddressStaysOneHeader(t *testing.T) {
 			t.Errorf("%q: %+v, %v", to, got, err)
 		}
 	}
-	m := mail.Message{ID: "mail_1", To: "ada@example.com\r\nBcc: eve@example.com", Subject: "s", Text: "text\n",
-		Date: at}
+	m := mail.Message{
+		ID: "mail_1", To: "ada@example.com\r\nBcc: eve@example.com", Subject: "s", Text: "text\n",
+		Date: at,
+	}
 	for line := range strings.SplitSeq(string(m.FormatRFC5322("no-reply@lamplighter.test\r\nCc: eve@example.com")),
 		"\r\n") {
 		if strings.HasPrefix(line, "Bcc:") || strings.HasPrefix(line, "Cc:") {
@@ -115,10 +117,12 @@ func TestANameInAMailIsHarmless(t *testing.T) {
 		"\u202egnp.evil\u200b":                    "gnp evil",
 		strings.Repeat("n", 70):                   strings.Repeat("n", 64) + "…",
 	} {
-		m, err := mail.RenderMessage(mail.Mail{Template: mail.Invitation, To: "ada@example.com",
+		m, err := mail.RenderMessage(mail.Mail{
+			Template: mail.Invitation, To: "ada@example.com",
 			Data: map[string]string{
 				"organisation": name, "inviter": "eve@example.com",
-			}}, "mail_1", at)
+			},
+		}, "mail_1", at)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,8 +134,10 @@ func TestANameInAMailIsHarmless(t *testing.T) {
 }
 
 func TestASubjectStaysOneLine(t *testing.T) {
-	m := mail.Message{ID: "mail_1", To: "ada@example.com", Subject: "ünicode\r\nBcc: eve@example.com", Text: "text\n",
-		Date: at}
+	m := mail.Message{
+		ID: "mail_1", To: "ada@example.com", Subject: "ünicode\r\nBcc: eve@example.com", Text: "text\n",
+		Date: at,
+	}
 	parsed, err := netmail.ReadMessage(bytes.NewReader(m.FormatRFC5322("no-reply@lamplighter.test")))
 	if err != nil {
 		t.Fatal(err)
@@ -172,8 +178,10 @@ func TestTheOutboxCanBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := mail.RenderMessage(mail.Mail{Template: mail.VerifyAddress, To: "ada@example.com",
-		Data: map[string]string{"code": "042137"}}, "mail_1", at)
+	m, err := mail.RenderMessage(mail.Mail{
+		Template: mail.VerifyAddress, To: "ada@example.com",
+		Data: map[string]string{"code": "042137"},
+	}, "mail_1", at)
 	if err != nil {
 		t.Fatal(err)
 	}

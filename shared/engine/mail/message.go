@@ -49,8 +49,10 @@ func RenderMessage(m Mail, event string, at time.Time) (Message, error) {
 		return Message{}, fault.NewWithCause(fault.Invalid, err, "mail %s %s cannot be addressed", m.Template, event)
 	}
 	if l := m.Letter; m.Template == Notification && l != nil {
-		return Message{ID: event, To: m.To, Subject: oneLine(l.Subject), Text: l.Text, HTML: l.HTML,
-			Unsubscribe: l.Unsubscribe, Date: at}, nil
+		return Message{
+			ID: event, To: m.To, Subject: oneLine(l.Subject), Text: l.Text, HTML: l.HTML,
+			Unsubscribe: l.Unsubscribe, Date: at,
+		}, nil
 	}
 	var b strings.Builder
 	text, err := parseText(m.Template)
@@ -102,8 +104,10 @@ func (m Message) UnsubscribeHeaders() [][2]string {
 	if m.Unsubscribe == "" {
 		return nil
 	}
-	return [][2]string{{"List-Unsubscribe", "<" + oneLine(m.Unsubscribe) + ">"},
-		{"List-Unsubscribe-Post", "List-Unsubscribe=One-Click"}}
+	return [][2]string{
+		{"List-Unsubscribe", "<" + oneLine(m.Unsubscribe) + ">"},
+		{"List-Unsubscribe-Post", "List-Unsubscribe=One-Click"},
+	}
 }
 
 // writeParts writes both forms of the text; a mail program shows the last form that it supports. The boundary depends

@@ -62,11 +62,18 @@ func TestAWindow(t *testing.T) {
 		"is used up at its begin":          {began, codes, "ada", false},
 		"is another one an hour later":     {began.Add(time.Hour), codes, "ada", true},
 		"is another one for somebody else": {began, codes, "eve", true},
-		"is another one under another rule": {began, ratelimit.Rule{Name: "invitations", Max: 5, Per: time.Hour},
-			"ada", true},
+		"is another one under another rule": {
+			began,
+			ratelimit.Rule{Name: "invitations", Max: 5, Per: time.Hour},
+			"ada", true,
+		},
 		"takes anything for who": {began, codes, strings.Repeat("#ORG#", 1000), true},
-		"is not shared by a name and a hash": {began, ratelimit.Rule{Name: "codes#ada", Max: 5, Per: time.Hour}, "",
-			true},
+		"is not shared by a name and a hash": {
+			began,
+			ratelimit.Rule{Name: "codes#ada", Max: 5, Per: time.Hour},
+			"",
+			true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := takeUse(t, p.Table, tt.at, tt.rule, tt.who); got != tt.want {

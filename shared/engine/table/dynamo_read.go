@@ -115,8 +115,10 @@ func (d *DynamoDB) getSome(ctx context.Context, want []attributes) (out *dynamod
 	_, err = d.callWithRetry(ctx, false, func(ctx context.Context) (err error) {
 		meterOf(ctx).countTrips(1)
 		out, err = d.db.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
-			RequestItems: map[string]types.KeysAndAttributes{d.table: {Keys: want,
-				ConsistentRead: consistency(ctx)}},
+			RequestItems: map[string]types.KeysAndAttributes{d.table: {
+				Keys:           want,
+				ConsistentRead: consistency(ctx),
+			}},
 			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 		})
 		return err
@@ -218,7 +220,8 @@ func (d *DynamoDB) skipItems(ctx context.Context, pk string, in *dynamodb.QueryI
 
 // queryOnce makes one call for items of the partition pk.
 func (d *DynamoDB) queryOnce(ctx context.Context, pk string, in *dynamodb.QueryInput) (out *dynamodb.QueryOutput,
-	err error) {
+	err error,
+) {
 	_, err = d.callWithRetry(ctx, false, func(ctx context.Context) (err error) {
 		meterOf(ctx).countTrips(1)
 		out, err = d.db.Query(ctx, in)

@@ -45,13 +45,16 @@ func isClassified(err error) bool {
 
 // callWithRetry makes a call of the service, and repeats it while that is safe and useful.
 func (d *DynamoDB) callWithRetry(ctx context.Context, once bool, call func(context.Context) error) (murky bool,
-	err error) {
+	err error,
+) {
 	return callWithRetry(ctx, d.clock, once, call)
 }
 
 // itemFaults are parts of DynamoDB's messages for errors caused by an item's data, not by an expression.
-var itemFaults = []string{"incorrect data type", "type mismatch", "Item size", "item size", "Number overflow",
-	"verflow", "significant digits", "Nesting"}
+var itemFaults = []string{
+	"incorrect data type", "type mismatch", "Item size", "item size", "Number overflow",
+	"verflow", "significant digits", "Nesting",
+}
 
 // classifyError adds the kind to an error of the service.
 func classifyError(err error) error {

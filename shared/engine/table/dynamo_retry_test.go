@@ -64,16 +64,24 @@ var (
 	fine      = answer{200, `{}`}
 	lost      = answer{}
 	broken    = answer{500, `{"__type":"com.amazonaws.dynamodb.v20120810#InternalServerError","message":"broken"}`}
-	throttled = answer{400,
-		`{"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException","message":"slow down"}`}
-	conflict = answer{400,
-		`{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","message":"no","CancellationReasons":[{"Code":"TransactionConflict"}]}`}
-	unmet = answer{400,
-		`{"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException","message":"no","Item":{"pk":{"S":"p"},"sk":{"S":"1"},"owner":{"S":"me"}}}`}
+	throttled = answer{
+		400,
+		`{"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException","message":"slow down"}`,
+	}
+	conflict = answer{
+		400,
+		`{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","message":"no","CancellationReasons":[{"Code":"TransactionConflict"}]}`,
+	}
+	unmet = answer{
+		400,
+		`{"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException","message":"no","Item":{"pk":{"S":"p"},"sk":{"S":"1"},"owner":{"S":"me"}}}`,
+	}
 	undone  = answer{200, `{"UnprocessedItems":{"t":[{"PutRequest":{"Item":{"pk":{"S":"p"},"sk":{"S":"1"}}}}]}}`}
 	unread  = answer{200, `{"Responses":{},"UnprocessedKeys":{"t":{"Keys":[{"pk":{"S":"p"},"sk":{"S":"1"}}]}}}`}
-	refusal = answer{400,
-		`{"__type":"com.amazon.coral.validate#ValidationException","message":"An operand in the update expression has an incorrect data type"}`}
+	refusal = answer{
+		400,
+		`{"__type":"com.amazon.coral.validate#ValidationException","message":"An operand in the update expression has an incorrect data type"}`,
+	}
 )
 
 func TestDynamoRepeatsWhatMayBeRepeated(t *testing.T) {
@@ -91,36 +99,72 @@ func TestDynamoRepeatsWhatMayBeRepeated(t *testing.T) {
 		want    error
 		kind    fault.Kind
 	}{
-		{"a read after throttling, a failure and a lost reply", []answer{throttled, broken, lost, fine}, get, 4, nil,
-			fault.NotFound},
+		{
+			"a read after throttling, a failure and a lost reply",
+			[]answer{throttled, broken, lost, fine},
+			get, 4, nil,
+			fault.NotFound,
+		},
 		{"a put after a lost reply", []answer{lost, fine}, write(table.Put(item("me"))), 2, nil, 0},
-		{"an add after throttling", []answer{throttled, {200, `{"Attributes":{"pk":{"S":"p"},"sk":{"S":"1"}}}`}},
-			write(table.Update(k, []table.Change{table.Add("n", 1)})), 2, nil, 0},
-		{"no add after a lost reply", []answer{lost, fine}, write(table.Update(k, []table.Change{table.Add("n", 1)})),
-			1, table.ErrLost, fault.Unavailable},
-		{"no add after a failure of the service", []answer{broken, fine},
-			write(table.Update(k, []table.Change{table.Add("n", 1)})), 1, table.ErrLost, fault.Unavailable},
-		{"a put that finds itself after a lost reply succeeded", []answer{lost, unmet},
-			write(table.Put(item("me"), table.Absent())), 2, nil, 0},
-		{"a put that finds another after a lost reply is unclear", []answer{lost, unmet},
-			write(table.Put(item("you"), table.Absent())), 2, table.ErrLost, fault.Unavailable},
-		{"a put that finds another at once lost", []answer{unmet}, write(table.Put(item("you"), table.Absent())), 1,
-			nil, fault.Conflict},
-		{"a transaction after a conflict and a lost reply", []answer{conflict, lost, fine},
+		{
+			"an add after throttling",
+			[]answer{throttled, {200, `{"Attributes":{"pk":{"S":"p"},"sk":{"S":"1"}}}`}},
+			write(table.Update(k, []table.Change{table.Add("n", 1)})), 2, nil, 0,
+		},
+		{
+			"no add after a lost reply",
+			[]answer{lost, fine},
+			write(table.Update(k, []table.Change{table.Add("n", 1)})),
+			1, table.ErrLost, fault.Unavailable,
+		},
+		{
+			"no add after a failure of the service",
+			[]answer{broken, fine},
+			write(table.Update(k, []table.Change{table.Add("n", 1)})), 1, table.ErrLost, fault.Unavailable,
+		},
+		{
+			"a put that finds itself after a lost reply succeeded",
+			[]answer{lost, unmet},
+			write(table.Put(item("me"), table.Absent())), 2, nil, 0,
+		},
+		{
+			"a put that finds another after a lost reply is unclear",
+			[]answer{lost, unmet},
+			write(table.Put(item("you"), table.Absent())), 2, table.ErrLost, fault.Unavailable,
+		},
+		{
+			"a put that finds another at once lost",
+			[]answer{unmet},
+			write(table.Put(item("you"), table.Absent())), 1,
+			nil, fault.Conflict,
+		},
+		{
+			"a transaction after a conflict and a lost reply",
+			[]answer{conflict, lost, fine},
 			func(ctx context.Context, s table.Store) error {
 				return s.Transact(ctx, table.Update(k, []table.Change{table.Add("n", 1)}))
-			}, 3, nil, 0},
-		{"a batch write of what was left undone", []answer{undone, throttled, undone, fine},
+			}, 3, nil, 0,
+		},
+		{
+			"a batch write of what was left undone",
+			[]answer{undone, throttled, undone, fine},
 			func(ctx context.Context, s table.Store) error {
 				return s.BatchWrite(ctx, table.Put(item("me")))
-			}, 4, nil, 0},
-		{"a batch get of what was left out", []answer{unread, unread, fine},
+			}, 4, nil, 0,
+		},
+		{
+			"a batch get of what was left out",
+			[]answer{unread, unread, fine},
 			func(ctx context.Context, s table.Store) error {
 				_, err := s.BatchGet(ctx, k)
 				return err
-			}, 3, nil, 0},
-		{"nothing that was refused for good", []answer{refusal},
-			write(table.Update(k, []table.Change{table.Add("owner", 1)})), 1, nil, fault.Invalid},
+			}, 3, nil, 0,
+		},
+		{
+			"nothing that was refused for good",
+			[]answer{refusal},
+			write(table.Update(k, []table.Change{table.Add("owner", 1)})), 1, nil, fault.Invalid,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &script{answers: c.answers}
@@ -166,8 +210,10 @@ func sameJSON(t *testing.T, a, b string) bool {
 }
 
 func TestDynamoGivesUpInTime(t *testing.T) {
-	s := &script{answers: []answer{throttled, throttled, throttled, throttled, throttled, throttled, throttled,
-		throttled, throttled, throttled, throttled}}
+	s := &script{answers: []answer{
+		throttled, throttled, throttled, throttled, throttled, throttled, throttled,
+		throttled, throttled, throttled, throttled,
+	}}
 	srv := httptest.NewServer(s)
 	defer srv.Close()
 	d := table.NewDynamoDB(table.Remote{Table: "t", Region: "r", Endpoint: srv.URL, KeyID: "k", Secret: "s"})
@@ -241,8 +287,10 @@ func TestDynamo_PausesBeforeTheRestOfABatch(t *testing.T) {
 				s.answers = append(s.answers, fine)
 				srv := httptest.NewServer(s)
 				defer srv.Close()
-				d := table.NewDynamoDB(table.Remote{Table: "t", Region: "r", Endpoint: srv.URL, KeyID: "k", Secret: "s",
-					Clock: p})
+				d := table.NewDynamoDB(table.Remote{
+					Table: "t", Region: "r", Endpoint: srv.URL, KeyID: "k", Secret: "s",
+					Clock: p,
+				})
 				err := call(t.Context(), d)
 				if asked := s.asked(); !errors.Is(err, c.want) || len(asked) != c.calls || len(p.slept) != c.calls-1 {
 					t.Errorf("%d calls and %d pauses, %v; want %d, each but the first after a pause, and %v",

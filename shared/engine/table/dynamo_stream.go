@@ -118,7 +118,8 @@ func convertList[V any](l []V, convert func(V) (types.AttributeValue, error)) (t
 
 // convertMap converts a map.
 func convertMap[V any](m map[string]V, convert func(V) (types.AttributeValue, error)) (*types.AttributeValueMemberM,
-	error) {
+	error,
+) {
 	out := make(attributes, len(m))
 	for name, v := range m {
 		a, err := convert(v)
@@ -145,7 +146,8 @@ func (d *DynamoDB) Feed(ctx context.Context, cursor string, limit int) (Feed, er
 
 // readStream continues reading the stream after the cursor.
 func (d *DynamoDB) readStream(ctx context.Context, streams *dynamodbstreams.Client, cursor string, limit int) (Feed,
-	error) {
+	error,
+) {
 	r := reader{streams: streams, d: d, limit: limit}
 	if err := r.readCursor(cursor); err != nil {
 		return Feed{}, err

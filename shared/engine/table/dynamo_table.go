@@ -45,8 +45,10 @@ func (d *DynamoDB) waitUntilActive(ctx context.Context, most time.Duration) erro
 func (d *DynamoDB) expireItems(ctx context.Context) error {
 	_, err := d.db.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
 		TableName: &d.table,
-		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String(expiresAttr),
-			Enabled: aws.Bool(true)},
+		TimeToLiveSpecification: &types.TimeToLiveSpecification{
+			AttributeName: aws.String(expiresAttr),
+			Enabled:       aws.Bool(true),
+		},
 	})
 	if e, ok := errors.AsType[smithy.APIError](err); ok && strings.Contains(e.ErrorMessage(), "already enabled") {
 		return nil
@@ -55,8 +57,10 @@ func (d *DynamoDB) expireItems(ctx context.Context) error {
 }
 
 // streamOfImages are the settings of a stream of old and new images.
-var streamOfImages = &types.StreamSpecification{StreamEnabled: aws.Bool(true),
-	StreamViewType: types.StreamViewTypeNewAndOldImages}
+var streamOfImages = &types.StreamSpecification{
+	StreamEnabled:  aws.Bool(true),
+	StreamViewType: types.StreamViewTypeNewAndOldImages,
+}
 
 // tableInput returns the call that creates the table.
 func tableInput(name string) *dynamodb.CreateTableInput {

@@ -100,8 +100,10 @@ func (d *DynamoDB) transactItem(w *Write) (it types.TransactWriteItem, err error
 		p.Item, err = itemAttributes(w.Item)
 		it.Put = p
 	case UpdateVerb:
-		u := &types.Update{TableName: &d.table, Key: keyAttributes(w.Item.Key), ConditionExpression: cond,
-			ReturnValuesOnConditionCheckFailure: tellOld}
+		u := &types.Update{
+			TableName: &d.table, Key: keyAttributes(w.Item.Key), ConditionExpression: cond,
+			ReturnValuesOnConditionCheckFailure: tellOld,
+		}
 		u.UpdateExpression, err = x.updateExpression(w.Changes)
 		u.ExpressionAttributeNames, u.ExpressionAttributeValues = x.nameMap(), x.valueMap()
 		it.Update = u

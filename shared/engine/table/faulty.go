@@ -40,7 +40,7 @@ const (
 	FailAfter                  // the call takes effect, then ErrLost
 	Throttle                   // ErrThrottled, without effect
 	Delay                      // the call waits first, for Wait
-	// an eventually consistent BatchGet or Query finds nothing, as on a replica that is behind
+	// Lag makes an eventually consistent BatchGet or Query find nothing, as on a replica that is behind.
 	Lag
 )
 

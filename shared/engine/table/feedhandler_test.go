@@ -41,8 +41,10 @@ func TestFeedHandler_DeliversStreamEventsAndRunsRounds(t *testing.T) {
 		rounds, delivered  int
 	}{
 		{"a stream event is delivered", stream, "", `{"batchItemFailures":null}`, "", 0, 2},
-		{"a failed item is brought again and logged", stream, "m2",
-			`{"batchItemFailures":[{"itemIdentifier":"2"}]}`, "the store is away", 0, 2},
+		{
+			"a failed item is brought again and logged", stream, "m2",
+			`{"batchItemFailures":[{"itemIdentifier":"2"}]}`, "the store is away", 0, 2,
+		},
 		{"an event of the schedule runs a round", `{"source":"aws.scheduler"}`, "", "null", "", 1, 0},
 	}
 	for _, tt := range tests {

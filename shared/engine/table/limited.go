@@ -140,7 +140,8 @@ func (l *LimitedStore) BatchWrite(ctx context.Context, ws ...Write) error {
 
 // callLimited makes call when its claim is admitted.
 func callLimited[T any](ctx context.Context, l *LimitedStore, c claim, call func(context.Context) (T, error)) (answer T,
-	err error) {
+	err error,
+) {
 	_, err = callWithRetry(ctx, l.clock, false, func(ctx context.Context) error {
 		err := l.admitClaim(c)
 		if err != nil {

@@ -180,8 +180,10 @@ func TestLimitedStore_ThrottlesAfterACallOnCredit(t *testing.T) {
 		var ws []table.Write
 		for i := range 10 {
 			ws = append(ws,
-				table.Put(table.Item{Key: table.Key{PK: "p", SK: strconv.Itoa(i)},
-					Data: []byte(`{"a":"` + strings.Repeat("x", 61_000) + `"}`)}))
+				table.Put(table.Item{
+					Key:  table.Key{PK: "p", SK: strconv.Itoa(i)},
+					Data: []byte(`{"a":"` + strings.Repeat("x", 61_000) + `"}`),
+				}))
 		}
 		// 1,200 units: those of a fifth of a second more than available
 		if err := s.Transact(t.Context(), ws...); err != nil {

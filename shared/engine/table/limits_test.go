@@ -25,8 +25,10 @@ func TestEmbedded_RefusesATransactionWhoseItemsAreTooBigTogether(t *testing.T) {
 		puts = append(puts, table.Put(it))
 		updates = append(updates, table.Update(it.Key, []table.Change{table.Set("b", 1)}))
 	}
-	for name, ws := range map[string][]table.Write{"by what it carries": puts,
-		"by the items that it changes": updates} {
+	for name, ws := range map[string][]table.Write{
+		"by what it carries":           puts,
+		"by the items that it changes": updates,
+	} {
 		if err := s.Transact(t.Context(), ws...); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%s: 4.3 MB: %v, want it refused as invalid", name, err)
 		}

@@ -108,15 +108,27 @@ func TestInjectedFaults(t *testing.T) {
 		stored bool
 	}{
 		{"before: nothing happens", table.Injection{Harm: table.FailBefore}, []error{table.ErrDown}, false},
-		{"after: it happened and the reply is lost", table.Injection{Harm: table.FailAfter}, []error{table.ErrLost},
-			true},
+		{
+			"after: it happened and the reply is lost",
+			table.Injection{Harm: table.FailAfter},
+			[]error{table.ErrLost},
+			true,
+		},
 		{"throttled", table.Injection{Harm: table.Throttle, Call: 1}, []error{table.ErrThrottled, nil}, true},
-		{"the third call", table.Injection{Harm: table.FailBefore, Call: 3}, []error{nil, nil, table.ErrDown, nil},
-			true},
+		{
+			"the third call",
+			table.Injection{Harm: table.FailBefore, Call: 3},
+			[]error{nil, nil, table.ErrDown, nil},
+			true,
+		},
 		{"another method", table.Injection{Harm: table.FailBefore, Method: table.GetMethod}, []error{nil}, true},
 		{"another partition", table.Injection{Harm: table.FailBefore, PK: "q"}, []error{nil}, true},
-		{"this partition and method", table.Injection{Harm: table.FailBefore, PK: "p", Method: table.WriteMethod},
-			[]error{table.ErrDown, table.ErrDown}, false},
+		{
+			"this partition and method",
+			table.Injection{Harm: table.FailBefore, PK: "p", Method: table.WriteMethod},
+			[]error{table.ErrDown, table.ErrDown},
+			false,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := table.NewFaultyStore(tabletest.New(t), clock.System{}, c.fault)
@@ -172,8 +184,14 @@ func TestTheSweepRemovesWhatIsPastItsTime(t *testing.T) {
 		ahead   time.Duration
 		removed int
 		feed    int
-	}{{30 * time.Minute, 0, 1}, {time.Hour, 1099, 1}, {22 * time.Hour, 0, 1}, {2 * time.Hour, 1, 0},
-		{24 * time.Hour, 100, 0}, {48 * time.Hour, 1, 0}} {
+	}{
+		{30 * time.Minute, 0, 1},
+		{time.Hour, 1099, 1},
+		{22 * time.Hour, 0, 1},
+		{2 * time.Hour, 1, 0},
+		{24 * time.Hour, 100, 0},
+		{48 * time.Hour, 1, 0},
+	} {
 		m.Advance(step.ahead)
 		if n, err := s.Sweep(t.Context()); err != nil || n != step.removed {
 			t.Errorf("%v later %d were removed, %v; want %d", step.ahead, n, err, step.removed)

@@ -64,7 +64,8 @@ type attempt struct {
 // callWithRetry repeats call until it succeeds or fails permanently. If once is set, the call must not be done twice:
 // it returns ErrLost if it may have succeeded. The context always has a deadline.
 func callWithRetry(ctx context.Context, c clock.Clock, once bool, call func(context.Context) error) (murky bool,
-	err error) {
+	err error,
+) {
 	ctx, cancel := withDefaultDeadline(ctx)
 	defer cancel()
 	a := attempt{clock: c}
@@ -93,7 +94,8 @@ var errUnprocessed = errors.New("a part of the batch was left undone")
 // callUntilDone calls some for the entries of todo, and repeats it with the entries that were left out because of
 // throttling, after a delay. A call that made progress resets the number of attempts.
 func callUntilDone[T any](ctx context.Context, c clock.Clock, todo []T,
-	some func(context.Context, []T) (left []T, err error)) error {
+	some func(context.Context, []T) (left []T, err error),
+) error {
 	ctx, cancel := withDefaultDeadline(ctx)
 	defer cancel()
 	for a := (attempt{clock: c}); len(todo) > 0; {

@@ -26,8 +26,10 @@ type outer struct {
 func TestPutFields_LeavesWhatTheTypeDoesNotHave(t *testing.T) {
 	s, k := tabletest.New(t), table.Key{PK: "p", SK: "1"}
 	end := time.Now().Add(time.Hour).Truncate(time.Second).UTC()
-	was := table.Item{Key: k,
-		Data: []byte(`{"id":"a","note":"gone","size":1,"Plain":false,"Hidden":7,"later":{"x":[1]}}`), Expires: end}
+	was := table.Item{
+		Key:  k,
+		Data: []byte(`{"id":"a","note":"gone","size":1,"Plain":false,"Hidden":7,"later":{"x":[1]}}`), Expires: end,
+	}
 	mustWrite(t, s, was)
 	w, err := table.PutFields(k, outer{inner: inner{ID: "b"}, Size: 2, Plain: true}, table.Equal("id", "a"))
 	if err != nil {

@@ -38,18 +38,27 @@ func TestUniqueNames_Rename(t *testing.T) {
 	}
 	for name, changes := range map[string][]change{
 		"two records cannot have the same name": {
-			{next: "Desk", id: "1"}, {next: "Desk", id: "2", refused: true}},
+			{next: "Desk", id: "1"}, {next: "Desk", id: "2", refused: true},
+		},
 		"names that differ only in case are the same": {
-			{next: "Straße", id: "1"}, {next: "STRAßE", id: "2", refused: true}},
+			{next: "Straße", id: "1"}, {next: "STRAßE", id: "2", refused: true},
+		},
 		"a record keeps its name when only the case changes": {
-			{next: "Desk", id: "1"}, {previous: "Desk", next: "DESK", id: "1"}, {next: "desk", id: "2", refused: true}},
+			{next: "Desk", id: "1"}, {previous: "Desk", next: "DESK", id: "1"}, {next: "desk", id: "2", refused: true},
+		},
 		"a renamed record releases its previous name": {
-			{next: "Desk", id: "1"}, {previous: "Desk", next: "Hall", id: "1"}, {next: "desk", id: "2"},
-			{next: "hall", id: "3", refused: true}},
+			{next: "Desk", id: "1"},
+			{previous: "Desk", next: "Hall", id: "1"},
+			{next: "desk", id: "2"},
+			{next: "hall", id: "3", refused: true},
+		},
 		// strings.EqualFold calls these two equal, although their lower case differs
 		"the final form of sigma is another name, and is claimed": {
-			{next: "οσ", id: "1"}, {previous: "οσ", next: "ος", id: "1"}, {next: "οσ", id: "2"},
-			{next: "ος", id: "3", refused: true}},
+			{next: "οσ", id: "1"},
+			{previous: "οσ", next: "ος", id: "1"},
+			{next: "οσ", id: "2"},
+			{next: "ος", id: "3", refused: true},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, s := openNames(t)

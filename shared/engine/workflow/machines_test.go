@@ -41,8 +41,10 @@ func TestEveryStateMachineStaysWithinTheSubset(t *testing.T) {
 func TestMachinesNamesWhatIsWrong(t *testing.T) {
 	for name, c := range map[string]struct{ definition, want string }{
 		"a placeholder without a value": {strings.ReplaceAll(oneTask, "Fn", "Nobody"), "${Nobody}"},
-		"a field outside the subset": {strings.Replace(oneTask, `"End"`, `"HeartbeatSeconds":3,"End"`, 1),
-			`state "T": a Task state: field "HeartbeatSeconds"`},
+		"a field outside the subset": {
+			strings.Replace(oneTask, `"End"`, `"HeartbeatSeconds":3,"End"`, 1),
+			`state "T": a Task state: field "HeartbeatSeconds"`,
+		},
 		"text that is not JSON": {"{", "m.asl.json"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -131,8 +131,10 @@ func TestAmount_MulDivRoundsOnce(t *testing.T) {
 		{"-10", "2", "3", "-6.666666666666666666666666666667"},
 		{"5", "0", "3", "0"},
 		{"5", "3", "0", "0"},
-		{"123456789012345678901234567890", "98765432109876543210", "98765432109876543210",
-			"123456789012345678901234567890"},
+		{
+			"123456789012345678901234567890", "98765432109876543210", "98765432109876543210",
+			"123456789012345678901234567890",
+		},
 	} {
 		got := money.MustParse(c[0]).MulDiv(money.MustParse(c[1]), money.MustParse(c[2]))
 		if got.String() != c[3] {
@@ -176,8 +178,12 @@ func TestParts_AddUpToTheWhole(t *testing.T) {
 
 func TestParts_WhatWeighsNothingGetsNothing(t *testing.T) {
 	for _, a := range []string{"1", "-1", "2", "100"} {
-		parts := money.MustParse(a).SplitByWeight([]money.Amount{{}, money.FromInt(2), money.FromInt(1), {},
-			money.FromInt(4)}, money.Scale)
+		parts := money.MustParse(a).SplitByWeight([]money.Amount{
+			{},
+			money.FromInt(2), money.FromInt(1),
+			{},
+			money.FromInt(4),
+		}, money.Scale)
 		if !parts[0].IsZero() || !parts[3].IsZero() || money.Sum(parts...) != money.MustParse(a) {
 			t.Errorf("%s: %v", a, parts)
 		}
@@ -249,8 +255,10 @@ func TestAmount_IsAStringInJSON(t *testing.T) {
 }
 
 func TestFromFloat_IsWhatWasMeant(t *testing.T) {
-	for f, want := range map[float64]string{0.1: "0.1", -20.52022672899: "-20.52022672899", 1e-7: "0.0000001", 0: "0",
-		123456789.125: "123456789.125"} {
+	for f, want := range map[float64]string{
+		0.1: "0.1", -20.52022672899: "-20.52022672899", 1e-7: "0.0000001", 0: "0",
+		123456789.125: "123456789.125",
+	} {
 		if got, err := money.FromFloat(f); err != nil || got.String() != want {
 			t.Errorf("%v is %s, %v", f, got, err)
 		}
@@ -310,8 +318,10 @@ func TestScaled_IsWhatFromScaledTakes(t *testing.T) {
 			t.Fatalf("%d of %d places is read as %d, %v", n, places, got, ok)
 		}
 	}
-	for in, places := range map[string]int{"0.125": 2, "9223372036854775808": 0, "-9223372036854775808": 0, "1e30": 0,
-		"0.000000000000000000000000000001": 29} {
+	for in, places := range map[string]int{
+		"0.125": 2, "9223372036854775808": 0, "-9223372036854775808": 0, "1e30": 0,
+		"0.000000000000000000000000000001": 29,
+	} {
 		if got, ok := money.MustParse(in).Scaled(places); ok {
 			t.Errorf("%s fits into %d of %d places", in, got, places)
 		}

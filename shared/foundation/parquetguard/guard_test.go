@@ -176,13 +176,19 @@ func TestOpen_RefusesFooters(t *testing.T) {
 		"a footer without a schema": {footer(0), "the schema has no root"},
 		"bytes behind the footer":   {footer(0, 0), "1 bytes behind its end"},
 		"a type that Parquet lacks": {footer(0x1d, 0), "does not use"},
-		"a number of 80 bits": {footer(0x15, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1),
-			"more than 64 bits"},
+		"a number of 80 bits": {
+			footer(0x15, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1),
+			"more than 64 bits",
+		},
 		"a text beyond the footer": {footer(0x68, 0xff, 0xff, 0xff, 0xff, 0x07), "ends within a value"},
-		"20,000 schema elements": {footer(append([]byte{0x29, 0xfc, 0xa0, 0x9c, 0x01}, make([]byte, 20_001)...)...),
-			"at most 10000 are read"},
-		"40,000 row groups": {footer(append([]byte{0x49, 0xfc, 0xc0, 0xb8, 0x02}, make([]byte, 40_001)...)...),
-			"at most 32767 are read"},
+		"20,000 schema elements": {
+			footer(append([]byte{0x29, 0xfc, 0xa0, 0x9c, 0x01}, make([]byte, 20_001)...)...),
+			"at most 10000 are read",
+		},
+		"40,000 row groups": {
+			footer(append([]byte{0x49, 0xfc, 0xc0, 0xb8, 0x02}, make([]byte, 40_001)...)...),
+			"at most 32767 are read",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := parquetguard.Open(bytes.NewReader(c.file), int64(len(c.file)))
@@ -211,8 +217,10 @@ func (failing) ReadAt([]byte, int64) (int, error) { return 0, io.ErrClosedPipe }
 // FuzzFooter gives the guard any footer, and the library every accepted file: neither may panic beyond recovery,
 // or allocate more than a file of this size is worth.
 func FuzzFooter(f *testing.F) {
-	for _, file := range [][]byte{write(f, 10),
-		write(f, 10, parquet.DataPageVersion(1), parquet.DataPageStatistics(true))} {
+	for _, file := range [][]byte{
+		write(f, 10),
+		write(f, 10, parquet.DataPageVersion(1), parquet.DataPageStatistics(true)),
+	} {
 		n := int(file[len(file)-8]) | int(file[len(file)-7])<<8
 		f.Add(file[len(file)-8-n:len(file)-8], file[4:len(file)-8-n])
 	}

@@ -26,18 +26,20 @@ func IsSecretName(name string) bool {
 }
 
 var (
-	// substrings that identify the name of a secret
+	// secretParts are substrings that identify the name of a secret.
 	secretParts = []string{
 		"password", "passwd", "passphrase", "passcode", "secret", "token", "credential", "authorization", "cookie",
 		"assertion", "signature", "kubeconfig", "webhookurl", "pepper", "apikey", "accesskey", "privatekey",
 		"signingkey",
 		"connectionstring", "samlresponse",
 	}
-	// words that identify the name of a secret only as a whole word: "accessKey" and "otp_code", not "monkey" or
+	// secretWords are words that identify the name of a secret only as a whole word: "accessKey" and "otp_code", not "monkey" or
 	// "decoded". "keys" is not one of them, because lists of names are called so.
-	secretWords = map[string]bool{"otp": true, "totp": true, "code": true, "codes": true, "key": true, "jwt": true,
-		"bearer": true, "pin": true, "pat": true, "pwd": true}
-	// names that contain such a word but do not name a secret
+	secretWords = map[string]bool{
+		"otp": true, "totp": true, "code": true, "codes": true, "key": true, "jwt": true,
+		"bearer": true, "pin": true, "pat": true, "pwd": true,
+	}
+	// harmlessNames contain such a word but do not name a secret.
 	harmlessNames = map[string]bool{
 		"tokenid": true, "tokentype": true, "tagkey": true, "tagkeys": true, "publickey": true, "publickeys": true,
 		"keyid":       true,

@@ -30,8 +30,10 @@ func TestWithinATextOnlyTheSecretGoes(t *testing.T) {
 }
 
 func FuzzWithin(f *testing.F) {
-	for _, s := range []string{"lampr_01k0.1.abcdefgh", "a://b:c@d e", "-----BEGIN", "?code=1",
-		"Bearer  aaaaaaaa bearer aaaaaaaa", "\xff", "eyJaaaaaaaa eyJbbbbbbbb"} {
+	for _, s := range []string{
+		"lampr_01k0.1.abcdefgh", "a://b:c@d e", "-----BEGIN", "?code=1",
+		"Bearer  aaaaaaaa bearer aaaaaaaa", "\xff", "eyJaaaaaaaa eyJbbbbbbbb",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -180,8 +180,10 @@ func TestTheRuntimeOfALambdaIsRefusedWhereLoopbackIsAllowed(t *testing.T) {
 	s, seen := listener(t, func(http.ResponseWriter, *http.Request) {})
 	p := Policy{Private: true}
 	t.Setenv("AWS_LAMBDA_RUNTIME_API", s.Listener.Addr().String())
-	for _, at := range []string{s.URL, "http://127.0.0.1:9001/2018-06-01/runtime/invocation/next",
-		"http://[::1]:9001/"} {
+	for _, at := range []string{
+		s.URL, "http://127.0.0.1:9001/2018-06-01/runtime/invocation/next",
+		"http://[::1]:9001/",
+	} {
 		if resp, err := p.HTTPClient().Get(at); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%s: %v, %v", at, resp, err)
 		}
@@ -295,8 +297,10 @@ func TestTransport_EndsAnswersThatAreTooLong(t *testing.T) {
 	for name, c := range map[string]struct {
 		bytes int64
 		fails bool
-	}{"the longest": {maxAnswerBytes, false}, "a byte more": {maxAnswerBytes + 1, true},
-		"without end": {1 << 40, true}} {
+	}{
+		"the longest": {maxAnswerBytes, false}, "a byte more": {maxAnswerBytes + 1, true},
+		"without end": {1 << 40, true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				_, _ = io.CopyN(w, zeros{}, c.bytes) // the client hangs up

@@ -95,9 +95,9 @@ func TestClients_SendWhatTheSDKSends(t *testing.T) {
 				c := clients[r.Service]
 				in := c.Input(op.Name)
 				awswire.Fill(in)
-				_, _, sent := c.Call(awswire.Region, "", op.Name, in, op.Answers[0])
+				_, sent, _ := c.Call(awswire.Region, "", op.Name, in, op.Answers[0])
 				compare(t, "request", sent, op.Request)
-				_, _, sent = c.Call(awswire.Region, awswire.Address, op.Name, in, op.Answers[0])
+				_, sent, _ = c.Call(awswire.Region, awswire.Address, op.Name, in, op.Answers[0])
 				compare(t, "address of a request to an emulator", sent.URL, op.AtAddress)
 			})
 		}
@@ -112,7 +112,7 @@ func TestClients_ReadWhatTheSDKReads(t *testing.T) {
 					c := clients[r.Service]
 					in := c.Input(op.Name)
 					awswire.Fill(in)
-					out, err, _ := c.Call(awswire.Region, "", op.Name, in, a)
+					out, _, err := c.Call(awswire.Region, "", op.Name, in, a)
 					got := awswire.Read(awswire.Answer{Name: a.Name, Status: a.Status, Header: a.Header, Body: a.Body},
 						out, err, reflect.TypeOf(c.Output(op.Name)))
 					compare(t, "result", got, a)
@@ -130,7 +130,7 @@ func TestClients_AskTheSDKsEndpoints(t *testing.T) {
 				op := r.Operations[0]
 				in := c.Input(op.Name)
 				awswire.Fill(in)
-				_, _, sent := c.Call(region, "", op.Name, in, op.Answers[0])
+				_, sent, _ := c.Call(region, "", op.Name, in, op.Answers[0])
 				host := strings.Split(sent.URL, "/")
 				compare(t, "host and signing region", [2]string{host[2], strings.Split(sent.Signed, "/")[0]}, want)
 			})

@@ -212,8 +212,10 @@ func TestNothingBecomesAHeaderOfItsOwn(t *testing.T) {
 			t.Errorf("a header of its own in\n%s", head)
 		}
 	}
-	for _, to := range []string{"ada@example.com\r\nRCPT TO:<eve@example.com>", "ada@example.com\nBcc: eve@example.com",
-		"ada@example.com, eve@example.com", ""} {
+	for _, to := range []string{
+		"ada@example.com\r\nRCPT TO:<eve@example.com>", "ada@example.com\nBcc: eve@example.com",
+		"ada@example.com, eve@example.com", "",
+	} {
 		m.To = to
 		if err := out.Send(t.Context(), m); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%q: %v", to, err)

@@ -46,8 +46,10 @@ const (
 )
 
 // ErrTimedOut ends an execution that ran longer than its machine's TimeoutSeconds.
-var ErrTimedOut = &Error{Name: errTimeout,
-	Cause: "the execution ran longer than the TimeoutSeconds of its state machine"}
+var ErrTimedOut = &Error{
+	Name:  errTimeout,
+	Cause: "the execution ran longer than the TimeoutSeconds of its state machine",
+}
 
 // newError returns an Error with a reserved name.
 func newError(name, format string, args ...any) error {

@@ -75,7 +75,8 @@ func timedOut(ctx context.Context, err error) error {
 
 // callAndAwait calls the function, unless it returned before a restart, and waits for the token, if there is one.
 func (f *fiber) callAndAwait(ctx context.Context, s *state, function string, payload json.RawMessage) (json.RawMessage,
-	error) {
+	error,
+) {
 	tasks := f.run.env.Tasks
 	if !s.task.callback {
 		return f.invoke(ctx, function, payload)

@@ -97,7 +97,7 @@ func parseTest(fields map[string]json.RawMessage, depth int) (test, error) {
 func parseTests(raw json.RawMessage, depth int) ([]test, error) {
 	var list []json.RawMessage
 	if err := json.Unmarshal(raw, &list); err != nil || len(list) == 0 {
-		return nil, errors.New("And and Or must have an array of rules")
+		return nil, errors.New("the fields And and Or must have an array of rules")
 	}
 	out := make([]test, len(list))
 	for i, r := range list {

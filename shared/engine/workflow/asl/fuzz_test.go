@@ -53,8 +53,10 @@ func (answering) Await(context.Context, string) (json.RawMessage, error) {
 
 // FuzzExpression parses any text as a path or an intrinsic, and evaluates it.
 func FuzzExpression(f *testing.F) {
-	for _, s := range []string{`$.a[1]['b']`, `$$.k[*].c`, `States.Format('{}-\{', $.a)`,
-		`States.Array(1, States.ArrayRange(1, 9, 2))`, `States.Hash('x','MD5')`, `States.StringSplit($.s, ',')`} {
+	for _, s := range []string{
+		`$.a[1]['b']`, `$$.k[*].c`, `States.Format('{}-\{', $.a)`,
+		`States.Array(1, States.ArrayRange(1, 9, 2))`, `States.Hash('x','MD5')`, `States.StringSplit($.s, ',')`,
+	} {
 		f.Add(s, `{"a":[1,{"b":2}],"s":"a,b"}`)
 	}
 	f.Fuzz(func(t *testing.T, text, data string) {

@@ -88,8 +88,10 @@ func TestStatesRuntimeIsNeverCaughtNorRetried(t *testing.T) {
 }
 
 func TestAnInlineMapRunsAtMost40ItemsAtOnce(t *testing.T) {
-	for written, want := range map[string]int64{`"MaxConcurrency":0,`: 40, `"MaxConcurrency":1000,`: 40,
-		`"MaxConcurrency":7,`: 7} {
+	for written, want := range map[string]int64{
+		`"MaxConcurrency":0,`: 40, `"MaxConcurrency":1000,`: 40,
+		`"MaxConcurrency":7,`: 7,
+	} {
 		var now, most atomic.Int64
 		var once sync.Mutex
 		full := make(chan struct{})
@@ -133,12 +135,18 @@ func TestRetry_WaitsAsLongAsItsFieldsSay(t *testing.T) {
 		"longer each time, up to MaxDelaySeconds": {growing, []float64{0.5, 0.5, 0.5, 0.5}, []time.Duration{
 			2 * time.Second, 6 * time.Second, 18 * time.Second, 20 * time.Second,
 		}},
-		"with jitter the part that was drawn": {growing + `,"JitterStrategy":"FULL"`, []float64{0.5, 0.25, 0, 0.75},
+		"with jitter the part that was drawn": {
+			growing + `,"JitterStrategy":"FULL"`,
+			[]float64{0.5, 0.25, 0, 0.75},
 			[]time.Duration{
 				time.Second, 1500 * time.Millisecond, 0, 15 * time.Second,
-			}},
-		"all of it where jitter is switched off": {`"IntervalSeconds":8,"MaxAttempts":1,"JitterStrategy":"NONE"`,
-			[]float64{0.5}, []time.Duration{8 * time.Second}},
+			},
+		},
+		"all of it where jitter is switched off": {
+			`"IntervalSeconds":8,"MaxAttempts":1,"JitterStrategy":"NONE"`,
+			[]float64{0.5},
+			[]time.Duration{8 * time.Second},
+		},
 	} {
 		t.Run(name, func(t *testing.T) { retryWaits(t, c.fields, c.drawn, c.want) })
 	}

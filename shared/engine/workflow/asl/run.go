@@ -147,7 +147,8 @@ func (r *run) takeFrame(path string) (Frame, bool) {
 // withClockDeadline returns a context that ends with cause at a time of the clock c. For the machine's clock it is a
 // deadline. For other clocks it waits on that clock, and the context reports the deadline too.
 func withClockDeadline(ctx context.Context, c clock.Clock, until time.Time, cause error) (context.Context,
-	context.CancelFunc) {
+	context.CancelFunc,
+) {
 	if _, ok := c.(clock.System); ok {
 		return context.WithDeadlineCause(ctx, until, cause)
 	}

@@ -88,8 +88,8 @@ func (w *wireClient) Do(r *http.Request) (*http.Response, error) {
 // Client makes a client of a service, of this repository or of the SDK: New is its NewFromConfig.
 type Client struct{ New any }
 
-// Call calls an operation, which gets the answer, and returns its result, an error and the request that was sent.
-func (c Client) Call(region, address, op string, in any, a Answer) (reflect.Value, error, Request) {
+// Call calls an operation, which gets the answer, and returns its result, the request that was sent, and its error.
+func (c Client) Call(region, address, op string, in any, a Answer) (reflect.Value, Request, error) {
 	w := &wireClient{answer: a}
 	cfg := aws.Config{
 		Region: region, HTTPClient: w, AppID: "lamplighter",
@@ -102,7 +102,7 @@ func (c Client) Call(region, address, op string, in any, a Answer) (reflect.Valu
 	client := reflect.ValueOf(c.New).Call([]reflect.Value{reflect.ValueOf(cfg)})[0]
 	out := client.MethodByName(op).Call([]reflect.Value{reflect.ValueOf(context.Background()), reflect.ValueOf(in)})
 	err, _ := reflect.TypeAssert[error](out[1])
-	return out[0], err, w.request()
+	return out[0], w.request(), err
 }
 
 // Input returns a new input of an operation.

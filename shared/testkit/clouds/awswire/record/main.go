@@ -52,7 +52,7 @@ func (s service) record() awswire.Recording {
 	}
 	op := s.ops[0]
 	for _, region := range regions {
-		_, _, sent := awswire.Client{New: s.sdk}.Call(region, "", op, s.params(op), awswire.Answer{Status: 200})
+		_, sent, _ := awswire.Client{New: s.sdk}.Call(region, "", op, s.params(op), awswire.Answer{Status: 200})
 		host, signed := strings.Split(sent.URL, "/"), strings.Split(sent.Signed, "/")
 		if len(host) > 2 {
 			r.Endpoints[region] = [2]string{host[2], signed[0]}
@@ -74,11 +74,11 @@ func (s service) recordOperation(op string) awswire.Operation {
 	out := awswire.Client{New: s.own}.Output(op)
 	awswire.Fill(out)
 	answers := s.answers(op, out)
-	_, _, sent := sdk.Call(awswire.Region, "", op, params, answers[0])
-	_, _, atAddress := sdk.Call(awswire.Region, awswire.Address, op, params, answers[0])
+	_, sent, _ := sdk.Call(awswire.Region, "", op, params, answers[0])
+	_, atAddress, _ := sdk.Call(awswire.Region, awswire.Address, op, params, answers[0])
 	o := awswire.Operation{Name: op, Request: sent, AtAddress: atAddress.URL}
 	for _, a := range answers {
-		got, err, _ := sdk.Call(awswire.Region, "", op, params, a)
+		got, _, err := sdk.Call(awswire.Region, "", op, params, a)
 		seen := awswire.Read(a, got, err, reflect.TypeOf(out))
 		if isDefect(a, seen) {
 			continue
